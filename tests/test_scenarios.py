@@ -20,6 +20,8 @@ SMALL: dict[str, dict[str, str | int]] = {
     "testbed-narrow-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "testbed-wide-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "testbed-messages": {"traffic.2.start": "0s"},
+    "testbed-one-host": {"traffic.2.start": "0s"},
+    "testbed-one-host-messages": {"traffic.2.start": "0s", "load": "0.05"},
     "testbed-weights": {
         "traffic.1.sizes.value": "100KB",
         "traffic.2.at": "10ms",

@@ -35,7 +35,6 @@ from shortflow.runner import run_one
 from shortflow.runs import Run, plan
 from shortflow.scenario import Settings, path_of
 from shortflow.store.columns import TABLES
-from shortflow.store.runs import Store
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
@@ -281,7 +280,8 @@ def test_the_page_has_the_table_of_what_was_measured() -> None:
     cells = json.loads((docs / "testbed" / "agreement.json").read_text(encoding="utf-8"))
     measured = {(cell["scenario"], cell["scheme"]) for cell in cells}
     assert measured == {(name, scheme) for name, schemes in agreement.CELLS.items() for scheme in schemes}
-    assert agreement.markdown(cells) in (docs / "testbed.md").read_text(encoding="utf-8")
+    page = (docs / "testbed.md").read_text(encoding="utf-8")
+    assert all(table in page for table in agreement.markdown(cells).split("\n\n"))
 
 
 def test_the_table_of_agreement_has_every_cell_and_all_attempts(
@@ -319,14 +319,20 @@ def test_the_table_of_agreement_has_every_cell_and_all_attempts(
 
 
 def test_every_cell_of_agreement_is_valid() -> None:
-    assert len(agreement.CELLS) == 8
-    for scenario, schemes in agreement.CELLS.items():
-        for scheme, settings in schemes.items():
-            slower = {**settings, **agreement.SLOWER.get(scenario, {})}
+    assert len(agreement.CELLS) == 13
+    for row, schemes in agreement.CELLS.items():
+        setup = agreement.ONE_HOST.get(row, agreement.Setup(row, agreement.SLOWER.get(row, {})))
+        for column, of_cell in schemes.items():
+            scenario, scheme, slower, _ = agreement.cell_of(setup, column, of_cell)
             linux = {**linux_settings(scenario, scheme, slower), "duration": "60ms", "warmup": "0s"}
             linux |= {key: value for key, value in (("traffic.1.repeat", "1"),) if "incast" in scenario}
             linux |= {"traffic.2.at": "10ms", "traffic.2.jitter": "0s"} if "weights" in scenario else {}
-            linux |= {"traffic.2.start": "0s"} if "short-long" in scenario or "messages" in scenario else {}
+            linux |= (
+                {"traffic.2.start": "0s"}
+                if any(name in scenario for name in ("short-long", "messages", "one-host"))
+                else {}
+            )
+            linux |= {key: str(value) for key, value in setup.simulated.items()}
             assert shortflow.run(shortflow.load(scenario), scheme, settings=linux).metrics["marks"] >= 0
 
 
@@ -420,6 +426,21 @@ def test_the_command_on_real_tcp(shortflow: Any) -> None:
     assert "cwnd_floor" not in answer.stderr, "TCP has none"
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/dev/net/tun").exists() or not shutil.which("tc"), reason="needs root, TUN and tc"
+)
+def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
+    """Linux's small queues, which the measured port of a host has from the kernel's card."""
+    run = ("linux", "testbed", "testbed-one-host", "--scheme", "cubic", "--set", "later=7", "--set", "duration=3s")
+    answer = shortflow(*run, "--attempts", "1", "--allow-late", "--json")
+    if answer.code == 3:
+        pytest.skip(answer.stderr)
+    assert answer.code == 0, answer.stderr
+    metrics = answer.document["schemes"]["cubic"]["metrics"]
+    assert metrics["queue_mean_pkt"]["mean"] == pytest.approx(16, rel=0.05)
+    assert metrics["goodput_later_bps"]["mean"] == pytest.approx(7 * metrics["goodput_first_bps"]["mean"], rel=0.1)
+
+
 def test_a_run_says_that_its_least_window_is_not_that_of_load(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -509,10 +530,26 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     assert "kept time in 2 of the 6 runs" in claims["b-testbed-finish-gap"]["reason"]
 
 
-def test_runs_of_another_congestion_control_are_not_stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stand_in(monkeypatch, tmp_path, 0, document())
-    with pytest.raises(ConfigError, match="congestion: bbr"):
-        measure_on_testbed(SCENARIO, "dctcp", congestion="bbr", store=Store(tmp_path))
+def test_a_row_names_the_kernels_congestion_control_and_card_and_keeps_its_runs_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The kernel's dctcp over fq, beside the simulator's DCTCP over DRR."""
+    answer = document("trustworthy", "testbed-one-host-messages", "dctcp", {})
+    notes = stand_in(monkeypatch, tmp_path, 0, answer)
+    kept = tmp_path / "kept"
+    command = ["linux", "agreement", "messages, fq", "--seeds", "1", "--out", str(kept)]
+    assert execute(command) == 0
+    assert notes.read_text().count("--congestion\ndctcp\n--card\nfq\n") == 2, "the check and the run"
+    assert "host.queue" not in notes.read_text(), "the simulator's alone"
+    assert [path.name.split("-")[2:] for path in kept.glob("kernel-*")] == [["dctcp", "fq"]]
+    (cell,) = json.loads((kept / "agreement.json").read_text())
+    assert (cell["scenario"], cell["scheme"]) == ("messages, fq", "linux-dctcp")
+    measured, simulated = (float(text) for text in cell["host_queue"].split("; "))
+    assert measured == pytest.approx(simulated, abs=1)
+    assert f"| queue, packets on the kernel; simulated |  |  | {cell['host_queue']} |  |" in capsys.readouterr().out
+    assert execute([*command[:2], "messages, fk", *command[3:]]) == 2
+    assert "unknown row 'messages, fk'" in (said := capsys.readouterr().err)
+    assert 'did you mean "messages, fq"' in said
 
 
 @pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])

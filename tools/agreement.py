@@ -3,7 +3,8 @@
 
     python tools/agreement.py results/agreement/agreement.json
 
-keeps what the table is made of in docs/testbed/agreement.json, and writes the table anew into docs/testbed.md.
+keeps what the tables are made of in docs/testbed/agreement.json, and writes the tables anew into docs/testbed.md. Cells
+that were not measured this time stay.
 """
 
 import json
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shortflow.linux.agreement import markdown
+from shortflow.linux.agreement import CELLS, markdown
 from shortflow.linux.testbed import REAL, SIMULATED
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -24,7 +25,9 @@ def essence(cell: dict[str, Any]) -> dict[str, Any]:
     paired = cell["comparison"].get("paired", {REAL: {SIMULATED: {}}})[REAL][SIMULATED]
     shown = {name: paired[name] for name in cell["standing"]}
     return {
-        **{key: cell[key] for key in ("scenario", "scheme", "quarter_rates", "standing", "kept_time")},
+        **{
+            key: cell.get(key) for key in ("scenario", "scheme", "quarter_rates", "host_queue", "standing", "kept_time")
+        },
         "testbed": [{"attempts": account["attempts"]} for account in cell["testbed"]],
         "comparison": {"paired": {REAL: {SIMULATED: shown}}},
     }
@@ -32,13 +35,20 @@ def essence(cell: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Renew file and page."""
-    cells = [essence(cell) for cell in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))]
+    kept = DOCS / "testbed" / "agreement.json"
+    before = json.loads(kept.read_text(encoding="utf-8"))
+    new = [essence(cell) for cell in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))]
+    by_place = {(cell["scenario"], cell["scheme"]): cell for cell in [*before, *new]}
+    places = [(row, scheme) for row, schemes in CELLS.items() for scheme in schemes]
+    cells = [by_place[place] for place in places if place in by_place]
     lines = ",\n".join(json.dumps(cell) for cell in cells)
-    (DOCS / "testbed" / "agreement.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    kept.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     page = DOCS / "testbed.md"
-    text, replaced = TABLE.subn(lambda _: markdown(cells), page.read_text(encoding="utf-8"))
-    if replaced != 1:
-        sys.exit(f"{page}: {replaced} tables of scenario and metric, expected one")
+    tables = TABLE.findall(markdown(cells))
+    each = iter(tables)
+    text, replaced = TABLE.subn(lambda _: next(each, ""), page.read_text(encoding="utf-8"))
+    if replaced != len(tables):
+        sys.exit(f"{page}: {replaced} tables of scenario and metric, expected {len(tables)}")
     page.write_text(text, encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ use shortflow_deploy::Failure;
 use shortflow_deploy::commands::key_value;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_testbed::{self as testbed, sys};
+use shortflow_testbed::{self as testbed, Choice, sys};
 use std::path::{Path, PathBuf};
 
 /// Prefixes of the scheme's settings. The rest are the scenario's.
@@ -27,6 +27,9 @@ pub struct Args {
     /// The kernel's congestion control, in place of the scheme's own.
     #[arg(long)]
     congestion: Option<String>,
+    /// The kernel's queue in the hosts' cards, in place of a FIFO.
+    #[arg(long, value_parser = ["fq", "fq_codel"])]
+    card: Option<String>,
     /// Only find out whether the run could begin.
     #[arg(long)]
     check: bool,
@@ -49,10 +52,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let scheme =
         Scheme::named(&args.scheme, &of_scheme).map_err(|error| Failure::Input(error.to_string()))?;
     let scenario = read(&args.scenario, &scheme, &of_scenario)?;
+    let choice = Choice { congestion: args.congestion.as_deref(), card: args.card.as_deref() };
     if args.check {
-        return testbed::check(&scenario, &scheme, args.seed, args.congestion.as_deref());
+        return testbed::check(&scenario, &scheme, args.seed, choice);
     }
-    let measured = testbed::run(&scenario, &scheme, args.seed, args.congestion.as_deref(), args.sleep)?;
+    let measured = testbed::run(&scenario, &scheme, args.seed, choice, args.sleep)?;
     let trust = testbed::verdict(&scenario, &measured);
     println!("{}", testbed::document(&scenario, &scheme.name, args.seed, &measured, &trust));
     let why = || {

@@ -1,19 +1,18 @@
 //! A host: a network namespace with one network card, and the TCP settings of the scenario.
 
-use crate::switch::{ETHERNET, ipv4, ipv6};
+use crate::card::CARD;
+use crate::switch::{ipv4, ipv6};
 use crate::sys;
 use shortflow_cc::{Ecn, Recovery};
 use shortflow_deploy::Failure;
 use shortflow_deploy::sys::{Namespace, iproute2};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_units::{HostId, Rate};
+use shortflow_units::HostId;
 use std::fs::{self, File};
 use std::io::{self, Error};
 use std::net::IpAddr;
 
-/// The network card of every host.
-pub const CARD: &str = "eth0";
 /// Headers of IPv4 and TCP, and the same with timestamps; then with IPv6.
 const HEADERS: [u64; 4] = [40, 52, 60, 72];
 /// Smallest MTU of links that carry IPv6 (RFC 8200 section 5).
@@ -27,10 +26,6 @@ const NOT_SET: [(&str, &str); 6] = [
     ("tcp.receive_window", "unlimited"),
     ("tcp.rto_max", "60s"),
 ];
-/// Frames that may leave at once when the card's timer was late; at the link's rate on average.
-const BURST_FRAMES: u64 = 4;
-/// Capacity of a card, in frames: more than any window.
-const CARD_FRAMES: u64 = 10_000;
 
 /// TCP settings of every host.
 #[derive(Debug, Clone)]
@@ -131,14 +126,6 @@ impl TcpSettings {
             rto_min = self.rto_min_ms,
         )
     }
-
-    /// A line for `tc -batch`. The card counts Ethernet headers, which a link of the scenario does not have.
-    fn card(&self, rate: Rate) -> String {
-        let frame = self.mtu + ETHERNET as u64;
-        let bits = u128::from(rate.as_bps()) * u128::from(frame) / u128::from(self.mtu);
-        let (burst, limit) = (BURST_FRAMES * frame, CARD_FRAMES * frame);
-        format!("qdisc replace dev {CARD} root tbf rate {bits}bit burst {burst} limit {limit}\n")
-    }
 }
 
 /// A host of the testbed.
@@ -151,11 +138,11 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host with a card of this rate.
+    /// A host whose card has these qdiscs.
     ///
     /// # Errors
     /// Fails without the right to make namespaces and TAP devices, and without `ip` and `tc`.
-    pub fn new(host: HostId, rate: Rate, tcp: &TcpSettings) -> io::Result<Host> {
+    pub fn new(host: HostId, qdiscs: &str, tcp: &TcpSettings) -> io::Result<Host> {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {
             let device = sys::tap(CARD)?;
@@ -164,7 +151,7 @@ impl Host {
                 fs::write(format!("/proc/sys/net/{key}"), &value).map_err(named)?;
             }
             iproute2("ip", &["-batch", "-"], &tcp.links(host))?;
-            iproute2("tc", &["-batch", "-"], &tcp.card(rate))?;
+            iproute2("tc", &["-batch", "-"], qdiscs)?;
             Ok(device)
         })?;
         Ok(Host { namespace, device })

@@ -5,6 +5,7 @@
 //! it ends.
 
 mod awake;
+mod card;
 mod congestion;
 mod document;
 mod host;
@@ -20,5 +21,5 @@ mod verdict;
 
 pub use document::document;
 pub use measured::Measured;
-pub use run::{check, run};
+pub use run::{Choice, check, run};
 pub use verdict::{Trust, verdict};

@@ -1,8 +1,9 @@
 //! A run: makes the hosts, lets them send while the network lies between them, and puts together what both have seen.
 
 use crate::awake::Awake;
+use crate::card::{self, CARD, Card};
 use crate::congestion::{self, Control};
-use crate::host::{CARD, Host, TcpSettings};
+use crate::host::{Host, TcpSettings};
 use crate::measured::Measured;
 use crate::plan::{Plan, Transfer};
 use crate::programs::Lock;
@@ -14,10 +15,11 @@ use shortflow_deploy::sys::Namespace;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
+use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::theory::fct::ideal_fct;
-use shortflow_units::{Bytes, HostId, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::HashMap;
 use std::io;
 use std::net::Ipv4Addr;
@@ -30,8 +32,20 @@ const HEAD_START: Span = Span::from_millis(100);
 /// Open files: two ends for each connection, and some more.
 const OPEN_FILES: u64 = 40_000;
 
-/// Runs `scheme` in `scenario` with the random draws of `seed`, with a congestion control of the kernel in
-/// place of the scheme's own if one is named. Processors are kept awake, unless they `may_sleep`.
+/// How much faster than its card the port of a host is whose card is measured, so that no queue is in the port.
+const WIRE: u64 = 10;
+
+/// The kernel's part in the place of the scheme's own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choice<'a> {
+    /// Congestion control.
+    pub congestion: Option<&'a str>,
+    /// Queue in the hosts' cards.
+    pub card: Option<&'a str>,
+}
+
+/// Runs `scheme` in `scenario` with the random draws of `seed`, but for what is chosen of the kernel. Processors are
+/// kept awake, unless they `may_sleep`.
 ///
 /// # Errors
 /// Fails if the scenario wants what a kernel does not have, or if the host lacks something.
@@ -39,15 +53,20 @@ pub fn run(
     scenario: &Scenario,
     scheme: &Scheme,
     seed: u64,
-    congestion: Option<&str>,
+    choice: Choice<'_>,
     may_sleep: bool,
 ) -> Result<Measured, Failure> {
-    let bed = Bed::new(scenario, scheme, seed, congestion)?;
+    let bed = Bed::new(scenario, scheme, seed, choice)?;
     let Bed { plan, tcp, control, lock, namespaces, mut taps } = bed;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
-        network.map_err(|error| Failure::Input(format!("topology: {error}")))
+        let mut network = network.map_err(|error| Failure::Input(format!("topology: {error}")))?;
+        for port in network.ports_between(&cards(scenario)) {
+            let rate = network.ports()[port.index()].link().0;
+            network.set_rate(port, Rate::new(rate.as_bps() * WIRE).unwrap_or(rate));
+        }
+        Ok(network)
     };
     let traffic = {
         let _lock = lock;
@@ -73,13 +92,15 @@ pub fn run(
 ///
 /// # Errors
 /// Fails as [`run`] does.
-pub fn check(
-    scenario: &Scenario,
-    scheme: &Scheme,
-    seed: u64,
-    congestion: Option<&str>,
-) -> Result<(), Failure> {
-    Bed::new(scenario, scheme, seed, congestion).map(drop)
+pub fn check(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<(), Failure> {
+    Bed::new(scenario, scheme, seed, choice).map(drop)
+}
+
+/// The measured ports of hosts, of which the kernel's cards have the queues.
+fn cards(scenario: &Scenario) -> Vec<(NodeId, NodeId)> {
+    let is_sampled = scenario.measure.sample_every.is_some();
+    let of_host = |ends: &&(NodeId, NodeId)| is_sampled && scenario.graph.is_host(ends.0);
+    scenario.measure.ports.iter().filter(of_host).copied().collect()
 }
 
 /// Why a host cannot be made.
@@ -103,28 +124,29 @@ struct Bed {
 
 impl Bed {
     /// The hosts that take part in these flows.
-    fn new(
-        scenario: &Scenario,
-        scheme: &Scheme,
-        seed: u64,
-        congestion: Option<&str>,
-    ) -> Result<Bed, Failure> {
+    fn new(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<Bed, Failure> {
         let plan = Plan::of(scenario, seed)?;
         let tcp = TcpSettings::of(scenario, scheme)?;
-        let of_kernel = congestion::of_kernel(scheme, congestion)?;
+        let of_kernel = congestion::of_kernel(scheme, choice.congestion)?;
         let probe = sys::tcp_socket(Ipv4Addr::LOCALHOST.into()).and_then(|socket| sys::tcp_info(&socket));
         probe.map_err(Failure::host("testbed"))?;
         let (control, lock) = Control::of(scheme, of_kernel)?;
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
+        let (mut cards, measured) = (HashMap::new(), cards(scenario));
         for host in plan.hosts() {
-            let made = Host::new(host, rates[host.index()].1, &tcp).map_err(refused)?;
+            let is_measured = measured.iter().any(|(from, _)| from.0 == host.0);
+            let qdiscs = card::qdiscs(rates[host.index()].1, tcp.mtu, choice.card, is_measured);
+            let made = Host::new(host, &qdiscs, &tcp).map_err(refused)?;
             let Host { namespace, device } = made;
             namespace.within(|| Ok(control.mark_dscp(CARD))).map_err(Failure::host("testbed"))??;
+            if is_measured {
+                cards.insert(host, namespace.within(Card::open).map_err(Failure::host("testbed"))?);
+            }
             namespaces.insert(host, namespace);
             devices.push((host, device));
         }
-        let taps = Taps::new(devices).map_err(Failure::host("testbed"))?;
+        let taps = Taps::new(devices).map_err(Failure::host("testbed"))?.with_cards(cards);
         Ok(Bed { plan, tcp, control, lock, namespaces, taps })
     }
 }
@@ -168,6 +190,7 @@ fn measured(
     traffic: TrafficReport,
     congestion: &str,
 ) -> Measured {
+    let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
     let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, stalls, start_error, end } =
         traffic;
     for (row, number) in flows.iter_mut().zip(&numbers) {
@@ -184,9 +207,12 @@ fn measured(
             row.measured = at(1).since(at(0));
         }
     }
+    let mut ports = PortRow::all(network, seconds);
+    for port in network.ports_between(&cards(scenario)) {
+        of_card(&mut ports[port.index()], port, scenario, &switch.samples);
+    }
     samples.append(&mut switch.samples);
     samples.sort_by_key(|sample| sample.at);
-    let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
     let in_drain = |transfer: &&Transfer| !transfer.counted && transfer.arrival.at < end;
     let drained = || plan.transfers.iter().filter(in_drain).map(|transfer| transfer.arrival.size);
     let counters = Counters {
@@ -201,7 +227,30 @@ fn measured(
         drain_flows: drained().count() as u64,
         drain_bytes: drained().filter(|size| *size != Bytes::MAX).map(Bytes::get).sum(),
     };
-    let (tasks, ports, drops) = (Vec::new(), PortRow::all(network, seconds), DropRow::all(network));
+    let (tasks, drops) = (Vec::new(), DropRow::all(network));
     let outcome = Outcome { flows, drain_flows: Vec::new(), tasks, samples, ports, drops, counters, end };
     Measured { outcome, switch, host_stalls: stalls, start_error, congestion: congestion.to_owned() }
+}
+
+/// The row of a port whose queue is in the card of its host, as samples have it.
+fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &[Sample]) {
+    let window = Instant::ZERO + scenario.warmup..=Instant::ZERO + scenario.duration;
+    let mean_and_most = |subject| {
+        let mine = samples.iter().filter(|sample| sample.subject == subject && window.contains(&sample.at));
+        let values: Vec<f64> = mine.map(|sample| sample.value).collect();
+        (values.iter().sum::<f64>() / values.len() as f64, values.into_iter().fold(0.0, f64::max))
+    };
+    let (packets, bytes) =
+        (mean_and_most(Subject::QueuePackets(port)), mean_and_most(Subject::QueueBytes(port)));
+    let rate = Rate::new(row.rate.as_bps() / WIRE).unwrap_or(row.rate);
+    *row = PortRow {
+        rate,
+        mean_packets: packets.0,
+        max_packets: packets.1 as u32,
+        mean_bytes: bytes.0,
+        max_bytes: Bytes::new(bytes.1 as u64),
+        percentiles: None,
+        utilisation: row.utilisation * WIRE as f64,
+        ..row.clone()
+    };
 }

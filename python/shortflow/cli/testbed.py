@@ -13,6 +13,7 @@ from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
     ATTEMPTS,
     THIS_KERNEL,
+    Choice,
     compare_with_simulation,
     is_trustworthy,
     known_differences,
@@ -54,6 +55,10 @@ OF_MACHINE = "the virtual machine is too slow for it: lower the rates, and start
 Congestion = Annotated[
     str | None, typer.Option(metavar="NAME", help="The kernel's congestion control, in place of the scheme's own.")
 ]
+Card = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The kernel's queue in the hosts' cards, in place of a FIFO: fq or fq_codel."),
+]
 Attempts = Annotated[
     int,
     typer.Option(
@@ -78,6 +83,7 @@ def run_on_testbed(
     scheme: SchemeName = "dctcp",
     seed: Seed = 1,
     congestion: Congestion = None,
+    card: Card = None,
     set_values: SetValues = None,
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
@@ -94,7 +100,7 @@ def run_on_testbed(
     with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
         progress(0.0, 0, 1)
         measured = measure_on_testbed(
-            scenario, scheme, seed, settings, congestion, attempts=attempts, kernel=chosen(virtual)
+            scenario, scheme, seed, settings, Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
         )
     comparison = Results([measured.result], loaded.name, loaded.title, settings)
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
@@ -115,6 +121,7 @@ def compare_sim(
     scheme: SchemeName = "dctcp",
     seeds: Seeds = 3,
     congestion: Congestion = None,
+    card: Card = None,
     set_values: SetValues = None,
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
@@ -130,7 +137,14 @@ def compare_sim(
     every = range(1, seeds + 1)
     with progress_bar(f"{load_scenario(scenario).name}, {scheme}, on both") as progress:
         both = compare_with_simulation(
-            scenario, scheme, every, settings, congestion, progress, attempts=attempts, kernel=chosen(virtual)
+            scenario,
+            scheme,
+            every,
+            settings,
+            Choice(congestion, card),
+            progress,
+            attempts=attempts,
+            kernel=chosen(virtual),
         )
     comparison = both.comparison
     reasons = known_differences(comparison, scheme)

@@ -4,7 +4,7 @@ import enum
 import functools
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from shortflow.linux.testbed import (
     REAL,
     SIMULATED,
     THIS_KERNEL,
+    Choice,
     SideBySide,
     check_testbed,
     compare_with_simulation,
@@ -29,6 +30,32 @@ from shortflow.scenario import Settings
 BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
 CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": {}}
 WEIGHTS: dict[str, Settings] = {"atcp": {"transport.w_high": "2"}}
+KERNELS: dict[str, Settings] = {"linux-dctcp": {}}
+HOSTS: dict[str, Settings] = {**BOTH, **KERNELS, "cubic": {}}
+LINUXS_OWN = {"linux-dctcp": "dctcp"}
+"""Columns in which the kernel runs its own congestion control of this name, and the simulator the scheme."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A row of cells."""
+
+    scenario: str
+    settings: Settings = field(default_factory=dict)
+    simulated: Settings = field(default_factory=dict)
+    """Settings of the simulator alone."""
+    card: str | None = None
+    """The kernel's queue in the cards of hosts."""
+
+
+ONE_HOST: dict[str, Setup] = {
+    "2 connections": Setup("testbed-one-host"),
+    "8 connections": Setup("testbed-one-host", {"later": "7"}),
+    "messages": Setup("testbed-one-host-messages"),
+    "messages, fq": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq"),
+    "messages, fq_codel": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq_codel"),
+}
+"""Connections that share the card of their host, whose queue is measured. The simulator has DRR for fq and fq_codel."""
 CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-two-long": BOTH,
     "testbed-incast": BOTH,
@@ -38,8 +65,11 @@ CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-narrow-incast": BOTH,
     "testbed-wide-incast": BOTH,
     "testbed-messages": {**CLASSES, **WEIGHTS},
+    **{row: KERNELS if setup.card else HOSTS for row, setup in ONE_HOST.items()},
 }
-"""Scenarios, and the schemes of each with what is set. Classes are for xDCTCP, two weights for ATCP."""
+"""Rows, and the schemes of each with what is set. Classes are for xDCTCP, two weights for ATCP."""
+GROUPS = {"scenarios": [row for row in CELLS if row not in ONE_HOST], "one-host": [*ONE_HOST]}
+"""Rows of each table."""
 SLOWER: dict[str, Settings] = {
     name: {
         "topology.rate": "50Mbps",
@@ -55,13 +85,14 @@ SLOWER: dict[str, Settings] = {
     )
 }
 """Incasts at a quarter of their rates, for a kernel that is too slow to start so many flows at once."""
-SCHEMES = ("dctcp", "l2dct", "xdctcp", "atcp")
+TABLES = (("dctcp", "l2dct", "xdctcp", "atcp"), tuple(HOSTS))
+"""Columns of the scenarios, and of `ONE_HOST`."""
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
 """How far the kernel may be from the simulator, relatively."""
 COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN, MARKS)
 """By what both sides are compared."""
-FLOW_CLASSES = ("short", "long", "small", "large")
+FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
 """Those of the flows of all these scenarios."""
 LEAST_SEEDS = 3
 """With fewer, nothing is decided."""
@@ -108,6 +139,7 @@ class Agreement:
                 "scenario": scenario,
                 "scheme": scheme,
                 "quarter_rates": scenario in self.slower,
+                "host_queue": _host_queue(cell.comparison) if scenario in ONE_HOST else None,
                 "comparison": cell.comparison.document(),
                 "standing": {metric.name: found for metric, found in standings(cell).items()},
                 "kept_time": cell.kept,
@@ -118,21 +150,29 @@ class Agreement:
 
 
 def markdown(cells: Sequence[dict[str, Any]]) -> str:
-    """The table of docs/testbed.md, of an agreement's document: the kernel over the simulator, less one.
+    """The tables of docs/testbed.md, of an agreement's document: the kernel over the simulator, less one.
 
     What is outside the aim is bold, what is undecided has a question mark.
     """
-    return "\n".join(_lines({(cell["scenario"], cell["scheme"]): cell for cell in cells})) + "\n"
+    parts = [[cell for cell in cells if (cell["scenario"] in ONE_HOST) is of_one] for of_one in (False, True)]
+    tables = [
+        _lines({(cell["scenario"], cell["scheme"]): cell for cell in part}, schemes)
+        for part, schemes in zip(parts, TABLES, strict=True)
+        if part
+    ]
+    return "\n".join("".join(f"{line}\n" for line in table) for table in tables)
 
 
-def _lines(cells: Mapping[tuple[str, str], dict[str, Any]]) -> Iterator[str]:
-    yield "| scenario | metric | " + " | ".join(f"`{scheme}`" for scheme in SCHEMES) + " |"
-    yield "|---" * (2 + len(SCHEMES)) + "|"
+def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[str]) -> Iterator[str]:
+    yield "| scenario | metric | " + " | ".join(f"`{scheme}`" for scheme in schemes) + " |"
+    yield "|---" * (2 + len(schemes)) + "|"
     titles = {name: title(metric) for name, metric in possible(FLOW_CLASSES).items()}
     for scenario in dict.fromkeys(scenario for scenario, _ in cells):
-        found = [cells.get((scenario, scheme)) for scheme in SCHEMES]
+        found = [cells.get((scenario, scheme)) for scheme in schemes]
         metrics = dict.fromkeys(metric for cell in found if cell for metric in cell["standing"])
         rows = {titles[metric]: [_shown(cell, metric) if cell else "" for cell in found] for metric in metrics}
+        if any(cell and cell.get("host_queue") for cell in found):
+            rows["queue, packets on the kernel; simulated"] = [cell["host_queue"] if cell else "" for cell in found]
         rows["kept time"] = [_kept(cell) if cell else "" for cell in found]
         rates = ", at a quarter of its rates" if any(cell and cell["quarter_rates"] for cell in found) else ""
         for place, (name, values) in enumerate(rows.items()):
@@ -172,25 +212,42 @@ def standing(metric: Metric, difference: Estimate | None) -> Standing:
 
 
 def measure(
-    seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPTS, kernel: Kernel = THIS_KERNEL
+    rows: Sequence[str],
+    seeds: Sequence[int],
+    out: Path,
+    told: Told,
+    attempts: int = ATTEMPTS,
+    kernel: Kernel = THIS_KERNEL,
 ) -> Agreement:
-    """Compare every cell over these seeds, and keep the runs on the testbed in `out`.
+    """Compare every cell of these rows over these seeds, and keep the runs on the testbed in `out`.
 
     What would keep this computer's kernel from a run is found out at the start. The same call goes on from the runs
     that are kept, and repeats those in which the testbed did not keep time.
     """
-    places = [(scenario, scheme) for scenario, schemes in CELLS.items() for scheme in schemes]
-    for scenario, scheme in places if kernel is THIS_KERNEL else ():
-        check_testbed(scenario, scheme, linux_settings(scenario, scheme, CELLS[scenario][scheme]), kernel)
-    store = measured_runs(out, kernel)
-    cells: dict[tuple[str, str], SideBySide] = {}
     slower = {} if kernel is THIS_KERNEL else SLOWER
-    for scenario, scheme in places:
-        settings = {**CELLS[scenario][scheme], **slower.get(scenario, {})}
-        compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, settings)
-        cells[scenario, scheme] = compare(attempts=attempts, store=store, kernel=kernel)
-        told(scenario, scheme, len(cells), cells[scenario, scheme])
+    setups = {row: ONE_HOST.get(row, Setup(row, slower.get(row, {}))) for row in rows}
+    places = {(row, column): cell_of(setups[row], column, CELLS[row][column]) for row in rows for column in CELLS[row]}
+    for scenario, scheme, settings, choice in places.values() if kernel is THIS_KERNEL else ():
+        check_testbed(scenario, scheme, linux_settings(scenario, scheme, settings), kernel, choice)
+    cells: dict[tuple[str, str], SideBySide] = {}
+    for (row, column), (scenario, scheme, settings, choice) in places.items():
+        compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, settings, choice)
+        compare = functools.partial(compare, simulated=setups[row].simulated, attempts=attempts, kernel=kernel)
+        cells[row, column] = compare(store=measured_runs(out, kernel, choice))
+        told(row, column, len(cells), cells[row, column])
     return Agreement(cells, slower)
+
+
+def cell_of(setup: Setup, column: str, settings: Settings) -> tuple[str, str, Settings, Choice]:
+    """Scenario, scheme and settings of both sides, and the kernel's part in the scheme's place."""
+    own = LINUXS_OWN.get(column)
+    return setup.scenario, own or column, {**settings, **setup.settings}, Choice(own, setup.card)
+
+
+def _host_queue(comparison: Results) -> str:
+    """The mean queue of the host on both sides."""
+    means = [comparison.estimate(side, "queue_mean_pkt") for side in (REAL, SIMULATED)]
+    return "; ".join(f"{mean.value:.2f}" if mean else "–" for mean in means)
 
 
 def _kept(cell: Mapping[str, Any]) -> str:

@@ -64,6 +64,26 @@ chance, for phases between flows come and go with it."""
 
 THIS_KERNEL = ThisKernel()
 
+
+@dataclass(frozen=True)
+class Choice:
+    """The kernel's part in the place of the scheme's own."""
+
+    congestion: str | None = None
+    """Congestion control."""
+    card: str | None = None
+    """Queue in the hosts' cards: `fq` or `fq_codel`."""
+
+    @property
+    def options(self) -> list[str]:
+        """Arguments of the program."""
+        given = {"--congestion": self.congestion, "--card": self.card}
+        return [text for option, value in given.items() if value for text in (option, value)]
+
+
+OWN = Choice()
+"""Nothing of the kernel's: the scheme's congestion control, and a FIFO in the card."""
+
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
 
@@ -115,24 +135,21 @@ def measure_on_testbed(
     scheme: str,
     seed: int = 1,
     settings: Settings | None = None,
-    congestion: str | None = None,
+    choice: Choice = OWN,
     store: Store | None = None,
     attempts: int = 1,
     kernel: Kernel = THIS_KERNEL,
 ) -> Measured:
     """Run a scenario, by its shipped name or path, on the testbed, or take the run from the store.
 
-    It is repeated until the testbed keeps time, at most until there are so many `attempts`. `congestion` names a
-    congestion control of the kernel in place of the scheme's own; such runs cannot be stored. A stored run in which the
-    testbed did not keep time is run again, and the new one takes its place.
+    It is repeated until the testbed keeps time, at most until there are so many `attempts`. A stored run in which the
+    testbed did not keep time is run again, and the new one takes its place. The store is that of this `choice`.
     """
-    if congestion and store:
-        raise ConfigError(f"congestion: {congestion}: the store keeps runs of the schemes' own; leave out one of both")
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     found = store.find(work) if store else None
     if found and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
-    arguments = _arguments(scheme, seed, settings, congestion)
+    arguments = _arguments(scheme, seed, settings, choice)
     before = found.meta["testbed"] if found else None
     tried, late = (before["attempts"], [*before["late"]]) if before else (0, [])
     for _ in range(attempts):
@@ -161,23 +178,28 @@ def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings
 
 
 def check_testbed(
-    scenario: str | Path, scheme: str, settings: Settings | None = None, kernel: Kernel = THIS_KERNEL
+    scenario: str | Path,
+    scheme: str,
+    settings: Settings | None = None,
+    kernel: Kernel = THIS_KERNEL,
+    choice: Choice = OWN,
 ) -> None:
     """Fail if such a run could not begin, for example because another testbed runs with its congestion control."""
-    _run(kernel, scenario, [*_arguments(scheme, 1, settings, None), "--check"])
+    _run(kernel, scenario, [*_arguments(scheme, 1, settings, choice), "--check"])
 
 
-def measured_runs(directory: Path, kernel: Kernel = THIS_KERNEL) -> Store:
-    """The runs on this kernel by this program that are kept in a directory."""
-    return Store(directory / f"kernel-{kernel.identity[:KEY_LENGTH]}")
+def measured_runs(directory: Path, kernel: Kernel = THIS_KERNEL, choice: Choice = OWN) -> Store:
+    """The runs of this choice on this kernel by this program that are kept in a directory."""
+    chosen = [text for text in (choice.congestion, choice.card) if text]
+    return Store(directory / "-".join(["kernel", kernel.identity[:KEY_LENGTH], *chosen]))
 
 
-def _arguments(scheme: str, seed: int, settings: Settings | None, congestion: str | None) -> list[str]:
+def _arguments(scheme: str, seed: int, settings: Settings | None, choice: Choice) -> list[str]:
     """The program's, for a run, without its scenario."""
     arguments = ["--scheme", scheme, "--seed", str(seed)]
     for key, value in (settings or {}).items():
         arguments += ["--set", f"{key}={value}"]
-    return [*arguments, "--congestion", congestion] if congestion else arguments
+    return arguments + choice.options
 
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
@@ -215,19 +237,21 @@ def compare_with_simulation(
     scheme: str,
     seeds: Sequence[int],
     settings: Settings,
-    congestion: str | None = None,
+    choice: Choice = OWN,
     progress: Progress | None = None,
     *,
+    simulated: Settings | None = None,
     attempts: int = ATTEMPTS,
     store: Store | None = None,
     kernel: Kernel = THIS_KERNEL,
 ) -> SideBySide:
     """A scenario simulated and on the testbed, with the same flows, and with the same round trip drawn for each seed.
 
-    Runs in which the testbed did not keep time are repeated, and left out where that does not help.
+    The simulator alone gets the settings `simulated`. Runs in which the testbed did not keep time are repeated, and
+    left out where that does not help.
     """
     common = linux_settings(scenario, scheme, settings)
-    told = _left_open(scenario, LIKE_TESTBED)
+    told = {**_left_open(scenario, LIKE_TESTBED), **(simulated or {})}
     runs: list[Result] = []
     accounts: list[SeedAccount] = []
     loaded = load_scenario(scenario)
@@ -236,7 +260,7 @@ def compare_with_simulation(
             progress(len(accounts) / len(seeds), 2 * len(accounts), 2 * len(seeds))
         drawn = with_drawn_rtt(scenario, seed, common)
         (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
-        measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts, kernel)
+        measured = measure_on_testbed(scenario, scheme, seed, drawn, choice, store, attempts, kernel)
         accounts.append({"seed": seed, "rtt": drawn.get(RTT), **measured.account})
         if is_trustworthy(measured.account):
             runs += [run_one(work).alone().named(SIMULATED), measured.result.alone().named(REAL)]
@@ -269,7 +293,10 @@ def known_differences(comparison: Results, scheme: str) -> list[str]:
             " K, it halves again"
         )
     if scheme == "cubic":
-        reasons.append("the kernel's CUBIC leaves slow start by HyStart; the simulator's waits for a loss")
+        reasons.append(
+            "the kernel's CUBIC leaves slow start by HyStart, which the virtual machine turns off; the simulator's"
+            " waits for a loss"
+        )
     return reasons
 
 

@@ -498,6 +498,11 @@ impl Network {
         ends.iter().filter_map(|ends| by_ends.get(ends)).map(|port| PortId::from(*port)).collect()
     }
 
+    /// The port sends at another rate than its link has, as one behind a card that keeps the link's.
+    pub fn set_rate(&mut self, port: PortId, rate: Rate) {
+        self.ports[port.index()].set_rate(rate);
+    }
+
     /// The measured time begins at `now`; the ports `kept` keep the distribution of the backlog.
     pub fn open_window(&mut self, now: Instant, kept: &[PortId]) {
         self.ports.iter_mut().for_each(|port| port.open_window(now));

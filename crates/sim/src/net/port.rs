@@ -141,6 +141,11 @@ impl Port {
         Port { of_host: true, is_special, late: late.map(Box::new), ..self }
     }
 
+    /// Sends at another rate than its link has.
+    pub(super) fn set_rate(&mut self, rate: Rate) {
+        (self.rate, self.byte_time) = (rate, rate.byte_time());
+    }
+
     /// The measured window begins at `now`.
     pub fn open_window(&mut self, now: Instant) {
         self.retire(now);

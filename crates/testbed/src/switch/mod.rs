@@ -14,6 +14,7 @@ mod timing;
 pub use header::{ETHERNET, flow_of, ipv4, ipv6};
 pub use timing::{Rounds, Stalls, TimingErrors};
 
+use crate::card::Card;
 use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
 use shortflow_sim::engine::{EventQueue, Site};
@@ -68,6 +69,7 @@ impl Clock {
 #[derive(Debug)]
 pub struct Taps {
     by_host: Vec<Option<File>>,
+    cards: HashMap<HostId, Card>,
     poll: Poll,
 }
 
@@ -86,7 +88,12 @@ impl Taps {
             }
             by_host[host.index()] = Some(device);
         }
-        Ok(Taps { by_host, poll })
+        Ok(Taps { by_host, cards: HashMap::new(), poll })
+    }
+
+    /// The same, with these cards in the place of the ports of their hosts.
+    pub fn with_cards(self, cards: HashMap<HostId, Card>) -> Taps {
+        Taps { cards, ..self }
     }
 
     fn of(&mut self, host: HostId) -> Option<&mut File> {
@@ -195,7 +202,7 @@ impl<'a> Switch<'a> {
         self.report.real_time = sys::real_time(50);
         let mut ready = Vec::new();
         while !stop.load(Ordering::Relaxed) {
-            self.catch_up();
+            self.catch_up()?;
             let due = self.rounds.due(self.events.next_at().unwrap_or(Instant::MAX));
             let wait = due.since(self.clock.now());
             self.taps.poll.wait(Duration::from_nanos(wait.as_ps() / 1000), &mut ready)?;
@@ -204,13 +211,13 @@ impl<'a> Switch<'a> {
                 self.take_in(HostId(host as u32))?;
             }
         }
-        self.catch_up(); // the measured time may have ended since
+        self.catch_up()?; // the measured time may have ended since
         self.report.stalls = self.rounds.into_stalls();
         Ok((self.network, self.report))
     }
 
     /// Does everything that is due.
-    fn catch_up(&mut self) {
+    fn catch_up(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
             self.rounds.note(due, now);
@@ -230,7 +237,7 @@ impl<'a> Switch<'a> {
                         self.hand_over(&packet);
                     }
                 }
-                Event::Sample => self.take_sample(),
+                Event::Sample => self.take_sample()?,
                 Event::WarmUpEnd => {
                     let kept = self.scenario.measure.sample_every.map_or(&[][..], |_| &self.measured);
                     self.network.open_window(self.events.now(), kept);
@@ -248,6 +255,7 @@ impl<'a> Switch<'a> {
             }
         }
         self.events.advance(now);
+        Ok(())
     }
 
     /// A packet arrives at its host.
@@ -285,7 +293,7 @@ impl<'a> Switch<'a> {
             let Some(header) = header::read(&room[..length]) else { continue };
             let seq = self.frames.keep(length);
             let packet = packet_of(&header, seq);
-            self.catch_up();
+            self.catch_up()?;
             let (kind, flow_id) = (packet.kind, packet.flow_id);
             let waits = self.network.send(&mut self.events, host, packet).waits;
             if kind == Kind::Data {
@@ -295,10 +303,11 @@ impl<'a> Switch<'a> {
         Ok(())
     }
 
-    fn take_sample(&mut self) {
+    fn take_sample(&mut self) -> io::Result<()> {
         let at = self.events.now();
         for &port in &self.measured {
-            let backlog = self.network.backlog(port, at);
+            let card = self.taps.cards.get(&HostId(self.network.ports()[port.index()].from.0));
+            let backlog = card.map_or_else(|| Ok(self.network.backlog(port, at)), Card::backlog)?;
             let packets = (Subject::QueuePackets(port), f64::from(backlog.packets));
             let bytes = (Subject::QueueBytes(port), backlog.bytes.as_f64());
             let samples = [packets, bytes].map(|(subject, value)| Sample { at, subject, value });
@@ -308,6 +317,7 @@ impl<'a> Switch<'a> {
         if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {
             self.events.schedule(next, Site::EVERYWHERE, Event::Sample);
         }
+        Ok(())
     }
 }
 

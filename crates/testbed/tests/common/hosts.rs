@@ -7,7 +7,7 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_testbed::switch::{Clock, Switch, Taps, ipv4};
 use shortflow_testbed::sys::{self, Poll, READABLE};
-use shortflow_units::HostId;
+use shortflow_units::{HostId, Span};
 use std::fs::{self, File};
 use std::io::{self, Error, ErrorKind};
 use std::net::{TcpListener, TcpStream};
