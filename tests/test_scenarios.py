@@ -168,8 +168,7 @@ def test_progress_says_what_drains_wait_for() -> None:
     assert waited_for([]) == ""
 
 
-def test_the_measured_time_is_not_all_the_work(small: dict[str, object]) -> None:
-    """Watched to its measured end, a run is where it is of all the time that it might take."""
+def test_a_run_whose_flows_are_done_is_done_whatever_its_drain_allows(small: dict[str, object]) -> None:
     control = _core.Control()
     _core.run(load({**small, "drain": "20s"}).core, _core.Scheme.parse("tcp", []), 1, control)
-    assert 0.02 / 20.06 < control.fraction() < 0.2 / 20.06
+    assert 0.5 < control.fraction() < 1

@@ -15,7 +15,7 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, Standing};
 use shortflow_sim::tables;
-use shortflow_units::Span;
+use shortflow_units::{Instant, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,6 +33,8 @@ struct Shared {
     now_ps: AtomicU64,
     duration_ps: AtomicU64,
     limit_ps: AtomicU64,
+    /// The bits of the work done over all of it.
+    fraction: AtomicU64,
     open: AtomicU64,
     flows: AtomicU64,
 }
@@ -49,10 +51,9 @@ impl Control {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Simulated time over the time that the run may take at most, its drain included, from 0 to 1.
+    /// The share of the work that is done, which never falls: what is left by the open flows decides how quickly it grows.
     fn fraction(&self) -> f64 {
-        let limit = self.shared.limit_ps.load(Ordering::Relaxed).max(1) as f64;
-        (self.shared.now_ps.load(Ordering::Relaxed) as f64 / limit).min(1.0)
+        f64::from_bits(self.shared.fraction.load(Ordering::Relaxed))
     }
 
     /// In the drain: the flows that are open, all finite flows, and the seconds that are left at most.
@@ -70,12 +71,21 @@ struct Watch {
     shared: Arc<Shared>,
     failure: Failure,
     recorder: Option<Recorder>,
+    fraction: f64,
 }
 
 impl Observer for Watch {
     fn tick(&mut self, standing: Standing) -> bool {
         self.shared.open.store(standing.open, Ordering::Relaxed);
         self.shared.flows.store(standing.flows, Ordering::Relaxed);
+        let [before, measured, limit] = {
+            let Shared { now_ps, duration_ps, limit_ps, .. } = &*self.shared;
+            [now_ps, duration_ps, limit_ps].map(|ps| Instant::from_ps(ps.load(Ordering::Relaxed)))
+        };
+        let step = standing.now.since(before).as_secs_f64();
+        let left = standing.expected_end(measured, limit).since(standing.now).as_secs_f64();
+        self.fraction += (1.0 - self.fraction) * step / (step + left).max(f64::MIN_POSITIVE);
+        self.shared.fraction.store(self.fraction.to_bits(), Ordering::Relaxed);
         self.shared.now_ps.store(standing.now.as_ps(), Ordering::Relaxed);
         let over = self.recorder.as_ref().is_some_and(|recorder| recorder.is_over(standing.now));
         !over && !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
@@ -131,7 +141,7 @@ pub fn run(
     shared.limit_ps.store((setting.duration + setting.drain).as_ps(), Ordering::Relaxed);
     let failure = scheme.failure.clone();
     let recorder = capture.map(|capture| capture.recorder(py, &setting, failure.clone()));
-    let mut watch = Watch { shared, failure, recorder };
+    let mut watch = Watch { shared, failure, recorder, fraction: 0.0 };
     let outcome = py.detach(|| {
         let outcome = service.run_on(cores, &setting, seed, &mut watch);
         watch.recorder.iter_mut().for_each(Recorder::finish);

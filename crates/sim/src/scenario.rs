@@ -2,6 +2,7 @@
 //! scheme can run in it. It is a [`Spec`] that was read and validated once; a value of this type can be run.
 
 mod checks;
+mod drain;
 mod faults;
 mod keys;
 mod read;

@@ -188,7 +188,7 @@ pub fn run(
 
 /// After `flows` flows; none of them is waited for.
 fn standing(now: Instant, flows: usize) -> Standing {
-    Standing { now, open: 0, flows: flows as u64 }
+    Standing { now, open: 0, flows: flows as u64, last: Instant::ZERO }
 }
 
 /// Writes service into rows, in the measured time.

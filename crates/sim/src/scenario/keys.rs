@@ -12,8 +12,9 @@ keys! {
         pub duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
         pub warmup: Span = "0s", ANY_TIME;
-        /// after duration the run goes on until every finite flow is done, but no longer than this; unless
-        /// given, the longest of duration, 16 tcp.rto_min, in which four timeouts in a row fit, and 4 tcp.initial_rto
+        /// after duration the run goes on until every finite flow is done, but no longer than this; unless given, the
+        /// longest of duration, 4 tcp.initial_rto and two timeouts in a row with what follows them, but for the latter no
+        /// more than 16 tcp.rto_min, in which four fit
         pub drain: Option<Span> = optional, ANY_TIME;
     }
 }

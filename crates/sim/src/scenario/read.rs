@@ -2,12 +2,12 @@
 
 use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
-use super::{Scenario, Spec, Tiers, checks, warnings};
+use super::{Scenario, Spec, Tiers, checks, drain, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
 use crate::specs::{Conduct, HostSpec, SwitchSpec, TcpSpec};
 use crate::traffic::{self, Context, MeasurementWindow};
 use crate::{routing, topology};
-use shortflow_units::{Instant, Span};
+use shortflow_units::Instant;
 
 /// The tables of a scenario whose keys do not depend on a kind.
 const TABLES: &[Table] = &[
@@ -98,7 +98,6 @@ impl Scenario {
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);
-        let drain = drain(top, &run, &tcp, &mut context.notes);
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =
@@ -113,10 +112,24 @@ impl Scenario {
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
+        let round_trip = warnings::round_trip(&graph);
+        let backlog = if faults.is_empty() { context.backlog } else { f64::INFINITY };
+        let drain = run.drain.unwrap_or_else(|| {
+            let (drain, why) = drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, &graph));
+            top.defaulted("drain", drain.to_string());
+            context.notes.insert(0, format!("drain: {drain}, {why}, unless a value is given"));
+            drain
+        });
         let Context { classes, transports, notes, mut warnings, deadlines, .. } = context;
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
         let sampling = (run.duration, measure.sample_every);
-        warnings.extend(warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected, sampling));
+        warnings.extend(warnings::of(
+            (&graph, round_trip),
+            (&switch, &tiers, &host),
+            &tcp,
+            &expected,
+            sampling,
+        ));
         let RunKeys { title, duration, warmup, .. } = run;
         let spec = Spec {
             name: name.to_owned(),
@@ -149,29 +162,6 @@ fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
     host.settled("small_queue", conduct.small_queue.to_string());
     tcp.settled("growth", conduct.growth.word().to_owned());
     Ok(())
-}
-
-/// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.
-const DRAIN_TIMEOUTS: u64 = 16;
-/// Two timeouts in a row of a connection without a round-trip sample take three times the first.
-const DRAIN_INITIAL_TIMEOUTS: u64 = 4;
-
-/// The drain that is given. Otherwise it goes with the scenario's scale: it never costs more than the
-/// measured time did, unless that is too short for a flow to recover from timeouts.
-fn drain(top: &Reader, run: &RunKeys, tcp: &TcpSpec, notes: &mut Vec<String>) -> Span {
-    if let Some(drain) = run.drain {
-        return drain;
-    }
-    let initial = tcp.initial_rto.unwrap_or_default().times(DRAIN_INITIAL_TIMEOUTS);
-    let timeouts = tcp.rto_min.times(DRAIN_TIMEOUTS);
-    let (drain, why) = match run.duration.max(timeouts).max(initial) {
-        longest if longest == run.duration => (longest, "as long as duration".to_owned()),
-        longest if longest == timeouts => (longest, format!("{DRAIN_TIMEOUTS} tcp.rto_min")),
-        longest => (longest, format!("{DRAIN_INITIAL_TIMEOUTS} tcp.initial_rto")),
-    };
-    top.defaulted("drain", drain.to_string());
-    notes.push(format!("drain: {drain}, {why}, unless a value is given"));
-    drain
 }
 
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.

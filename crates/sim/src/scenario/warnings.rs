@@ -8,9 +8,19 @@ use shortflow_units::{Bytes, NodeId, Occupancy, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// A smallest timeout of as many round trips is long.
+const LONG_TIMEOUT: u64 = 1000;
+
+/// The base round trip between the two hosts that are farthest apart, and these.
+pub(super) fn round_trip(graph: &Graph) -> (Span, NodeId, NodeId) {
+    let (one, _) = farthest(graph, NodeId(0));
+    let (other, delay) = farthest(graph, one);
+    (delay.times(2), one, other)
+}
+
 /// One line for each, which names the key.
 pub(super) fn of(
-    graph: &Graph,
+    (graph, (round_trip, one, other)): (&Graph, (Span, NodeId, NodeId)),
     (switch, tiers, host): (&SwitchSpec, &Tiers, &HostSpec),
     tcp: &TcpSpec,
     expected: &[Expected],
@@ -39,10 +49,16 @@ pub(super) fn of(
             tcp.ack_delay, tcp.rto_min
         ));
     }
+    if tcp.rto_min >= round_trip.times(LONG_TIMEOUT) {
+        warnings.push(format!(
+            "tcp.rto_min: {} is {} round trips of {round_trip}, so one timeout outlasts almost every flow, and the drain \
+             waits for it; unless hosts have this minimum, set tcp.rto_min to {}, 100 round trips",
+            tcp.rto_min,
+            tcp.rto_min.as_ps() / round_trip.as_ps().max(1),
+            round_trip.times(100)
+        ));
+    }
     if let Some(rto) = tcp.initial_rto {
-        let (one, _) = farthest(graph, NodeId(0));
-        let (other, delay) = farthest(graph, one);
-        let round_trip = delay.times(2);
         if rto < round_trip {
             warnings.push(format!(
                 "tcp.initial_rto: {rto} is below {round_trip}, the round trip between {} and {}, so flows between \

@@ -201,6 +201,12 @@ impl Ends {
         self.messages().first().map_or(0, |message| message.timeouts)
     }
 
+    /// When the timeout comes that the sender waits for, if it is TCP's and seems to wait for nothing else.
+    pub fn stalled_until(&self, now: Instant) -> Option<Instant> {
+        let Ends::Tcp(pair) = self else { return None };
+        pair.sender.stalled_until(now)
+    }
+
     /// What probes are told of the sender at this time.
     pub fn view(&self, now: Instant) -> View {
         each!(self, pair => pair.sender.view(now))

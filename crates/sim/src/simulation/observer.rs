@@ -1,7 +1,7 @@
 //! [`Observer`]: looks on while a run goes on, and may stop it.
 
 use crate::probe::watch::{PacketEvent, Watching};
-use shortflow_units::Instant;
+use shortflow_units::{Instant, Span};
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,20 @@ pub struct Standing {
     pub open: u64,
     /// Finite flows so far.
     pub flows: u64,
+    /// When the last of the open flows is done that had begun at the last look at them: at its mean rate so far, or at its
+    /// timeout.
+    pub last: Instant,
+}
+
+impl Standing {
+    /// About when a run will end whose arrivals end at `measured`, and which ends at `limit` at the latest: flows that
+    /// have just begun take as long as the mean of the others, and the longest of many some times that.
+    pub fn expected_end(&self, measured: Instant, limit: Instant) -> Instant {
+        let (open, flows) = (self.open as f64, self.flows.max(1) as f64);
+        let mean = open / flows * self.now.min(measured).since(Instant::ZERO).as_secs_f64();
+        let longest = Span::from_secs_f64(mean * (1.0 + libm::log(open.max(1.0))));
+        (self.now.max(measured) + longest).max(self.last).min(limit)
+    }
 }
 
 /// Looks on while a run goes on.

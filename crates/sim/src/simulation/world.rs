@@ -52,6 +52,9 @@ pub(super) struct World<'a> {
     sampled: Instant,
     meter: ClassMeter,
     pub(super) handled: u64,
+    /// Events after which open flows are looked at, and when the last of them is done as far as that tells.
+    next_look: u64,
+    last: Instant,
     /// Finite flows that are not known to be done, those included that applications have planned.
     pending: u64,
     /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
@@ -144,6 +147,8 @@ impl<'a> World<'a> {
             samples: Vec::new(),
             sampled: Instant::ZERO,
             handled: 0,
+            next_look: 0,
+            last: Instant::ZERO,
             pending: 0,
             notice: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
@@ -223,6 +228,9 @@ impl<'a> World<'a> {
         if self.watched {
             observer.packets(self.network.noted(self.events.now()));
         }
+        if self.handled >= self.next_look {
+            self.look();
+        }
         match observer.tick(self.standing()) {
             true => self.check_room(),
             false => Err(RunError::Cancelled),
@@ -248,7 +256,12 @@ impl<'a> World<'a> {
 
     pub(super) fn standing(&self) -> Standing {
         let flows = (self.flows.len() - self.backlogged.len()) as u64;
-        Standing { now: self.events.now(), open: self.pending, flows: flows.max(self.pending) }
+        Standing {
+            now: self.events.now(),
+            open: self.pending,
+            flows: flows.max(self.pending),
+            last: self.last,
+        }
     }
 
     /// Handles an event; a packet that arrives goes through `place`.

@@ -225,6 +225,13 @@ impl Sender {
         self.transmit(now, tcp, out);
     }
 
+    /// When the retransmission timer expires, where nothing has been acknowledged for many round trips.
+    pub(crate) fn stalled_until(&self, now: Instant) -> Option<Instant> {
+        let (deadline, rto) = (self.alarm.deadline?, self.rto.rto());
+        let silence = rto.saturating_sub(deadline.since(now.min(deadline)));
+        (silence > self.rto.srtt().times(8).max(rto.divided_by(16))).then_some(deadline)
+    }
+
     /// The timer expired: one of RACK-TLP, or that of retransmissions (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
     pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.on_alarm(now, tcp, out) {

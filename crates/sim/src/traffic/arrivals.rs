@@ -76,7 +76,7 @@ pub(super) fn read(
     let flows_per_s = keys.flows_per_s(flows_per_load, reader)?;
     let start = context.start(reader, "start", keys.start)?;
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
-    context.expect(flows_per_s * seconds, mean);
+    context.expect_sizes(flows_per_s * seconds, &*messages.sizes, interarrival.together());
     let (load, rate) = (four_digits(flows_per_s / flows_per_load), four_digits(flows_per_s));
     let note = format!("offered load {load} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));
     context.note(reader, &note);

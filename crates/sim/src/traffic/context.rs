@@ -1,10 +1,14 @@
 //! [`Context`]: input for reading a traffic entry, and its findings for the scenario.
 
+use super::sizes::Sizes;
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Flows that share a link at least, where the fair share of one is asked for.
+const SHARERS: u32 = 16;
 
 /// The scenario so far.
 pub(crate) struct Context<'a> {
@@ -28,6 +32,8 @@ pub(crate) struct Context<'a> {
     pub deadlines: bool,
     /// About how many data packets all of it takes.
     pub packets: f64,
+    /// Bytes ahead of the last one of the largest flow at a fair share of a link; infinite where nobody can tell.
+    pub backlog: f64,
 }
 
 impl<'a> Context<'a> {
@@ -46,6 +52,7 @@ impl<'a> Context<'a> {
             warnings: Vec::new(),
             deadlines: false,
             packets: 0.0,
+            backlog: 0.0,
         }
     }
 
@@ -87,9 +94,17 @@ impl<'a> Context<'a> {
         ))
     }
 
-    /// Counts `flows` flows of `mean` bytes.
+    /// Counts `flows` flows of `mean` bytes, which may follow one another for any time.
     pub(super) fn expect(&mut self, flows: f64, mean: f64) {
         self.packets += flows * (mean / self.mss.as_f64()).max(1.0);
+        self.backlog = f64::INFINITY;
+    }
+
+    /// Counts `flows` flows of these sizes, `together` of which start at once.
+    pub(super) fn expect_sizes(&mut self, flows: f64, sizes: &dyn Sizes, together: u32) {
+        let backlog = self.backlog.max(sizes.largest() * f64::from(together.max(SHARERS)));
+        self.expect(flows, sizes.mean());
+        self.backlog = backlog;
     }
 
     /// Adds a note on the entry of `reader`.

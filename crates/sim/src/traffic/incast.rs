@@ -51,7 +51,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let messages = Messages::read(reader, context)?;
     check_times(&keys, reader, context)?;
     let burst = f64::from(keys.flows) * messages.sizes.mean();
-    context.expect(f64::from(keys.flows) * f64::from(keys.repeat), messages.sizes.mean());
+    context.expect_sizes(f64::from(keys.flows) * f64::from(keys.repeat), &*messages.sizes, keys.flows);
     context.destinations.insert(to);
     let transfer = context.access_rate(to).tx_time(Bytes::new(burst as u64)).as_secs_f64();
     context.note(

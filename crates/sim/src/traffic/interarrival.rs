@@ -86,6 +86,14 @@ pub(super) fn read(reader: &Reader) -> Result<InterArrival, ConfigError> {
 }
 
 impl InterArrival {
+    /// Flows that start at once.
+    pub(super) fn together(&self) -> u32 {
+        match self {
+            InterArrival::Bursts(Bursts { flows }) => *flows,
+            _ => 1,
+        }
+    }
+
     /// The time before arrival number `number`, counted from 0; the mean over many is 1.
     pub(super) fn sample(&self, number: u64, stream: &mut Stream) -> f64 {
         match self {

@@ -70,7 +70,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
     let receivers: BTreeSet<HostId> = flows.iter().map(|(.., to)| *to).collect();
     for to in &receivers {
-        context.expect(1.0, context.access_rate(*to).as_bps() as f64 / 8.0 * seconds);
+        context.packets += context.access_rate(*to).as_bps() as f64 / 8.0 * seconds / context.mss.as_f64();
     }
     context.destinations.extend(&receivers);
     let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };

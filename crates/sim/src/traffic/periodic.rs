@@ -63,7 +63,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let bursts = from
         .iter()
         .map(|host| context.duration.saturating_sub(first(host)).as_secs_f64() / keys.every.as_secs_f64());
-    context.expect(bursts.sum(), mean);
+    context.expect_sizes(bursts.sum(), &*messages.sizes, from.len() as u32);
     context.destinations.insert(to);
     let bps = from.len() as f64 * mean * 8.0 / keys.every.as_secs_f64();
     let load = four_digits(bps / context.access_rate(to).as_bps() as f64);

@@ -49,7 +49,7 @@ def star(
         STAR,
         schemes,
         over=over or {},
-        settings={"measure.sample_every": "100us", **OFFSETS, **(settings or {})},
+        settings={"drain": "3.2s", "measure.sample_every": "100us", **OFFSETS, **(settings or {})},
         seeds=5,
         quick=quick or {},
         quick_settings={"duration": quick_duration},

@@ -2,12 +2,12 @@
 
 use super::super::event::Event;
 use super::super::part::owns;
-use super::{Backlogged, DRAIN, World};
+use super::{Backlogged, DRAIN, TICK, World};
 use crate::engine::Site;
 use crate::host::View;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
-use shortflow_units::ConnId;
+use shortflow_units::{ConnId, Span};
 
 impl World<'_> {
     /// Samples queues, windows and rates.
@@ -53,6 +53,27 @@ impl World<'_> {
         {
             self.events.schedule(at, Site::EVERYWHERE, Event::Sample);
         }
+    }
+
+    /// Looks at all open flows that count, at a price that the events until the next look make small.
+    pub(super) fn look(&mut self) {
+        let (now, flows, mut slots) = (self.events.now(), &self.flows, 0);
+        let ends = self.connections.iter_mut().filter_map(|(_, connection)| {
+            slots += 1;
+            let ends = &connection.ends;
+            let message = ends
+                .messages()
+                .first()
+                .filter(|message| message.flow.0 < DRAIN && !message.is_backlogged())?;
+            let (size, acked) = (message.end - message.start, message.acked(ends.acked()));
+            let age = now.since(flows[message.flow.index()].start).as_secs_f64();
+            // Windows are small at the beginning and after a timeout, and the mean rate says nothing.
+            let is_steady = message.timeouts == 0 && 10 * acked >= size;
+            let rest = || now + Span::from_secs_f64(age * (size - acked) as f64 / acked as f64);
+            ends.stalled_until(now).or_else(|| is_steady.then(rest))
+        });
+        self.last = ends.max().unwrap_or(now);
+        self.next_look = self.handled + 8 * TICK + 64 * slots;
     }
 
     /// Ends the accounts: rows of flows that are not known to be done, ports, totals.

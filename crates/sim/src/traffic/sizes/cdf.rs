@@ -140,6 +140,10 @@ impl Sizes for Table {
         let pieces = self.0.windows(2).map(|p| (p[1].1 - p[0].1) * (p[0].0 + p[1].0) / 2.0);
         first + pieces.sum::<f64>()
     }
+
+    fn largest(&self) -> f64 {
+        self.0.last().map_or(LARGEST, |point| point.0)
+    }
 }
 
 /// Names of the columns in headers.

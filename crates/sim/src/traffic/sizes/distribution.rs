@@ -13,6 +13,8 @@ pub trait Sizes: Send + Sync + Debug {
     /// The exact mean in bytes, truncation included. Rounding samples to whole bytes moves it by
     /// less than one byte.
     fn mean(&self) -> f64;
+    /// The largest size in bytes, or [`LARGEST`] of a tail without end.
+    fn largest(&self) -> f64;
 }
 
 /// Reads a distribution from its table.

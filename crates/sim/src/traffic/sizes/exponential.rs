@@ -1,7 +1,7 @@
 //! Exponentially distributed sizes.
 
 use super::Sizes;
-use super::distribution::whole;
+use super::distribution::{LARGEST, whole};
 use crate::config::{ANY_SIZE, Kind, keys};
 use crate::engine::Stream;
 use shortflow_units::Bytes;
@@ -30,5 +30,8 @@ impl Sizes for Exponential {
     }
     fn mean(&self) -> f64 {
         self.mean.as_f64()
+    }
+    fn largest(&self) -> f64 {
+        LARGEST
     }
 }

@@ -30,4 +30,7 @@ impl Sizes for Fixed {
     fn mean(&self) -> f64 {
         self.value.as_f64()
     }
+    fn largest(&self) -> f64 {
+        self.value.as_f64()
+    }
 }

@@ -48,6 +48,10 @@ impl Sizes for LogUniform {
         }
         (self.max.as_f64() - self.min.as_f64()) / self.width()
     }
+
+    fn largest(&self) -> f64 {
+        self.max.as_f64()
+    }
 }
 
 #[cfg(test)]

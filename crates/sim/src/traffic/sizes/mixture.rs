@@ -57,6 +57,10 @@ impl Sizes for Mixture {
         let below = std::iter::once(0.0).chain(self.0.iter().map(|(up_to, _)| *up_to));
         self.0.iter().zip(below).map(|((up_to, sizes), below)| (up_to - below) * sizes.mean()).sum()
     }
+
+    fn largest(&self) -> f64 {
+        self.0.iter().map(|(_, sizes)| sizes.largest()).fold(0.0, f64::max)
+    }
 }
 
 #[cfg(test)]

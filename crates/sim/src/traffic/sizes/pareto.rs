@@ -67,6 +67,10 @@ impl Sizes for Pareto {
         let untruncated = self.smallest * self.shape / (self.shape - 1.0);
         untruncated * (1.0 - pow(self.smallest / self.max, self.shape - 1.0)) / self.kept
     }
+
+    fn largest(&self) -> f64 {
+        self.max
+    }
 }
 
 #[cfg(test)]

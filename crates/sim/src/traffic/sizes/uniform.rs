@@ -34,6 +34,9 @@ impl Sizes for Uniform {
     fn mean(&self) -> f64 {
         (self.min.as_f64() + self.max.as_f64()) / 2.0
     }
+    fn largest(&self) -> f64 {
+        self.max.as_f64()
+    }
 }
 
 #[cfg(test)]
