@@ -2,8 +2,13 @@
 
 import math
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
+import tomli_w
 
 import shortflow
 from conftest import Command
@@ -172,3 +177,68 @@ def test_a_run_whose_flows_are_done_is_done_whatever_its_drain_allows(small: dic
     control = _core.Control()
     _core.run(load({**small, "drain": "20s"}).core, _core.Scheme.parse("tcp", []), 1, control)
     assert 0.5 < control.fraction() < 1
+
+
+def _star(hosts: int, **tables: object) -> dict[str, object]:
+    """A FIFO star of 1 Gbps and 300 us."""
+    topology = {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": "300us"}
+    switch = {"buffer": "250pkt", "mark_above": "20pkt"}
+    return {"title": "t", "duration": "1s", "topology": topology, "switch": switch, "host": {"model": "fifo"}, **tables}
+
+
+def test_every_nth_packet_of_a_port_is_lost() -> None:
+    """Of 2,020 packets, those sent again counted, the 100th, 200th, … are lost: 20."""
+    sizes = {"kind": "fixed", "value": "2920000B"}
+    traffic = [{"kind": "incast", "flows": 1, "from": 0, "to": 2, "sizes": sizes}]
+    tables = _star(3, traffic=traffic, tcp={"receive_window": "40pkt"})
+    faults = {"links": ["s0->h2"], "loss_every": 100}
+    outcome = run(load({**tables, "faults": faults}), "tcp")
+    assert [(row["reason"], row["in_run"]) for row in outcome.meta["drops"]] == [("loss", 20)]
+    assert outcome.flows["retransmits"].to_list() == [20]
+    assert run(load(tables), "tcp").flows["retransmits"].to_list() == [0]
+
+
+def test_every_host_may_ask() -> None:
+    """Each of two the other, as long as alone: 2 ms, four links of 75 us, and twice 140 and 1,040 B at 1 Gbps."""
+    query = {"kind": "queries", "to": "all", "repeat": 2, "compute": "2ms", "think": "1ms"}
+    query["sizes"] = {"kind": "fixed", "value": "1KB"}
+    outcome = run(load(_star(2, traffic=[{**query, "workers": 1}])), "dctcp")
+    assert outcome.tasks["time_s"].to_list() == pytest.approx([2e-3 + 4 * 75e-6 + 2 * (140 + 1040) * 8e-9] * 4)
+    outcome = run(load(_star(4, traffic=[{**query, "workers": 2}])), "dctcp")
+    asked = outcome.flows.filter(outcome.flows["size_bytes"] == 100)["destination"].to_list()
+    assert sorted(asked) == sorted([f"h{host}" for host in range(4)] * 4), "each is asked by two others, twice"
+    assert outcome.meta["unfinished"] == 0
+
+
+def test_load_may_count_headers_and_windows_limit_what_is_too_much(shortflow: Command, tmp_path: Path) -> None:
+    """35 headers of 40 B go with 50 KB; 64 packets in 300 us are few on a link of any rate."""
+    poisson = {"kind": "poisson", "load": 0.2, "sizes": {"kind": "fixed", "value": "50KB"}, "load_with_headers": True}
+    (tmp_path / "headers.toml").write_text(tomli_w.dumps(_star(3, traffic=[poisson])))
+    notes = shortflow("show", str(tmp_path / "headers.toml"), "--json").document["notes"]
+    rate = f"{0.2 * 1e9 / (8 * (50_000 + 35 * 40)):.1f}"
+    assert f"traffic.1: offered load 0.2 with headers of s0->h2 (1Gbps): {rate} flows/s of mean 50KB" in notes
+    (tmp_path / "long.toml").write_text(tomli_w.dumps(_star(3, traffic=[{"kind": "long-lived", "flows": 2}])))
+    fast = ("show", str(tmp_path / "long.toml"), "--set", "topology.rate=1000Tbps")
+    assert "data packets until then; at most 1e9 are accepted" in shortflow(*fast).stderr
+    assert "without end" in shortflow(*fast, "--set", "tcp.receive_window=64pkt").stdout
+
+
+def test_what_is_left_of_a_run_of_large_flows_is_known_after_a_fifth_of_it() -> None:
+    """Their rates tell, although the drain may last 100 s."""
+    sizes = {"kind": "fixed", "value": "60MB"}
+    incast = {"kind": "incast", "flows": 5, "to": 5, "sizes": sizes}
+    scenario = load(_star(6, traffic=[incast]) | {"duration": "5ms", "drain": "100s"}).core
+    control, looks = _core.Control(), []
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(_core.run, scenario, _core.Scheme.parse("dctcp", []), 1, control)
+        while not running.done():
+            drain = control.drain()
+            looks += [(100.005 - drain[2], control.fraction())] if drain else []
+            time.sleep(0.002)
+    end_s = running.result().meta()["end_s"]
+    at = [look for look in looks if 0.2 < look[0] / end_s < 0.9]
+    steps = at[:: max(len(at) // 8, 1)]
+    told = [(1 - later) / (later - before) * (now - since) for (since, before), (now, later) in pairwise(steps)]
+    ratios = [left_s / (end_s - now) for left_s, (now, _) in zip(told, steps[1:], strict=True)]
+    assert len(ratios) > 3
+    assert all(1 / 1.5 < ratio < 1.5 for ratio in ratios), ratios

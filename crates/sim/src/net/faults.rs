@@ -234,13 +234,15 @@ impl Stalls {
 
 impl Rule {
     fn is_idle(&self) -> bool {
-        let Fault { loss, ack_loss, corrupt, reorder, mark, drop_data, mark_data, .. } = &self.fault;
+        let Fault { loss, loss_every, ack_loss, corrupt, reorder, mark, drop_data, mark_data, .. } =
+            &self.fault;
         let chances = [*loss, *ack_loss, *corrupt, reorder.0, *mark];
-        chances.iter().all(|chance| *chance == 0.0) && drop_data.is_empty() && mark_data.is_empty()
+        let by_number = loss_every.is_some() || !drop_data.is_empty() || !mark_data.is_empty();
+        chances.iter().all(|chance| *chance == 0.0) && !by_number
     }
 
     fn arrive(&mut self, packet: &mut Packet) -> Verdict {
-        let Fault { loss, ack_loss, mark, drop_data, mark_data, .. } = &self.fault;
+        let Fault { loss, loss_every, ack_loss, mark, drop_data, mark_data, .. } = &self.fault;
         match packet.kind {
             Kind::Data => {}
             Kind::Ack if *ack_loss > 0.0 && self.acks.unit() < *ack_loss => {
@@ -250,7 +252,8 @@ impl Rule {
         }
         self.seen += 1;
         let (lost, marked) = (self.data.unit(), self.data.unit());
-        if lost < *loss || drop_data.contains(&self.seen) {
+        let is_nth = loss_every.is_some_and(|every| self.seen.is_multiple_of(every));
+        if is_nth || lost < *loss || drop_data.contains(&self.seen) {
             return Verdict::Dropped(DropReason::Loss);
         }
         if (marked < *mark || mark_data.contains(&self.seen)) && packet.mark() {

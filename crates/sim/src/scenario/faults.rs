@@ -19,7 +19,9 @@ keys! {
         hosts: Option<HostSet> = optional, Hosts;
         /// probability that a data packet is lost before it is queued
         loss: f64 = "0", 0.0..=0.9;
-        /// the same for a pure ACK
+        /// every so many data packets at a port, one is lost before it is queued: the last of them
+        loss_every: Option<u64> = "never", KeywordOr("never", 2..=u64::MAX);
+        /// probability that a pure ACK is lost
         ack_loss: f64 = "0", 0.0..=0.9;
         /// probability that a packet is damaged on the wire and dropped at its end
         corrupt: f64 = "0", 0.0..=0.9;
@@ -50,6 +52,8 @@ pub struct Fault {
     pub ports: Vec<PortId>,
     /// Probability that a data packet is lost on arrival at a port.
     pub loss: f64,
+    /// The last of every so many data packets is lost on arrival at a port.
+    pub loss_every: Option<u64>,
     /// Probability that a pure ACK is lost there.
     pub ack_loss: f64,
     /// Probability that a packet is dropped at the far end of the link.
@@ -88,7 +92,7 @@ fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, Config
         let reason = format!("zero, so {} would do nothing", reader.path("reorder"));
         return Err(reader.impossible("reorder_delay", reason));
     }
-    let FaultKeys { loss, ack_loss, corrupt, reorder, reorder_delay, mark, .. } = keys;
+    let FaultKeys { loss, loss_every, ack_loss, corrupt, reorder, reorder_delay, mark, .. } = keys;
     let (mut drop_data, mut mark_data) = (keys.drop_data.clone(), keys.mark_data.clone());
     drop_data.sort_unstable();
     mark_data.sort_unstable();
@@ -113,7 +117,7 @@ fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, Config
         return Err(reader.impossible("links", format!("a link fails in both directions; call it {name:?}")));
     }
     let reorder = (reorder, reorder_delay);
-    Ok(Fault { ports, loss, ack_loss, corrupt, reorder, mark, outage, drop_data, mark_data })
+    Ok(Fault { ports, loss, loss_every, ack_loss, corrupt, reorder, mark, outage, drop_data, mark_data })
 }
 
 fn outage(

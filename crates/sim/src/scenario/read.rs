@@ -97,7 +97,10 @@ impl Scenario {
         checks::host_port(&top.table("host")?, &host, packet)?;
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
+        let round_trip = warnings::round_trip(&graph);
         let mut context = Context::new(&graph, run.duration, tcp.mss);
+        context.header = tcp.header;
+        context.window_rate = tcp.receive_window * tcp.mss.as_f64() / round_trip.0.as_secs_f64();
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =
@@ -112,7 +115,6 @@ impl Scenario {
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let round_trip = warnings::round_trip(&graph);
         let backlog = if faults.is_empty() { context.backlog } else { f64::INFINITY };
         let drain = run.drain.unwrap_or_else(|| {
             let (drain, why) = drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, &graph));

@@ -235,6 +235,10 @@ fn what_contradicts_other_keys_is_explained() {
         error("topology.rate", "1000Tbps"),
         "duration: the traffic needs about 8.6e10 data packets until then; at most 1e9 are accepted"
     );
+    assert!(
+        long(&[("topology.rate", "1000Tbps"), ("tcp.receive_window", "64pkt")]).is_ok(),
+        "64 packets in 300 us"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Traffic;
 use super::context::{Context, size_text};
 use super::hosts::{HostSet, Hosts};
-use super::query_tree::{Level, Tree, TreeKeys};
+use super::query_tree::{Level, Tree, TreeKeys, Trees};
 use super::rounds::Rounds;
 use crate::config::{ConfigError, Kind, ParamInfo, Reader, Shape, keys};
 use shortflow_units::HostId;
@@ -67,7 +67,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         tree.add(aggregator, 1, from[worker % from.len()], (worker / from.len()) as u32);
     }
     tree.announce(context);
-    Ok(Box::new(tree))
+    Ok(Box::new(Trees(vec![tree])))
 }
 
 fn level(reader: &Reader, name: &str, context: &mut Context) -> Result<Level, ConfigError> {

@@ -6,7 +6,7 @@ use super::interarrival::{self, InterArrival};
 use super::messages::Messages;
 use super::pattern::Pattern;
 use super::{Count, Expected, MeasurementWindow, Traffic, Workload};
-use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Shape, Text, keys};
+use crate::config::{ANY_TIME, ConfigError, Flag, Kind, ParamInfo, Positive, Reader, Shape, Text, keys};
 use crate::engine::Seeds;
 use crate::topology::find_port;
 use shortflow_units::{Instant, NodeId, Span};
@@ -29,6 +29,8 @@ keys! {
         /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
         /// the link to the receiver, or of the links to all receivers together
         load: Option<f64> = optional, Positive(10.0);
+        /// whether load counts the headers of packets, as links do, and not only payload
+        load_with_headers: bool = "false", Flag;
         /// flows per second, instead of load
         rate_per_s: Option<f64> = optional, Positive(1e10);
         /// the link that load is about, which counts the flows that cross it
@@ -72,13 +74,16 @@ pub(super) fn read(
     let messages = Messages::read(reader, context)?;
     let mean = messages.sizes.mean();
     let target = Target::of(&keys, &pattern, reader, context)?;
-    let flows_per_load = target.capacity / (8.0 * mean * target.share);
+    let counted = if keys.load_with_headers { messages.mean_with_headers(context) } else { mean };
+    let flows_per_load = target.capacity / (8.0 * counted * target.share);
     let flows_per_s = keys.flows_per_s(flows_per_load, reader)?;
     let start = context.start(reader, "start", keys.start)?;
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
     context.expect_sizes(flows_per_s * seconds, &*messages.sizes, interarrival.together());
     let (load, rate) = (four_digits(flows_per_s / flows_per_load), four_digits(flows_per_s));
-    let note = format!("offered load {load} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));
+    let with = if keys.load_with_headers { " with headers" } else { "" };
+    let note =
+        format!("offered load {load}{with} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));
     context.note(reader, &note);
     if flows_per_s > flows_per_load {
         let key = reader.path(if keys.load.is_some() { "load" } else { "rate_per_s" });

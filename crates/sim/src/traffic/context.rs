@@ -15,6 +15,10 @@ pub(crate) struct Context<'a> {
     pub graph: &'a Graph,
     pub duration: Span,
     pub mss: Bytes,
+    /// Headers of a packet.
+    pub header: Bytes,
+    /// Bytes per second that the receive window of a connection allows over the longest base round trip.
+    pub window_rate: f64,
     access_links: Vec<(NodeId, Rate)>,
     /// Names of classes, in the order in which they first occur.
     pub classes: Vec<String>,
@@ -43,6 +47,8 @@ impl<'a> Context<'a> {
             graph,
             duration,
             mss,
+            header: Bytes::ZERO,
+            window_rate: f64::INFINITY,
             access_links: graph.access_links(),
             classes: Vec::new(),
             mentioned: BTreeSet::new(),

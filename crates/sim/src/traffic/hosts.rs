@@ -108,6 +108,25 @@ impl Ends {
         Ok((from, to))
     }
 
+    /// One receiver or several, each with the senders that are not itself.
+    pub(super) fn many_to_each(
+        self,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<Vec<(Vec<HostId>, HostId)>, ConfigError> {
+        let count = context.graph.hosts();
+        let to = self.to.as_ref().map(|to| to.clone().resolve(count, reader, "to")).transpose()?;
+        let Some(to) = to.filter(|to| to.len() > 1) else {
+            return Ok(vec![self.many_to_one(reader, context)?]);
+        };
+        let from = self.from.resolve(count, reader, "from")?;
+        let others = |to: HostId| (from.iter().copied().filter(|host| *host != to).collect::<Vec<_>>(), to);
+        match to.iter().find(|host| from.iter().all(|other| other == *host)) {
+            None => Ok(to.iter().map(|host| others(*host)).collect()),
+            Some(host) => Err(reader.impossible("from", format!("host {} could only ask itself", host.0))),
+        }
+    }
+
     /// Senders with the receiver of each: one for all of them, or as many as senders.
     pub(super) fn one_to_one(
         self,

@@ -70,7 +70,10 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
     let receivers: BTreeSet<HostId> = flows.iter().map(|(.., to)| *to).collect();
     for to in &receivers {
-        context.packets += context.access_rate(*to).as_bps() as f64 / 8.0 * seconds / context.mss.as_f64();
+        let rate = |host: HostId| context.access_rate(host).as_bps() as f64 / 8.0;
+        let flows = flows.iter().filter(|(.., other)| other == to);
+        let sent: f64 = flows.map(|(_, from, _)| rate(*from).min(context.window_rate)).sum();
+        context.packets += rate(*to).min(sent) * seconds / context.mss.as_f64();
     }
     context.destinations.extend(&receivers);
     let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };

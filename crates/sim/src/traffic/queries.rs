@@ -3,7 +3,7 @@
 use super::Traffic;
 use super::context::{Context, four_digits, size_text};
 use super::hosts::Ends;
-use super::query_tree::{Level, Tree, TreeKeys};
+use super::query_tree::{Level, Tree, TreeKeys, Trees};
 use super::rounds::Rounds;
 use crate::config::{ConfigError, Kind, ParamInfo, Reader, keys};
 use shortflow_units::{Bytes, HostId};
@@ -11,7 +11,7 @@ use shortflow_units::{Bytes, HostId};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "queries",
-    summary: "one host asks many workers, each answers; the next query begins when all have",
+    summary: "one host, or each of several (to), asks many workers, each answers; its next query begins when all have",
     source: "FaST, KSII TIIS 2014: up to 100 workers, 10 KB each",
     parameters,
     read,
@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys beside hosts, levels and rounds.
     struct QueryKeys {
-        /// workers that are asked, hosts of from taken in turn
+        /// workers that a host asks, hosts of from taken in turn
         workers: u32 = required, 1..=1_000_000u32;
     }
 }
@@ -34,27 +34,40 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let keys = QueryKeys::read(reader)?;
     let rounds = Rounds::read(reader, context)?;
     let tree_keys = TreeKeys::read(reader)?;
-    let (from, root) = Ends::read(reader)?.many_to_one(reader, context)?;
+    let asking = Ends::read(reader)?.many_to_each(reader, context)?;
     let level = Level::read(reader, context)?;
     let mean = level.answers.sizes.mean();
-    context.note(reader, &note(&rounds, keys.workers, mean, root, context));
-    let mut tree = Tree::new(root, vec![level], rounds, tree_keys, context);
-    for worker in 0..keys.workers as usize {
-        tree.add(0, 0, from[worker % from.len()], (worker / from.len()) as u32);
+    context.note(reader, &note(&rounds, keys.workers, mean, &asking, context));
+    let mut trees = Vec::new();
+    for (place, (from, root)) in asking.into_iter().enumerate() {
+        let mut tree = Tree::new(root, vec![level.clone()], rounds.clone(), tree_keys, context);
+        for worker in 0..keys.workers as usize {
+            // Each of several begins with others, so that few workers are not those of all.
+            tree.add(0, 0, from[(place + worker) % from.len()], (worker / from.len()) as u32);
+        }
+        tree.announce(context);
+        trees.push(tree);
     }
-    tree.announce(context);
-    Ok(Box::new(tree))
+    Ok(Box::new(Trees(trees)))
 }
 
-fn note(rounds: &Rounds, workers: u32, mean: f64, root: HostId, context: &Context) -> String {
+fn note(
+    rounds: &Rounds,
+    workers: u32,
+    mean: f64,
+    asking: &[(Vec<HostId>, HostId)],
+    context: &Context,
+) -> String {
+    let [(_, root), others @ ..] = asking else { return String::new() };
     let all = f64::from(workers) * mean;
-    let transfer = context.access_rate(root).tx_time(Bytes::new(all as u64)).as_secs_f64();
+    let transfer = context.access_rate(*root).tx_time(Bytes::new(all as u64)).as_secs_f64();
     let queries =
         if rounds.repeat == 1 { "1 query".to_owned() } else { format!("{} queries", rounds.repeat) };
+    let each = if others.is_empty() { String::new() } else { format!(" by each of {} hosts", asking.len()) };
     format!(
-        "{queries} of {workers} answers of mean {} over {}, which needs {}ms for all of them",
+        "{queries}{each} of {workers} answers of mean {} over {}, which needs {}ms for all of them",
         size_text(mean),
-        context.access_port(root),
+        context.access_port(*root),
         four_digits(transfer * 1e3),
     )
 }

@@ -120,24 +120,60 @@ impl Tree {
     }
 }
 
-impl Traffic for Tree {
+/// Queries of several roots, which do not wait for one another.
+#[derive(Debug)]
+pub(super) struct Trees(pub Vec<Tree>);
+
+impl Traffic for Trees {
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
-        let draws = |level: usize| self.levels[level].answers.draws_of(seeds, index, level);
-        Workload::Closed(Box::new(Query {
+        let mut tags = 0;
+        let query = |(place, tree): (usize, &Tree)| {
+            let first = tags;
+            tags += 2 * tree.members.len() as u64;
+            tree.query(seeds, index, (place, first))
+        };
+        Workload::Closed(Box::new(Queries(self.0.iter().enumerate().map(query).collect())))
+    }
+}
+
+/// The queries of several roots in one run.
+struct Queries(Vec<Query>);
+
+impl Application for Queries {
+    fn begin(&mut self, steps: &mut Steps) {
+        self.0.iter_mut().for_each(|query| query.begin(steps));
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+        let place = self.0.partition_point(|query| query.first_tag <= tag) - 1;
+        self.0[place].delivered(now, tag, steps);
+    }
+}
+
+impl Tree {
+    /// The query of the root in this place, whose tags begin with `first_tag`.
+    fn query(&self, seeds: Seeds, index: usize, (place, first_tag): (usize, u64)) -> Query {
+        let levels = self.levels.len();
+        let draws = |level: usize| self.levels[level].answers.draws_of(seeds, index, place * levels + level);
+        let gaps = if place == 0 { "traffic gaps".to_owned() } else { format!("traffic gaps of {place}") };
+        Query {
             tree: Arc::new(self.clone()),
-            draws: (0..self.levels.len()).map(draws).collect(),
-            jitter: seeds.stream("traffic gaps", index),
+            first_tag,
+            draws: (0..levels).map(draws).collect(),
+            jitter: seeds.stream(&gaps, index),
             asked: 0,
             task: None,
             answers: Vec::new(),
             waiting: Vec::new(),
-        }))
+        }
     }
 }
 
 /// The queries of one run.
 struct Query {
     tree: Arc<Tree>,
+    /// Tags of earlier queries are below.
+    first_tag: u64,
     draws: Vec<Draws>,
     jitter: Stream,
     asked: u32,
@@ -185,13 +221,13 @@ impl Query {
                 deadline: level.keys.request_deadline,
                 connection: level.answers.connection(member.number),
             };
-            steps.send(task, 2 * child as u64, request);
+            steps.send(task, self.first_tag + 2 * child as u64, request);
         }
     }
 
     fn answer(&self, member: usize, now: Instant, steps: &mut Steps) {
         let (Some(task), Some((answer, compute))) = (self.task, self.answers.get(member - 1)) else { return };
-        steps.send(task, 2 * member as u64 + 1, Arrival { at: now + *compute, ..*answer });
+        steps.send(task, self.first_tag + 2 * member as u64 + 1, Arrival { at: now + *compute, ..*answer });
     }
 
     /// An answer has reached `parent`.
@@ -212,12 +248,13 @@ impl Query {
     }
 }
 
-impl Application for Query {
+impl Query {
     fn begin(&mut self, steps: &mut Steps) {
         self.ask(self.tree.rounds.first, steps);
     }
 
     fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+        let tag = tag - self.first_tag;
         let member = (tag / 2) as usize;
         match (tag % 2 == 1, self.tree.children[member].is_empty()) {
             (true, _) => self.answered(self.tree.members[member].parent, now, steps),
