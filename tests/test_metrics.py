@@ -174,6 +174,19 @@ def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count()
     metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert (metrics["timeouts_short"], metrics["timeouts_query"]) == ((3 + 2) / 2, 0)
     assert metrics["timeouts"] == 4 + 1 + 2
+    assert (metrics["timed_out_short"], metrics["timed_out_query"]) == (1, 0)
+
+
+def test_a_task_timed_out_if_a_flow_of_it_or_of_a_part_of_it_did() -> None:
+    late = {"size_bytes": 1, "start_s": 1.5, "timeouts": 1, "task": 4}
+    flows = make_flows([{**late, "id": 0, "timeouts": 0, "task": 0}, {**late, "id": 1, "task": 1}, {**late, "id": 2}])
+    queries: list[dict[str, object]] = [{"id": number, "start_s": 1.5} for number in (0, 1, 2)]
+    parts = [{"id": 3, "kind": "job", "start_s": 1.5}, {"id": 4, "kind": "shuffle", "start_s": 1.5, "part_of": 3}]
+    metrics = measured(flows, make_tasks([*queries, *parts]), make_samples(), make_ports(), make_meta())
+    assert [metrics[f"{task}_timed_out"] for task in ("query", "job", "shuffle")] == [1 / 3, 1, 1]
+    assert "query_timed_out" not in measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    ideal = measured(flows, make_tasks(queries), make_samples(), make_ports().clear(), make_meta())
+    assert "timed_out_short" not in ideal
 
 
 def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_miss_it() -> None:

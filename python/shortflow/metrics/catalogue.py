@@ -260,6 +260,9 @@ CLASS_TIMEOUTS = OF_CLASS.has(
     "",
     "retransmission timeouts per flow that started after the warm-up; of backlogged ones in the measured time",
 )(lambda flows: flows.timeouts)
+OF_CLASS.has("timed_out_<class>", "flows with a timeout", "share", "share of the flows that started after the warm-up")(
+    lambda flows: flows.timed_out
+)
 DISTANCE = OF_BOTH.has(
     "distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"
 )(lambda means: means[0] / means[1])
@@ -283,6 +286,9 @@ OF_TASKS.has(
     "share",
     "share of the tasks with a deadline",
 )(lambda tasks: tasks.miss)
+OF_TASKS.has(
+    "<task>_timed_out", "{tasks} with a timeout", "share", "share of the tasks one or more of whose flows had a timeout"
+)(lambda tasks: tasks.timed_out)
 
 for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
     OF_PORTS.has(f"queue_mean_{_name}", "queue, mean", _unit, "backlog over time: mean; mean over the measured ports")(

@@ -8,7 +8,7 @@ a run and its numbers need no library that is slow to load.
 import functools
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -83,6 +83,7 @@ class Flow(NamedTuple):
     acked_bytes: int
     delivered_bytes: int
     measured_switch_queueing_s: float | None
+    task: int | None
 
 
 class Task(NamedTuple):
@@ -93,6 +94,8 @@ class Task(NamedTuple):
     time_s: float | None
     deadline_s: float | None
     missed: bool | None
+    id: int
+    part_of: int | None
 
 
 class Times:
@@ -214,6 +217,12 @@ class Group:
         return self.run.packets(sum(found) / len(found)) if found else None
 
     @property
+    def timed_out(self) -> float | None:
+        """The share of the flows that count that had a timeout."""
+        found = mean([float(flow.timeouts > 0) for flow in self.counted])
+        return None if found is None else self.run.packets(found)
+
+    @property
     def inversions(self) -> float | None:
         """How often, among the flows of a burst by size, one takes longer than the next larger one; mean over bursts.
 
@@ -288,11 +297,12 @@ class Group:
 class Tasks:
     """The tasks of one kind that began after the warm-up."""
 
-    def __init__(self, tasks: Sequence[Task], end_s: float) -> None:
-        """The tasks of a run that ended then."""
+    def __init__(self, tasks: Sequence[Task], end_s: float, timed_out: Collection[int]) -> None:
+        """The tasks of a run that ended then, and the ids of those that had a timeout."""
         ages = [end_s - task.start_s if task.time_s is None else task.time_s for task in tasks]
         self.times = Times(ages, [task.time_s is None for task in tasks])
         self.miss = missed_share(tasks, end_s)
+        self.timed_out = mean([float(task.id in timed_out) for task in tasks])
 
 
 class RunData:
@@ -320,7 +330,10 @@ class RunData:
         every = [Task(*row) for row in self.rows("tasks", Task._fields)]
         counted = [task for task in every if task.start_s >= self.meta["warmup_s"]]
         kinds = {task.kind for task in counted}
-        return {kind: Tasks([task for task in counted if task.kind == kind], self.meta["end_s"]) for kind in kinds}
+        late = {flow.task for flow in self.flows.flows if flow.timeouts and flow.task is not None}
+        late |= {task.part_of for task in every if task.id in late and task.part_of is not None}
+        end_s = self.meta["end_s"]
+        return {kind: Tasks([task for task in counted if task.kind == kind], end_s, late) for kind in kinds}
 
     @functools.cached_property
     def is_ideal(self) -> bool:
