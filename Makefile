@@ -231,7 +231,7 @@ $(WHEEL_TOOLS)/.ready: requirements.lock | require
 .PHONY: manual
 manual: setup
 	@mkdir -p $(dir $(MANUAL))
-	@$(BIN)/python -m shortflow.manual >$(MANUAL)
+	@$(BIN)/python -m shortflow.front.manual >$(MANUAL)
 
 .PHONY: wheel
 wheel: export RUSTFLAGS := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo --remap-path-prefix=$(CURDIR)=.

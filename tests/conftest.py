@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import logging
 import subprocess
 import sys
 import threading
@@ -17,7 +16,7 @@ import pytest
 import tomli_w
 
 from browser import Browser, opened
-from shortflow import cli
+from shortflow.front import shell
 
 hypothesis.settings.register_profile("the same everywhere", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("the same everywhere")
@@ -63,12 +62,7 @@ def shortflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
             contextlib.redirect_stdout(io.StringIO()) as stdout,
             contextlib.redirect_stderr(io.StringIO()) as stderr,
         ):
-            warnings = logging.StreamHandler(stderr)  # pytest takes the place of the one that Python falls back to
-            logging.getLogger("shortflow").addHandler(warnings)
-            try:
-                code = cli.execute(arguments)
-            finally:
-                logging.getLogger("shortflow").removeHandler(warnings)
+            code = shell.execute(arguments)
         return Answer(code, stdout.getvalue(), stderr.getvalue())
 
     return run

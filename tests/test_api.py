@@ -317,7 +317,7 @@ def test_progress_is_told_to_whoever_asks(small: dict[str, object]) -> None:
 
 
 def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    from shortflow.api import progress
+    from shortflow.front import progress
 
     shown: list[dict[str, str]] = []
 

@@ -34,7 +34,7 @@ FAN_IN = "s0->h40"
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An incast that overflows a buffer, with all that can be captured."""
     directory = tmp_path_factory.mktemp("captured") / "run"
-    from shortflow.cli import execute
+    from shortflow.front.shell import execute
 
     files = ["--trace", "all", "--pcap", FAN_IN, "--pcap", f"h0->s0={directory.parent / 'h0.pcapng'}"]
     assert execute(["run", *INCAST, "--scheme", "tcp", "--out", str(directory), *files]) == 0

@@ -488,7 +488,7 @@ to = 0
 # A run of the command that may take 100 MB more than one before it.
 LIMITED = """
 import resource, sys
-from shortflow.cli import execute
+from shortflow.front.shell import execute
 execute(["run", sys.argv[1], "--set", "duration=1ms", "--json"])
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 100_000_000, resource.RLIM_INFINITY))

@@ -15,7 +15,7 @@ from conftest import Answer, Command
 from shortflow import Ack, CongestionControl, Window, bench
 from shortflow import compare as api_compare
 from shortflow import run as api_run
-from shortflow.cli.listing import KINDS
+from shortflow.commands.list import KINDS
 from shortflow.runs import Run
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import shortflow
-from shortflow import _core, reference
-from shortflow.cli import COMMANDS
+from shortflow import _core
+from shortflow.front import reference
+from shortflow.front.shell import COMMANDS
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.store.columns import TABLES
 

@@ -18,8 +18,8 @@ import polars as pl
 import pytest
 import tomli_w
 
-from shortflow.cli import execute
 from shortflow.errors import ExitCode
+from shortflow.front.shell import execute
 from shortflow.store.columns import TABLES
 
 OUT, SWEPT, TUNED = "store", "swept", "tuned"
@@ -38,7 +38,7 @@ TIMES = ("finished_at", "wall_s")
 
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["shortflow.cli", "shortflow.report.write", "shortflow.survey"])
+SERVER.set_forkserver_preload(["shortflow.front.shell", "shortflow.report.write", "shortflow.survey"])
 """Has imported everything before the commands start, which saves most of their time."""
 
 

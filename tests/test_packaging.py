@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import shortflow
-from shortflow import manual
-from shortflow.cli import COMMANDS
+from shortflow.front import manual
+from shortflow.front.shell import COMMANDS
 from shortflow.scenario import shipped_scenarios
 
 ROOT = Path(__file__).parents[1]

@@ -86,7 +86,7 @@ SHORT = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]
 )
 def test_a_command_imports_nothing_slow_that_it_does_not_need(arguments: list[str], needed: set[str]) -> None:
     code = (
-        "import sys; from shortflow.cli import execute; code = execute(sys.argv[1:]); "
+        "import sys; from shortflow.front.shell import execute; code = execute(sys.argv[1:]); "
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)

@@ -14,7 +14,7 @@ from browser import Browser
 from conftest import Command
 from made import make_result, with_tables
 from shortflow import _core
-from shortflow.cli import report as command
+from shortflow.commands.report import report
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plots
@@ -414,11 +414,10 @@ def test_wide_intervals_do_not_hide_the_values() -> None:
     assert plot_of(RESULTS, "Completion").panels[0].y.window is None
 
 
-def test_the_numbers_are_one_document_and_documented(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_numbers_are_one_document_and_documented(tmp_path: Path) -> None:
     page_of(RESULTS[:4], tmp_path)
     (tmp_path / "report.html").unlink()
-    command.report(tmp_path, json=True)
-    printed = json.loads(capsys.readouterr().out)
+    printed = report(tmp_path, json=True).document()
     assert printed == report_numbers(tmp_path)
     assert not (tmp_path / "report.html").exists()
     (study,) = printed["studies"]
@@ -428,7 +427,7 @@ def test_the_numbers_are_one_document_and_documented(tmp_path: Path, capsys: pyt
     text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").split("## `report --json`")[1].split("\n## ")[0]
     assert not [name for name in names if f"`{name}`" not in text]
     with pytest.raises(ConfigError, match="--json: prints numbers in place of a page"):
-        command.report(tmp_path, out=tmp_path / "page.html", json=True)
+        report(tmp_path, out=tmp_path / "page.html", json=True)
 
 
 def test_numbers_that_are_none_become_null() -> None:

@@ -15,10 +15,9 @@ import pytest
 from conftest import Command
 from made import answered, make_flows, make_meta, make_results, make_run, with_tables
 from shortflow import _core, papers
-from shortflow.cli import console
-from shortflow.cli.pace import Pace
-from shortflow.cli.reproduce import reproduce_figures
 from shortflow.errors import DamagedResult
+from shortflow.front import console
+from shortflow.front.pace import Pace
 from shortflow.lab import (
     Choice,
     Claim,
@@ -530,11 +529,10 @@ def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
 
 
 def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    shortflow: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(console, "LATELY_S", 0.0)
-    reproduce_figures(["pecn/query"], sensitivity=True, out=tmp_path, jobs=1)
-    told = capfd.readouterr().err
+    told = shortflow("reproduce", "pecn/query", "--sensitivity", "--out", str(tmp_path), "--jobs", "1").stderr
     values = len(alternatives(select(["pecn/query"]), {}))
     assert f"1 of {values} values tried\n" in told
     assert f"{values} of {values} values tried\n" in told

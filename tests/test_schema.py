@@ -107,7 +107,7 @@ def test_a_file_of_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     # As on a disk on which no more than this fits.
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
-        "from shortflow.cli import execute; sys.exit(execute(sys.argv[1:]))"
+        "from shortflow.front.shell import execute; sys.exit(execute(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", code, "schema", "--out", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -134,7 +134,7 @@ def test_ctrl_c_or_a_failure_ends_a_hook_that_never_returns_in_its_own_process(t
 
 TWICE = """
 import os, signal
-from shortflow import cli
+from shortflow.front import shell
 
 def twice(**_):
     try:
@@ -142,8 +142,8 @@ def twice(**_):
     finally:
         os.kill(os.getpid(), signal.SIGINT)
 
-cli.app = twice
-cli.main()
+shell.app = twice
+shell.main()
 """
 
 

@@ -17,8 +17,8 @@ import shortflow as sf
 from conftest import started
 from made import make_result, with_tables
 from shortflow import _core
-from shortflow.cli import execute as execute_command
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
+from shortflow.front.shell import execute as execute_command
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import execute

@@ -14,8 +14,8 @@ import pytest
 
 import shortflow
 from made import make_results, make_run
-from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.front.shell import execute
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.linux.testbed import (
     LINUX_TCP,

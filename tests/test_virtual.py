@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shortflow.cli import execute
 from shortflow.errors import MissingRequirement
+from shortflow.front.shell import execute
 from shortflow.linux import virtual
 from shortflow.linux.testbed import is_trustworthy, linux_settings, measure_on_testbed
 from shortflow.linux.virtual import VirtualKernel

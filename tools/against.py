@@ -20,8 +20,8 @@ from typing import Any, TypedDict
 
 import instructions
 
-from shortflow.runs import build_id
 from shortflow import bench
+from shortflow.runs import build_id
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "target" / "against"

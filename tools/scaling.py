@@ -13,10 +13,10 @@ from pathlib import Path
 
 import instructions
 
-from shortflow.runs import build_id
 from shortflow import bench
 from shortflow.lab.drawing import Drawing, Line
 from shortflow.reproduction.svg import picture
+from shortflow.runs import build_id
 from shortflow.scheme import load_with_sources
 
 SCHEME = "dctcp"

@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Window
     from shortflow.api.plots import Plots, TuningPlots
-    from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, search, sweep, tune
+    from shortflow.api.reading import load, read_run, read_store, read_tuning
     from shortflow.asks import Search
+    from shortflow.commands.compare import compare
+    from shortflow.commands.run import run
+    from shortflow.commands.search import search
+    from shortflow.commands.sweep import sweep
+    from shortflow.commands.tune import tune
     from shortflow.condition import Condition
     from shortflow.errors import (
         Cancelled,
@@ -111,7 +116,8 @@ __all__ = [
 _HOMES = {
     "_core": ("Ack", "Flow", "Window"),
     "api.plots": ("Plots", "TuningPlots"),
-    "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "search", "sweep", "tune"),
+    "api.reading": ("load", "read_run", "read_store", "read_tuning"),
+    **{f"commands.{name}": (name,) for name in ("compare", "run", "search", "sweep", "tune")},
     "asks": ("Search",),
     "condition": ("Condition",),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "MissingRequirement", "SimulationError"),

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command and leave with its exit code; Ctrl-C during the imports ends it like later."""
     try:
-        from shortflow.cli import main as command  # noqa: PLC0415
+        from shortflow.front.shell import main as command  # noqa: PLC0415
     except KeyboardInterrupt:
         print("shortflow: interrupted", file=sys.stderr)
         sys.exit(130)

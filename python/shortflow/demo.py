@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from shortflow.cli.console import progress_bar
-from shortflow.cli.terminal import print_result
+from shortflow.front.console import progress_bar
+from shortflow.front.terminal import print_result
 from shortflow.report.tables import lay_out, overview_section, stacked
 from shortflow.report.write import write_report
 from shortflow.results import Results

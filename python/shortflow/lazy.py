@@ -26,8 +26,8 @@ HOMES = {
     "runner": "shortflow.runner",
     "measured": "shortflow.measured",
     "papers": "shortflow.papers",
-    "terminal": "shortflow.cli.terminal",
-    "watch": "shortflow.cli.watch",
+    "terminal": "shortflow.front.terminal",
+    "watch": "shortflow.front.watch",
     "spreads": "shortflow.report.spreads",
     "tables": "shortflow.report.tables",
     "verdict": "shortflow.report.verdict",
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from shortflow import bursts, measured, papers, results, runner
     from shortflow.api import plots
-    from shortflow.cli import terminal, watch
+    from shortflow.front import terminal, watch
     from shortflow.report import markup, spreads, tables, verdict, views
     from shortflow.reproduction import sensitivity
     from shortflow.store import columns, frames, reading

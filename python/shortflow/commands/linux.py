@@ -1,12 +1,15 @@
-"""`shortflow linux`: the schemes on real Linux. Most commands are those of the program `shortflow-linux`."""
+"""`linux`: the schemes on real Linux. Most commands are those of the program `shortflow-linux`."""
 
 import os
 import sys
+from collections.abc import Callable
 
 import typer
 
-from shortflow.cli import agreement, fig14, testbed
-from shortflow.cli.plain import Command, Group
+from shortflow.commands.agreement import agreement
+from shortflow.commands.fig14 import fig14
+from shortflow.commands.testbed import compare_sim, on_testbed
+from shortflow.front.command import Answer, Command, Group, shell_command
 from shortflow.linux.kernels import PROGRAM, program
 
 HANDED_ON = {
@@ -22,7 +25,7 @@ HANDED_ON = {
 }
 """The commands of the program, which has their options and its own help."""
 
-app = typer.Typer(
+linux = typer.Typer(
     name="linux",
     cls=Group,
     add_completion=False,
@@ -30,10 +33,14 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("testbed", cls=Command)(testbed.run_on_testbed)
-app.command("compare-sim", cls=Command)(testbed.compare_sim)
-app.command("agreement", cls=Command)(agreement.agreement)
-app.command("fig14", cls=Command)(fig14.fig14)
+MEASURING: dict[str, Callable[..., Answer]] = {
+    "testbed": on_testbed,
+    "compare-sim": compare_sim,
+    "agreement": agreement,
+    "fig14": fig14,
+}
+for _name, _command in MEASURING.items():
+    linux.command(_name, cls=Command)(shell_command(_command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -41,7 +48,7 @@ def _print_version(wanted: bool) -> None:
         _become("--version")
 
 
-@app.callback()
+@linux.callback()
 def options(
     print_version: bool = typer.Option(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version of shortflow-linux."
@@ -62,4 +69,4 @@ def _hand_on(context: typer.Context) -> None:
 
 for _name, _help in HANDED_ON.items():
     _open = {"allow_extra_args": True, "ignore_unknown_options": True}
-    app.command(_name, help=_help, context_settings=_open, add_help_option=False)(_hand_on)
+    linux.command(_name, help=_help, context_settings=_open, add_help_option=False)(_hand_on)

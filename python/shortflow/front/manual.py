@@ -1,4 +1,4 @@
-"""The manual page shortflow(1), from the commands' own help: `python -m shortflow.manual >shortflow.1`."""
+"""The manual page shortflow(1), from the commands' own help: `python -m shortflow.front.manual >shortflow.1`."""
 
 import inspect
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from typer.main import get_command
 
 from shortflow._core import version
-from shortflow.cli import COMMANDS, app
+from shortflow.front.shell import COMMANDS, app
 
 INTRODUCTION = (
     "Shortflow simulates data-centre transports packet by packet, on your flow sizes and your topology, and compares "

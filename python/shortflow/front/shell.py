@@ -14,8 +14,6 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from shortflow._core import version
-from shortflow.cli.console import print_note
-from shortflow.cli.plain import Command, Group
 from shortflow.errors import (
     ConfigError,
     DamagedResult,
@@ -25,23 +23,14 @@ from shortflow.errors import (
     MissingRequirement,
     SimulationError,
 )
+from shortflow.front.command import Group, built
+from shortflow.front.console import notes_on_stderr, print_note
 
-COMMANDS = {
-    "run": "run",
-    "compare": "compare",
-    "reproduce": "reproduce_figures",
-    "survey": "survey",
-    "sweep": "sweep",
-    "search": "search",
-    "tune": "tune",
-    "list": "list_names",
-    "show": "show",
-    "schema": "schema",
-    "report": "report",
-    "bench": "bench",
-    "linux": "app",
-}
-"""The commands, and what implements each in the module of its name (`listing` for `list`)."""
+COMMANDS = (
+    *("run", "compare", "reproduce", "survey", "sweep", "search", "tune"),
+    *("list", "show", "schema", "report", "bench", "linux"),
+)
+"""The commands; each is declared in the module of its name."""
 
 
 class Commands(Group):
@@ -66,13 +55,8 @@ class Commands(Group):
 
 
 def _load(name: str) -> Any:
-    module = import_module(f"shortflow.cli.{'listing' if name == 'list' else name}")
-    found = getattr(module, COMMANDS[name])
-    if isinstance(found, typer.Typer):
-        return get_command(found)
-    alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=Command)(found)
-    return get_command(alone)
+    found = getattr(import_module(f"shortflow.commands.{name}"), "list_" if name == "list" else name)
+    return get_command(found) if isinstance(found, typer.Typer) else built(name, found)
 
 
 app = typer.Typer(
@@ -151,7 +135,8 @@ def _end_at_next_signal(first: int) -> None:
 def execute(arguments: Sequence[str] | None = None) -> int:
     """Run the command; every failure becomes a message on stderr and an exit code."""
     try:
-        code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
+        with notes_on_stderr():
+            code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
         sys.stdout.flush()
         if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C
             raise KeyboardInterrupt

@@ -10,8 +10,9 @@ import typer
 from typer.main import get_command
 
 import shortflow
-from shortflow import _core, cli
+from shortflow import _core
 from shortflow.declared import all_declared, is_kind
+from shortflow.front.shell import app
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.metrics.data import SIZE_BINS
 from shortflow.records import Declared, Entry, Key, Parameter
@@ -31,7 +32,7 @@ def part(name: str) -> str:
 
 def commands() -> str:
     """Every command with its arguments and options."""
-    return "\n".join(_commands(get_command(cli.app), "shortflow", 2))
+    return "\n".join(_commands(get_command(app), "shortflow", 2))
 
 
 def _commands(command: Any, path: str, level: int) -> Iterator[str]:

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from shortflow import _core
-from shortflow.cli.terminal import Plain
 from shortflow.errors import ConfigError
+from shortflow.front.terminal import Plain
 from shortflow.runner import Progress
 from shortflow.scenario import Scenario
 

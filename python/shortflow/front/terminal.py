@@ -10,8 +10,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.segment import Segment
 from rich.text import Text
 
-from shortflow.cli.control import plain
-from shortflow.cli.pace import Pace
+from shortflow.front.control import plain
+from shortflow.front.pace import Pace
 from shortflow.report.tables import terminal_width
 from shortflow.runner import Progress as Told
 

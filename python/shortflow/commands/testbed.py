@@ -1,19 +1,22 @@
-"""`shortflow linux testbed` and `compare-sim`: scenarios on the kernel's TCP."""
+"""`linux testbed` and `linux compare-sim`: scenarios on the kernel's TCP."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
-import typer
+from rich.console import RenderableType
 
 from shortflow._core import Scheme
-from shortflow.cli.console import note_about, note_faults, print_json, print_note, progress_bar
-from shortflow.cli.options import Json, ScenarioName, SchemeName, Seed, Seeds, SetValues, parse_settings, whole_number
-from shortflow.cli.terminal import print_result
 from shortflow.errors import ExitCode
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, command
+from shortflow.front.console import note, note_about, note_faults
+from shortflow.front.progress import told
 from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
     ATTEMPTS,
     THIS_KERNEL,
     Choice,
+    SideBySide,
     compare_with_simulation,
     is_trustworthy,
     known_differences,
@@ -37,7 +40,7 @@ from shortflow.metrics.catalogue import (
 from shortflow.records import Account
 from shortflow.report.tables import comparison_tables, metrics_of
 from shortflow.results import Results
-from shortflow.scenario import load_scenario
+from shortflow.scenario import as_pairs, load_scenario
 
 HEADLINES = (
     *(MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, THROUGHPUT),
@@ -52,116 +55,109 @@ OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow for it: lower the rates, and start fewer flows at once"
 """What to do where it did not keep time."""
 
-Congestion = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The kernel's congestion control, in place of the scheme's own.")
-]
-Card = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="The kernel's queue in the hosts' cards, in place of a FIFO: fq or fq_codel."),
-]
-Attempts = Annotated[
-    int,
-    typer.Option(
-        metavar="NUMBER", parser=whole_number(1), help="Try a run at most this often, until the testbed keeps time."
-    ),
-]
-AllowLate = Annotated[
-    bool, typer.Option("--allow-late", help="Exit with 0 also where the testbed did not keep time in the end.")
-]
+SchemeName = Annotated[str, given.SCHEME]
+Congestion = Annotated[str | None, Opt("The kernel's congestion control, in place of the scheme's own.", "NAME")]
+Card = Annotated[str | None, Opt("The kernel's queue in the hosts' cards, in place of a FIFO: fq or fq_codel.", "NAME")]
+Attempts = Annotated[int, given.whole("Try a run at most this often, until the testbed keeps time.")]
+AllowLate = Annotated[bool, Opt("Exit with 0 also where the testbed did not keep time in the end.")]
 Virtual = Annotated[
     bool,
-    typer.Option(
-        "--virtual",
-        help="Use the kernel of a virtual machine (`make machine`), whose clock waits for it: slow, but always on time,"
-        " and without root.",
+    Opt(
+        "Use the kernel of a virtual machine (`make machine`), whose clock waits for it: slow, but always on time,"
+        " and without root."
     ),
 ]
 
 
-def run_on_testbed(
-    scenario: ScenarioName,
+@command
+def on_testbed(
+    scenario: given.NamedScenario,
     scheme: SchemeName = "dctcp",
-    seed: Seed = 1,
+    seed: given.Seed = 1,
+    *,
     congestion: Congestion = None,
     card: Card = None,
-    set_values: SetValues = None,
+    settings: given.Settings = None,
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,
-    json: Json = False,
-) -> int:
+    progress: given.Progress = None,
+) -> Answer:
     """Run a scenario on the kernel's TCP, in network namespaces. Needs root, or --virtual.
 
     The round trip is drawn by the seed, up to 5 % from the scenario's, unless it is set. The exit code is 1 if the
     testbed did not keep time.
     """
-    settings = with_drawn_rtt(scenario, seed, parse_settings(set_values))
+    drawn = with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
     loaded = load_scenario(scenario)
-    with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
-        progress(0.0, 0, 1)
+    with told(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
+        if bar:
+            bar(0.0, 0, 1)
         measured = measure_on_testbed(
-            scenario, scheme, seed, settings, Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
+            scenario, scheme, seed, drawn, Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
         )
-    comparison = Results([measured.result], loaded.name, loaded.title, settings)
-    if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
-        print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
+    comparison = Results([measured.result], loaded.name, loaded.title, drawn)
+    if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
+        note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
     note_faults(measured.result.meta["drops"])
     note_about(comparison)
     _note_late(measured.account, "")
-    if json:
-        print_json({**comparison.document(), "testbed": measured.account})
-    else:
-        print_result(comparison_tables(comparison))
-        print_result(_account(measured.account))
-    return exit_code(is_trustworthy(measured.account), allow_late, virtual)
+    code = exit_code(is_trustworthy(measured.account), allow_late, virtual)
+    return Answer(
+        lambda: {**comparison.document(), "testbed": measured.account},
+        (each for each in (comparison_tables(comparison), _account(measured.account))),
+        code,
+    )
 
 
+@command
 def compare_sim(
-    scenario: ScenarioName,
+    scenario: given.NamedScenario,
     scheme: SchemeName = "dctcp",
-    seeds: Seeds = 3,
+    seeds: given.Seeds = 3,
+    *,
     congestion: Congestion = None,
     card: Card = None,
-    set_values: SetValues = None,
+    settings: given.Settings = None,
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,
-    json: Json = False,
-) -> int:
+    progress: given.Progress = None,
+) -> Answer:
     """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root, or --virtual.
 
     Runs in which the testbed did not keep time are repeated, and enter no average; the exit code is 1 if that did not
     help. The round trip of each seed is drawn, up to 5 % from the scenario's, unless it is set.
     """
-    settings = parse_settings(set_values)
     every = range(1, seeds + 1)
-    with progress_bar(f"{load_scenario(scenario).name}, {scheme}, on both") as progress:
+    with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
         both = compare_with_simulation(
             scenario,
             scheme,
             every,
-            settings,
+            settings or {},
             Choice(congestion, card),
-            progress,
+            bar,
             attempts=attempts,
             kernel=chosen(virtual),
         )
     comparison = both.comparison
     reasons = known_differences(comparison, scheme)
     note_about(comparison)
-    if json:
-        document = {**comparison.document(), "kept_time": both.kept, "testbed": both.accounts}
-        print_json({**document, "known_differences": reasons})
-        return exit_code(both.kept == seeds, allow_late, virtual)
-    if comparison.runs:
-        print_result(comparison_tables(comparison, metrics_of(comparison, *HEADLINES)))
-    print_result(f"The testbed: {both.kept_time}.\n")
+    of_testbed = {"kept_time": both.kept, "testbed": both.accounts, "known_differences": reasons}
+    code = exit_code(both.kept == seeds, allow_late, virtual)
+    return Answer(lambda: {**comparison.document(), **of_testbed}, _side_by_side(both, reasons), code)
+
+
+def _side_by_side(both: SideBySide, reasons: list[str]) -> Iterator[RenderableType]:
+    if both.comparison.runs:
+        yield comparison_tables(both.comparison, metrics_of(both.comparison, *HEADLINES))
+    yield f"The testbed: {both.kept_time}.\n"
     if reasons:
-        print_result("\n".join(f"Known difference: {reason}." for reason in reasons) + "\n")
+        yield "\n".join(f"Known difference: {reason}." for reason in reasons) + "\n"
     for account in both.accounts:
         _note_late(account, f"seed {account['seed']}, ")
-        print_note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
-    return exit_code(both.kept == seeds, allow_late, virtual)
+        note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
 
 
 def chosen(virtual: bool) -> Kernel:
@@ -173,14 +169,14 @@ def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
     """1 where the testbed did not keep time, unless that is allowed; then says what helps."""
     if is_on_time:
         return ExitCode.FINE
-    print_note(f"the testbed did not keep time: {OF_MACHINE if virtual else OF_COMPUTER}")
+    note(f"the testbed did not keep time: {OF_MACHINE if virtual else OF_COMPUTER}")
     return ExitCode.FINE if allow_late else ExitCode.CLAIM_FAILED
 
 
 def _note_late(account: Account, seed: str) -> None:
     """Why attempts before the last did not keep time."""
     for attempt, verdict in enumerate(account["late"][: account["attempts"] - 1], 1):
-        print_note(f"{seed}attempt {attempt}: {verdict}")
+        note(f"{seed}attempt {attempt}: {verdict}")
 
 
 def _micros(seconds: float) -> str:

@@ -1,18 +1,18 @@
-"""`shortflow list`: what there is to name on the command line."""
+"""`list`: what there is to name on the command line."""
 
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from shortflow import _core
-from shortflow.cli.console import print_json
-from shortflow.cli.options import Json
-from shortflow.cli.terminal import print_result, working
 from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.terminal import working
 from shortflow.lazy import papers, sensitivity
 from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
@@ -20,6 +20,7 @@ from shortflow.report.tables import named_table, stacked
 from shortflow.scenario import load_scenario, shipped_scenarios
 
 Row = tuple[str, str]
+Entries = Sequence[Mapping[str, Any]]
 
 
 def _complete(context: typer.Context) -> list[str]:
@@ -28,22 +29,18 @@ def _complete(context: typer.Context) -> list[str]:
     return [_name(entry) for entry in _entries(kind)] if kind in KINDS else []
 
 
-def list_names(
+@command
+def list_(
     kind: Annotated[
-        str | None,
-        typer.Argument(
-            help="schemes, scenarios, metrics, figures, …", metavar="KIND", autocompletion=lambda: list(KINDS)
-        ),
+        str | None, Arg("schemes, scenarios, metrics, figures, …", "KIND", complete=lambda: list(KINDS))
     ] = None,
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these, with their details; or 'l2dct*'.", autocompletion=_complete),
+        Sequence[str] | None,
+        Arg("Only these, with their details; or 'l2dct*'.", "NAME", many=True, complete=_complete),
     ] = None,
-    long: Annotated[
-        bool, typer.Option("--long", help="Show the details of all: parameters, defaults, ranges.")
-    ] = False,
-    json: Json = False,
-) -> None:
+    *,
+    long: Annotated[bool, Opt("Show the details of all: parameters, defaults, ranges.")] = False,
+) -> Answer:
     """List what has a name, or show the details of some.
 
     Kinds: schemes, ideal, parameter-sets, transports, queues, topologies, routing, traffic, sizes, tables (the other
@@ -60,18 +57,19 @@ def list_names(
     if kind == "choices" and (names or long):
         with working("which figures follow each value"):
             entries = [{**entry, "reaches": _reaches(entry)} for entry in entries]
-    if json:
-        print_json(entries)
-        return
-    if details and (names or long):
-        print_result(named_table(kind, [row for entry in entries for row in details(entry)]))
-        return
+    shown = details if names or long else None
+    return Answer(lambda: entries, (_table(kind, each, shown) for each in [entries]))
+
+
+def _table(kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], Iterator[Row]] | None) -> RenderableType:
+    if details:
+        return named_table(kind, [row for entry in entries for row in details(entry)])
     table = named_table(kind, list(_one_line_each(entries)))
     hint = f"`shortflow list {kind} NAME` has the details of one, --long those of all."
-    print_result(stacked(table, Text(hint)) if details else table)
+    return stacked(table, Text(hint)) if kind in DETAILS else table
 
 
-def _entries(kind: str) -> Sequence[Mapping[str, Any]]:
+def _entries(kind: str) -> Entries:
     """Everything of a kind, as other programs read it."""
     if kind == "scenarios":
         return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
@@ -91,7 +89,7 @@ def _table_name(declared: Declared) -> str:
     return f"{declared['table']}.{declared['name']}" if is_kind(declared) else declared["name"] or "scenario"
 
 
-def _of_papers(kind: str) -> Sequence[Mapping[str, Any]]:
+def _of_papers(kind: str) -> Entries:
     """What the recipes have: their figures, the claims with the recipe that decides each, and the choices."""
     figures = papers.figures()
     if kind == "figures":
@@ -105,7 +103,7 @@ def _of_papers(kind: str) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-def _matching(kind: str, entries: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[Mapping[str, Any]]:
+def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapping[str, Any]]:
     """The entries whose names match one of the patterns; all without patterns.
 
     The name of a paper stands for all its figures and claims, and that of a metric for its statistic.
@@ -144,7 +142,7 @@ def _source(entry: Mapping[str, Any]) -> str:
     return str(entry.get("source") or entry.get("paper") or "")
 
 
-def _one_line_each(entries: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+def _one_line_each(entries: Entries) -> Iterator[Row]:
     """What there is and, in brackets, where it comes from; what is the same in several papers stands once."""
     sources: dict[Row, list[str]] = {}
     for entry in entries:

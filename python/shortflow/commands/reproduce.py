@@ -1,22 +1,23 @@
-"""`shortflow reproduce`: the figures of the papers, with a verdict for every claim."""
+"""`reproduce`: the figures of the papers, with a verdict for every claim."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from rich.console import RenderableType
 
 from shortflow import papers
-from shortflow.cli.console import Lines, note_report, print_json, print_note, progress_bar
-from shortflow.cli.options import Dask, Jobs, Json, KeptIn, executor
-from shortflow.cli.terminal import print_result
 from shortflow.errors import ConfigError, ExitCode
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.console import Lines, note, note_report, progress_bar
 from shortflow.lab.choices import parse_choices
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
+from shortflow.reproduction.engine import Chosen, Reproduction, select
+from shortflow.reproduction.engine import reproduce as decide
 from shortflow.reproduction.pages import check_pages, write_pages
 from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
@@ -25,43 +26,44 @@ from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
 
 
-def reproduce_figures(
+@command
+def reproduce(
     patterns: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATTERN",
-            help="Papers, figures or claims, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
-            autocompletion=lambda: list(papers.figures()),
+        Sequence[str] | None,
+        Arg(
+            "Papers, figures or claims, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
+            "PATTERN",
+            many=True,
+            complete=lambda: list(papers.figures()),
         ),
     ] = None,
-    scale: Annotated[Scale, typer.Option(help="A coarse look in minutes, or the papers' own scale.")] = Scale.QUICK,
+    *,
+    scale: Annotated[Scale, Opt("A coarse look in minutes, or the papers' own scale.")] = Scale.QUICK,
     choice: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Take another value for what a paper leaves unspecified (`shortflow list choices`).",
+        Sequence[str] | None,
+        Opt(
+            "Take another value for what a paper leaves unspecified (`shortflow list choices`).",
+            "NAME=VALUE",
+            many=True,
         ),
     ] = None,
     sensitivity: Annotated[
         bool,
-        typer.Option(
-            "--sensitivity",
-            help="Try every other choice too, and pairs of those that move a claim; say which verdicts change.",
-        ),
+        Opt("Try every other choice too, and pairs of those that move a claim; say which verdicts change."),
     ] = False,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            metavar="NUMBER",
-            min=0,
-            help="Begin no other value after this many minutes of --sensitivity, and leave out what is known.",
+        Opt(
+            "Begin no other value after this many minutes of --sensitivity, and leave out what is known.",
+            "NUMBER",
+            kind=float,
+            more={"min": 0},
         ),
     ] = None,
-    jobs: Jobs = None,
-    dask: Dask = None,
-    out: KeptIn = Path("results/reproduction"),
-    json: Json = False,
-) -> int:
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    out: given.KeptIn = Path("results/reproduction"),
+) -> Answer:
     """Reproduce figures of the papers and decide their claims: agrees, direction, differs, undecided or untested.
 
     Finished runs are kept, so that a second call is quick and an interrupted one goes on where it stopped. The exit
@@ -71,10 +73,10 @@ def reproduce_figures(
         raise ConfigError("--minutes: a limit for --sensitivity, which is not asked for")
     chosen_figures = select(patterns or [])
     chosen = parse_choices(choice or [], _values(chosen_figures))
-
+    out = Path(out)
     check_pages({figure.paper for figure in chosen_figures}, out)
     store = Store(out)
-    runner = Runner(executor(jobs, dask), store)
+    runner = Runner(given.executor(jobs, dask), store)
     end = None if minutes is None else time.monotonic() + 60 * minutes
 
     lines, took = Lines(), []
@@ -82,7 +84,7 @@ def reproduce_figures(
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
         with progress_bar(label, lines) as runner.progress:
-            found = runner.answer(reproduce(figures, scale, chosen), conclude=False)
+            found = runner.answer(decide(figures, scale, chosen), conclude=False)
         took.append((found.runs, found.reused, found.seconds))
         return found
 
@@ -93,13 +95,11 @@ def reproduce_figures(
     runs, reused, seconds = map(sum, zip(*took, strict=True))
     note_report(report, runs, reused, seconds)
     for change, places in done.not_reached.items():
-        print_note(f"{change} is not followed by {', '.join(places)}")
-    if json:
-        print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
-    else:
-        _print_tables(done, moved)
+        note(f"{change} is not followed by {', '.join(places)}")
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
-    return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
+    code = ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
+    rows = {"sensitivity": [_row(shift) for shift in moved]} if moved else {}
+    return Answer(lambda: {**done.document(), **rows}, _tables(done, moved), code)
 
 
 def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None, lines: Lines) -> list[Shift]:
@@ -113,15 +113,13 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
         others = untried(done, others, known()) if end else others
         for place, other in enumerate(others):
             if end and time.monotonic() > end:
-                print_note(
-                    f"{len(others) - place} of {len(others)} {what} are left: the same command goes on with them"
-                )
+                note(f"{len(others) - place} of {len(others)} {what} are left: the same command goes on with them")
                 return False
             moved.extend(shifts(done, again, other))
             if not done.chosen:
                 save(outcomes(moved), done.scale, tried)
             if lines.due():
-                print_note(f"{place + 1} of {len(others)} {what} tried")
+                note(f"{place + 1} of {len(others)} {what} tried")
         return True
 
     if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)):
@@ -129,14 +127,13 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
     return moved
 
 
-def _print_tables(done: Reproduction, moved: Sequence[Shift]) -> None:
-    print_result(claim_table(done.claims))
+def _tables(done: Reproduction, moved: Sequence[Shift]) -> Iterator[RenderableType]:
+    yield claim_table(done.claims)
     if reasons := reason_table(done):
-        print_result(reasons)
+        yield reasons
     if moved:
-        print_result(shift_table(moved))
-        print_result(flips_text(moved))
-    print_result(summary_table(done))
+        yield from (shift_table(moved), flips_text(moved))
+    yield summary_table(done)
 
 
 def _values(figures: list[Figure]) -> dict[str, list[str]]:

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from shortflow.cli.console import progress_bar
-from shortflow.cli.pace import Pace
+from shortflow.front.console import progress_bar
+from shortflow.front.pace import Pace
 from shortflow.runner import Progress
 
 Shown = Progress | bool | None

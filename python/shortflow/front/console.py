@@ -2,13 +2,14 @@
 
 import contextlib
 import json
+import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from shortflow._core import Scheme
-from shortflow.cli.control import CONTROL, plain
-from shortflow.cli.pace import LATELY_S, Pace
+from shortflow.front.control import CONTROL, plain
+from shortflow.front.pace import LATELY_S, Pace
 from shortflow.lazy import results, runner, terminal
 from shortflow.records import Drop
 from shortflow.scenario import WARNING, Scenario
@@ -16,6 +17,7 @@ from shortflow.scenario import WARNING, Scenario
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
 
+_LOG = logging.getLogger("shortflow")
 _FAR_S = 86_400.0
 """A pace that would take longer says nothing yet."""
 
@@ -31,15 +33,38 @@ def print_note(message: str) -> None:
     print(plain(message), file=sys.stderr)
 
 
+def note(message: str) -> None:
+    """Say something beside the result: on stderr for a command, in the log for a call from Python."""
+    _LOG.info(message)
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        print_note(record.getMessage())
+
+
+@contextlib.contextmanager
+def notes_on_stderr() -> Iterator[None]:
+    """Print on stderr what a command notes."""
+    handler, level = _Notes(), _LOG.level
+    _LOG.addHandler(handler)
+    _LOG.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(handler)
+        _LOG.setLevel(level)
+
+
 def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
     """Say where a report is, and what it took."""
-    print_note(f"report: {report} ({runs} runs, {reused} of them from before, {seconds:.0f} s)")
+    note(f"report: {report} ({runs} runs, {reused} of them from before, {seconds:.0f} s)")
 
 
 def note_warnings(scenario: Scenario, schemes: Iterable[Scheme]) -> None:
-    """Say on stderr what a scenario is accepted with, but hardly meant, by itself or under these schemes."""
+    """Say what a scenario is accepted with, but hardly meant, by itself or under these schemes."""
     for warning in scenario.warnings(schemes):
-        print_note(f"{WARNING}{warning}")
+        note(f"{WARNING}{warning}")
 
 
 class Lines:
@@ -93,11 +118,11 @@ def note_faults(drops: Sequence[Drop]) -> None:
             most = ", ".join(f"{count} at {place}" for count, place in places[:3])
             more = ", …" if len(places) > 3 else ""
             packets = sum(count for count, _ in places)
-            print_note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
+            note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
 
 
 def note_about(comparison: "results.Results") -> None:
     """Say what to know of a comparison's numbers; warnings of the scenario stand above the bar already."""
-    for note in comparison.notes:
-        if not note.startswith(WARNING):
-            print_note(note)
+    for each in comparison.notes:
+        if not each.startswith(WARNING):
+            note(each)

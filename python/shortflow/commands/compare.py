@@ -1,0 +1,129 @@
+"""`compare`: several schemes on the same flows, over several seeds."""
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from shortflow.asks import compare_with
+from shortflow.errors import ConfigError
+from shortflow.front import complete, console
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, showing
+from shortflow.front.progress import told
+from shortflow.lazy import measured as measured_flows
+from shortflow.lazy import spreads, verdict, views
+from shortflow.lazy import tables as tables_of
+from shortflow.metrics.catalogue import check_name
+from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
+from shortflow.results import Results
+from shortflow.runner import Runner
+from shortflow.runs import Plan
+from shortflow.scheme import load_schemes
+from shortflow.terms import names as names_in
+
+ALL = "all"
+"""What `--metrics` takes in place of names."""
+MORE = f" (--metrics {ALL}: every one)"
+
+
+def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
+    if not metrics or not isinstance(metrics, str):
+        return metrics or ()
+    names = names_in(metrics, "--metrics")
+    if names != [ALL] and any(name.lower() == ALL for name in names):
+        raise ConfigError(f"--metrics {metrics}: expected names of metrics, or `{ALL}` alone")
+    return names
+
+
+def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
+    return Answer(found.document, _tables(found, _names(values["metrics"])))
+
+
+def _tables(found: Results, shown: Sequence[str]) -> "Iterator[views.RenderableType]":
+    if shown:
+        metrics = [found.require(name) for name in shown if name != ALL]
+        yield tables_of.comparison_tables(found, metrics)
+        if few := " ".join(verdict.few_events(found, metrics or list(found.metrics.values()))):
+            yield few
+        return
+    yield tables_of.main_tables(found, MORE)
+    if sys.stdout.isatty() and (spread := spreads.spread_section(found)):
+        yield tables_of.stacked(*tables_of.lay_out(spread))
+    yield " ".join(verdict.verdict(found))
+
+
+@showing(_answer)
+def compare(
+    scenario: given.ScenarioName,
+    schemes: given.SchemeNames,
+    seeds: given.AnySeeds = 5,
+    *,
+    until_ci: given.UntilCi = None,
+    max_seeds: given.MaxSeeds = None,
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    settings: given.Settings = None,
+    metrics: Annotated[
+        str | Sequence[str] | None,
+        Opt(
+            "Show these metrics, separated by commas, or `all` (default: the main ones).",
+            "NAMES",
+            complete=complete.metrics,
+        ),
+    ] = None,
+    ideal: Annotated[bool, Opt("Show what ideal schedulers do with the same flows.")] = True,
+    measured: Annotated["measured_flows.Source | None", given.MEASURED] = None,
+    out: given.OutDirectory = None,
+    tables: Annotated[bool, Opt(default=False)] = True,
+    progress: given.Progress = None,
+) -> Results:
+    """Compare schemes on the same flows: means with confidence intervals, and paired differences.
+
+    With --out, every finished run is kept at once and not run again the next time.
+
+    In Python, `seeds` is how many, from 1 on, or which; `jobs` may be a `Dask` cluster. Without `out` the `tables` of
+    all runs are held in memory, unless that is false, which leaves the metrics. `measured` may be a data frame, with
+    the columns `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and perhaps `class`; such flows stand beside the
+    schemes, without interval and in no paired difference. A `ConfigError` says what is wrong with any of these.
+    """
+    names, shown, until = given.scheme_list(schemes), _names(metrics), given.precision(until_ci, max_seeds)
+    loaded = given.scenario_with(scenario, settings)
+    for name in shown:
+        if name != ALL:
+            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
+    own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
+    console.note_warnings(loaded, load_schemes(names))
+    with told(loaded.name, progress) as bar:
+        runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables or own is not None)
+        plan = Plan(loaded, names, settings)
+        found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own)
+    for name in shown:
+        if name != ALL:
+            found.require(name)
+    if out:
+        console.note(f"results: {out} ({len(found.done)} runs, {found.reused} of them from before)")
+    console.note_about(found)
+    _note_precision(found, until)
+    return found
+
+
+def _note_precision(comparison: Results, until: Precision | None) -> None:
+    """Say how wide the widest interval is, and how many more seeds narrower ones would take."""
+    every = widths(comparison, until.metric if until else None)
+    found = [each for each in every if math.isfinite(each.share)]
+    if not found or not (widest := found[0]).share:
+        return
+    seeds = len(comparison.seeds)
+    text = f"{widest.metric} of {widest.scheme} has the widest interval, {plus_minus(widest.share)} with {seeds} seeds"
+    if until and until.is_met(comparison):
+        text += f"; the rule was to add seeds until {until.text}, which makes intervals a little too narrow"
+    elif seeds < LEAST_SEEDS:
+        text += f"; {LEAST_SEEDS} would tell how many narrower ones take"
+    else:
+        wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
+        more = ((width, more_seeds(found, width)) for width in wanted)
+        text += "".join(f"; {plus_minus(width)} would take about {count:,} more" for width, count in more)
+    if bounds := list(dict.fromkeys(each.scheme for each in every if each.estimate.lower_bound)):
+        text += f"; no seeds narrow the lower bounds of {', '.join(bounds)}, some of whose flows did not finish"
+    console.note(text)

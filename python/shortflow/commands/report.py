@@ -1,0 +1,42 @@
+"""`report`: one page about the results in a directory."""
+
+from pathlib import Path
+from typing import Annotated
+
+from shortflow.errors import ConfigError, ExitCode
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.console import note
+from shortflow.quantities import counted
+from shortflow.report.write import report_numbers, write_report
+
+
+@command
+def report(
+    directory: Annotated[
+        str | Path, Arg("Where `run`, `compare`, `sweep` or `tune` kept results (`--out`).", "DIR", read=Path)
+    ],
+    *,
+    out: Annotated[
+        str | Path | None,
+        Opt("The page (default: DIR/report.html); missing directories are made.", "FILE", read=Path),
+    ] = None,
+    measured: Annotated[str | Path | None, given.MEASURED] = None,
+    json: Annotated[bool, Opt("Print the numbers behind every plot as one JSON document, in place of a page.")] = False,
+) -> Answer:
+    """Write a self-contained HTML page with the plots and tables of stored results.
+
+    If `compare --out DIR` kept results there, what such commands keep further below, as in DIR/reproduction, is left
+    out. A damaged result is left out and named; the exit code is then 1.
+    """
+    if json and out:
+        raise ConfigError("--json: prints numbers in place of a page; leave out --out, or run the command twice")
+    damages: list[str] = []
+    page, numbers = Path(out or Path(directory) / "report.html"), None
+    if json:
+        numbers = report_numbers(Path(directory), measured=measured, damages=damages)
+    else:
+        note(counted(write_report(Path(directory), page, measured=measured, damages=damages), "run"))
+    for damage in damages:
+        note(f"left out: {damage}")
+    return Answer(lambda: numbers, [str(page)], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)

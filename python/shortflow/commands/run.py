@@ -1,0 +1,170 @@
+"""`run`: one scenario, one scheme, one seed."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from shortflow._core import Capture
+from shortflow.capture import TRACE, Captured, FlowChoice, port_of, recording
+from shortflow.errors import ConfigError
+from shortflow.front import console
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, showing
+from shortflow.front.progress import told
+from shortflow.lazy import bursts, stored, tables
+from shortflow.lazy import watch as watching
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runner import Progress as Told
+from shortflow.runner import run_one
+from shortflow.runs import plan
+from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.simulate import cores_for
+
+
+def _answer(found: Result, values: Mapping[str, Any]) -> Answer:
+    alone = _alone(found, values["settings"])
+    return Answer(alone.document, (tables.comparison_tables(each) for each in [alone]))
+
+
+def _alone(found: Result, settings: Settings | None) -> Results:
+    return Results.of_point([found], dict(as_pairs(settings)))
+
+
+@showing(_answer)
+def run(
+    scenario: given.ScenarioName,
+    scheme: given.SchemeName = "dctcp",
+    seed: given.Seed = 1,
+    *,
+    settings: given.Settings = None,
+    out: given.OutDirectory = None,
+    csv: Annotated[bool, Opt("Write the flow table as CSV too (with --out).")] = False,
+    trace: Annotated[
+        str | None,
+        Opt(
+            "Write what happens to each packet of these flows as Parquet, into FILE or into the result directory: "
+            "rows of the flow table such as 0,5-9, classes, or all.",
+            "FLOWS[=FILE]",
+        ),
+    ] = None,
+    pcap: Annotated[
+        Sequence[str] | None,
+        Opt(
+            "Write the packets that leave a port, such as 's0->h22', as pcapng, into FILE or into the result "
+            "directory.",
+            "PORT[=FILE]",
+            many=True,
+        ),
+    ] = None,
+    cores: Annotated[
+        int,
+        given.whole(
+            "Simulate parts of a large network on so many cores at most, where that is worth it. Results are the "
+            "same. Several runs are better done at once: compare --jobs."
+        ),
+    ] = 1,
+    watch: Annotated[bool, Opt("Draw the bottleneck's queue and the windows while the run goes on.")] = False,
+    json: Annotated[bool, Opt("Print one JSON document instead of tables.")] = False,
+    progress: given.Progress = None,
+) -> Result:
+    """Run a scenario once.
+
+    In Python, a scheme is a name of `shortflow list schemes`, such a name with settings of its own (`"xdctcp+g=0.09"`,
+    or typed: `schemes.Xdctcp(g=0.09)`), `"TRANSPORT over QUEUE"`, `"FILE.toml:NAME"`, `"FILE.py:CLASS"`, or a subclass
+    of `CongestionControl`. `settings` may change the scenario and the scheme. The same scenario, scheme and seed give
+    the same `digest` everywhere, on one core and on several; where fewer than `cores` can be used, `provenance` has the
+    reason as `fewer_cores`. `progress` is a bar in notebooks and on terminals, unless it is false, or a function that
+    is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a fault of
+    the simulator.
+    """
+    if not isinstance(scheme, str | type):
+        raise ConfigError(f"scheme: {scheme!r} is no name, nor a subclass of CongestionControl")
+    if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
+        raise ConfigError(f"cores: {cores!r} is not a whole number from 1 on")
+    if csv and not out:
+        raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
+    if isinstance(scheme, str) and "," in scheme:
+        raise ConfigError(
+            f"--scheme {scheme}: one scheme, whose settings begin with + each; `shortflow compare` runs several"
+        )
+    if watch and (json or trace or pcap):
+        raise ConfigError("--watch: draws for people, of all flows; leave out --json, --trace and --pcap")
+    place = Path(out) if out else None
+    if place:
+        stored.check_target(place)
+    (planned,) = plan(given.scenario_with(scenario, settings), [scheme], given.seed_list([seed]), settings)
+    work = replace(planned, cores=cores)
+    if place:
+        stored.check_same_run(place, work.key)
+    console.note_warnings(work.scenario, [work.scheme])
+    taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
+    if why:
+        console.note(f"cores: {taken} of {cores}, as {why}")
+    label = f"{work.scenario.name}, {work.scheme.name}"
+    with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
+        with watching.watching(work.scenario, label) if watch else _told(label, progress) as (of_watch, bar):
+            result = run_one(work, bar, of_watch or capture)
+        if place:
+            stored.write_run(result, place, csv=csv)
+    if place:
+        with told(f"{work.scenario.name}, its largest burst", progress) as bar:
+            bursts.keep_bursts([(work, place)], progress=bar)
+        console.note(f"result: {place}")
+    _note_captured(captured, trace, len(result.flows) if trace else 0)
+    console.note_faults(result.meta["drops"])
+    console.note_about(_alone(result, settings))
+    return result
+
+
+@contextlib.contextmanager
+def _told(label: str, progress: given.Progress) -> Iterator[tuple[Capture | None, Told | None]]:
+    with told(label, progress) as bar:
+        yield None, bar
+
+
+@contextlib.contextmanager
+def _recording(
+    scenario: Scenario, trace: str | None, pcaps: Sequence[str], out: Path | None
+) -> Iterator[tuple[Capture | None, Captured | None]]:
+    """What the run takes to write a packet trace and captures; nothing where none is asked for."""
+    if not trace and not pcaps:
+        yield None, None
+        return
+
+    def target(option: str, file: str, usual: str) -> Path:
+        if file:
+            return Path(file)
+        if out is None:
+            raise ConfigError(f"{option}: into which file? Name it behind a `=`, or a result directory with --out DIR")
+        return out / usual
+
+    wanted = None
+    if trace:
+        flows, _, file = trace.partition("=")
+        wanted = FlowChoice.parse(flows, scenario), target(f"--trace {trace}", file, TRACE)
+    files: dict[str, Path] = {}
+    for each in pcaps:
+        name, _, file = each.partition("=")
+        port = port_of(name, scenario)
+        if port in files:
+            raise ConfigError(f"--pcap {each}: {port} is captured already; name each port once")
+        files[port] = target(f"--pcap {each}", file, f"{port.replace('->', '-')}.pcapng")
+    paths = [path.resolve() for path in [*files.values(), *([wanted[1]] if wanted else [])]]
+    if twice := next((path for path in paths if paths.count(path) > 1), None):
+        raise ConfigError(f"{twice}: is named for two things; each needs a file of its own")
+    with recording(scenario, trace=wanted, pcaps=files, result=out) as found:
+        yield found
+
+
+def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> None:
+    """Say what was captured, and how much it is."""
+    if captured is None:
+        return
+    for path, size in captured.bytes.items():
+        console.note(f"captured: {path} ({size / 1e6:,.3g} MB)")
+    if trace:
+        few = "" if captured.rows else f"; the flow table has the rows 0 to {flows - 1}"
+        console.note(f"trace: {captured.rows:,} rows{few}")

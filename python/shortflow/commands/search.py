@@ -1,0 +1,122 @@
+"""`search`: how far a key can go before a condition fails."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from shortflow import asks
+from shortflow.asks import Search
+from shortflow.condition import Condition
+from shortflow.front import complete
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, showing
+from shortflow.front.console import note
+from shortflow.front.progress import told
+from shortflow.grid import Steps
+from shortflow.report.tables import named_table, stacked
+from shortflow.runner import Runner
+from shortflow.runs import Plan
+
+
+def _answer(found: Search, _: Mapping[str, Any]) -> Answer:
+    def document() -> object:
+        _note_ends(found)
+        return found.document()
+
+    return Answer(document, _tables(found))
+
+
+def _tables(found: Search) -> Iterator[RenderableType]:
+    changed = "".join(f", {name} = {value}" for name, value in found.settings.items())
+    caption = f"{found.title}\n{found.scenario}{changed} under {found.scheme}"
+    heading = f"Largest {found.steps.key} for which {found.condition.text}"
+    yield stacked(Text(caption), named_table(heading, _rows(found), ("where", found.steps.key)))
+
+
+@showing(_answer)
+def search(
+    scenario: given.ScenarioName,
+    scheme: Annotated[str, replace(given.SCHEME, default="dctcp")],
+    key: Annotated[
+        str | Steps,
+        Opt(
+            "What to change, and between which values: servers=1:100, switch.mark_above=5pkt:200pkt.",
+            "KEY=LOW:HIGH[:STEP]",
+            complete=complete.keys,
+        ),
+    ],
+    condition: Annotated[
+        str | Condition, Opt("What must hold; also <=, >=, < and >.", "METRIC==NUMBER", complete=complete.metrics)
+    ],
+    seeds: given.AnySeeds = 5,
+    *,
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    settings: given.Settings = None,
+    out: given.OutDirectory = None,
+    progress: given.Progress = None,
+) -> Search:
+    """Find the largest value of a key for which a condition holds, by bisection for each seed.
+
+    Where it still holds at the end of the range, the answer is that or more.
+    Such as the most senders without a missed deadline: --key senders=1:100 --condition deadline_miss==0.
+    With --out, every finished run is kept at once and not run again the next time.
+
+    In Python, `key` has its range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`, and `condition` a metric and a
+    number in its unit, such as `"p99_short_s<0.005"`. One that unfinished flows leave open counts as not holding. A
+    `ConfigError` says what is wrong with any of these.
+    """
+    loaded = given.scenario_with(scenario, settings)
+    with told(loaded.name, progress) as bar:
+        steps = key if isinstance(key, Steps) else Steps.parse(key)
+        wanted = condition if isinstance(condition, Condition) else Condition.parse(condition)
+        ask = asks.search(Plan(loaded, [scheme], settings), steps, wanted, given.seed_list(seeds))
+        found = Runner(given.executor(jobs, dask), given.store_in(out), bar).answer(ask)
+    if out:
+        note(f"results: {Path(out) / 'runs.parquet'}")
+    _note_unfinished(found)
+    return found
+
+
+def _rows(found: Search) -> list[tuple[str, str]]:
+    low, high = found.steps.values[0], found.steps.values[-1]
+
+    def text(value: float | None) -> str:
+        if value is None:
+            return f"below {found.steps.written(low)}: fails at the low end already"
+        more = " or more: holds at the high end still" if value == high else ""
+        return f"{found.steps.written(value)}{more}"
+
+    every = [(f"seed {seed}", text(value)) for seed, value in found.largest.items()]
+    shares = [("in every seed", text(found.largest_for(1.0))), ("in half of the seeds", text(found.largest_for(0.5)))]
+    return [*every, *shares] if len(every) > 1 else every
+
+
+def _note_unfinished(found: Search) -> None:
+    """Say if flows did not finish, and if that leaves the condition open."""
+    counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
+    if counts:
+        note(
+            f"unfinished at the end of the drain: up to {max(counts)} flows, in {len(counts)} of {len(found.trials)} "
+            "runs; each counts with its age, so that times are lower bounds"
+        )
+    values = sorted({trial["value"] for trial in found.trials if trial["open"]})
+    if values:
+        at = ", ".join(found.steps.written(value) for value in values)
+        note(f"{found.condition.text} is open at {found.steps.key} = {at}: it counts as not holding there")
+
+
+def _note_ends(found: Search) -> None:
+    """Say where the range ends before the answer does."""
+    low, high = (found.steps.written(found.steps.values[end]) for end in (0, -1))
+    for seeds, what in (
+        (found.holds_at_high, f"still holds at {high}, the end of the range: the answer is that or more"),
+        (found.fails_at_low, f"fails at {low} already, the low end of the range: the answer is below it, or none"),
+    ):
+        if seeds:
+            of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {len(seeds)} of the seeds"
+            note(f"{found.condition.text} {what} ({of_seeds})")

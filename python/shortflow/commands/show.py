@@ -1,0 +1,46 @@
+"""`show`: what a scenario amounts to, and where each value came from."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from shortflow.front import options as given
+from shortflow.front.command import Answer, command
+from shortflow.report.tables import settings_table, stacked
+from shortflow.runs import plan
+from shortflow.scenario import as_settings
+
+
+@command
+def show(
+    scenario: given.ScenarioName,
+    scheme: Annotated[str, replace(given.SCHEME, help="Show the parameters of this scheme too.")] = "dctcp",
+    *,
+    settings: given.Settings = None,
+) -> Answer:
+    """Show a scenario with its defaults and where each value came from."""
+    (work,) = plan(given.scenario_with(scenario, settings), [scheme], [1], settings)
+    of = work.scenario
+    found: dict[str, Any] = {
+        "scenario": of.name,
+        "title": of.title,
+        "settings": as_settings(of.core.resolved(work.scheme)),
+        "notes": of.traffic_notes(),
+        "expected_flows": of.expected_flows(),
+        "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": as_settings(work.scheme.resolved())},
+    }
+    return Answer(lambda: found, _tables(found))
+
+
+def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
+    measured = [f"{row['entry']}: {row['text']} in the measured time" for row in found["expected_flows"]]
+    scheme = found["scheme"]
+    heading = f"scheme {scheme['name']}: {scheme['summary']}"
+    yield stacked(
+        Text("\n".join([found["title"], *found["notes"], *measured])),
+        settings_table(found["settings"], f"scenario {found['scenario']}"),
+        settings_table(scheme["settings"], heading) if scheme["settings"] else Text(heading),
+    )

@@ -1,0 +1,60 @@
+"""`survey`: the schemes on the papers' workloads, and who wins where."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.console import note_report
+from shortflow.front.progress import told
+from shortflow.lab.study import Scale
+from shortflow.report.tables import lay_out, stacked
+from shortflow.runner import Runner
+from shortflow.store.runs import Store
+from shortflow.survey import WORKLOADS, Survey, choose, words
+from shortflow.survey import survey as ask
+from shortflow.survey.document import document
+from shortflow.survey.engine import SEEDS
+from shortflow.survey.pages import check_pages, write_pages
+from shortflow.survey.tables import matrix, numbers, standings
+
+
+@command
+def survey(
+    workloads: Annotated[
+        Sequence[str] | None, Arg(f"{', '.join(WORKLOADS)} (default: all).", "WORKLOAD", many=True)
+    ] = None,
+    *,
+    scale: Annotated[Scale, Opt("A coarse look in minutes, or long runs with ten seeds, in hours.")] = Scale.QUICK,
+    settings: given.Settings = None,
+    seeds: Annotated[int, given.whole("Seeds of each comparison. More of them show smaller differences.")] = SEEDS,
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    out: given.KeptIn = Path("results/survey"),
+    progress: given.Progress = None,
+) -> Answer:
+    """Compare the schemes on the papers' workloads and on published flow sizes: who wins where.
+
+    Finished runs are kept, so that an interrupted call goes on where it stopped. With workloads named, all their
+    numbers are printed too.
+    """
+    chosen, where, out = choose(workloads or []), given.executor(jobs, dask), Path(out)
+    check_pages(out)
+    with told(f"survey, {scale.value}", progress) as bar:
+        found = Runner(where, Store(out), bar).answer(ask(chosen, scale, settings or {}, seeds))
+    note_report(write_pages(found, out), found.runs, found.reused, found.seconds)
+    return Answer(lambda: document(found), _tables(found, [each.name for each in chosen] if workloads else []))
+
+
+def _tables(found: Survey, workloads: Sequence[str]) -> Iterator[RenderableType]:
+    for view in found.views:
+        yield Text("\n".join([f"With initial {view.label}:", *words.conclusions(view), ""]))
+    if effects := words.alpha_effects(found):
+        yield Text("\n".join(["What the initial alpha changes:", *effects, ""]))
+    sections = [*(matrix(view, narrow=True) for view in found.views), standings(found)]
+    sections += [numbers(view, workload) for workload in workloads for view in found.views]
+    yield stacked(*(table for section in sections for table in lay_out(section)))

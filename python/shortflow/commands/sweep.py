@@ -1,0 +1,142 @@
+"""`sweep`: schemes at every point of a grid of settings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from shortflow import asks
+from shortflow.errors import ConfigError, ExitCode
+from shortflow.front import complete, console
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, showing
+from shortflow.front.progress import told
+from shortflow.grid import Grid
+from shortflow.metrics.catalogue import check_name
+from shortflow.precision import Precision
+from shortflow.quantities import counted
+from shortflow.report.sweep.tables import sweep_tables
+from shortflow.report.verdict import few_events
+from shortflow.results import Results
+from shortflow.runner import Runner
+from shortflow.runs import Plan
+from shortflow.scheme import load_schemes
+from shortflow.terms import names as names_in
+
+Values = str | int | float | Iterable[str | int | float]
+"""Values of a key: `[0.2, 0.4]`, or a text as `--grid` takes it, such as `"0.1:0.8:0.1"`."""
+
+
+def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
+    code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
+    return Answer(found.document, (sweep_tables(each, _names(values["metrics"])) for each in [found]), code)
+
+
+def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
+    return names_in(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
+
+
+@showing(_answer)
+def sweep(
+    scenario: given.ScenarioName,
+    schemes: given.SchemeNames,
+    grid: Annotated[
+        Grid | Mapping[str, Values] | Sequence[str],
+        Opt(
+            "Values of a key of scenario or scheme: 0.2,0.4,0.8 or LOW:HIGH:STEP, or both. An axis each.",
+            "KEY=VALUES",
+            many=True,
+            complete=complete.keys,
+        ),
+    ],
+    seeds: given.Seeds = 3,
+    *,
+    out: given.KeptInIfAny = None,
+    link: Annotated[
+        Sequence[str] | None, Opt("Give key B the value that --grid gives key A.", "A=B", many=True)
+    ] = None,
+    zip_keys: Annotated[
+        Sequence[str] | None,
+        Opt("Take the values of these keys in step instead of all combinations.", "A,B", "--zip", many=True),
+    ] = None,
+    until_ci: given.UntilCi = None,
+    max_seeds: given.MaxSeeds = None,
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    settings: given.Settings = None,
+    metrics: Annotated[
+        str | Sequence[str] | None,
+        Opt("Show these metrics, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
+    ] = None,
+    tables: Annotated[bool, Opt("Keep the tables of flows, ports and samples of every run too.")] = False,
+    progress: given.Progress = None,
+) -> Results:
+    """Run schemes at every point of a grid of settings, coarse first, and keep every finished run at once.
+
+    What is in DIR already is not run again, so that the same command goes on after Ctrl-C, a kill or a full disk. A run
+    that fails is kept with its error and stops no other; the exit code is then 1.
+
+    In Python, `grid` has the values of each key, of scenario or schemes: `{"load": [0.2, 0.4, 0.8]}`; a `Grid` can also
+    link keys or take them in step. Runs that failed are in `failures`. Without `out` runs are held in memory, and their
+    tables only with `tables`. A `ConfigError` names the key, the value, the point, and what was expected, before the
+    first run.
+    """
+    if isinstance(seeds, bool) or not isinstance(seeds, int):
+        raise ConfigError(f"seeds: {seeds!r} is not how many there are; a sweep begins with seed 1")
+    names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
+    shown = _names(metrics)
+    axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
+    loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
+    for name in shown:
+        check_name(name, loaded.classes)
+    console.note_warnings(loaded, load_schemes(names))
+    with told(loaded.name, progress) as bar:
+        had = None if until else partial(_note_found, out)
+        runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
+        found = runner.answer(asks.sweep(Plan(loaded, names, settings), axes, seeds, until, tables=tables))
+    _note(found, out, until, shown)
+    return found
+
+
+def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:
+    if not isinstance(grid, Mapping):
+        return grid
+    return [
+        f"{key}={','.join(map(str, of)) if isinstance(of, Iterable) and not isinstance(of, str) else of}"
+        for key, of in grid.items()
+    ]
+
+
+def _note_found(out: str | Path | None, had: int, of: int) -> None:
+    if had:
+        console.note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} are to be run")
+
+
+def _note(done: Results, out: str | Path | None, until: Precision | None, shown: Sequence[str]) -> None:
+    runs = len(done.results) + len(done.failed)
+    if out:
+        console.note(f"results: {Path(out) / 'runs.parquet'} ({runs:,} runs, {done.reused:,} of them from before)")
+    if failures := done.failures:
+        first = failures[0]
+        at = ", ".join(f"{key}={value}" for key, value in first["at"].items())
+        console.note(
+            f"{counted(len(failures), 'run')} failed, and will be tried again by the same command; the first, "
+            f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
+        )
+    few = [
+        (point.at, text)
+        for point in done.points
+        for text in few_events(point, [point.metrics[name] for name in shown if name in point.metrics])
+    ]
+    if few:
+        at = ", ".join(f"{key}={value}" for key, value in few[0][0].items())
+        more = f" Likewise at {counted(len(few) - 1, 'other point')}." if len(few) > 1 else ""
+        console.note(f"{at}: {few[0][1]}{more}")
+    if until:
+        broken = sum(bool(point.failed) for point in done.points)
+        wide = sum(not point.met and not point.failed for point in done.points)
+        console.note(
+            f"--until-ci: {until.text} at {len(done.points) - wide - broken} of {counted(len(done.points), 'point')}"
+            + (f"; {wide} have not with {until.most} seeds" if wide else "")
+            + (f"; {broken} stopped at a run that failed" if broken else "")
+        )

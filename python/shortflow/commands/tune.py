@@ -1,0 +1,176 @@
+"""`tune`: the parameters of a scheme that serve a goal best, and whether they hold elsewhere."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from shortflow.errors import ConfigError, ExitCode
+from shortflow.front import complete
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, showing
+from shortflow.front.console import note, note_warnings
+from shortflow.front.progress import told
+from shortflow.report.tables import lay_out, stacked
+from shortflow.scenario import Settings as Changes
+from shortflow.scheme import load_schemes, split_settings
+from shortflow.store.files import Kind, check_replaceable
+from shortflow.terms import pairs
+from shortflow.tuning import engine
+from shortflow.tuning.asking import WORKLOADS, second_workload
+from shortflow.tuning.goal import Goal
+from shortflow.tuning.pages import document, write_page
+from shortflow.tuning.record import Tuning
+from shortflow.tuning.space import Parameter
+from shortflow.tuning.tables import sections
+from shortflow.tuning.verdict import Holds, holds, sentence, verdicts
+
+NOWHERE = "none"
+"""What `--check-on` takes in place of a scenario."""
+
+
+def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:
+    code = ExitCode.CLAIM_FAILED if holds(found) is Holds.NO else ExitCode.FINE
+    return Answer(lambda: document(found), _tables(found), code)
+
+
+def _tables(found: Tuning) -> Iterator[RenderableType]:
+    question = found.question
+    changed = "".join(f", {key} = {value}" for key, value in question.settings.items())
+    head = Text(f"{question.title}\n{question.scenario}{changed}: {question.scheme} for {question.goal.text}")
+    tables = [table for section in sections(found) for table in lay_out(section)]
+    words = [sentence(found), *(each.words for each in verdicts(found))]
+    yield stacked(head, *tables, Text("\n".join(words)))
+
+
+Names = str | Sequence[str]
+
+
+@showing(_answer)
+def tune(
+    scenario: given.ScenarioName,
+    scheme: Annotated[str, replace(given.SCHEME, help="The scheme to tune (`shortflow list schemes`).")],
+    parameters: Annotated[
+        Sequence[str] | Mapping[str, str | tuple[object, object]],
+        Opt(
+            "Vary this key of scenario or scheme between these values; `:log` or `:STEP` may follow.",
+            "KEY=LOW:HIGH",
+            "--param",
+            many=True,
+            complete=complete.keys,
+        ),
+    ],
+    *,
+    out: given.KeptIn,
+    minimize: Annotated[
+        Names,
+        Opt(
+            "What should be small; with a second objective the trade-off is searched.",
+            "METRIC",
+            many=True,
+            complete=complete.metrics,
+            default=None,
+        ),
+    ] = (),
+    maximize: Annotated[
+        Names, Opt("What should be large.", "METRIC", many=True, complete=complete.metrics, default=None)
+    ] = (),
+    subject_to: Annotated[
+        Names,
+        Opt(
+            "What must hold: `goodput_long_bps >= 0.99 * dctcp`, `p99_short_s <= 5ms`.",
+            "CONSTRAINT",
+            many=True,
+            default=None,
+        ),
+    ] = (),
+    trials: Annotated[int, given.whole(f"Trials, rounded up to a multiple of {engine.BATCH}.")] = engine.TRIALS,
+    seeds: Annotated[int, given.whole("Trials have seeds 1 to this number.", 1, 1000)] = engine.SEEDS,
+    baseline: Annotated[str, Opt("Also compare with this scheme.", "SCHEME")] = engine.BASELINE,
+    check_on: Annotated[
+        str | None,
+        Opt(
+            f"Check what was found on this second workload too; `{NOWHERE}` for no other (default: the first of "
+            f"{', '.join(WORKLOADS)} that is another scenario and has the metrics).",
+            "SCENARIO",
+        ),
+    ] = None,
+    check_metrics: Annotated[
+        Mapping[str, str] | None,
+        Opt(
+            "The metric of the second workload that takes the place of one of the goal's.",
+            "METRIC=METRIC",
+            "--check-metric",
+            many=True,
+            read=partial(
+                pairs, option="--check-metric", expected="METRIC=METRIC, such as afct_short_s=afct_websearch_s"
+            ),
+        ),
+    ] = None,
+    check_settings: Annotated[
+        Changes | None,
+        Opt("Change a value of the second workload.", "KEY=VALUE", "--check-set", many=True, read=given.parse_settings),
+    ] = None,
+    check_seeds: Annotated[int, given.whole("Fresh seeds for the check.", 2, 1000)] = engine.CHECK_SEEDS,
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    settings: given.Settings = None,
+    report: Annotated[bool, Opt(default=True)] = False,
+    progress: given.Progress = None,
+) -> Tuning:
+    """Search for the parameters of a scheme that serve a goal best, and check them on fresh seeds and elsewhere.
+
+    Called again after an interruption, or with more trials, it goes on where it stopped. The exit code is 1 if what
+    was found does not hold.
+
+    In Python, `parameters` has the range of each key: `{"transport.w_max": (1, 4), "transport.g": "0.01:0.5:log"}`. The
+    goal is one metric to `minimize` or `maximize`, or two that pull apart, perhaps `subject_to` constraints such as
+    `"goodput_long_bps >= 0.99 * dctcp"`. Trials have seeds 1 to `seeds`; the best, the untuned scheme and the
+    `baseline` then run with `check_seeds` fresh seeds, here and in the scenario `check_on`, where `check_metrics` stand
+    for those of the goal. With `report`, `out` gets the page that the command writes. A `ConfigError` says what is
+    wrong before anything is run; `MissingRequirement` without Optuna.
+    """
+    loaded = given.scenario_with(scenario, settings)
+    goal = Goal.parse(*([each] if isinstance(each, str) else each or () for each in (minimize, maximize, subject_to)))
+    goal.check(loaded.classes)
+    pairs_of = parameters.items() if isinstance(parameters, Mapping) else ()
+    texts = [f"{key}={of if isinstance(of, str) else ':'.join(map(str, of))}" for key, of in pairs_of] or list(
+        parameters
+    )
+    ranges = [Parameter.parse(each) for each in texts]
+    there = None
+    if check_on != NOWHERE:
+        changed = {**split_settings(settings or {})[1], **(check_settings or {})}
+        there = second_workload(check_on, loaded, goal, changed, check_metrics or {})
+    elif check_metrics or check_settings:
+        raise ConfigError("--check-metric, --check-set: need a second workload (--check-on)")
+    page = Path(out) / "report.html"
+    if report:
+        check_replaceable(page, Kind.PAGE)
+    note_warnings(loaded, load_schemes([scheme]))
+    with told(loaded.name, progress) as bar:
+        found = engine.tune(
+            loaded,
+            scheme,
+            ranges,
+            goal,
+            out=out,
+            trials=trials,
+            seeds=seeds,
+            settings=settings,
+            baseline=baseline,
+            check_on=there,
+            check_seeds=check_seeds,
+            jobs=given.executor(jobs, dask),
+            progress=bar,
+        )
+    if len(found.trials) < trials:
+        note(f"--trials: {len(found.trials)} are all combinations of the parameters that the scheme accepts")
+    if report:
+        write_page(found, page)
+        note(f"report: {page}")
+    return found

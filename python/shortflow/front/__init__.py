@@ -1,0 +1,1 @@
+"""The command line: declarations of commands, and what they print."""

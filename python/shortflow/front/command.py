@@ -1,0 +1,167 @@
+"""One declaration a command: the annotated function is the Python call, from which the shell's options and help follow.
+
+A parameter is `Annotated[TYPE, Opt(…)]`, or `Arg(…)` for what the shell takes without the name of an option. The shell
+shows the docstring up to the paragraph that begins with `In Python`.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from shortflow.errors import ExitCode, front_door
+from shortflow.front.console import print_json
+from shortflow.lazy import console, terminal
+
+P = ParamSpec("P")
+R = TypeVar("R")
+UNSET: Any = object()
+
+
+@dataclass(frozen=True)
+class Opt:
+    """What the shell makes of a parameter; without a help the shell has no such option and passes `default`."""
+
+    help: str = ""
+    metavar: str | None = None
+    name: str = ""
+    """Of the option, where it is not that of the parameter."""
+    kind: Any = str
+    """The type that the shell reads."""
+    many: bool = False
+    """Whether it may be given several times."""
+    read: Callable[[Any], Any] | None = None
+    """Makes a value of what was typed; its error names the option."""
+    complete: Callable[..., Sequence[str]] | None = None
+    default: Any = UNSET
+    """Of the shell, where Python has another; `...` for what the shell requires."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What Typer is told besides."""
+
+
+class Arg(Opt):
+    """What the shell takes by its place."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command prints on stdout, and its exit code."""
+
+    document: Callable[[], Any]
+    """Plain data, for --json."""
+    tables: "Iterable[console.RenderableType]"
+    """For people; made when they are printed."""
+    exit_code: ExitCode = ExitCode.FINE
+
+
+_SHOWN: dict[Callable[..., Any], Callable[[Any, Mapping[str, Any]], Answer]] = {}
+"""The commands, each with what makes an answer of its result and of the values of its parameters."""
+
+
+def command(function: Callable[P, R], shows: Callable[[R, Mapping[str, Any]], Answer] | None = None) -> Callable[P, R]:
+    """Declare a command; errors are raised from here, without the frames in between."""
+    called = front_door(function)
+    _SHOWN[called] = shows or (lambda found, _: found)  # type: ignore[assignment,return-value]
+    return called
+
+
+def showing(shows: Callable[[R, Mapping[str, Any]], Answer]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a command whose result is shown like this."""
+    return partial(command, shows=shows)
+
+
+def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
+    """A command for Typer: reads what was typed, calls the function, and prints what it returns."""
+    opts, hidden, parameters = {}, {}, []
+    for name, parameter in inspect.signature(called).parameters.items():
+        opt = next((each for each in get_args(parameter.annotation)[1:] if isinstance(each, Opt)), None)
+        if opt and not opt.help:
+            hidden[name] = opt.default
+        elif opt:
+            opts[name] = opt
+            parameters.append(_typed(parameter, opt))
+    is_choice = "json" not in opts and "json" not in hidden
+    if is_choice:
+        said = Annotated[bool, Opt("Print one JSON document instead of tables.")]
+        json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=said)
+        parameters.append(_typed(json, get_args(said)[1]))
+
+    def run(**typed: Any) -> int:
+        is_json = typed.pop("json") if is_choice else {**hidden, **typed}["json"]
+        values = {
+            name: read(value) if (read := opts[name].read) and value is not None else value
+            for name, value in typed.items()
+        }
+        answer = _SHOWN[called](called(**values, **hidden), values)
+        if is_json:
+            print_json(answer.document())
+        else:
+            for each in answer.tables:
+                terminal.print_result(each)
+        return int(answer.exit_code)
+
+    run.__name__ = called.__name__
+    run.__doc__ = re.split(r"\n\s*In Python\b", called.__doc__ or "")[0]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def built(name: str, called: Callable[..., Any]) -> TyperCommand:
+    """A command with its options."""
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, cls=Command)(shell_command(called))
+    return get_command(alone)  # type: ignore[return-value]
+
+
+def _typed(parameter: inspect.Parameter, opt: Opt) -> inspect.Parameter:
+    """A parameter as Typer reads it."""
+    default = parameter.default if opt.default is UNSET else opt.default
+    bare = get_args(parameter.annotation)[0]
+    kind = bare if bare is bool or (isinstance(bare, type) and issubclass(bare, Enum)) else opt.kind
+    said = {"help": opt.help, "metavar": opt.metavar, "autocompletion": opt.complete, **opt.more}
+    if isinstance(opt, Arg):
+        info = typer.Argument(**said)
+    else:
+        option = opt.name or f"--{parameter.name.replace('_', '-')}"
+        info = typer.Option(f"{option}/--no{option[1:]}" if default is True else option, **said)
+    required = default in (inspect.Parameter.empty, ...)
+    kind = list[kind] if opt.many else kind  # type: ignore[valid-type]
+    return parameter.replace(
+        kind=inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if required else default,
+        annotation=Annotated[kind if required or default is not None else kind | None, info],
+    )
+
+
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """Arguments, and options that take no value, name no type in the help."""
+    for each in parameters:
+        if each.param_type_name == "argument":
+            each.display_type_rich = lambda ctx: ""
+        elif getattr(each, "is_flag", False):
+            each.metavar = ""
+    return parameters
+
+
+class Command(TyperCommand):
+    """One of the commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options and arguments, `--help` among them."""
+        return _without_types(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """Several commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options before a command."""
+        return _without_types(super().get_params(ctx))

@@ -1,0 +1,149 @@
+"""Parameters that several commands share, and what commands make of them."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from shortflow.declared import NamedScheme
+from shortflow.errors import ConfigError
+from shortflow.executors import Local
+from shortflow.executors.cluster import Dask as Cluster
+from shortflow.front import complete
+from shortflow.front.command import Arg, Opt
+from shortflow.front.progress import Shown
+from shortflow.lazy import stored
+from shortflow.precision import MAX_SEEDS, Precision
+from shortflow.runner import Jobs as Work
+from shortflow.runs import MOST_SEEDS
+from shortflow.scenario import Scenario, load_scenario
+from shortflow.scenario import Settings as Changes
+from shortflow.scheme import split_settings
+from shortflow.terms import names, pairs
+from shortflow.transport import Transport
+
+_DIGITS = 100
+"""No number that makes sense has more; Python refuses to read some thousands."""
+AnyScenario = Scenario | str | Path | Mapping[str, object]
+"""A scenario, or what `load` takes."""
+AnySchemes = str | Transport | Sequence[str | Transport]
+"""Schemes: one, several, or several names in one text, separated by commas."""
+
+
+def whole(help_text: str, least: int = 1, most: int | None = None) -> Opt:
+    """An option that is a whole number from `least` on, up to `most` if there is one."""
+    wanted = f"from {least} on" if most is None else f"from {least} to {most}"
+
+    def read(value: object) -> int:
+        text = str(value)
+        number = int(text) if text.isdecimal() and len(text) <= _DIGITS else -1
+        if number < least or (most is not None and number > most):
+            raise typer.BadParameter(f"{text} is not a whole number {wanted}")
+        return number
+
+    return Opt(help_text, "NUMBER", kind=int, more={"parser": read})
+
+
+parse_settings = partial(pairs, option="--set", expected="KEY=VALUE, such as --set topology.rate=10Gbps")
+SCHEME = Opt("Transport and queue discipline (`shortflow list schemes`).", "NAME", complete=complete.schemes)
+_KEPT = "Keep runs and report in this directory."
+
+ScenarioName = Annotated[
+    AnyScenario,
+    Arg("A shipped scenario (`shortflow list scenarios`) or a TOML file.", "SCENARIO", complete=complete.scenarios),
+]
+NamedScenario = Annotated[str, get_args(ScenarioName)[1]]
+SchemeName = Annotated[str | Transport, SCHEME]
+SchemeNames = Annotated[
+    AnySchemes,
+    Opt(
+        "Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; "
+        "with settings of its own: `xdctcp+g=0.09`.",
+        "NAMES",
+        read=partial(names, option="--schemes"),
+        complete=complete.schemes,
+    ),
+]
+Settings = Annotated[
+    Changes | None,
+    Opt(
+        "Change a value: a parameter, `topology.rate`, `transport.g`, …",
+        "KEY=VALUE",
+        "--set",
+        many=True,
+        read=parse_settings,
+        complete=complete.keys,
+    ),
+]
+Seed = Annotated[int, whole("Seed of all random draws.", 0)]
+Seeds = Annotated[int, whole("Run seeds 1 to this number.", 1, MOST_SEEDS)]
+AnySeeds = Annotated[int | Sequence[int], whole("Run seeds 1 to this number.", 1, MOST_SEEDS)]
+Jobs = Annotated[Work, whole("Runs at a time (default: one per core).")]
+Dask = Annotated[str | None, Opt("Run on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786.", "ADDRESS")]
+UntilCi = Annotated[
+    str | None,
+    Opt(
+        "Add seeds, five at a time and five at least, until the 95 % interval is ± this share of the mean: 2%, "
+        "p99_short_s=5%.",
+        "[METRIC=]PERCENT",
+    ),
+]
+MaxSeeds = Annotated[int | None, whole(f"The most seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)]
+MEASURED = Opt(
+    "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, perhaps class.", "FILE"
+)
+KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
+KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
+OutDirectory = Annotated[str | Path | None, Opt("Keep the results in this directory.", "DIR", read=Path)]
+Progress = Shown
+"""Of Python alone: the shell has a bar where stderr is a terminal."""
+
+
+def executor(jobs: Work, dask: str | None) -> Work:
+    """Where runs are done."""
+    if dask is None:
+        return Local(jobs) if isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1 else jobs
+    if jobs is not None:
+        raise ConfigError("--jobs: is about this machine; with --dask the cluster has as many runs at a time as it can")
+    return Cluster(dask)
+
+
+def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
+    """The interval that is wanted, if one is."""
+    if until_ci is None:
+        if max_seeds is not None:
+            raise ConfigError(f"--max-seeds {max_seeds}: is for --until-ci; --seeds says how many there are without")
+        return None
+    return Precision.parse(until_ci, max_seeds or MAX_SEEDS)
+
+
+def scenario_with(scenario: AnyScenario, changes: Changes | None) -> Scenario:
+    """The scenario with the settings that are about it, which may supply what its file leaves out."""
+    if isinstance(scenario, Scenario):
+        return scenario
+    return load_scenario(scenario, split_settings(changes or {})[0])
+
+
+def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
+    """The schemes, one by one."""
+    if isinstance(schemes, str) and not isinstance(schemes, NamedScheme):
+        return names(schemes, "--schemes")
+    return [schemes] if isinstance(schemes, str | type) else schemes
+
+
+def store_in(out: str | Path | None) -> "stored.Store | None":
+    """Where runs are kept, if anywhere."""
+    return stored.Store(Path(out)) if out else None
+
+
+def seed_list(seeds: int | Sequence[int]) -> Sequence[int]:
+    """The seeds, of which a number is how many."""
+    if isinstance(seeds, int) and seeds >= 1:
+        return range(1, seeds + 1)
+    if isinstance(seeds, Sequence) and seeds and all(isinstance(seed, int) for seed in seeds):
+        if len(set(seeds)) < len(seeds):
+            raise ConfigError(f"seeds: {list(seeds)} has one twice")
+        return seeds
+    raise ConfigError(f"seeds: {seeds!r} is not how many there are, from 1 on, nor a list of whole numbers")
