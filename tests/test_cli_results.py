@@ -256,6 +256,31 @@ def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:
     assert "same run" not in shortflow("compare", "incast", *arguments, "--set", "servers=4").stderr
 
 
+def test_it_is_said_where_hosts_decide(shortflow: Command, small: dict[str, object], tmp_path: Path) -> None:
+    """A long flow fills its host, in which messages wait; flows of two hosts. A store says it too."""
+    long: dict[str, object] = {"kind": "long-lived", "to": 4}
+    messages = {"kind": "poisson", "sizes": {"kind": "fixed", "value": "1KB"}, "load": 0.01, "from": 3, "to": 4}
+    pair = {**long, "flows": 2, "from": "0-1", "stagger": "20ms"}
+    long = {**long, "flows": 1, "from": 3}
+    times = {"duration": "500ms", "warmup": "100ms", "parameters": {}}
+    for name, traffic in {"own": [long, messages], "pair": [pair]}.items():
+        (tmp_path / f"{name}.toml").write_text(tomli_w.dumps({**small, **times, "traffic": traffic}), encoding="utf-8")
+    own = ("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "kept")
+    said = shortflow(*own, "--set", "host.model=fifo").stderr
+    assert re.search(r"h3 holds up to \d{3,} packets, and small queues of its flows, \d+ at once, ", said), said
+    assert re.search(r"packets of short flows wait in the port of their own host for \d+ % of the mean", said), said
+    assert "tcp.growth=unless-held keeps it from that" in said
+    assert "holds up to" in shortflow(*own, "--set", "host.model=fifo").stderr, "read back"
+    for scheme, phase in (("dctcp", False), ("tcp", True)):
+        for each in ("own.toml", "pair.toml"):
+            said = shortflow("run", each, "--scheme", scheme).stderr
+            assert "holds up to" not in said
+            assert "in the port of their own host" not in said
+            assert "what its path holds" not in said
+            assert ("phase may decide" in said) == (phase and each == "pair.toml"), said
+    assert "phase may decide" not in shortflow("run", "pair.toml", "--scheme", "tcp", "--set", "host.jitter=6us").stderr
+
+
 def test_bench_has_a_row_for_each_case_and_scheme(shortflow: Command) -> None:
     names = [row["name"] for row in shortflow("list", "schemes", "--json").document]
     rows = [(case.label, scheme.label) for case, scheme in bench.chosen(None, None)]

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -43,13 +43,17 @@ class Case:
     settings: Settings
     repeats: int
 
+    def with_default_hosts(self) -> "Case":
+        """The same where hosts are those of scenarios by default, in place of the FIFOs of earlier measurements."""
+        return replace(self, label=f"{self.label}-linux", settings={**self.settings, "host.model": "linux"})
+
 
 def _fat_tree(k: int, duration: str, repeats: int) -> Case:
     what = f"fat-tree of {k**3 // 4:,} hosts, a permutation of long flows, 10 Gbps, {duration}"
     return Case(f"k={k}", what, "bench-fat-tree", {"k": k, "duration": duration}, repeats)
 
 
-CASES = (
+_CASES = (
     Case("S1", "star, 20 long flows to one receiver, 1 Gbps, 20 s", "bench-star", {}, 5),
     Case("S2", "two-tier tree, a permutation of 100 long flows, 1 Gbps, 500 ms", "bench-two-tier", {}, 3),
     Case("S3", "leaf-spine of 144 hosts, web-search flows, 10 Gbps, 37 ms", "bench-leaf-spine", {}, 3),
@@ -58,6 +62,7 @@ CASES = (
     _fat_tree(32, "500us", 1),
     Case("flows", "star, 100,000 flows open at once, 100 Gbps, 20 ms", "bench-many-flows", {}, 0),
 )
+CASES = tuple(row for case in _CASES for row in (case, case.with_default_hosts()))
 
 
 class Row(TypedDict):

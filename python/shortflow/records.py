@@ -156,5 +156,7 @@ class Meta(TypedDict):
     """Finite flows that had not finished at the end."""
     connections_peak: int
     bytes_per_connection: int
+    remarks: NotRequired[dict[str, str]]
+    """What to know before its numbers are believed, by kind."""
     testbed: NotRequired[Account]
     """Of a run on the kernel's TCP."""

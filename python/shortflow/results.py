@@ -283,6 +283,11 @@ class Results(Shown):
             found.append(
                 f"queues and link use are means over {ports}, as traffic goes to several hosts; see measure.ports"
             )
+        for kind in dict.fromkeys(kind for run in self.runs for kind in run.meta.get("remarks", {})):
+            runs = [run for run in self.runs if kind in run.meta.get("remarks", {})]
+            names = ", ".join(dict.fromkeys(run.scheme for run in runs))
+            where = f"{names} (as {runs[0].scheme} with seed {runs[0].seed})" if len(runs) > 1 else names
+            found.append(f"{where}: {runs[0].meta['remarks'][kind]}")
         digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
         if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
             found.append(

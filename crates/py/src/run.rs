@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::probe::watch::{PacketEvent, Watching};
+use shortflow_sim::remarks::remarks;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, Standing};
@@ -156,7 +157,11 @@ pub fn run(
             Err(PyMemoryError::new_err(RunError::NoMemory.to_string()))
         }
         Ok((outcome, _)) => {
-            Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed })
+            let remarks = match &scheme.inner {
+                ServiceModel::Packets(scheme) => remarks(&outcome, &setting, scheme),
+                ServiceModel::Ideal(_) => Vec::new(),
+            };
+            Ok(PyOutcome { outcome, remarks, scenario: setting, scheme: scheme.name().to_owned(), seed })
         }
         Err(error @ RunError::NoMemory) => Err(PyMemoryError::new_err(error.to_string())),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
@@ -193,6 +198,7 @@ impl PyFloor {
 #[pyclass(frozen, name = "Result", module = "shortflow._core")]
 pub struct PyOutcome {
     outcome: Outcome,
+    remarks: Vec<(&'static str, String)>,
     scenario: Arc<Scenario>,
     scheme: String,
     seed: u64,
@@ -234,6 +240,7 @@ impl PyOutcome {
         meta.set_item("counters", counters)?;
         meta.set_item("drops", self.drops(py)?)?;
         meta.set_item("unfinished", totals.unfinished)?;
+        meta.set_item("remarks", self.remarks.iter().cloned().collect::<BTreeMap<_, _>>())?;
         meta.set_item("connections_peak", totals.connections_peak)?;
         meta.set_item("bytes_per_connection", BYTES_PER_CONNECTION)?;
         Ok(meta)

@@ -72,7 +72,7 @@ numbers! {
     DropReason: reason => reason as u8,
 }
 
-/// The patterns name every field, the costs of a run behind a semicolon: one that is added cannot be forgotten.
+/// The patterns name every field, what is no result behind a semicolon: one that is added cannot be forgotten.
 macro_rules! rows {
     ($($row:ident { $($field:ident),+ $(,)? $(; $cost:ident)? })+) => {$(
         impl Encode for $row {
@@ -89,7 +89,7 @@ rows! {
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
         timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, held, acked, delivered_in_window,
-        measured, task,
+        measured, task; width
     }
     Tally { left, waited_at_host, held, arrived, marks, waited }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     /// Changes one field of a row after the other. The digest must move each time, and be another one each
-    /// time; but not with a cost, which stands behind a semicolon. The first line does not compile unless all fields are there.
+    /// time; but not with what is no result, which stands behind a semicolon. The first line does not compile unless all fields are there.
     macro_rules! each_field_counts {
         ($at:expr, $row:ident { $($field:ident: $value:expr),+ $(,)? $(; $cost:ident: $spent:expr)? }) => {{
             let _all = $row { $($field: $value,)+ $($cost: $spent)? };
@@ -232,7 +232,7 @@ mod tests {
             finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
             retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
             waited_at_host: span, held: span, acked: bytes, delivered_in_window: bytes,
-            measured: Tally { left: 1, ..Tally::default() }, task: Some(steps().1),
+            measured: Tally { left: 1, ..Tally::default() }, task: Some(steps().1); width: 11.0
         } }
         each_field_counts! { |all| &mut all.flows[0].measured, Tally {
             left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span,

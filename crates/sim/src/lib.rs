@@ -17,6 +17,7 @@ pub mod packet;
 pub mod parameter_sets;
 pub mod probe;
 pub mod queue;
+pub mod remarks;
 pub mod roce;
 pub mod routing;
 #[cfg(test)]

@@ -55,6 +55,8 @@ pub struct FlowRow {
     pub measured: Tally,
     /// Task of the flow, if an application sent it.
     pub task: Option<TaskId>,
+    /// Its sender's window at the end over what its path can hold; 0 for a narrow one. For remarks alone.
+    pub width: f64,
 }
 
 impl FlowRow {
@@ -83,6 +85,7 @@ impl FlowRow {
             delivered_in_window: Bytes::ZERO,
             measured: Tally::default(),
             task: None,
+            width: 0.0,
         }
     }
 

@@ -469,7 +469,8 @@ impl Network {
         self.ports_on_path(source, to, flow_id).map(Port::link).collect()
     }
 
-    fn ports_on_path(&self, source: HostId, to: HostId, flow_id: u32) -> impl Iterator<Item = &Port> {
+    /// Those links' ports.
+    pub fn ports_on_path(&self, source: HostId, to: HostId, flow_id: u32) -> impl Iterator<Item = &Port> {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let mut node = NodeId(source.0);
         std::iter::from_fn(move || {

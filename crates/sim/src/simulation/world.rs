@@ -382,6 +382,7 @@ impl<'a> World<'a> {
 
     /// Writes what a message has become into its row.
     fn record(&mut self, conn: ConnId, message: &Message) {
+        let width = self.width(conn);
         let ends = &self.connections.slot(conn).ends;
         let (acked, delivered) = (ends.acked(), ends.arrived(message.start, message.end));
         let row = match message.flow.0.checked_sub(DRAIN) {
@@ -396,6 +397,7 @@ impl<'a> World<'a> {
         (row.left, row.waited_at_host, row.held) = (left, waited_at_host, held);
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(acked));
+        row.width = width;
         if row.overlaps(&self.window) {
             row.note_window(message.in_window(delivered));
         }

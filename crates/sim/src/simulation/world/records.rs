@@ -5,9 +5,14 @@ use super::super::part::owns;
 use super::{Backlogged, DRAIN, TICK, World};
 use crate::engine::Site;
 use crate::host::View;
+use crate::net::Port;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
-use shortflow_units::{ConnId, Span};
+use crate::theory::fct::ideal_fct;
+use shortflow_units::{ConnId, Occupancy, Span};
+
+/// Smallest window, in segments, that may be wide.
+const WORTH_A_LOOK: f64 = 100.0;
 
 impl World<'_> {
     /// Samples queues, windows and rates.
@@ -101,6 +106,29 @@ impl World<'_> {
         }
         let (flows, drain_flows, samples) = (self.flows, self.drain_flows, self.samples);
         Outcome { flows, drain_flows, tasks: self.sources.into_tasks(), samples, ports, drops, counters, end }
+    }
+
+    /// The window of a connection over what its path can hold: bandwidth times delay, the buffers of switches, the small
+    /// queue. Few windows are worth the way through the network.
+    pub(super) fn width(&mut self, conn: ConnId) -> f64 {
+        let (now, tcp) = (self.events.now(), &self.scenario.tcp);
+        let connection = self.connections.slot(conn);
+        let Some(cwnd) = connection.ends.cwnd(now).filter(|cwnd| *cwnd > WORTH_A_LOOK) else { return 0.0 };
+        let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
+        let there = self.network.path(source, to, flow_id);
+        let round_trip =
+            ideal_fct(tcp.mss, tcp.mss, tcp.header, &there, &self.network.path(to, source, flow_id));
+        let full = (tcp.mss + tcp.header).as_f64();
+        let rate = there.iter().map(|link| link.0).min().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
+        let buffer = |port: &Port| match self.scenario.switch_port(port.from, port.to).buffer {
+            Occupancy::Packets(packets) => f64::from(packets),
+            Occupancy::Bytes(bytes) => bytes.as_f64() / full,
+            Occupancy::Unlimited => f64::INFINITY,
+        };
+        let buffers: f64 = self.network.ports_on_path(source, to, flow_id).skip(1).map(buffer).sum();
+        cwnd / (rate * round_trip.as_secs_f64() / full
+            + buffers
+            + f64::from(self.scenario.conduct.small_queue))
     }
 
     fn record_open(&mut self) {

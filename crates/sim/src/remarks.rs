@@ -1,0 +1,128 @@
+//! What to know of a run before its numbers are believed: its hosts, and not its network or its law, may decide them.
+
+use crate::outcome::{DropRow, FlowRow, Outcome, Place};
+use crate::queue::{DropReason, QueueKind};
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use shortflow_cc::Host;
+use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Segments of a connection in its host's port where nothing limits them: those of Linux.
+const USUAL: u32 = 2;
+/// A window as many times what its path holds is wide.
+const WIDE: f64 = 10.0;
+/// Jain's index below which shares are unequal.
+const FAIR: f64 = 0.9;
+
+/// Remarks on a run, each with the name of its kind.
+pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(&'static str, String)> {
+    let said = [
+        ("crowded", crowded(outcome, scenario, scheme)),
+        ("waiting", waiting(outcome, scenario)),
+        ("wide", wide(outcome, scenario)),
+        ("phase", phase(outcome, scenario, scheme)),
+    ];
+    said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
+}
+
+/// A host that holds more than small queues of its flows would, by more than a repair of each.
+fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
+    let allowed = if scenario.conduct.small_queue > 0 { scenario.conduct.small_queue } else { USUAL };
+    let room = (scenario.tcp.mss + scenario.tcp.header).get() * u64::from(allowed + 1);
+    let is_full = |bytes: Bytes, flows: u64| bytes.get() > room * flows;
+    let ports = outcome.ports.iter().filter(|port| scenario.graph.is_host(port.from));
+    let mut ports = ports.filter(|port| is_full(port.max_bytes, 1)).peekable();
+    if scheme.transport.info().host != Host::Tcp || ports.peek().is_none() {
+        return None;
+    }
+    let open = open_at_once(&outcome.flows);
+    let flows = |node: NodeId| open.get(&HostId(node.0)).copied().unwrap_or(1);
+    let worst =
+        ports.filter(|port| is_full(port.max_bytes, flows(port.from))).max_by_key(|port| port.max_packets)?;
+    Some(format!(
+        "{} holds up to {} packets, and small queues of its flows, {} at once, {}: senders fill their own host's port; \
+         host.small_queue={USUAL} keeps them from it",
+        scenario.graph.name(worst.from),
+        worst.max_packets,
+        flows(worst.from),
+        u64::from(allowed) * flows(worst.from),
+    ))
+}
+
+/// The most flows of each host at one time.
+fn open_at_once(flows: &[FlowRow]) -> BTreeMap<HostId, u64> {
+    let turns = |flow: &FlowRow| {
+        [(flow.start, true, flow.source), (flow.finish.unwrap_or(Instant::MAX), false, flow.source)]
+    };
+    let mut turns: Vec<(Instant, bool, HostId)> = flows.iter().flat_map(turns).collect();
+    turns.sort_unstable_by_key(|&(at, begins, host)| (at, !begins, host));
+    let mut open: BTreeMap<HostId, (u64, u64)> = BTreeMap::new();
+    for (_, begins, host) in turns {
+        let (now, most) = open.entry(host).or_default();
+        *now = if begins { *now + 1 } else { *now - 1 };
+        *most = (*most).max(*now);
+    }
+    open.into_iter().map(|(host, (_, most))| (host, most)).collect()
+}
+
+/// A class whose packets wait in their own host for more than half of its mean completion time.
+fn waiting(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
+    let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for flow in &outcome.flows {
+        let Some(time) = flow.fct().filter(|_| flow.left > 0) else { continue };
+        let (waited, all) = sums.entry(flow.class.index()).or_default();
+        *waited += flow.waited_at_host.as_secs_f64() / flow.left as f64;
+        *all += time.as_secs_f64();
+    }
+    let shares = sums.into_iter().map(|(class, (waited, all))| (class, waited / all));
+    let (class, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 0.5)?;
+    Some(format!(
+        "packets of {} flows wait in the port of their own host for {:.0} % of the mean completion time; \
+         host.small_queue={USUAL} or host.queue=fair lets them pass",
+        scenario.classes[class],
+        (100.0 * share).min(100.0) // copies wait too
+    ))
+}
+
+/// A window far above all that its path and its host can hold.
+fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
+    let rows = outcome.flows.iter().enumerate().filter(|(_, flow)| flow.width > WIDE);
+    let (number, flow) = rows.max_by(|a, b| a.1.width.total_cmp(&b.1.width))?;
+    let growth = if scenario.conduct.small_queue > 0 { "cwnd-limited" } else { "unless-held" };
+    Some(format!(
+        "the window of flow {number} is {:.0} times what its path holds, in flight, in buffers and in the small queue, so that \
+         it limits nothing; tcp.growth={growth} keeps it from that",
+        flow.width
+    ))
+}
+
+/// Long flows to one host with equal rates, unequal shares, losses for want of room and nothing random.
+fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
+    let is_random = scenario.host.jitter != Some(Span::ZERO) || scenario.host.stalls > 0.0;
+    let is_switch = |place: Place| matches!(place, Place::Port(from, _) if !scenario.graph.is_host(from));
+    let overflows =
+        |row: &DropRow| row.reason == DropReason::BufferFull && row.measured > 0 && is_switch(row.place);
+    if is_random || scheme.queue.kind() != QueueKind::DropTail || !outcome.drops.iter().any(overflows) {
+        return None;
+    }
+    let from = Instant::ZERO + scenario.warmup;
+    let long = outcome.flows.iter().filter(|flow| flow.size == Bytes::MAX && flow.start <= from);
+    let mut shares: BTreeMap<HostId, Vec<&FlowRow>> = BTreeMap::new();
+    long.for_each(|flow| shares.entry(flow.destination).or_default().push(flow));
+    let rate =
+        |host: HostId| outcome.ports.iter().find(|port| port.from == NodeId(host.0)).map(|port| port.rate);
+    let found = shares.into_iter().filter_map(|(to, flows)| {
+        let rates: BTreeSet<_> = flows.iter().map(|flow| rate(flow.source)).collect();
+        let got = flows.iter().map(|flow| flow.delivered_in_window.as_f64());
+        let (sum, squares) = got.fold((0.0, 0.0), |(sum, squares), each| (sum + each, squares + each * each));
+        let jain = sum * sum / (flows.len() as f64 * squares);
+        (rates.len() == 1 && jain < FAIR).then_some((to, flows.len(), jain))
+    });
+    let (to, flows, jain) = found.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    Some(format!(
+        "{flows} long flows to {} have a Jain index of {jain:.2}: rates are equal and nothing is random, so that phase may \
+         decide who meets a full buffer; host.jitter=half-packet shows whether it does",
+        scenario.graph.name(NodeId(to.0))
+    ))
+}
