@@ -139,7 +139,7 @@ def make_result(
 def with_tables(result: Result, **tables: pl.DataFrame) -> Result:
     """A result with other tables."""
     every: Any = {**result.tables, **tables}
-    if set(TABLES["flows"]) <= set(every["flows"].columns):
+    if set(TABLES["flows"]) <= set(pl.DataFrame(every["flows"]).columns):
         return Result.of(result.provenance, every, result.meta)
     return dataclasses.replace(result, tables=every)
 
