@@ -58,15 +58,15 @@ pub(super) fn of(
             round_trip.times(100)
         ));
     }
-    if let Some(rto) = tcp.initial_rto {
-        if rto < round_trip {
-            warnings.push(format!(
-                "tcp.initial_rto: {rto} is below {round_trip}, the round trip between {} and {}, so flows between \
-                 hosts that far apart send their first packets again",
-                graph.name(one),
-                graph.name(other)
-            ));
-        }
+    if let Some(rto) = tcp.initial_rto
+        && rto < round_trip
+    {
+        warnings.push(format!(
+            "tcp.initial_rto: {rto} is below {round_trip}, the round trip between {} and {}, so flows between \
+             hosts that far apart send their first packets again",
+            graph.name(one),
+            graph.name(other)
+        ));
     }
     if let Some(every) = sample_every.filter(|every| *every > duration) {
         warnings.push(format!(

@@ -13,7 +13,7 @@ pub trait Sizes: Send + Sync + Debug {
     /// The exact mean in bytes, truncation included. Rounding samples to whole bytes moves it by
     /// less than one byte.
     fn mean(&self) -> f64;
-    /// The largest size in bytes, or [`LARGEST`] of a tail without end.
+    /// The largest size in bytes; 1e15 for a tail without end.
     fn largest(&self) -> f64;
 }
 
