@@ -122,7 +122,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 	$(BIN)/ruff check --quiet
 	@$(BIN)/python tools/lines.py >/dev/null
 	time $(BIN)/mypy
-	time $(BIN)/pytest -m "not slow"
+	time $(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
 
 .PHONY: lines
 lines: setup ## Lines, modules and statements of the Python side, beside what tools/lines.json allows.
