@@ -1,4 +1,4 @@
-"""What can be asked of runs: each ask yields the runs that it wants, and returns its answer.
+"""Questions about runs: each ask yields the runs that it wants, and returns its answer.
 
 A new ask is a generator here, and a `Runner` answers it.
 """
@@ -120,18 +120,18 @@ class SearchRun(TypedDict):
     seed: int
     measured: float
     lower_bound: bool
-    """Whether the truth may be more than `measured`, because of unfinished flows."""
+    """Unfinished flows may raise the truth above `measured`."""
     holds: bool
-    """Whether the condition holds for sure."""
+    """The condition certainly holds."""
     open: bool
-    """Whether it may or may not, since `measured` is a lower bound; it counts as not holding."""
+    """The condition is open, since `measured` is a lower bound; it counts as not holding."""
     unfinished: int
     """Flows that were not done at the end of the drain."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """What was found for each seed."""
+    """The result of each seed."""
 
     scenario: str
     title: str

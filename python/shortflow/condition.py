@@ -1,4 +1,4 @@
-"""What a search asks of a metric, such as `deadline_miss==0`."""
+"""The condition of a search on a metric, such as `deadline_miss==0`."""
 
 import math
 import operator
@@ -39,7 +39,7 @@ class Condition(Bound):
         self.check_unit(self.text, possible(classes)[self.metric].unit)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
-        """Whether it holds for sure, of metrics among which it is.
+        """True if it certainly holds, of metrics among which it is.
 
         Where the metric is among the `lower_bounds`, its truth may be any larger value, so that only > and >= can hold.
         """
@@ -47,7 +47,7 @@ class Condition(Bound):
         return may_hold and self._is_met(metrics)
 
     def is_open(self, metrics: Mapping[str, float], lower_bounds: Collection[str]) -> bool:
-        """Whether it may hold or not, as the metric is a lower bound."""
+        """True if it is open, as the metric is a lower bound."""
         if self.metric not in lower_bounds:
             return False
         if self.sign == "==":

@@ -1,4 +1,4 @@
-"""What takes long to load: each module is loaded when something of it is first used.
+"""Slow modules, each loaded at its first use.
 
 Annotations that name one stay quoted, as Python evaluates others at once.
 """

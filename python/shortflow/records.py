@@ -157,6 +157,6 @@ class Meta(TypedDict):
     connections_peak: int
     bytes_per_connection: int
     remarks: NotRequired[dict[str, str]]
-    """What to know before its numbers are believed, by kind."""
+    """Remarks that limit what its numbers mean, by kind."""
     testbed: NotRequired[Account]
     """Of a run on the kernel's TCP."""

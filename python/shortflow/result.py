@@ -1,4 +1,4 @@
-"""What came of a run: its metrics, its tables, where it all came from, and its error if it failed."""
+"""A finished run: metrics, tables, provenance, and the error of a run that failed."""
 
 import functools
 import hashlib
@@ -45,7 +45,7 @@ class Measured(TypedDict):
 
 
 class Record(Measured):
-    """What a result has beside its tables: the contents of `result.json`."""
+    """A result without its tables: the contents of `result.json`."""
 
     provenance: Provenance
     tables: dict[str, Checksum]
@@ -93,9 +93,9 @@ class Result(Shown):
     at: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The settings by which it differs from others that were asked for with it."""
     reused: bool = False
-    """Whether it was there already."""
+    """The store had it already."""
     run: Run | None = field(default=None, repr=False, compare=False)
-    """What was run; none for a result that was read."""
+    """The planned run; None for a result that was read."""
 
     @classmethod
     def of(
@@ -169,7 +169,7 @@ class Result(Shown):
         return frozenset(self.record["lower_bounds"])
 
     def stake(self, metric: Metric) -> float:
-        """How far one late flow or one timeout more would move a metric (see `shortflow.metrics.stakes`)."""
+        """The move of a metric by one more late flow or timeout (see `shortflow.metrics.stakes`)."""
         return stake(metric, self.metrics, self._risk)
 
     @functools.cached_property
@@ -179,7 +179,7 @@ class Result(Shown):
 
     @property
     def is_final(self) -> bool:
-        """Whether scenario, scheme and seed are to blame for its error, so that it would fail again."""
+        """True if scenario, scheme and seed cause its error, so that it would fail again."""
         return isinstance(self.error, ConfigError | SimulationError) and not isinstance(self.error, LostRun)
 
     @property
@@ -211,7 +211,7 @@ class Result(Shown):
     ports = table_of("ports", "Every port, with its queue over the measured time")
 
     def encoded(self) -> "Result":
-        """The same with its tables as Parquet, and their checksums."""
+        """A copy with its tables as Parquet, and their checksums."""
         found = {name: _parquet(getattr(self, name)) for name in columns.TABLES}
         return replace(
             self,
@@ -220,11 +220,11 @@ class Result(Shown):
         )
 
     def alone(self) -> "Result":
-        """The same without its tables."""
+        """A copy without tables."""
         return replace(self, tables={})
 
     def named(self, scheme: str) -> "Result":
-        """The same under another name of its scheme."""
+        """A copy under another name of its scheme."""
         record: Record = {**self.record, "provenance": {**self.provenance, "scheme": scheme}}
         return replace(self, record=record)
 

@@ -102,11 +102,11 @@ class Results(Shown):
     scenario: str = ""
     title: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What was changed with `--set`, scenario and schemes alike."""
+    """Settings of `--set`, of scenario and schemes alike."""
     keys: Sequence[str] = ()
     """The settings by which its points differ."""
     ideal_names: Sequence[str] = ()
-    """Which of their schemes are ideal schedulers beside the others."""
+    """The schemes that are ideal schedulers."""
     measured: "measured_flows.Measured | None" = None
     """Flows of the user's own, which stand beside the schemes and are compared with none."""
     allows_for_events: bool = True
@@ -174,7 +174,7 @@ class Results(Shown):
 
     @property
     def reused(self) -> int:
-        """How many of the runs were there already."""
+        """Number of runs that the store had already."""
         return sum(run.reused for run in self.results)
 
     @property
@@ -205,7 +205,7 @@ class Results(Shown):
 
     @property
     def x_name(self) -> str | None:
-        """What varies between the points, if anything does."""
+        """The settings that vary between the points."""
         return ", ".join(self.keys) or None
 
     @functools.cached_property
@@ -273,7 +273,7 @@ class Results(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """What to know before its numbers are believed: warnings, seeds that change nothing, unfinished flows."""
+        """Limits of its numbers: warnings, seeds that change nothing, unfinished flows."""
         origin = self.runs[0].provenance if self.runs else None
         found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
@@ -335,7 +335,7 @@ class Results(Shown):
 
     @front_door
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
-        """How far a scheme lies above a baseline, paired by seed, as a fraction: -0.3 is 30 % less.
+        """Relative difference from a baseline, paired by seed (-0.3 means 30 % lower).
 
         There is none where unfinished flows leave the sign open. A `ConfigError` for a scheme or metric that is not
         known names the nearest.

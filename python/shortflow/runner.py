@@ -27,7 +27,7 @@ _EVERY_S = 0.1
 
 
 class Progress(Protocol):
-    """What hears how far the work is."""
+    """Receives the progress of the work."""
 
     def __call__(self, fraction: float, finished: int, total: int, waiting: str = "", /) -> None:
         """Told every tenth of a second: the fraction of the work, the runs finished, all runs, what drains wait for.
@@ -43,15 +43,15 @@ class Wanted:
 
     runs: Sequence[Run]
     tables: bool = True
-    """Whether a store keeps their tables."""
+    """The store keeps their tables."""
     keep_going: bool = False
-    """Whether runs that fail are results too; else the error of the first of them ends the ask."""
+    """Failed runs are results too; otherwise the first error ends the ask."""
     of: int = 0
-    """How many runs the ask expects to want in all, if it knows."""
+    """Expected number of runs of the ask, if known."""
 
 
 Ask: TypeAlias = Generator[Wanted, list[Result], T]
-"""What yields wanted runs, is sent their results in the same order, and returns its answer."""
+"""A generator that yields wanted runs, is sent their results in this order, and returns its answer."""
 
 
 @dataclass
@@ -62,11 +62,11 @@ class Runner:
     store: "stored.Store | None" = None
     progress: Progress | None = None
     holds: bool = False
-    """Whether results hold their tables in memory, where there is no store."""
+    """Results hold their tables in memory if there is no store."""
     found: Callable[[int, int], object] | None = None
     """Told how many runs the store had, of how many."""
     before: int = field(default=0, init=False)
-    """How many runs earlier batches had."""
+    """Number of runs of earlier batches."""
 
     def answer(self, ask: Ask[T], *, conclude: bool = True) -> T:
         """Do what an ask wants, time and again, until it has its answer; then the store is concluded.
@@ -247,7 +247,7 @@ class _Work:
 
 
 def waited_for(drains: Sequence[tuple[int, int, float]]) -> str:
-    """What runs in their drains wait for: of each its open flows, all its flows, and the simulated seconds left."""
+    """Runs in their drains: open flows, all flows and simulated seconds left of each."""
     if not drains:
         return ""
     flows_open, flows = sum(drain[0] for drain in drains), sum(drain[1] for drain in drains)

@@ -1,4 +1,4 @@
-"""What is to be run: a scenario under a scheme with a seed, and which of these a question takes."""
+"""Planned runs: scenario, scheme, seed, and the runs that a question takes."""
 
 import functools
 import hashlib
@@ -24,7 +24,7 @@ _LARGEST_SEED = 2**64 - 1
 
 
 class CodeOrigin(TypedDict):
-    """What code made a result, and where."""
+    """The code that made a result, and the machine."""
 
     version: str
     build: str
@@ -71,13 +71,13 @@ class Provenance(CodeOrigin, ScenarioOrigin, SchemeOrigin, RunOrigin):
 
 @dataclass(frozen=True)
 class Run:
-    """What is to be run: a scenario under a scheme with a seed."""
+    """One planned run: scenario, scheme, seed."""
 
     scenario: Scenario
     scheme: _core.Scheme
     seed: int
     scheme_source: SchemeSource | None = field(default=None, compare=False)
-    """What another process builds the scheme from; none for a class that only this process knows."""
+    """The source from which another process builds the scheme; None for a class of this process alone."""
     cores: int = field(default=1, compare=False)
     """It may take so many."""
     at: Mapping[str, str] = field(default_factory=dict, compare=False)

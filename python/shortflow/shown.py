@@ -1,4 +1,4 @@
-"""What results have in common: tables as data frames, text, plots, and a view in notebooks."""
+"""Common views of results: data frames, text, plots, and a view in notebooks."""
 
 import io
 from abc import ABC, abstractmethod

@@ -14,7 +14,7 @@ from shortflow.runs import Run
 
 
 def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
-    """How many cores a run takes, and why not as many as it may."""
+    """Number of cores of a run, and the reason for fewer than allowed."""
     present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     cores, why = _core.cores(run.scenario.core, run.scheme, min(run.cores, present), is_captured)
     if run.cores > present and why is None:

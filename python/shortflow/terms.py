@@ -40,7 +40,7 @@ class Range:
     step: float | None = None
     """The distance of its values; without one, any value in between will do."""
     log: bool = False
-    """Whether equal ratios, not equal differences, are equally likely at first."""
+    """Equal ratios, not equal differences, are equally likely at first."""
 
     @classmethod
     def read(cls, text: str, refusal: str) -> "Range":
@@ -66,7 +66,7 @@ class Bound:
 
     @staticmethod
     def split(text: str, signs: Iterable[str]) -> tuple[str, str, str] | None:
-        """What stands before the first of the signs, the sign, and what stands behind; none where a part is missing."""
+        """Left side, sign and right side at the first sign found; None if a part is missing."""
         sign = next((each for each in signs if each in text), None)
         left, _, right = (part.strip() for part in text.partition(sign or "="))
         return (left, sign, right) if sign and left and right else None

@@ -1,4 +1,4 @@
-//! What to know of a run before its numbers are believed: its hosts, and not its network or its law, may decide them.
+//! Remarks on a run whose numbers may come from its hosts instead of its network or its law.
 
 use crate::outcome::{DropRow, FlowRow, Outcome, Place};
 use crate::queue::{DropReason, QueueKind};

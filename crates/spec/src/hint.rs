@@ -41,9 +41,9 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     meant(name, known).first().copied()
 }
 
-/// Those of `known` that may be meant by `name`: the one of which it is a misspelling, with an edit for three letters,
-/// two letters in turn being one; else the one whose words are in it, as `cubic` in `tcp-cubic`; else those of which it is
-/// a word, as of `p99_short_s` `p99` is; else the one that looks most like it.
+/// Names in `known` that `name` may mean. In this order: a misspelling, with one edit per three letters (a swap of two
+/// letters is one edit); a name whose words are in `name` (`cubic` in `tcp-cubic`); names of which it is a word (`p99` of
+/// `p99_short_s`); the most similar name.
 pub fn meant<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let name = &name.to_lowercase();
     let letters = |text: &str| text.chars().count();

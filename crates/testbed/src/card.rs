@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 pub const CARD: &str = "eth0";
 /// Tenths of a frame that may leave at once when the card's timer was late; at the link's rate on average.
 const BURST: u64 = 40;
-/// The same of a card whose queue is measured: what is more than a frame would stand in the next port of this rate.
+/// The burst of a card whose queue is measured. A larger burst would queue in the next port of this rate.
 const BURST_MEASURED: u64 = 11;
 /// Frames that a card holds at most: more than any window.
 const CARD_FRAMES: u64 = 10_000;

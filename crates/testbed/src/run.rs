@@ -32,7 +32,7 @@ const HEAD_START: Span = Span::from_millis(100);
 /// Open files: two ends for each connection, and some more.
 const OPEN_FILES: u64 = 40_000;
 
-/// How much faster than its card the port of a host is whose card is measured, so that no queue is in the port.
+/// Rate of a host's port over that of its measured card. The faster port has no queue of its own.
 const WIRE: u64 = 10;
 
 /// The kernel's part in the place of the scheme's own.

@@ -29,8 +29,8 @@ def load(scenario: AnyScenario, settings: Settings | None = None, *, directory: 
 def read_store(directory: str | Path) -> Results:
     """The runs that `compare`, `sweep`, `run` or `tune` kept in or below a directory, of each the newest.
 
-    A `ConfigError` where there are none, or some of one scenario come from different code; a `DamagedResult` names the
-    file that is not as it was written.
+    Raises a `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
+    damaged file.
     """
     return reading.read_results(Path(directory))
 
@@ -46,5 +46,5 @@ def read_run(directory: str | Path) -> Result:
 
 @front_door
 def read_tuning(directory: str | Path) -> Tuning:
-    """The tuning in a directory; a `DamagedResult` if there is none, or not as it was written."""
+    """The tuning in a directory. Raises a `DamagedResult` if it is missing or damaged."""
     return record.read_tuning(directory)

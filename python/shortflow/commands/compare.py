@@ -23,7 +23,7 @@ from shortflow.scheme import load_schemes
 from shortflow.terms import names as names_in
 
 ALL = "all"
-"""What `--metrics` takes in place of names."""
+"""The word that `--metrics` takes in place of names."""
 MORE = f" (--metrics {ALL}: every one)"
 
 

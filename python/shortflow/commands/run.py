@@ -129,7 +129,7 @@ def _told(label: str, progress: given.Progress) -> Iterator[tuple[Capture | None
 def _recording(
     scenario: Scenario, trace: str | None, pcaps: Sequence[str], out: Path | None
 ) -> Iterator[tuple[Capture | None, Captured | None]]:
-    """What the run takes to write a packet trace and captures; nothing where none is asked for."""
+    """The core's request for a packet trace and captures; None if neither is asked for."""
     if not trace and not pcaps:
         yield None, None
         return

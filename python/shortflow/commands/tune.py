@@ -30,7 +30,7 @@ from shortflow.tuning.tables import sections
 from shortflow.tuning.verdict import Holds, holds, sentence, verdicts
 
 NOWHERE = "none"
-"""What `--check-on` takes in place of a scenario."""
+"""The word that `--check-on` takes in place of a scenario."""
 
 
 def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:

@@ -1,4 +1,4 @@
-"""What a process of `executors.processes` does: a task, None when it begins, an answer; until nobody asks any more."""
+"""The loop of a process of `executors.processes`: a task, None when it begins, an answer; until nobody asks."""
 
 import os
 import pickle

@@ -27,7 +27,7 @@ UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Opt:
-    """What the shell makes of a parameter; without a help the shell has no such option and passes `default`."""
+    """A parameter's option in the shell. Without a help the shell has no such option and passes `default`."""
 
     help: str = ""
     metavar: str | None = None
@@ -36,23 +36,23 @@ class Opt:
     kind: Any = str
     """The type that the shell reads."""
     many: bool = False
-    """Whether it may be given several times."""
+    """The option may be given several times."""
     read: Callable[[Any], Any] | None = None
     """Makes a value of what was typed; its error names the option."""
     complete: Callable[..., Sequence[str]] | None = None
     default: Any = UNSET
     """Of the shell, where Python has another; `...` for what the shell requires."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What Typer is told besides."""
+    """Further arguments for Typer."""
 
 
 class Arg(Opt):
-    """What the shell takes by its place."""
+    """A positional argument of the shell."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command prints on stdout, and its exit code."""
+    """A command's output on stdout, and its exit code."""
 
     document: Callable[[], Any]
     """Plain data, for --json."""

@@ -93,7 +93,7 @@ class Measured:
 
     result: Result
     reused: bool = False
-    """Whether it was there already."""
+    """The store had it already."""
 
     @property
     def account(self) -> Account:

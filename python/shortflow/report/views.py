@@ -1,4 +1,4 @@
-"""What results show of themselves: tables for terminals and notebooks, and the studies behind plots."""
+"""Views of results: tables for terminals and notebooks, and the studies behind plots."""
 
 from collections.abc import Sequence
 from typing import TypeAlias

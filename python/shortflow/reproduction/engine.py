@@ -176,7 +176,7 @@ class Reproduction:
     figures: Sequence[Reproduced]
     runs: int
     reused: int
-    """How many of the runs were there already."""
+    """Number of runs that the store had already."""
     seconds: float
 
     @property

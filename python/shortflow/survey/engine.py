@@ -64,7 +64,7 @@ class Survey:
     """How many every comparison has."""
     runs: int
     reused: int
-    """How many of the runs were there already."""
+    """Number of runs that the store had already."""
     seconds: float
 
 

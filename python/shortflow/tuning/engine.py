@@ -93,7 +93,7 @@ def _tune(
 def _measure(
     goal: Goal, groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = True
 ) -> Ask[list[Measurement]]:
-    """What each group of runs gave, in their order; all run side by side.
+    """The results of each group of runs, in their order; all run side by side.
 
     A run that fails has no metrics or, without `keep_going`, ends it, as one does that was lost in any case.
     """

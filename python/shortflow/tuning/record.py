@@ -247,7 +247,7 @@ def write(directory: Path, tuning: Tuning) -> None:
 
 
 def read_tuning(directory: str | Path) -> Tuning:
-    """The tuning in a directory; a `DamagedResult` if there is none, or not as it was written."""
+    """The tuning in a directory. Raises a `DamagedResult` if it is missing or damaged."""
     path = Path(directory) / FILE
     try:
         data = path.read_bytes()

@@ -52,7 +52,7 @@ pub(super) struct World<'a> {
     sampled: Instant,
     meter: ClassMeter,
     pub(super) handled: u64,
-    /// Events after which open flows are looked at, and when the last of them is done as far as that tells.
+    /// Number of events at which open flows are looked at again, and the estimated end of the last flow.
     next_look: u64,
     last: Instant,
     /// Finite flows that are not known to be done, those included that applications have planned.

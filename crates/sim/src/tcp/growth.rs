@@ -1,4 +1,4 @@
-//! What a sender notes when it sends no more for now: whether its window or its host's card limits it.
+//! Bookkeeping of a sender that stops: the window or the host's card limits it.
 
 use super::sender::Sender;
 use super::usage::End;
@@ -38,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// Whether the window is what limits the sender, so that it may grow (tcp_is_cwnd_limited()).
+    /// True if the window limits the sender, so that it may grow (tcp_is_cwnd_limited()).
     #[inline]
     pub(super) fn is_limited(&self, tcp: &TcpSpec) -> bool {
         self.usage.is_limited || self.is_within_twice(tcp)

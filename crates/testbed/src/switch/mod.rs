@@ -91,7 +91,7 @@ impl Taps {
         Ok(Taps { by_host, cards: HashMap::new(), poll })
     }
 
-    /// The same, with these cards in the place of the ports of their hosts.
+    /// Replaces the ports of hosts by these cards.
     pub fn with_cards(self, cards: HashMap<HostId, Card>) -> Taps {
         Taps { cards, ..self }
     }
