@@ -292,7 +292,7 @@ def test_a_typo_is_one_clear_error_with_the_nearest_name(
 
 def test_a_misspelt_name_of_the_package_is_answered_with_the_nearest() -> None:
     with pytest.raises(AttributeError, match='did you mean "compare"'):
-        _ = sf.copmare
+        _ = sf.copmare  # type: ignore[attr-defined]
 
 
 def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> None:

@@ -8,22 +8,6 @@ from typing import ParamSpec, TypeVar
 from shortflow import _core
 from shortflow._core import Cancelled, ConfigError, SimulationError
 
-__all__ = [
-    "Cancelled",
-    "ConfigError",
-    "DamagedResult",
-    "ExitCode",
-    "Interrupted",
-    "LostRun",
-    "MissingRequirement",
-    "SimulationError",
-    "TooLittle",
-    "did_you_mean",
-    "front_door",
-    "require_at_least",
-    "unknown_name",
-]
-
 for _error in (Cancelled, ConfigError, SimulationError):
     _error.__module__ = "shortflow"  # what tracebacks call it
 

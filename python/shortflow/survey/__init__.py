@@ -3,17 +3,3 @@
 from shortflow.survey.engine import Place, Survey, View, choose, survey
 from shortflow.survey.winners import Cell, Criterion, Verdict, judge
 from shortflow.survey.workloads import WORKLOADS, Workload
-
-__all__ = [
-    "WORKLOADS",
-    "Cell",
-    "Criterion",
-    "Place",
-    "Survey",
-    "Verdict",
-    "View",
-    "Workload",
-    "choose",
-    "judge",
-    "survey",
-]

@@ -1,0 +1,40 @@
+"""Slow modules, as type checkers see them; the table that `lazy.py` reads."""
+
+import msgspec as msgspec
+import numpy as np
+import numpy.typing as npt
+import optuna as optuna
+import pandas as pd
+import polars as pl
+from rich import console as console
+from scipy import special as special
+from scipy import stats as ranks
+
+from shortflow import bursts as bursts
+from shortflow import measured as measured
+from shortflow import papers as papers
+from shortflow import results as results
+from shortflow import runner as runner
+from shortflow.api import plots as plots
+from shortflow.front import terminal as terminal
+from shortflow.front import watch as watch
+from shortflow.report import markup as markup
+from shortflow.report import spreads as spreads
+from shortflow.report import tables as tables
+from shortflow.report import verdict as verdict
+from shortflow.report import views as views
+from shortflow.reproduction import sensitivity as sensitivity
+from shortflow.store import columns as columns
+from shortflow.store import frames as frames
+from shortflow.store import reading as reading
+from shortflow.store import runs as stored
+from shortflow.tuning import tables as tuned
+from shortflow.tuning import verdict as judged
+
+__all__ = ["bursts", "columns", "console", "frames", "judged", "markup", "measured", "msgspec", "np", "npt"]
+__all__ += ["optuna", "papers", "pd", "pl", "plots", "ranks", "reading", "results", "runner", "sensitivity", "special"]
+__all__ += ["HOMES", "homes", "spreads", "stored", "tables", "terminal", "tuned", "verdict", "views", "watch"]
+
+HOMES: dict[str, str]
+
+def homes(file: str) -> dict[str, tuple[str, str]]: ...
