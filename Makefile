@@ -332,13 +332,9 @@ bench-check: without-profile ## Fails where instructions per packet-hop have gro
 bench-cores: setup ## How much sooner a run is done on two cores, by the clock.
 	@$(BIN)/python tools/cores.py
 
-.PHONY: bench-against
-bench-against: without-profile ## Processor time of a packet-hop before (BEFORE=commit) and now, all schemes; renews docs/performance; an hour.
-	@$(BIN)/python tools/against.py $(or $(BEFORE),bc5b47d) docs/performance/before.md
-
 .PHONY: bench-scaling
-bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate; renews docs/performance.
-	@$(BIN)/python tools/scaling.py docs/performance
+bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate (docs/performance.md).
+	@$(BIN)/python tools/scaling.py
 
 $(VENV)/.site: docs/requirements.lock $(VENV)/.packages
 	@echo "installing Sphinx into $(VENV)"

@@ -57,7 +57,7 @@ def test_readme_counts_the_claims_that_agree_as_the_reproduction_does() -> None:
     (row,) = (line.strip("| ").split(" | ") for line in front.splitlines() if line.startswith("| all "))
     claims, (_, within_20, _, numbers) = [int(each) for each in row[1:7]], re.findall(r"\d+", row[8])
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert f"{claims[0]} of {sum(claims)} claims that are no equations agree" in readme
+    assert f"{claims[0]} of {sum(claims)} claims agree" in readme
     assert f"{within_20} of {numbers} printed numbers are met within 20 %" in readme
 
 

@@ -39,21 +39,21 @@ print(_core.run(scenario, _core.Scheme.parse(scheme, []), 1, _core.Control()).me
 """
 
 
-def count(scenario: str, scheme: str, settings: dict[str, object], python: Path) -> tuple[int, int]:
+def count(scenario: str, scheme: str, settings: dict[str, object]) -> tuple[int, int]:
     """Instructions of a run with all around it, and its packet-hops."""
     valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     command = [*valgrind, sys.executable, "-P", "-c", RUN, scenario, scheme, json.dumps(settings)]
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(python)}
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     found = re.search(r"Collected : (\d+)", done.stderr)
     assert found, done.stderr
     return int(found[1]), int(done.stdout)
 
 
-def per_hop(case: Case, scheme: str, python: Path = PACKAGE) -> float:
-    """Instructions per packet-hop of the package in that folder."""
+def per_hop(case: Case, scheme: str) -> float:
+    """Instructions per packet-hop."""
     scenario, *durations, settings = case
-    (short, few), (long, many) = (count(scenario, scheme, {**settings, "duration": each}, python) for each in durations)
+    (short, few), (long, many) = (count(scenario, scheme, {**settings, "duration": each}) for each in durations)
     return (long - short) / (many - few)
 
 
