@@ -8,7 +8,7 @@ mod common;
 use common::hosts::{Host, tool};
 use common::messages::{SEGMENT, Trace, messages, messages_under, roomy_host};
 use common::wire::{Fate, Seen};
-use common::{alone, best_of_three, must};
+use common::{alone, best_of_three, hides_connections, must};
 use std::fs;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -109,10 +109,12 @@ fn acknowledgements_echo_just_the_marks() {
     let several = covered.iter().filter(|(_, packets)| packets.len() > 1).count();
     let wrong =
         covered.iter().filter(|(ece, packets)| packets.iter().any(|is_marked| is_marked != ece)).count();
-    let alpha: f64 = trace.status.rsplit(' ').next().unwrap().trim().parse().unwrap();
-    eprintln!("alpha {alpha}, {} acknowledgements, {several} for several, {wrong} wrong", covered.len());
+    eprintln!("{} acknowledgements, {several} for several, {wrong} wrong", covered.len());
     assert!(several > 100 && wrong == 0, "{several} for several, {wrong} wrong");
-    assert!((0.325..0.425).contains(&alpha), "{alpha}");
+    if !hides_connections(&trace.status) {
+        let alpha: f64 = trace.status.rsplit(' ').next().unwrap().trim().parse().unwrap();
+        assert!((0.325..0.425).contains(&alpha), "{alpha}");
+    }
 }
 
 /// Fifty of some seventy segments are lost: fewer are in the network than the new window has. What arrives tells of the
@@ -251,6 +253,7 @@ fn the_slow_start_threshold_is_that_of_the_control_before() {
         let begins = trace.position(0, |seen| seen.seq() == Some(MESSAGE as u32 * SEGMENT));
         let most = *trace.flights()[begins..].iter().max().unwrap();
         eprintln!("{most} segments");
-        assert!(trace.status.contains("connections  1") && most < 80, "{most} segments; {}", trace.status);
+        let is_ours = hides_connections(&trace.status) || trace.status.contains("connections  1");
+        assert!(is_ours && most < 80, "{most} segments; {}", trace.status);
     });
 }

@@ -18,7 +18,14 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     let report = match Pins::open()? {
         Some(pins) => Report::read(&pins)?,
-        None => Report { survivors: survivors(programs::connections()?)?, ..Report::default() },
+        None => {
+            let connections = programs::connections()?;
+            Report {
+                hides_connections: connections.is_none(),
+                survivors: survivors(connections.unwrap_or_default())?,
+                ..Report::default()
+            }
+        }
     };
     match report {
         report if args.json => println!("{}", report.json()),
@@ -34,6 +41,8 @@ struct Report {
     controls: Vec<Control>,
     /// Controls that are not loaded but still drive connections.
     survivors: Vec<Control>,
+    /// The kernel does not permit the program that reads connections.
+    hides_connections: bool,
     /// Number of cgroups that may call setsockopt(2).
     cgroups: usize,
     ports: Vec<(u16, Role)>,
@@ -46,7 +55,7 @@ struct Control {
     name: String,
     is_registered: bool,
     parameters: String,
-    connections: Vec<Connection>,
+    connections: Option<Vec<Connection>>,
 }
 
 /// By the congestion controls that drive them.
@@ -60,7 +69,7 @@ fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
         is_registered: registered.contains(&name),
         name,
         parameters: String::new(),
-        connections,
+        connections: Some(connections),
     };
     Ok(controls.into_iter().map(control).collect())
 }
@@ -70,8 +79,8 @@ impl Report {
         let mut connections = programs::connections()?;
         let mut controls = Vec::new();
         for name in pins.loaded()? {
-            let (mine, rest) = connections.into_iter().partition(|connection| connection.name == name);
-            connections = rest;
+            let is_mine = |connection: &mut Connection| connection.name == name;
+            let mine = connections.as_mut().map(|all| all.extract_if(.., is_mine).collect());
             controls.push(Control {
                 is_registered: true,
                 parameters: programs::loaded_text(pins, &name)?,
@@ -88,7 +97,8 @@ impl Report {
             listeners: if is_ours { programs::other_listeners()? } else { Listeners::default() },
             default,
             controls,
-            survivors: survivors(connections)?,
+            hides_connections: connections.is_none(),
+            survivors: survivors(connections.unwrap_or_default())?,
         })
     }
 
@@ -101,7 +111,7 @@ impl Report {
                 "name": control.name,
                 "is_default": control.name == self.default,
                 "parameters": parameters,
-                "connections": control.connections.len(),
+                "connections": control.count(|_| true),
                 "with_size": control.count(|one| one.size.is_some()),
                 "with_deadline": control.count(|one| one.deadline_ns.is_some()),
                 "with_class": control.count(|one| one.role != Role::Unknown),
@@ -147,10 +157,14 @@ impl fmt::Display for Report {
         for (port, role) in &self.ports {
             writeln!(f, "port {port}: {}", word(*role))?;
         }
-        self.dscp.iter().try_for_each(|marking| {
+        for marking in &self.dscp {
             let rule = marking.by.map_or("an unknown rule", By::word);
-            writeln!(f, "{marking}: marks DSCP by {rule}")
-        })
+            writeln!(f, "{marking}: marks DSCP by {rule}")?;
+        }
+        if self.hides_connections {
+            writeln!(f, "connections: this kernel does not permit reading them; `ss -ti` lists them")?;
+        }
+        Ok(())
     }
 }
 
@@ -171,12 +185,17 @@ impl fmt::Display for Control {
             ("deadline", self.count(|one| one.deadline_ns.is_some())),
             ("class", self.count(|one| one.role != Role::Unknown)),
         ];
-        let known = known.iter().filter(|(_, count)| *count > 0);
-        let known: String = known.map(|(what, count)| format!("; {count} with a {what}")).collect();
+        let known: String = known
+            .iter()
+            .filter_map(|(what, count)| {
+                count.filter(|count| *count > 0).map(|count| format!("; {count} with a {what}"))
+            })
+            .collect();
         if !self.parameters.is_empty() {
             writeln!(f, "  parameters   {}", self.parameters)?;
         }
-        write!(f, "  connections  {}{known}", self.connections.len())?;
+        let count = self.count(|_| true).map_or("unknown".to_owned(), |count| count.to_string());
+        write!(f, "  connections  {count}{known}")?;
         for (what, spread) in
             [("cwnd ", self.spread(|one| one.cwnd)), ("alpha", self.spread(|one| one.alpha))]
         {
@@ -189,12 +208,12 @@ impl fmt::Display for Control {
 }
 
 impl Control {
-    fn count(&self, which: impl Fn(&Connection) -> bool) -> usize {
-        self.connections.iter().filter(|one| which(one)).count()
+    fn count(&self, which: impl Fn(&Connection) -> bool) -> Option<usize> {
+        self.connections.as_ref().map(|all| all.iter().filter(|one| which(one)).count())
     }
 
     fn spread(&self, value: impl Fn(&Connection) -> f64) -> Option<Spread> {
-        Spread::of(self.connections.iter().map(value).collect())
+        Spread::of(self.connections.iter().flatten().map(value).collect())
     }
 }
 

@@ -37,7 +37,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         println!("{default}");
     }
     // The kernel may refuse the program that looks; loaded programs can go all the same.
-    let connections = programs::connections().unwrap_or_default();
+    let connections = programs::connections().ok().flatten().unwrap_or_default();
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {
             for warning in programs::remove_segments(&pins)? {

@@ -1,10 +1,11 @@
 //! The live connections of our senders, and the listeners of other ones, read from the kernel.
 
+use super::messages;
 use super::pins::{PREFIX, refused};
 use super::ports::role_of;
 use crate::Failure;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
-use libbpf_rs::{Iter, IterOpts, MapHandle, MapIterOpts, MapType, ObjectBuilder};
+use libbpf_rs::{ErrorKind, Iter, IterOpts, MapHandle, MapIterOpts, MapType, ObjectBuilder};
 use shortflow_cc::Role;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -32,22 +33,29 @@ const CONNECTION: usize = 72;
 const LISTENER: usize = 24;
 
 /// All of them, in every network namespace: also those whose congestion control has been unloaded, which keep its maps.
+/// `None` where the kernel does not permit iterators over them, as some hardened kernels do.
 ///
 /// # Errors
-/// Fails if the kernel refuses the program that looks.
-pub fn connections() -> Result<Vec<Connection>, Failure> {
+/// Fails if the kernel refuses the program that looks for another reason.
+pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
     let is_ours = |map: &MapInfo| map.ty == MapType::SkStorage && map.name == "flows";
     let mut found = BTreeMap::new();
     for info in MapInfoIter::default().filter(is_ours) {
         // It may have gone meanwhile.
         let Ok(flows) = MapHandle::from_map_id(info.id) else { continue };
-        let bytes = records("connections", IterOpts::Map(MapIterOpts::from_fd(flows.as_fd())))?;
+        let bytes = match records("connections", IterOpts::Map(MapIterOpts::from_fd(flows.as_fd()))) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                messages::taken();
+                return Ok(None);
+            }
+            bytes => bytes.map_err(refused("status"))?,
+        };
         let of_map =
             bytes.chunks_exact(CONNECTION).filter_map(|one| Some((word(one, 64)?, Connection::read(one)?)));
         // A socket may be in the maps of two loads.
         found.extend(of_map.filter(|(_, connection)| connection.is_ours()));
     }
-    Ok(found.into_values().collect())
+    Ok(Some(found.into_values().collect()))
 }
 
 /// Ports by congestion control.
@@ -58,7 +66,7 @@ pub type Listeners = BTreeMap<String, BTreeSet<u16>>;
 /// # Errors
 /// Fails if the kernel refuses the program that looks.
 pub fn other_listeners() -> Result<Listeners, Failure> {
-    let bytes = records("listeners", IterOpts::None)?;
+    let bytes = records("listeners", IterOpts::None).map_err(refused("status"))?;
     let mut others = Listeners::new();
     for record in bytes.chunks_exact(LISTENER) {
         match (name_in(record), word(record, 16)) {
@@ -72,19 +80,17 @@ pub fn other_listeners() -> Result<Listeners, Failure> {
 }
 
 /// Output of a program of status.bpf.c.
-fn records(program: &str, options: IterOpts<'_>) -> Result<Vec<u8>, Failure> {
+fn records(program: &str, options: IterOpts<'_>) -> libbpf_rs::Result<Vec<u8>> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o"));
-    let failed = || refused("status");
-    let mut object = ObjectBuilder::default().open_memory(CODE).map_err(failed())?;
+    let mut object = ObjectBuilder::default().open_memory(CODE)?;
     for mut other in object.progs_mut().filter(|other| other.name() != program) {
         other.set_autoload(false);
     }
-    let object = object.load().map_err(failed())?;
+    let object = object.load()?;
     let mut bytes = Vec::new();
     for program in object.progs_mut().filter(|loaded| loaded.name() == program) {
-        let link = program.attach_iter_with_opts(options.clone()).map_err(failed())?;
-        let mut records = Iter::new(&link).map_err(failed())?;
-        records.read_to_end(&mut bytes).map_err(Failure::host("status"))?;
+        let link = program.attach_iter_with_opts(options.clone())?;
+        Iter::new(&link)?.read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }

@@ -123,7 +123,7 @@ impl Drop for Alone {
 pub fn alone() -> Option<Alone> {
     let turn = turn()?;
     let reason = match said(&["status"]) {
-        (0, text) if !text.starts_with("nothing is loaded\n") => {
+        status if status.0 == 0 && !is_nothing_loaded(&status) => {
             "programs are loaded on this host".to_owned()
         }
         (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
@@ -135,14 +135,20 @@ pub fn alone() -> Option<Alone> {
     None
 }
 
-/// Says so where the kernel refuses BPF iterators, without which open connections are not seen. Ask while a program is held.
-pub fn are_iterators_refused() -> bool {
-    let (code, text) = said(&["status"]);
-    let is_refused = code != 0 && text.contains("Operation not permitted");
-    if is_refused {
-        eprintln!("skipped: the kernel refuses BPF iterators: {text}");
+const HIDDEN: &str = "connections: this kernel does not permit reading them; `ss -ti` lists them\n";
+
+/// Says so where the kernel does not permit `status`, of which this is the output, to read connections.
+pub fn hides_connections(status: &str) -> bool {
+    let is_hidden = status.ends_with(HIDDEN);
+    if is_hidden {
+        eprintln!("skipped: the kernel does not permit reading connections");
     }
-    is_refused
+    is_hidden
+}
+
+/// Nothing is loaded, by the exit code and output of `status`. Sockets that close may keep maps, whose connections stay hidden.
+pub fn is_nothing_loaded((code, status): &(i32, String)) -> bool {
+    *code == 0 && status.strip_suffix(HIDDEN).unwrap_or(status) == "nothing is loaded\n"
 }
 
 /// Why there can be no hosts here, if there cannot. Root of a container may lack rights, or find /proc/sys read-only.
