@@ -260,7 +260,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
     figure = Figure("l2dct/fig4a", "", "", {"runs": study}, claims=[claim])
     for scale, chosen, reason in (
         (Scale.QUICK, {}, "too much; no other choice was tried"),
-        (Scale.QUICK, {"bytes": "bytes", "initial-window": "2"}, "too much; no other choice was tried"),
+        (Scale.QUICK, {"initial-window": "2"}, "too much; no other choice was tried"),
         (Scale.QUICK, {"initial-alpha": "0"}, "too much; no other choice was tried"),
         (Scale.QUICK, {"initial-alpha": "1"}, ""),
         (Scale.FULL, {}, "no other choice was tried"),
@@ -435,6 +435,8 @@ def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: C
     assert {"initial-window": "2"} in tried
     assert {"initial-window": "10"} not in tried
     assert {row["reached"] for row in rows if "initial-alpha" in row["choices"]} == {False}
+    assert {row["changed"] for row in rows if "rto-clock" in row["choices"] and row["reached"]} == {False}
+    assert "no run changed with" in shortflow(*arguments).stdout
     reached = {row["claim"].partition("/")[2]: row["reached"] for row in rows if "handshake" in row["choices"]}
     assert [name for name, moved in reached.items() if moved] == ["eq3-window-decrease"], "equations have no runs"
     assert {row["reached"] for row in rows if row["choices"] == {"initial-window": "2"}} == {False, True}
@@ -485,8 +487,10 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
 @pytest.mark.usefixtures("here")
 def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Command) -> None:
     arguments = ("reproduce", "l2dct/eq1-4", "fast/fig3", "--json", "--out", "here")
-    moved = shortflow(*arguments, "--choice", "initial-window=1", "--choice", "delayed-acks=nobody").document
-    assert moved["not_reached"] == {"initial-window=1": ["l2dct"], "delayed-acks=nobody": ["l2dct", "fast/fig3"]}
+    moved = shortflow(*arguments, "--choice", "initial-window=2", "--choice", "initial-alpha=1").document
+    assert moved["not_reached"] == {"initial-alpha=1": ["l2dct/eq1-4"]}
+    nothing = shortflow(*arguments, "--choice", "delayed-acks=nobody")
+    assert (nothing.code, "delayed-acks=nobody: changes no run of these figures" in nothing.stderr) == (2, True)
     rows = shortflow(*arguments, "--sensitivity").document["sensitivity"]
     reached = {row["claim"].partition("/")[0] for row in rows if "initial-window" in row["choices"] and row["reached"]}
     assert reached == {"l2dct", "fast"}

@@ -63,6 +63,9 @@ def test_what_was_tried_is_kept_while_a_claim_stands(tmp_path: Path) -> None:
     assert kept(tried(differs, {})) == {**more, **OTHERS}
     assert kept(tried(differs, more, "load 0.1")) == more, "another number decides"
     assert kept(tried(outcome("differs", "1"), OTHERS, "load 0.1")) == OTHERS, "it comes out another way"
+    idle: Tried = {**tried(outcome("differs", "1"), {}, "load 0.1"), "unchanged": ["rto-clock=10ms"]}
+    assert "rto-clock=10ms" not in kept(idle), "no run changed with it"
+    assert load(file)["l2dct/two"][Scale.QUICK].get("unchanged") == ["rto-clock=10ms"]
     assert at(Scale.FULL, load(file)) == {"l2dct/two": tried(differs, more)}
     assert at(Scale.QUICK, load(file))["l2dct/one"]["others"] == OTHERS
     file.write_text("{")
@@ -83,7 +86,9 @@ def test_what_is_kept_of_another_choice_is_the_number_that_decides_there() -> No
         )
     )
     moved = [Shift({"a": str(n)}, before, after, True) for n, after in enumerate((other, agreeing, same))]
-    (found,) = outcomes([*moved, Shift({"a": "9"}, before, before, False)]).values()
+    idle = Shift({"a": "8"}, before, before, reached=True, changed=False)
+    (found,) = outcomes([*moved, idle, Shift({"a": "9"}, before, before, False)]).values()
+    assert found.pop("unchanged") == ["a=8"]
     assert (found["deciding"], found["taken"]) == ("high", outcome("differs", "3"))
     assert found["others"] == {
         "a=0": {**outcome("differs", "-2"), "part": "low"},
@@ -119,6 +124,13 @@ def test_the_sentence_about_other_choices_has_their_numbers() -> None:
         elsewhere(nothing, Scale.QUICK, 9) == "at the quick scale (differs), no other choice that was tried changes it"
     )
     assert sentence(None, 9) == "no other choice was tried"
+    idle: Tried = {
+        **tried(outcome("differs", "1"), {"jitter=0": outcome("agrees", "2")}),
+        "unchanged": ["handshake=on"],
+    }
+    assert sentence(idle, 2) == (
+        "other choices: agrees with jitter=0 (2); no run changed with handshake=on; tried: 1 of 2 values"
+    )
 
 
 def test_where_a_claim_agrees_at_another_scale_the_choices_that_break_it_are_told() -> None:

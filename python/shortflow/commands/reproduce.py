@@ -151,6 +151,7 @@ def _row(shift: Shift) -> dict[str, object]:
         "choices": dict(shift.other),
         "claim": shift.before.claim.id,
         "reached": shift.reached,
+        "changed": shift.reached and shift.changed,
         "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.document()},
         "after": {"verdict": shift.after.finding.verdict.value, "measured": shift.after.finding.document()},
     }

@@ -155,6 +155,8 @@ class Reproduced:
     runs: int
     followed: Mapping[str, Sequence[Change]]
     """For each study, the choices that it follows."""
+    digests: Mapping[str, Sequence[str]]
+    """Of each study's runs."""
 
     def without(self, name: str, value: str) -> str | None:
         """What a chosen value does not reach: the paper if it has no such value, or the figure; nothing else."""
@@ -267,6 +269,13 @@ def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | N
     chosen = chosen or {}
     started = time.perf_counter()
     planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
+    reaching = {each.name for plan in planned for of_study in plan.followed.values() for each in of_study}
+    for name, value in chosen.items():
+        taken = [each[name].taken for each in (choices(plan.figure.paper) for plan in planned) if name in each]
+        if value not in taken and name not in reaching:
+            raise ConfigError(
+                f"{name}={value}: changes no run of these figures; `shortflow list choices` has its reach"
+            )
     done = yield Wanted([run for plan in planned for run in plan.all_runs])
     results = {result.key: result for result in done}
     figures = [plan.finish(results) for plan in planned]
@@ -296,7 +305,12 @@ class _Plan:
             Judged(each, finding, with_baseline(each, finding, data, instead, decide), taken, off(each, data))
             for each, finding in found
         ]
-        return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
+        digests = {
+            name: [results[run.key].digest for runs in points.values() for run in runs]
+            for name, points in self.runs.items()
+        }
+        drawings = draw(self.figure, data)
+        return Reproduced(self.figure, drawings, judged, len(self.all_runs), self.followed, digests)
 
     def _data(self, name: str, results: Mapping[str, Result]) -> Data:
         study = self.figure.studies[name]

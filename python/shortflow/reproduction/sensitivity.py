@@ -13,7 +13,7 @@ from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
-from shortflow.reproduction.tried import Outcome, Tried, apart, pairs_of_movers, stands, together
+from shortflow.reproduction.tried import Outcome, Tried, apart, pairs_of_movers, stands, together, unchanged
 from shortflow.scenario import as_pairs
 
 Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
@@ -42,6 +42,8 @@ class Shift:
     after: Judged
     reached: bool
     """Whether each of the choices changes a study that the claim looks at."""
+    changed: bool = True
+    """Whether a run of these studies has another digest."""
 
     @property
     def text(self) -> str:
@@ -59,8 +61,10 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
     found: dict[str, Tried] = {}
     for shift in moved:
         tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
-        if shift.reached:
+        if shift.reached and shift.changed:
             tried["others"][shift.text] = _outcome(shift.after, tried["deciding"])
+        elif shift.reached:
+            tried.setdefault("unchanged", []).append(shift.text)
     return found
 
 
@@ -143,12 +147,16 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
     reached = _reached(base, other)
     again_with = [each.figure for each in base.figures if any(one.claim.id in reached for one in each.claims)]
     after = again({**base.chosen, **other.values}, again_with).figures if again_with else []
-    judged = {each.claim.id: each for figure in after for each in figure.claims}
-    return [
-        Shift(other.values, each, judged.get(each.claim.id, each), each.claim.id in reached)
-        for each in base.claims
-        if each.claim.id in other.claims
-    ]
+    by_id = {figure.figure.id: figure for figure in after}
+    found = []
+    for figure in base.figures:
+        again_of = by_id.get(figure.figure.id, figure)
+        moved = {name for name, digests in figure.digests.items() if digests != again_of.digests[name]}
+        for before, now in zip(figure.claims, again_of.claims, strict=True):
+            if before.claim.id in other.claims:
+                is_changed = not moved.isdisjoint(figure.figure.looked_at(before.claim))
+                found.append(Shift(other.values, before, now, before.claim.id in reached, is_changed))
+    return found
 
 
 def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tried]) -> list[Other]:
@@ -156,7 +164,7 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
     def is_known(judged: Judged, text: str) -> bool:
         tried = known.get(judged.claim.id)
-        return tried is not None and stands(tried, untouched(judged)) and text in tried["others"]
+        return tried is not None and stands(tried, untouched(judged)) and text in {*tried["others"], *unchanged(tried)}
 
     return [
         other

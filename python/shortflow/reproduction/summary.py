@@ -101,10 +101,13 @@ def shift_table(moved: Sequence[Shift]) -> Table:
         for shift in shifts:
             after = shift.after.finding
             verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
-            if shift.reached:
+            if shift.reached and shift.changed:
                 table.add_row(f"  {shift.text}", verdict, _decided_by(after, decides))
-        if unmoved := [shift.text for shift in shifts if not shift.reached]:
-            table.add_row("  not reached by", "", ", ".join(unmoved))
+        idle = [shift.text for shift in shifts if shift.reached and not shift.changed]
+        unmoved = [shift.text for shift in shifts if not shift.reached]
+        for said, texts in (("no run changed with", idle), ("not reached by", unmoved)):
+            if texts:
+                table.add_row(f"  {said}", "", ", ".join(texts))
     return table
 
 

@@ -31,6 +31,8 @@ class Tried(TypedDict):
     taken: Outcome
     others: dict[str, Outcome]
     """By choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
+    unchanged: NotRequired[list[str]]
+    """Those that leave every digest of the claim's runs as it is, and so test nothing."""
 
 
 STORED = Path(papers.__file__).with_name("tried.json")
@@ -76,10 +78,19 @@ def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
     for name, tried in found.items():
         of_claim = every.setdefault(name, {})
         before = of_claim.get(scale)
-        others = before["others"] if before and stands(before, tried) else {}
-        of_claim[scale] = {**tried, "others": {**others, **tried["others"]}}
+        known = before if before and stands(before, tried) else tried
+        others = {**known["others"], **tried["others"]}
+        idle = [each for each in dict.fromkeys([*unchanged(known), *unchanged(tried)]) if each not in tried["others"]]
+        of_claim[scale] = {**tried, "others": {name: each for name, each in others.items() if name not in idle}}
+        if idle:
+            of_claim[scale]["unchanged"] = idle
     lines = [f"{json.dumps(name)}: {json.dumps(every[name])}" for name in sorted(every)]
     write_text(file, "{\n" + ",\n".join(lines) + "\n}\n", Kind.CHECKED)
+
+
+def unchanged(tried: Tried) -> list[str]:
+    """The choices without which every run of the claim would be what it is."""
+    return tried.get("unchanged", [])
 
 
 def stands(before: Tried, now: Tried) -> bool:
@@ -101,8 +112,9 @@ def sentence(tried: Tried | None, values: int) -> str:
     if tried is None:
         return "no other choice was tried"
     others, taken = tried["others"], tried["taken"]
+    idle = [f"no run changed with {', '.join(unchanged(tried))}"] if unchanged(tried) else []
     if not others:
-        return "no other choice that was tried changes it"
+        return "; ".join(["no other choice that was tried changes it", *idle])
     worth = {name: each for name, each in others.items() if single(name) or each["verdict"] == "agrees"}
     if taken["verdict"] == "agrees":
         worth = {name: each for name, each in worth.items() if each["verdict"] != "agrees"}
@@ -111,7 +123,7 @@ def sentence(tried: Tried | None, values: int) -> str:
     given = {v: [_numbered(name, each) for name, each in moved.items() if each["verdict"] == v] for v in Verdict}
     parts = [f"{verdict} with {', '.join(each)}" for verdict, each in given.items() if each]
     parts += [f"the same with {', '.join(same)}"] * bool(same)
-    return f"other choices: {'; '.join([*(parts or ['every value agrees']), _how_many(tried, values)])}"
+    return f"other choices: {'; '.join([*(parts or ['every value agrees']), *idle, _how_many(tried, values)])}"
 
 
 def elsewhere(tried: Tried, scale: str, values: int) -> str:
