@@ -15,35 +15,10 @@ from conftest import Answer, Command
 from shortflow import Ack, CongestionControl, Window, bench
 from shortflow import compare as api_compare
 from shortflow import run as api_run
-from shortflow.commands.list import KINDS
-from shortflow.runs import Run
 from shortflow.scenario import load_scenario
-from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run
 
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
-
-
-def test_compare_prints_one_document_in_the_promised_shape(shortflow: Command, scenario: str) -> None:
-    answer = shortflow("compare", scenario, "--schemes", "tcp,dctcp,l2dct", "--seeds", "3", "--json")
-    assert answer.code == 0, answer.stderr
-    document = answer.document
-    assert document["scenario"] == "small"
-    assert document["seeds"] == [1, 2, 3]
-    assert len(document["runs_digest"]) == 64
-    assert list(document["schemes"]) == ["tcp", "dctcp", "l2dct"]
-    for scheme in document["schemes"].values():
-        metrics = scheme["metrics"]
-        wanted = {"afct_short_s", "p99_short_s", "goodput_long_bps", "queue_mean_pkt", "queue_max_pkt", "utilisation"}
-        assert wanted | {"timeouts", "drops", "marks", "unfinished", "retransmits"} <= set(metrics)
-        assert "deadline_miss" not in metrics
-        for metric in metrics.values():
-            assert metric["n"] == 3
-            assert metric["ci95"][0] <= metric["mean"] <= metric["ci95"][1]
-    paired = document["paired"]["l2dct"]["dctcp"]["afct_short_s"]
-    ours, theirs = (document["schemes"][name]["metrics"]["afct_short_s"]["mean"] for name in ("l2dct", "dctcp"))
-    assert paired["relative"] == pytest.approx(ours / theirs - 1)
-    assert paired["ci95"][0] <= paired["relative"] <= paired["ci95"][1]
 
 
 def test_means_over_ports_that_nobody_named_say_which(
@@ -61,24 +36,6 @@ def test_means_over_ports_that_nobody_named_say_which(
         assert (note in answer.stderr) is is_told
 
 
-def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: str) -> None:
-    document = shortflow("run", scenario, "--scheme", "l2dct", "--seed", "7", "--json").document
-    assert document["seeds"] == [7]
-    assert list(document["schemes"]) == ["l2dct"]
-    assert "paired" not in document
-    assert document["schemes"]["l2dct"]["metrics"]["afct_short_s"]["ci95"] is None
-    alone = api_run(load_scenario(scenario), "l2dct", 7).provenance["digest"]
-    assert document["schemes"]["l2dct"]["digests"] == {"7": alone} != {"7": document["runs_digest"]}
-    assert "digest" not in document, "which is a run's"
-
-
-def test_a_run_on_several_cores_prints_the_same_and_says_where_it_takes_one(shortflow: Command, scenario: str) -> None:
-    alone, several = (shortflow("run", scenario, "--json", *more) for more in ((), ("--cores", "2")))
-    assert several.stdout == alone.stdout
-    assert "cores: 1 of 2, as all hosts are at one switch" in several.stderr
-    assert "cores" not in alone.stderr
-
-
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two processors")
 def test_a_network_cut_in_two_prints_the_same_and_keeps_how_many_cores_it_took(
     shortflow: Command, tmp_path: Path
@@ -90,67 +47,6 @@ def test_a_network_cut_in_two_prints_the_same_and_keeps_how_many_cores_it_took(
     for cores in ("1", "2"):
         (kept,) = (tmp_path / cores).rglob("result.json")
         assert json.loads(kept.read_text())["provenance"]["cores"] == int(cores)
-
-
-def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Command, scenario: str) -> None:
-    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "2", "--no-ideal")
-    main, every, one = (shortflow(*arguments, *more) for more in ((), ("--metrics", "all"), ("--metrics", "marks")))
-    assert main.code == every.code == one.code == 0
-    assert "Main metrics (--metrics all: every one)" in main.stdout
-    assert main.stdout.index("Every flow that counts finished.") > main.stdout.rindex("─"), "in words, below the tables"
-    for label in ("mean FCT", "p99 FCT", "slowdown", "goodput", "queue, mean", "timeouts", "dctcp vs tcp"):
-        assert label in main.stdout, label
-    assert "p95 FCT" not in main.stdout
-    assert "p95 FCT" in every.stdout
-    assert "marks" in every.stdout
-    assert "mean FCT" not in one.stdout
-    assert len(main.stdout.splitlines()) < len(every.stdout.splitlines()) / 2
-
-
-def test_the_measured_time_is_stated(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    measured = ("--no-ideal", "--set", "warmup=5ms", "--set", "duration=20ms")
-    assert "; measured from 0.005 s to 0.02 s" in shortflow("run", scenario, *measured[1:]).stdout
-    arguments = (
-        "compare",
-        scenario,
-        "--schemes",
-        "tcp,dctcp",
-        "--seeds",
-        "1",
-        "--no-ideal",
-        *measured,
-        "--out",
-        "kept",
-    )
-    assert "; measured from 0.005 s to 0.02 s" in shortflow(*arguments).stdout
-    assert shortflow(*arguments, "--json").document["measured_s"] == [0.005, 0.02]
-    shortflow("report", "kept")
-    assert "measured from 0.005 s to 0.02 s" in (tmp_path / "kept/report.html").read_text(encoding="utf-8")
-
-
-def test_the_number_of_jobs_changes_nothing(shortflow: Command, scenario: str) -> None:
-    arguments = ("compare", scenario, "--schemes", "tcp,l2dct", "--seeds", "4", "--json")
-    one, two = (shortflow(*arguments, "--jobs", jobs).document for jobs in ("1", "2"))
-    assert one == two
-    assert len({digest for scheme in one["schemes"].values() for digest in scheme["digests"].values()}) == 8
-
-
-def test_a_metric_beside_ideal_schedulers_needs_them(shortflow: Command, scenario: str) -> None:
-    answer = shortflow("compare", scenario, "--schemes", "tcp", "--metrics", "distance_short", "--no-ideal")
-    assert answer.code == 2
-    assert answer.stderr == "shortflow: distance_short: compares with ideal SRPT, and --no-ideal leaves that out\n"
-
-
-def test_settings_reach_the_scenario_and_the_schemes_that_have_them(shortflow: Command, scenario: str) -> None:
-    base = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "1", "--json")
-    plain = shortflow(*base).document
-    changed = shortflow(*base, "--set", "transport.g=0.9").document
-    assert changed["settings"] == {"transport.g": "0.9"}
-    assert changed["schemes"]["tcp"]["digests"] == plain["schemes"]["tcp"]["digests"]
-    assert changed["schemes"]["dctcp"]["digests"] != plain["schemes"]["dctcp"]["digests"]
-    heavier = shortflow(*base, "--set", "load=0.6").document
-    flows, more_flows = (each["schemes"]["tcp"]["metrics"]["flows_short"]["mean"] for each in (plain, heavier))
-    assert more_flows > flows
 
 
 def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
@@ -203,21 +99,6 @@ def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Pat
     assert answer.document["schemes"]["dctcp"]["metrics"]["flows_short"]["mean"] == 1
 
 
-def test_run_keeps_tables_and_their_birth_certificate(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    answer = shortflow("run", scenario, "--out", "kept/one", "--csv", "--set", "load=0.3")
-    assert answer.code == 0, answer.stderr
-    result = read_run(tmp_path / "kept" / "one")
-    sources = {each["key"]: each["source"] for each in result.provenance["scenario_settings"]}
-    assert sources["parameters.load"] == "--set"
-    assert sources["topology.rate"] == "scenario"
-    assert "default" in sources.values()
-    header = (tmp_path / "kept" / "one" / "flows.csv").read_text().splitlines()[0]
-    assert header.startswith("id,source,destination,class,size_bytes,start_s,finish_s,fct_s")
-    counters = result.meta["counters"]
-    accounted = counters["packets_delivered"] + counters["packets_dropped"] + counters["packets_in_flight"]
-    assert accounted == counters["packets_sent"] > 0
-
-
 class Stalls(CongestionControl):
     """Sends next to nothing after about five segments."""
 
@@ -248,12 +129,6 @@ def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, ob
     kept = api_compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
     assert all(each.reused for each in kept.runs)
     assert kept.document() == comparison.document()
-
-
-def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:
-    arguments = ("--schemes", "dctcp", "--seeds", "2", "--no-ideal")
-    assert "every seed gives the same run" in shortflow("compare", "two-long-flows", *arguments).stderr
-    assert "same run" not in shortflow("compare", "incast", *arguments, "--set", "servers=4").stderr
 
 
 def test_it_is_said_where_hosts_decide(shortflow: Command, small: dict[str, object], tmp_path: Path) -> None:
@@ -300,85 +175,6 @@ def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: pytest.M
     answer = shortflow("bench", "--cases", "S1x")
     assert answer.code == 2
     assert '--cases S1x: unknown case; did you mean "S1"?' in answer.stderr
-
-
-def test_another_simulator_does_not_find_the_runs_of_this_one(
-    small: dict[str, object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (scheme,) = load_schemes(["dctcp"])
-    keys = [Run(load_scenario(small), scheme, seed).key for seed in (1, 1, 2)]
-    assert keys[0] == keys[1] != keys[2]
-    monkeypatch.setattr("shortflow.runs.build_id", lambda: "another build")
-    assert len({*keys, Run(load_scenario(small), scheme, 1).key}) == 3
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "schemes",
-        "ideal",
-        "transports",
-        "queues",
-        "topologies",
-        "routing",
-        "traffic",
-        "sizes",
-        "tables",
-        "scenarios",
-        "metrics",
-        "choices",
-    ],
-)
-def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> None:
-    entries = shortflow("list", kind, "--json").document
-    assert entries
-    assert all(entry["name"] and entry["summary"] for entry in entries)
-    text = shortflow("list", kind).stdout
-    assert all(entry["name"] in text for entry in entries)
-    assert max(len(line) for line in text.splitlines()) <= 100
-
-
-def test_a_list_is_short_until_names_or_details_are_asked_for(shortflow: Command) -> None:
-    short = " ".join(shortflow("list", "schemes").stdout.split())
-    assert "DCTCP, SIGCOMM 2010" in short
-    assert "transport.g" not in short
-    assert "list schemes NAME" in short
-    assert "transport.g = 0.0625" in shortflow("list", "schemes", "--long").stdout
-    one = shortflow("list", "schemes", "dctcp").stdout
-    assert "transport.g = 0.0625" in one
-    assert "l2dct" not in one
-    several = shortflow("list", "schemes", "l2dct*", "--json").document
-    assert [entry["name"] for entry in several] == ["l2dct", "l2dct-srpt", "l2dct-ps"]
-    wrong = shortflow("list", "schemes", "dctpc")
-    assert (wrong.code, wrong.stdout) == (2, "")
-    assert '"dctpc": unknown name in `list schemes`; did you mean "dctcp"?' in wrong.stderr
-    assert "rto_min = 10ms" in " ".join(shortflow("list", "tables", "tcp").stdout.split())
-
-
-def test_the_help_of_lists_names_every_kind(shortflow: Command) -> None:
-    text = shortflow("list", "--help").stdout
-    assert [kind for kind in KINDS if kind not in text] == []
-
-
-def test_show_tells_where_each_value_came_from(shortflow: Command) -> None:
-    document = shortflow("show", "l2dct-benchmark", "--scheme", "l2dct", "--set", "load=0.4", "--json").document
-    found = {each["key"]: (each["value"], each["source"]) for each in document["settings"]}
-    assert found["parameters.load"] == ("0.4", "--set")
-    assert found["traffic.2.load"][1] == "parameter load"
-    assert found["switch.mark_above"] == ("20pkt", "scenario")
-    assert found["tcp.mss"][1] == "default"
-    assert document["notes"]
-    assert any(each["key"].startswith("transport.") for each in document["scheme"]["settings"])
-    text = shortflow("show", "l2dct-benchmark").stdout
-    assert max(len(line) for line in text.splitlines()) <= 100
-
-
-def test_version_and_help(shortflow: Command) -> None:
-    assert shortflow("--version").stdout.startswith("shortflow ")
-    assert "compare" in shortflow("--help").stdout
-    for command in ("run", "reproduce", "survey", "list", "linux", "linux agreement", "linux fig14"):
-        text = shortflow(*command.split(), "--help").stdout
-        assert not re.search(r"<(str|bool|int|float|path|list).*>", text), "types of Python's tell a user nothing"
 
 
 def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow: Command, tmp_path: Path) -> None:

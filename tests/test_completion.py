@@ -1,7 +1,6 @@
 """What shells complete, asked as they ask, and without the libraries that take long to import."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -85,16 +84,6 @@ def test_fish_and_zsh_offer_the_same(home: Path, shell: str) -> None:
     )
     said = subprocess.run(["shortflow"], env=asked, capture_output=True, text=True, timeout=60, check=True)
     assert "incast-deadlines" in said.stdout
-
-
-def test_a_fish_of_this_computer_completes(home: Path) -> None:
-    if not (fish := shutil.which("fish")):
-        pytest.skip("needs fish")
-    script = "shortflow --show-completion fish | source; complete --do-complete 'shortflow compare incast-'"
-    done = subprocess.run(
-        [fish, "-c", script], env=environment(home), capture_output=True, text=True, timeout=60, check=True
-    )
-    assert "incast-deadlines" in done.stdout.split()
 
 
 def test_bash_is_set_up(home: Path, tmp_path: Path) -> None:

@@ -198,22 +198,6 @@ def directory(name: str) -> Callable[[Path], None]:
 
 DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "cut": ("result.json", cut, "damaged"),
-    "empty": ("result.json", lambda place: (place / "result.json").write_text(""), "damaged"),
-    "no table": (
-        "result.json",
-        lambda place: (place / "result.json").write_text("[]"),
-        "damaged, or written by another version: Expected `object`, got `array`",
-    ),
-    "without a part": (
-        "result.json",
-        lambda place: (place / "result.json").write_text('{"provenance": {}, "metrics": {}}'),
-        "damaged, or written by another version: Object missing required field",
-    ),
-    "a metric in words": (
-        "result.json",
-        changed("metrics", "drops", value="few"),
-        "damaged, or written by another version: Expected `float`, got `str`",
-    ),
     "a number for a scheme": (
         "result.json",
         changed("provenance", "scheme", value=3),
@@ -224,7 +208,6 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "flows cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
     "flows gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
     "flows a directory": ("flows.parquet", directory("flows.parquet"), "damaged: Is a directory"),
-    "ports empty": ("ports.parquet", lambda place: (place / "ports.parquet").write_text(""), "damaged"),
     "ports replaced": (
         "ports.parquet",
         lambda place: shutil.copy(place / "flows.parquet", place / "ports.parquet"),

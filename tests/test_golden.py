@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def transcript(shortflow: Command, command: str) -> str:
     code = [f"[{said.code}]"] * (said.code != 0)
     lines = [f"$ {command}", *stdout.splitlines(), *(f"! {line}" for line in said.stderr.splitlines()), *code]
     lines = [BOX.sub(" ", line).strip() if line.startswith(("│", "╭", "╰")) else line.rstrip() for line in lines]
-    text = "\n".join(lines).replace(version(), "VERSION")
+    text = "\n".join(lines).replace(version(), "VERSION").replace(str(Path.cwd()), "HERE")
     return HIDDEN.sub("N", text)
 
 
@@ -66,7 +67,7 @@ def test_commands_print_what_they_printed(
     file: Path, shortflow: Command, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    Path("measured.csv").write_text("start_s,size_bytes,fct_s,class\n0,20000,0.004,short\n0,9000,0.003,short\n")
+    shutil.copytree(FILES[0].parent / "files", ".", dirs_exist_ok=True)
     commands = re.findall(r"^\$ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     found = "\n\n".join(transcript(shortflow, command) for command in commands) + "\n"
     if request.config.getoption("--renew"):

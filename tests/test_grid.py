@@ -2,12 +2,10 @@
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shortflow import Grid
-from shortflow.errors import ConfigError
 
 
 def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None:
@@ -86,27 +84,3 @@ def test_the_first_points_are_a_coarse_picture() -> None:
     assert first == [{"kind": kind, "n": n} for kind in "xyz" for n in "13"], "words have no middle"
     for grid in (line, square, words):
         assert sorted(grid.coarse_first) == list(range(len(grid.points)))
-
-
-@pytest.mark.parametrize(
-    ("grids", "links", "zips", "wanted"),
-    [
-        (["load"], [], [], "--grid load: expected KEY=VALUES"),
-        (["load=0.1,,0.2"], [], [], "--grid load=0.1,,0.2: expected KEY=VALUES"),
-        (["load=0:2000000"], [], [], "load=0:2000000: has more than 1,000,000 values; expected a wider step"),
-        (["topology.rtt=1ms:2pkt:1ms"], [], [], "with units of one kind"),
-        (["load=0.8:0.1:0.1"], [], [], "a high end that is not below it"),
-        (["load=0.1", "parameters.load=0.2"], [], [], "parameters.load has values already"),
-        (["load=0.1"], ["laod=rate"], [], "--link laod=rate: 'laod' has no --grid; did you mean \"load\"?"),
-        (["load=0.1"], ["load"], [], "--link load: expected A=B"),
-        (["load=0.1", "rate=1Gbps"], ["load=rate"], [], "rate has values already"),
-        (["a=1,2", "b=1,2,3"], [], ["a,b"], "--zip a,b: expected as many values of each; a has 2, b has 3"),
-        (["a=1,2", "b=1,2", "c=1,2"], [], ["a,b", "b,c"], "a key goes in step with others once only"),
-        (["a=1,2"], [], ["a"], "--zip a: expected two or more keys"),
-        (["a=1:1000", "b=1:1000"], [], [], "more than 100,000 points"),
-    ],
-)
-def test_what_is_no_grid_is_refused(grids: list[str], links: list[str], zips: list[str], wanted: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        Grid.parse(grids, links, zips)
-    assert wanted in str(error.value)

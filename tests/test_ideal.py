@@ -25,47 +25,6 @@ def with_deadlines(small: dict[str, Any]) -> dict[str, Any]:
     return small
 
 
-def test_compare_shows_them_apart_and_leaves_the_schemes_as_they_are(
-    shortflow: Command, scenario: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "2")
-    document = shortflow(*arguments, "--json").document
-    assert list(document["schemes"]) == ["tcp", "dctcp"]
-    assert list(document["ideal"]) == WITHOUT_DEADLINES
-    assert set(document["paired"]) == {"tcp", "dctcp"}
-    plain = shortflow(*arguments, "--no-ideal", "--json").document
-    assert "ideal" not in plain
-    assert plain["runs_digest"] == document["runs_digest"]
-    for name, scheme in plain["schemes"].items():
-        beside = document["schemes"][name]["metrics"]
-        assert set(beside) - set(scheme["metrics"]) == {"distance_short"}
-        assert all(beside[metric] == value for metric, value in scheme["metrics"].items())
-    text = shortflow(*arguments).stdout
-    assert max(len(line) for line in text.splitlines()) <= 100
-    lines = [line.rstrip() for line in text.splitlines()]
-    first = next(i for i, line in enumerate(lines) if line.startswith(" ideal-srpt"))
-    assert lines[first - 1] == ""
-    assert lines[first - 2].startswith(" dctcp")
-    assert "ideal-edf" not in text
-    assert "ideal" not in shortflow(*arguments, "--no-ideal").stdout
-
-
-def test_they_have_what_flows_have_and_nothing_about_packets(shortflow: Command, scenario: str) -> None:
-    answer = shortflow("compare", scenario, "--schemes", "dctcp", "--seeds", "2", "--json")
-    ideal = answer.document["ideal"]
-    for name, table in ideal.items():
-        metrics = table["metrics"]
-        assert {"afct_short_s", "p99_short_s", "slowdown_short", "goodput_long_bps", "unfinished"} <= set(metrics)
-        assert not {"drops", "marks", "timeouts", "retransmits", "queue_mean_pkt", "utilisation"} & set(metrics)
-        assert metrics["slowdown_short"]["mean"] >= 1
-        assert metrics["distance_short"]["mean"] >= 1
-        assert (metrics["distance_short"]["mean"] == 1) == (name == "ideal-srpt")
-    dctcp = answer.document["schemes"]["dctcp"]["metrics"]
-    assert dctcp["distance_short"]["mean"] > 1
-    assert dctcp["flows_short"]["mean"] == ideal["ideal-ps"]["metrics"]["flows_short"]["mean"]
-
-
 def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None:
     scenario = shortflow.load(with_deadlines(small))
     results = [run_one(run) for run in plan(scenario, ["dctcp", "ideal-srpt", "ideal-las"], [3])]
@@ -87,23 +46,6 @@ def test_earliest_deadline_first_appears_with_deadlines(small: dict[str, object]
     assert best
     assert fifo
     assert best.value <= fifo.value
-
-
-def test_one_may_be_named_like_a_scheme(shortflow: Command, scenario: str) -> None:
-    document = shortflow("compare", scenario, "--schemes", "dctcp,ideal-srpt", "--seeds", "1", "--json").document
-    assert list(document["schemes"]) == ["dctcp", "ideal-srpt"]
-    assert list(document["ideal"]) == WITHOUT_DEADLINES[1:]
-    assert document["schemes"]["ideal-srpt"]["metrics"]["distance_short"]["mean"] == 1
-    alone = shortflow("run", scenario, "--scheme", "ideal-sjf", "--json").document
-    assert list(alone["schemes"]) == ["ideal-sjf"]
-    assert "ideal-sjf" in shortflow("run", scenario, "--scheme", "ideal-sjf").stdout
-    assert [each["name"] for each in shortflow("list", "ideal", "--json").document] == [*WITHOUT_DEADLINES, "ideal-edf"]
-    wrong = shortflow("run", scenario, "--scheme", "ideal-sprt")
-    assert wrong.code == 2
-    assert 'did you mean "ideal-srpt"' in wrong.stderr
-    set_g = shortflow("run", scenario, "--scheme", "ideal-ps", "--set", "transport.g=1")
-    assert set_g.code == 2
-    assert "transport.g" in set_g.stderr
 
 
 def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:

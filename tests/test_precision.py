@@ -59,25 +59,6 @@ def test_a_width_in_words() -> None:
     assert Precision(2.5, "p99_short_s").text == "±250 % of p99_short_s"
 
 
-@pytest.mark.parametrize("command", ["compare", "sweep"])
-@pytest.mark.usefixtures("scenario")
-def test_what_no_run_has_ends_at_the_first_look(shortflow: Command, command: str) -> None:
-    kept = ("--grid", "load=0.3,0.7", "--out", "store") if command == "sweep" else ()
-    given = (command, "small.toml", "--schemes", "dctcp", *kept)
-    answer = shortflow(*given, "--until-ci", "p99_long_s=5%")
-    assert answer.code == ExitCode.WRONG_INPUT
-    assert "p99_long_s" in answer.stderr
-    alone = shortflow(*given, "--max-seeds", "9")
-    assert alone.code == ExitCode.WRONG_INPUT
-    assert "--max-seeds 9: is for --until-ci" in alone.stderr
-
-
-@pytest.mark.parametrize("text", ["2", "x%", "0%", "-1%", "", "nan%", "inf%"])
-def test_what_is_no_width_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="expected a width such as 2%"):
-        Precision.parse(text)
-
-
 def test_a_width_may_name_its_metric() -> None:
     assert Precision.parse("p99_short_s = 5%", 20) == Precision(0.05, "p99_short_s", 20)
     assert Precision.parse("2%") == Precision(0.02, None, 100)

@@ -307,26 +307,6 @@ def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Com
     assert "l2dct/fig4a-afct-vs-dctcp" in (here / "markdown" / "l2dct.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "wanted"),
-    [
-        (["l2dct/fig4z"], ["l2dct/fig4z", 'did you mean "l2dct/fig4']),
-        (["l2dtc"], ['"l2dtc": no paper, figure or claim; did you mean "l2dct"?']),
-        (["fast/fig4-afct-2k"], ['"fast/fig4-afct-2k"', 'did you mean "fast/fig4']),
-        (["?"], ["papers: l2dct, xdctcp, pecn, atcp, fast", "shortflow list figures"]),
-        (["l2dct/fig4a", "--choice", "inital-alpha=1"], ["inital-alpha", 'did you mean "initial-alpha"']),
-        (["l2dct/fig4a", "--choice", "initial-alpha=2"], ["initial-alpha", '"2"', "1"]),
-        (["l2dct/fig4a", "--choice", "initial-alpha"], ["NAME=VALUE"]),
-        (["l2dct/fig4a", "--scale", "huge"], ["huge", "quick"]),
-    ],
-)
-def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]) -> None:
-    answer = shortflow("reproduce", *arguments)
-    assert answer.code == 2, answer
-    assert "Traceback" not in answer.stderr
-    assert all(text in answer.stderr for text in wanted), answer.stderr
-
-
 def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow: Command, here: Path) -> None:
     arguments = ("reproduce", "l2dct/fig11b", "--out", "here")
     rows = {row["id"]: row for row in shortflow(*arguments, "--json").document["claims"]}
@@ -348,36 +328,9 @@ def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow
     assert f"(`{row['id']}`) | {verdict} | " in markdown
 
 
-def test_list_choices_has_values_what_they_set_and_whom_they_reach(shortflow: Command) -> None:
-    rows = shortflow("list", "choices", "--json").document
-    (jitter,) = (row for row in rows if row["name"] == "jitter")
-    assert (jitter["paper"], jitter["taken"]) == ("pecn", "10us")
-    assert jitter["values"]["1ms"] == {"traffic.1.jitter": "1ms"}
-    assert {(row["paper"], row["name"]) for row in rows} == {
-        (p, name) for p in papers.PAPERS for name in papers.choices(p)
-    }
-    table = " ".join(shortflow("list", "choices").stdout.split())
-    assert "time within which the flows of a burst start: 10us, or 0, 1ms [pecn]" in table
-    assert "connection: 0, or 1 [l2dct, xdctcp, pecn]" in table
-    details = " ".join(shortflow("list", "choices", "jitter").stdout.split())
-    assert "10us: traffic.1.jitter=10us; what recipes take" in details
-    reached = "at the quick scale reaches all figures with runs but fig2, fig3, fig4, growth"
-    assert f"1ms: traffic.1.jitter=1ms; {reached}" in details
-    (row,) = shortflow("list", "choices", "jitter", "--json").document
-    assert set(row["reaches"]) == {"0", "1ms"}
-    assert row["reaches"]["1ms"]["others"] == ["pecn/fig2", "pecn/fig3", "pecn/fig4", "pecn/growth"]
-    assert "pecn/fig6" in row["reaches"]["1ms"]["figures"]
-
-
 def test_a_paper_by_its_name_is_all_its_figures() -> None:
     assert select(["fast"]) == select(["fast/*"])
     assert len(select(["fast", "fast/fig7"])) == len(_figures_of("fast"))
-
-
-@pytest.mark.parametrize("kind", ["figures", "claims"])
-def test_list_takes_a_paper_for_all_it_has(shortflow: Command, kind: str) -> None:
-    every, of_fast = (shortflow("list", kind, *names, "--json").document for names in ((), ("fast",)))
-    assert of_fast == [row for row in every if (row.get("id") or row["name"]).startswith("fast/")]
 
 
 def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> None:

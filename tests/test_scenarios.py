@@ -143,22 +143,6 @@ def test_a_mapping_is_a_scenario_too(small: dict[str, object]) -> None:
         shortflow.load({**small, "warmpu": "1ms"})
 
 
-def test_show_says_how_many_flows_of_each_entry_count(shortflow: Command, small: dict[str, object]) -> None:
-    (backlogged, poisson) = load(small).expected_flows()
-    assert (backlogged["flows"], backlogged["backlogged"], backlogged["text"]) == (0, 1, "1 backlogged flow")
-    rate = 0.4 * 1e9 / (8 * 16_000)
-    assert (poisson["entry"], poisson["known"]) == ("traffic.2", "about")
-    assert poisson["flows"] == pytest.approx(rate * 0.050)
-    assert shortflow("show", "incast", "--json").document["expected_flows"][0]["known"] == "exactly"
-    assert "at least" in shortflow("show", "query-fan-in").stdout
-
-
-def test_show_says_what_the_drain_comes_to(shortflow: Command) -> None:
-    document = shortflow("show", "incast", "--set", "duration=3s", "--json").document
-    assert {"key": "drain", "value": "3s", "source": "default"} in document["settings"]
-    assert "drain: 3s, as long as duration, unless a value is given" in document["notes"]
-
-
 def test_a_short_scenario_has_a_short_drain(small: dict[str, object]) -> None:
     """A law that never lets a flow finish costs the drain's time, not two seconds."""
     lost = {**small, "faults": {"loss": 0.9}}

@@ -271,42 +271,6 @@ def test_seeds_of_any_size_have_one_type(small: dict[str, object]) -> None:
     assert types == {pl.UInt64()}
 
 
-def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
-    write_run(make_result(), tmp_path / "run")
-    (tmp_path / "run" / "flows.parquet").write_bytes(b"not parquet")
-    with pytest.raises(DamagedResult, match=r"run/flows\.parquet: damaged"):
-        read_run(tmp_path / "run")
-    (tmp_path / "run" / "flows.parquet").unlink()
-    with pytest.raises(DamagedResult, match=r"run/flows\.parquet: missing"):
-        read_run(tmp_path / "run")
-
-
-@pytest.mark.parametrize(
-    ("part", "value", "wanted"),
-    [
-        ("provenance", {}, r"missing required field `version` - at `\$\.provenance`"),
-        ("provenance", None, r"Expected `object`, got `null` - at `\$\.provenance`"),
-        ("metrics", [1.0], r"Expected `object`, got `array` - at `\$\.metrics`"),
-        ("metrics", {}, "metrics: none"),
-        ("metrics", {"drops": "few"}, r"Expected `float`, got `str` - at `\$\.metrics\[\.\.\.\]`"),
-    ],
-)
-def test_a_record_of_another_shape_is_damaged(tmp_path: Path, part: str, value: object, wanted: str) -> None:
-    write_run(make_result(), tmp_path / "run")
-    record = json.loads((tmp_path / "run" / "result.json").read_text())
-    (tmp_path / "run" / "result.json").write_text(json.dumps({**record, part: value}))
-    with pytest.raises(DamagedResult, match=rf"result\.json: damaged.*: .*{wanted}.*; remove .*/run, and the command"):
-        read_run(tmp_path / "run")
-
-
-def test_the_record_is_plain_json_with_the_birth_certificate(tmp_path: Path) -> None:
-    write_run(make_result(), tmp_path / "run")
-    record = json.loads((tmp_path / "run" / "result.json").read_text())
-    wanted = {"version", "revision", "scenario_settings", "scheme", "scheme_settings", "seed", "digest", "wall_s"}
-    assert wanted <= set(record["provenance"])
-    assert record["metrics"]["afct_short_s"] == pytest.approx(2e-3)
-
-
 def test_results_can_be_read_by_whom_the_umask_says(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:

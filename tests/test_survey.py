@@ -322,9 +322,3 @@ def test_each_view_has_its_initial_alpha() -> None:
         assert values.get("transport.initial_alpha") in (None, "1")
         assert (name == scheme) == (own_alpha(scheme) in (None, "1"))
     assert len(set(other.values()) - set(SCHEMES)) > 5
-
-
-def test_an_unknown_workload_is_named_with_the_nearest(shortflow: Command) -> None:
-    answer = shortflow("survey", "websaerch")
-    assert answer.code == 2
-    assert 'did you mean "websearch"' in answer.stderr

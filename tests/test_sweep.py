@@ -91,27 +91,6 @@ def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_p
 
 
 @pytest.mark.usefixtures("scenario")
-def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) -> None:
-    answer = shortflow(
-        *("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "transport.g=0.1:0.5:0.1", "--seeds", "1"),
-        *("--out", "store", "--json"),
-    )
-    assert answer.document["runs"] == 1 + 5
-    digests = {point["schemes"]["tcp"]["digests"]["1"] for point in answer.document["points"]}
-    assert len(digests) == 1
-
-
-@pytest.mark.usefixtures("scenario")
-def test_a_metric_that_some_points_lack_is_missing_there(shortflow: Command) -> None:
-    answer = shortflow(
-        *("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "traffic.1.class=short,other", "--seeds", "2"),
-        *("--metrics", "afct_short_s", "--out", "store"),
-    )
-    assert answer.code == ExitCode.FINE, answer.stderr
-    assert "-" in answer.stdout
-
-
-@pytest.mark.usefixtures("scenario")
 def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE
@@ -459,22 +438,9 @@ def test_a_command_renews_the_table_of_runs_once(
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["--grid", "laod=0.1,0.2"], ["laod", 'did you mean "load"']),
-        (["--grid", "load=0.2,0.4", "--grid", "transport.q=0.1"], ["at load=0.2, transport.q=0.1", "transport.q"]),
-        (
-            ["--grid", "load=0.2,0.4", "--schemes", "dctpc"],
-            ['shortflow: "dctpc": unknown scheme; did you mean "dctcp"?'],
-        ),
-        (["--grid", "load=0.2,0.4", "--set", "tcp.rto_mn=1ms"], ["shortflow: tcp.rto_mn: unknown key"]),
-        (["--grid", "load=0.2,0.4", "--max-seeds", "9"], ["--max-seeds 9: is for --until-ci"]),
         (["--grid", "load=0.2,1e9"], ["--grid: at load=1e9", "load"]),
-        (["--grid", "transport.g=0.1,7"], ["--grid: at transport.g=7", "transport.g"]),
-        (["--grid", "load=0.2,0.4", "--set", "load=0.3"], ["load: its values vary, so it cannot be set too"]),
         (["--grid", "load=0.2,0.4", "--metrics", "afct_shrt_s"], ["did you mean", "afct_short_s"]),
-        (["--grid", "load=0.2,0.4", "--until-ci", "2"], ["--until-ci 2: expected a width such as 2%"]),
-        (["--grid", "load=0.2,0.4", "--until-ci", "nothing=2%"], ["nothing", "metric"]),
         (["--grid", "load=0.2,0.4", "--until-ci", "2%", "--max-seeds", "4"], ["--max-seeds 4: expected 5 at least"]),
-        (["--grid", "load=0.2,0.4", "--dask", "tcp://localhost:1", "--jobs", "2"], ["--jobs: is about this machine"]),
     ],
 )
 @pytest.mark.usefixtures("scenario")

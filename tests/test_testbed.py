@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import shortflow
@@ -574,18 +573,3 @@ def test_ctrl_c_is_answered(
     errors = capsys.readouterr().err
     assert "shortflow: interrupted" in errors
     assert ("are kept in kept" in errors) is (command[0] == "fig14")
-
-
-def test_a_reader_that_leaves_is_no_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stand_in(monkeypatch, tmp_path, 0, document())
-    read, write = os.pipe()
-    os.close(read)
-    with os.fdopen(write, "w") as closed:
-        monkeypatch.setattr(sys, "stdout", closed)
-        code = execute(["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms"])
-    assert code == 0
-
-
-def test_tables_keep_their_types_without_rows() -> None:
-    table = testbed._table([("id", "count", []), ("missed", "flag", [])])
-    assert table.schema == {"id": pl.UInt64, "missed": pl.Boolean}

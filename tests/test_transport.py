@@ -200,22 +200,6 @@ def test_a_scheme_may_have_settings_of_its_own(example: str, star: shortflow.Sce
     assert digests[3] == digest(star, "pecn-pmark")
 
 
-@pytest.mark.parametrize(
-    ("scheme", "message"),
-    [
-        ("dctcp+gg=1", r"transport\.gg: no parameter of dctcp; did you mean \"transport\.g\""),
-        ("dctcp+g", r"'g' is not KEY=VALUE"),
-        ("dctcp+g=2", r"transport\.g: 2 is not a number from 0 to 1"),
-        ("g=1", r"'g=1' is no scheme; settings of one begin with \+ each"),
-        ("sack", r"'sack' is a transport; a scheme says over which queues, as in 'sack over droptail'"),
-        ("my_dctcp.py", "FILE.py:CLASS"),
-    ],
-)
-def test_wrong_settings_of_one_scheme_are_explained(scheme: str, message: str, star: shortflow.Scenario) -> None:
-    with pytest.raises(shortflow.ConfigError, match=message):
-        shortflow.compare(star, [scheme], seeds=[1])
-
-
 def test_a_senseless_window_is_an_error(star: shortflow.Scenario) -> None:
     class Vanishing(shortflow.CongestionControl):
         def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:
