@@ -83,10 +83,10 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     notes = stand_in(monkeypatch, tmp_path, 0, document())
     measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
     simulated = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=SHORT)
-    assert is_trustworthy(measured.account)
-    assert measured.result.metrics == simulated.metrics
-    assert measured.result.flows.schema == simulated.flows.schema
-    assert measured.result.ports.equals(simulated.ports)
+    assert is_trustworthy(measured.meta["testbed"])
+    assert measured.metrics == simulated.metrics
+    assert measured.flows.schema == simulated.flows.schema
+    assert measured.ports.equals(simulated.ports)
     arguments = notes.read_text().split("\n")
     assert arguments[0] == "testbed"
     assert Path(arguments[1]).name == f"{SCENARIO}.toml"

@@ -109,9 +109,9 @@ def test_another_program_or_kernel_is_another_machine(monkeypatch: pytest.Monkey
 def test_a_run_in_the_machine_that_was_built_keeps_time() -> None:
     settings: Settings = {"duration": "300ms", "warmup": "100ms", **linux_settings("testbed-two-long", "dctcp", {})}
     measured = measure_on_testbed("testbed-two-long", "dctcp", 1, settings, kernel=VirtualKernel())
-    assert is_trustworthy(measured.account), measured.account
-    assert measured.account["congestion"] == "sf_dctcp"
-    assert 90e6 < measured.result.metrics["goodput_long_bps"] < 97e6
+    assert is_trustworthy(measured.meta["testbed"]), measured.meta["testbed"]
+    assert measured.meta["testbed"]["congestion"] == "sf_dctcp"
+    assert 90e6 < measured.metrics["goodput_long_bps"] < 97e6
 
 
 def test_without_a_machine_the_way_to_one_is_named(

@@ -5,10 +5,6 @@ from shortflow._core import Flow as Flow
 from shortflow._core import Window as Window
 from shortflow.api.plots import Plots as Plots
 from shortflow.api.plots import TuningPlots as TuningPlots
-from shortflow.api.reading import load as load
-from shortflow.api.reading import read_run as read_run
-from shortflow.api.reading import read_store as read_store
-from shortflow.api.reading import read_tuning as read_tuning
 from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
 from shortflow.commands.run import run as run
@@ -31,6 +27,7 @@ from shortflow.result import Result as Result
 from shortflow.results import Results as Results
 from shortflow.scenario import Scenario as Scenario
 from shortflow.scenario import Setting as Setting
+from shortflow.scenario import load as load
 from shortflow.scenario import shipped_scenarios as shipped_scenarios
 from shortflow.spec import Faults as Faults
 from shortflow.spec import Host as Host
@@ -46,9 +43,12 @@ from shortflow.spec import schemes as schemes
 from shortflow.spec import sizes as sizes
 from shortflow.spec import topology as topology
 from shortflow.spec import traffic as traffic
+from shortflow.store.reading import read_store as read_store
+from shortflow.store.runs import read_run as read_run
 from shortflow.transport import CongestionControl as CongestionControl
 from shortflow.tuning.proposals import optuna_study as optuna_study
 from shortflow.tuning.record import Tuning as Tuning
+from shortflow.tuning.record import read_tuning as read_tuning
 
 __version__: str
 __all__: list[str]

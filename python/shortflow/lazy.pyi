@@ -17,7 +17,6 @@ from shortflow import results as results
 from shortflow import runner as runner
 from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal
-from shortflow.front import watch as watch
 from shortflow.report import markup as markup
 from shortflow.report import spreads as spreads
 from shortflow.report import tables as tables
@@ -33,7 +32,7 @@ from shortflow.tuning import verdict as judged
 
 __all__ = ["bursts", "columns", "console", "frames", "judged", "markup", "measured", "msgspec", "np", "npt"]
 __all__ += ["optuna", "papers", "pd", "pl", "plots", "ranks", "reading", "results", "runner", "sensitivity", "special"]
-__all__ += ["HOMES", "homes", "spreads", "stored", "tables", "terminal", "tuned", "verdict", "views", "watch"]
+__all__ += ["HOMES", "homes", "spreads", "stored", "tables", "terminal", "tuned", "verdict", "views"]
 
 HOMES: dict[str, str]
 

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.lazy import frames, pl, plots, reading, views
@@ -32,58 +32,6 @@ from shortflow.shown import Shown
 
 SHORTEST = "ideal-srpt"
 """The ideal scheduler with the lowest mean completion time."""
-
-
-class MeanTable(TypedDict):
-    """A metric over the seeds; `ci95` is null for a single seed, and of a bound that of the bound."""
-
-    mean: float
-    ci95: list[float] | None
-    n: int
-    lower_bound: NotRequired[bool]
-
-
-class FewEventsTable(TypedDict):
-    """A difference that rests on few events: how far one more moves it, what share of seeds may have one, more seeds.
-
-    `seeds` is null above 10,000, as where nothing scatters.
-    """
-
-    move: float
-    share: float
-    seeds: int | None
-
-
-class DifferenceTable(TypedDict):
-    """A paired relative difference (-0.3: 30 % less); `ci95` is null for a single seed.
-
-    `relative` is null where unfinished flows leave open which of the two is lower.
-    """
-
-    relative: float | None
-    ci95: list[float] | None
-    n: int
-    lower_bound: NotRequired[bool]
-    upper_bound: NotRequired[bool]
-    few_events: NotRequired[FewEventsTable]
-
-
-class SchemeTable(TypedDict):
-    """One scheme's part of the document."""
-
-    metrics: dict[str, MeanTable]
-    unfinished_share: float | None
-    """Of the finite flows that started after the warm-up; null where there is none."""
-    digests: dict[str, str]
-
-
-class FailureTable(TypedDict):
-    """A run that failed, as other programs read it."""
-
-    at: dict[str, str]
-    scheme: str
-    seed: int
-    error: str
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -166,10 +114,10 @@ class Results(Shown):
         return list(found.values())
 
     @property
-    def failures(self) -> list[FailureTable]:
+    def failures(self) -> list[dict[str, Any]]:
         """The same as plain data."""
         return [
-            FailureTable(at=dict(run.at), scheme=run.scheme, seed=run.seed, error=run.error_text) for run in self.failed
+            {"at": dict(run.at), "scheme": run.scheme, "seed": run.seed, "error": run.error_text} for run in self.failed
         ]
 
     @property
@@ -393,7 +341,7 @@ class Results(Shown):
             }
         return found
 
-    def scheme_tables(self, schemes: Sequence[str] | None = None) -> dict[str, SchemeTable]:
+    def scheme_tables(self, schemes: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
         """What the runs of schemes gave, without differences, as plain data."""
         return {scheme: self._scheme_table(scheme) for scheme in (self.schemes if schemes is None else schemes)}
 
@@ -496,7 +444,7 @@ class Results(Shown):
         }
         return table if self.met is None else {**table, "until_ci_met": self.met}
 
-    def _scheme_table(self, scheme: str) -> SchemeTable:
+    def _scheme_table(self, scheme: str) -> dict[str, Any]:
         estimates = {metric: self.mean(scheme, metric) for metric in self.metric_names}
         unfinished = self.mean(scheme, UNFINISHED_OF_ALL.pattern)
         return {
@@ -505,7 +453,7 @@ class Results(Shown):
             "digests": {str(run.seed): run.digest for run in self._of(scheme)},
         }
 
-    def _difference_tables(self, scheme: str, baseline: str) -> dict[str, DifferenceTable]:
+    def _difference_tables(self, scheme: str, baseline: str) -> dict[str, dict[str, Any]]:
         differences = {metric: self.relation(scheme, baseline, metric) for metric in self.metric_names}
         return {metric: _difference_table(each) for metric, each in differences.items() if each is not None}
 
@@ -524,18 +472,18 @@ def with_distances(runs: Sequence[Result]) -> list[Result]:
     return [far(run) for run in runs]
 
 
-def mean_table(estimate: Estimate) -> MeanTable:
-    """An estimate as other programs read it."""
-    table: MeanTable = {"mean": estimate.value, "ci95": _plain(estimate), "n": estimate.n}
+def mean_table(estimate: Estimate) -> dict[str, Any]:
+    """An estimate as other programs read it; `ci95` is null for a single seed, and of a bound that of the bound."""
+    table: dict[str, Any] = {"mean": estimate.value, "ci95": _plain(estimate), "n": estimate.n}
     if estimate.lower_bound:
         table["lower_bound"] = True
     return table
 
 
-def _difference_table(difference: Estimate) -> DifferenceTable:
+def _difference_table(difference: Estimate) -> dict[str, Any]:
     if not difference.has_sign:
         return {"relative": None, "ci95": None, "n": difference.n}
-    table: DifferenceTable = {"relative": difference.value, "ci95": _plain(difference), "n": difference.n}
+    table: dict[str, Any] = {"relative": difference.value, "ci95": _plain(difference), "n": difference.n}
     if difference.lower_bound:
         table["lower_bound"] = True
     if difference.upper_bound:

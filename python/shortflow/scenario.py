@@ -179,15 +179,27 @@ def shipped_scenarios() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
+@front_door
+def load(
+    scenario: "Scenario | str | Path | Mapping[str, object]",
+    settings: Settings | None = None,
+    *,
+    directory: Path | None = None,
+) -> Scenario:
+    """Load and validate a scenario: a shipped one by name, a TOML file by path, or a `Spec` or mapping of its tables.
+
+    `settings` changes values by key, as `with_` does. Files that a mapping names are looked up in `directory` (the
+    working directory unless given). A `ConfigError` names the key, the value, what was expected and the nearest name.
+
+    >>> load("l2dct-benchmark").with_(load=0.2)
+    """
+    return scenario if isinstance(scenario, Scenario) else load_scenario(scenario, settings, directory=directory)
+
+
 def load_scenario(
     source: str | Path | Mapping[str, object], settings: Settings | None = None, *, directory: Path | None = None
 ) -> Scenario:
-    """Load and validate a scenario.
-
-    `source` is the name of a shipped scenario, the path of a TOML file, or a mapping with the tables of such a file,
-    whose values reach the simulator as they are.
-    Relative file names in a mapping are looked up in `directory` (default: the working directory).
-    """
+    """The same of what is no scenario yet; the values of a mapping reach the simulator as they are."""
     if isinstance(source, Mapping):
         folder = (directory or Path()).resolve()
         found = Source(copy.deepcopy(dict(source)), "scenario")

@@ -13,8 +13,7 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import bursts, stored, tables
-from shortflow.lazy import watch as watching
+from shortflow.lazy import bursts, stored, tables, terminal
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import Progress as Told
@@ -105,7 +104,7 @@ def run(
         console.note(f"cores: {taken} of {cores}, as {why}")
     label = f"{work.scenario.name}, {work.scheme.name}"
     with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
-        with watching.watching(work.scenario, label) if watch else _told(label, progress) as (of_watch, bar):
+        with terminal.watching(work.scenario, label) if watch else _told(label, progress) as (of_watch, bar):
             result = run_one(work, bar, of_watch or capture)
         if place:
             stored.write_run(result, place, csv=csv)

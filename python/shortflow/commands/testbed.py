@@ -96,16 +96,17 @@ def on_testbed(
         measured = measure_on_testbed(
             scenario, scheme, seed, drawn, Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
         )
-    comparison = Results([measured.result], loaded.name, loaded.title, drawn)
+    account = measured.meta["testbed"]
+    comparison = Results([measured], loaded.name, loaded.title, drawn)
     if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
         note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
-    note_faults(measured.result.meta["drops"])
+    note_faults(measured.meta["drops"])
     note_about(comparison)
-    _note_late(measured.account, "")
-    code = exit_code(is_trustworthy(measured.account), allow_late, virtual)
+    _note_late(account, "")
+    code = exit_code(is_trustworthy(account), allow_late, virtual)
     return Answer(
-        lambda: {**comparison.document(), "testbed": measured.account},
-        (each for each in (comparison_tables(comparison), _account(measured.account))),
+        lambda: {**comparison.document(), "testbed": account},
+        (each for each in (comparison_tables(comparison), _account(account))),
         code,
     )
 

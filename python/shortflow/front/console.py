@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from shortflow._core import Scheme
-from shortflow.front.control import CONTROL, plain
-from shortflow.front.pace import LATELY_S, Pace
+from shortflow.front.pace import CONTROL, LATELY_S, Pace, plain
 from shortflow.lazy import results, runner, terminal
 from shortflow.records import Drop
 from shortflow.scenario import WARNING, Scenario

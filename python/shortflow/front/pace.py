@@ -1,7 +1,17 @@
-"""How quick the work goes."""
+"""The pace of the work, and texts without orders to a terminal."""
 
 import collections
+import re
 import time
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters in users' texts, of which a terminal would take orders: all but tabs and ends of lines."""
+
+
+def plain(text: str) -> str:
+    """The text without control characters."""
+    return CONTROL.sub("", text)
+
 
 LATELY_S = 30.0
 """The least time over which a pace is taken; so often it is told where stderr is no terminal."""

@@ -133,11 +133,11 @@ def measure(
                 measured = measure_on_testbed(
                     SCENARIO, scheme, seed, settings, store=store, attempts=attempts, kernel=kernel
                 )
-                if is_trustworthy(measured.account):
-                    runs.append(measured.result.alone())
-                accounts.setdefault((count, scheme), []).append(measured.account)
+                if is_trustworthy(measured.meta["testbed"]):
+                    runs.append(measured.alone())
+                accounts.setdefault((count, scheme), []).append(measured.meta["testbed"])
                 if not measured.reused:
-                    told(scheme, count, seed, measured.account)
+                    told(scheme, count, seed, measured.meta["testbed"])
         points[count] = Results(runs, SCENARIO, title, {"flows": str(count), "size": f"{size_mb}MB"})
     return Fig14(size_mb, points, accounts, store)
 

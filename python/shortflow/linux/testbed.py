@@ -88,20 +88,6 @@ _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A run on the testbed."""
-
-    result: Result
-    reused: bool = False
-    """The store had it already."""
-
-    @property
-    def account(self) -> Account:
-        """How well the testbed kept time."""
-        return self.result.meta["testbed"]
-
-
-@dataclass(frozen=True)
 class SideBySide:
     """A scenario simulated and on the testbed, over the seeds with which the testbed kept time."""
 
@@ -139,7 +125,7 @@ def measure_on_testbed(
     store: Store | None = None,
     attempts: int = 1,
     kernel: Kernel = THIS_KERNEL,
-) -> Measured:
+) -> Result:
     """Run a scenario, by its shipped name or path, on the testbed, or take the run from the store.
 
     It is repeated until the testbed keeps time, at most until there are so many `attempts`. A stored run in which the
@@ -148,7 +134,7 @@ def measure_on_testbed(
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     found = store.find(work) if store else None
     if found and is_trustworthy(found.meta["testbed"]):
-        return Measured(found, reused=True)
+        return found
     arguments = _arguments(scheme, seed, settings, choice)
     before = found.meta["testbed"] if found else None
     tried, late = (before["attempts"], [*before["late"]]) if before else (0, [])
@@ -167,7 +153,7 @@ def measure_on_testbed(
     result = Result.of(origin, tables, meta, work)
     if store:
         store.keep(result)
-    return Measured(result)
+    return result
 
 
 def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
@@ -261,9 +247,9 @@ def compare_with_simulation(
         drawn = with_drawn_rtt(scenario, seed, common)
         (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
         measured = measure_on_testbed(scenario, scheme, seed, drawn, choice, store, attempts, kernel)
-        accounts.append({"seed": seed, "rtt": drawn.get(RTT), **measured.account})
-        if is_trustworthy(measured.account):
-            runs += [run_one(work).alone().named(SIMULATED), measured.result.alone().named(REAL)]
+        accounts.append({"seed": seed, "rtt": drawn.get(RTT), **measured.meta["testbed"]})
+        if is_trustworthy(measured.meta["testbed"]):
+            runs += [run_one(work).alone().named(SIMULATED), measured.alone().named(REAL)]
     changed = {"scheme": scheme} | {key: str(value) for key, value in settings.items()}
     return SideBySide(Results(runs, loaded.name, loaded.title, changed), accounts)
 

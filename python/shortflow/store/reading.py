@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow.errors import DamagedResult
+from shortflow.errors import DamagedResult, front_door
 from shortflow.metrics.catalogue import measuring_id
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
@@ -20,12 +20,15 @@ from shortflow.store.selection import Selection, decisive, supersede
 RUNS = "runs.parquet"
 
 
-def read_results(directory: Path) -> Results:
-    """The runs in or below a directory: the newest of each, those that failed and, apart, the superseded.
+@front_door
+def read_store(directory: str | Path) -> Results:
+    """The runs that `compare`, `sweep`, `run` or `tune` kept in or below a directory, of each the newest.
 
-    Current runs of one scenario that come from different code are a `ConfigError`, damaged ones a `DamagedResult`. The
-    file `runs.parquet` of a store, which has the contents of `to_frame`, is renewed if it is out of date.
+    Raises a `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
+    damaged file. The file `runs.parquet` of a store, which has the contents of `to_frame`, is renewed if it is out of
+    date.
     """
+    directory = Path(directory)
     selection = select_runs(directory)
     done = [*current(selection), *failed(selection)]
     found = Results(done, directory=directory, superseded=superseded(selection))

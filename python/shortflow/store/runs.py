@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 import polars as pl
 
-from shortflow.errors import ConfigError, DamagedResult
+from shortflow.errors import ConfigError, DamagedResult, front_door
 from shortflow.metrics.catalogue import measure, measuring_id, possible
 from shortflow.result import Checksum, Record, Result, as_measured, checksum
 from shortflow.runs import KEY_LENGTH, Provenance, Run
@@ -327,8 +327,12 @@ def _name_or_raise(damaged: Sequence[str], damages: list[str] | None) -> None:
         damages += damaged
 
 
+@front_door
 def read_run(directory: str | Path) -> Result:
-    """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
+    """The run in a directory that `Result.save` or `shortflow run --out` wrote, or one of those in a store's `runs`.
+
+    A `DamagedResult` names the file that is missing or not as it was written.
+    """
     if Path(directory).is_file():
         raise ConfigError(f"{directory}: a file; a run is a directory, as run --out writes it")
     place = Path(directory)
