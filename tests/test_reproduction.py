@@ -139,13 +139,12 @@ UNFOLLOWED = {
     "fig1.three",
     "l2dct bytes=bytes": "eq13.underflow sec2c.bdp50 sec2c.bdp100 sec2c.bdp200 eq1-4.burst "
     "fig14a.testbed fig14b.testbed",
-    "pecn initial-window=3": "query.runs",
-    "pecn initial-window=4": "query.runs",
-    "pecn initial-window=10": "query.runs",
+    **dict.fromkeys((f"pecn initial-window={size}" for size in (3, 4, 10)), "query.runs"),
     "pecn jitter=0": "fig2.runs fig3.runs fig4.runs growth.pairs",
     "pecn jitter=1ms": "fig2.runs fig3.runs fig4.runs growth.pairs",
     "atcp recovery=sack": "fig3a.traffic fig3d.traffic",
     "atcp rto-min=10ms": "fig3a.traffic fig3d.traffic",
+    "atcp buffer=30pkt": "fig10.answers fig11.shuffles",
     "atcp buffer=50pkt": "fig10.answers fig11.shuffles",
     "fast initial-alpha=0": "fig3.ping",
     "fast delayed-acks=nobody": "fig3.ping sec4.nagle",
@@ -153,7 +152,7 @@ UNFOLLOWED = {
     "fast receive-window=unlimited": "fig12.sizes sec32-fit.fitting",
 }
 """Studies that vary something, set it on purpose, cannot have it otherwise, or have no scheme that it is about."""
-OF_SOME = ("priority", "d2tcp-clip", "large-flows", "first-ssthresh", "background", "receivers")
+OF_SOME = ("priority", "d2tcp-clip", "large-flows", "background", "receivers")
 """Choices that are about one scheme, or about few figures."""
 
 

@@ -14,9 +14,9 @@ CHOICES = {
         "large flows at once on a link of the trace, calibrated on TCP's medians",
         {flows: {"large": flows} for flows in ("16", "8", "32")},
     ),
-    "first-ssthresh": lab.Choice(
-        "window at which a new connection leaves slow start, in segments",
-        {"20": {"tcp.initial_ssthresh": "20pkt"}, "unlimited": {"tcp.initial_ssthresh": "unlimited"}},
+    "window": lab.Choice(
+        "ns-2's `window_`: the receiver's window and, at first, the slow-start threshold; it is 20 unless it is set",
+        {size: {"tcp.receive_window": size, "tcp.initial_ssthresh": size} for size in ("unlimited", "20pkt")},
     ),
     "background": lab.Choice(
         "which of the reducers a background flow from the core goes to",
@@ -26,7 +26,8 @@ CHOICES = {
         "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
     ),
     "buffer": lab.Choice(
-        "what a switch port holds", {size: {"switch.buffer": size} for size in ("100pkt", "50pkt", "250pkt")}
+        "what a bottleneck's port holds",
+        {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")},
     ),
 }
 """What the paper leaves unspecified, by name."""

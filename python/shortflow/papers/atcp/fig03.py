@@ -7,7 +7,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import ALL, INTERARRIVAL, SWITCH, TRACE_SIZES, Band, Floats, times
+from shortflow.papers.atcp.setup import ALL, BUFFER, INTERARRIVAL, SWITCH, TRACE_SIZES, Band, Floats, times
 from shortflow.result import Result
 
 ARRIVALS: dict[str, object] = {
@@ -15,6 +15,7 @@ ARRIVALS: dict[str, object] = {
     "duration": "10000s",
     "drain": "1000s",
     "topology": {"kind": "star", "hosts": 2, "rate": "100Gbps", "rtt": "200us"},
+    "parameters": BUFFER,
     "switch": SWITCH,
     "traffic": [
         {

@@ -1,7 +1,4 @@
-"""Figs. 5 and 6: two flows over one path of two 100 Mbps hops, with equal weights and with weights 1 and 2.
-
-They leave slow start at 20 segments, as in ns-2, whose first threshold is its `window_`, 20 unless it is set.
-"""
+"""Figs. 5 and 6: two flows over one path of two 100 Mbps hops, with equal weights and with weights 1 and 2."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,14 +9,14 @@ import polars as pl
 from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate
-from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Floats, relative
+from shortflow.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, relative
 from shortflow.result import Result
 
 PATH = {
     "topology": {"kind": "star", "hosts": 2, "rate": "100Mbps", "rtt": "200us"},
     "switch": SWITCH,
-    "host": {"buffer": "100pkt"},
-    "tcp": {**TCP, "initial_ssthresh": "20pkt"},
+    "host": {"buffer": "$buffer"},
+    "tcp": TCP,
 }
 """Sender, switch, receiver: the queue is where the sender's own link begins."""
 
@@ -27,7 +24,7 @@ LONG: dict[str, object] = {
     "title": "Two long flows over the same two hops of 100 Mbps",
     "duration": "30s",
     "warmup": "18s",
-    "parameters": {"later": "13s"},
+    "parameters": {**BUFFER, "later": "13s"},
     **PATH,
     "traffic": [
         {"kind": "long-lived", "class": "first", "flows": 1, "from": 0, "to": 1},
@@ -39,7 +36,7 @@ FINITE: dict[str, object] = {
     "title": "100 MB and, later, 10 MB over the same two hops of 100 Mbps",
     "duration": "9s",
     "drain": "20s",
-    "parameters": {"later": "2s"},
+    "parameters": {**BUFFER, "later": "2s"},
     **PATH,
     "traffic": [
         {
@@ -65,16 +62,11 @@ FINITE: dict[str, object] = {
 ONE_AND_TWO: dict[str, Value] = {**BASE, "transport.w_high": 2, "transport.w_low": 1}
 
 # Nothing here is random, so the second flow's start takes the place of the seed: it shifts the losses.
-LATER = ("13s", "13.037s", "13.074s", "13.111s", "13.148s")
-STARTS = ("2s", "2.037s", "2.074s", "2.111s", "2.148s")
+SHIFTS_MS = range(0, 370, 37)
+LATER, STARTS = (tuple(f"{at + shift}ms" for shift in SHIFTS_MS) for at in (13000, 2000))
 # The first flow alone is past T when the second starts, and the second is below it to the end.
-TWO_WINDOWS = lab.Study(
-    LONG,
-    ("tcp", "atcp"),
-    over={"later": LATER},
-    settings={**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"},
-    seeds=1,
-)
+BELOW = {**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"}
+TWO_WINDOWS = lab.Study(LONG, ("tcp", "atcp"), over={"later": LATER}, settings=BELOW, seeds=1)
 # The large flow is past T = 10 MB when the small one starts, and the small one never is.
 TWO_SIZES = lab.Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1)
 

@@ -2,13 +2,13 @@
 
 from shortflow import lab
 from shortflow.papers.atcp.fig05 import PATH
-from shortflow.papers.atcp.setup import BASE
+from shortflow.papers.atcp.setup import BASE, BUFFER
 
 SHARED: dict[str, object] = {
     "title": "Long flows over the same two hops of 100 Mbps",
     "duration": "20s",
     "warmup": "5s",
-    "parameters": {"flows": 2},
+    "parameters": {**BUFFER, "flows": 2},
     **PATH,
     "traffic": [{"kind": "long-lived", "class": "long", "flows": "$flows", "from": 0, "to": 1, "stagger": "100ms"}],
     "measure": {"ports": ["s0->h1"]},

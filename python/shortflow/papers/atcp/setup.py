@@ -44,7 +44,8 @@ INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
 TRACE_MEAN_BYTES = 2_577_000
 """Mean of `TRACE_SIZES`: 0.8 x 21.5 KB + 0.19 x 2.15 MB + 0.01 x 215 MB."""
 
-SWITCH = {"buffer": "100pkt", "mark_above": "20pkt"}
+BUFFER = {"buffer": "100pkt"}
+SWITCH = {"buffer": "$buffer", "mark_above": "20pkt"}
 TCP = {"rto_min": "200ms"}
 
 BASE = {"transport.recovery": "newreno"}
@@ -72,7 +73,7 @@ def chain(title: str, parameters: Table, traffic: Sequence[Table]) -> dict[str, 
         "duration": TRACE_SETTINGS["duration"],
         "warmup": TRACE_SETTINGS["warmup"],
         "drain": TRACE_SETTINGS["drain"],
-        "parameters": parameters,
+        "parameters": {**BUFFER, **parameters},
         "topology": {
             "kind": "chain",
             "hops": 4,

@@ -3,6 +3,7 @@
 from shortflow import lab
 from shortflow.papers.atcp.setup import (
     BASE,
+    BUFFER,
     LARGE_TIME,
     MEDIUM,
     SMALL,
@@ -19,7 +20,7 @@ TREE: dict[str, object] = {
     "duration": "600s",
     "warmup": "40s",
     "drain": "1000s",
-    "parameters": {"background": 11},
+    "parameters": {**BUFFER, "background": 11},
     "topology": {"kind": "single-rooted-tree", "hosts": 16, "racks": 4, "rate": "100Mbps", "rtt": "400us"},
     "switch": SWITCH,
     "tcp": TCP,
