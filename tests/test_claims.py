@@ -9,35 +9,9 @@ from pathlib import Path
 import pytest
 
 from made import make_flows, make_result, make_results, make_rows, make_run, with_tables
-from shortflow import papers
+from shortflow import lab, papers
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, TooLittle
-from shortflow.lab import (
-    RELATIVE,
-    Claim,
-    Condition,
-    Data,
-    Every,
-    Figure,
-    Finding,
-    Quantity,
-    Study,
-    all_hold,
-    at_least,
-    at_most,
-    change,
-    computed,
-    decided,
-    difference,
-    effect,
-    equal,
-    fact,
-    level,
-    not_tested,
-    paper,
-    ratio,
-    within,
-)
 from shortflow.lab.finding import BOUND, Verdict
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
@@ -51,26 +25,26 @@ ROOT = Path(__file__).parents[1]
 AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS
 
 
-def claim(*agrees: Condition, name: str = "l2dct/one", kind: str = "numeric") -> Claim:
-    return paper(name, kind, 1.0).says("", *agrees)
+def claim(*agrees: lab.Condition, name: str = "l2dct/one", kind: str = "numeric") -> lab.Claim:
+    return lab.paper(name, kind, 1.0).says("", *agrees)
 
 
-def changed(value: float, low: float | None = None, high: float | None = None) -> Quantity:
+def changed(value: float, low: float | None = None, high: float | None = None) -> lab.Quantity:
     """A relative change with its interval."""
     found = Estimate(value, None if low is None or high is None else (low, high), 3)
-    return computed("change", lambda: found, RELATIVE, 0.0)
+    return lab.computed("change", lambda: found, lab.RELATIVE, 0.0)
 
 
-def found_by(condition: Condition) -> Finding:
+def found_by(condition: lab.Condition) -> lab.Finding:
     return found_in(condition, {})
 
 
-def found_in(condition: Condition, studies: dict[str, Data]) -> Finding:
+def found_in(condition: lab.Condition, studies: dict[str, lab.Data]) -> lab.Finding:
     return claim(condition).judge(studies)
 
 
 @pytest.mark.parametrize("each", papers.claims().values(), ids=lambda each: each.id)
-def test_a_claim_says_of_what_kind_it_is_what_is_printed_and_when_it_agrees(each: Claim) -> None:
+def test_a_claim_says_of_what_kind_it_is_what_is_printed_and_when_it_agrees(each: lab.Claim) -> None:
     assert each.kind in {"equation", "numeric", "ratio", "ordering", "shape", "count", "testbed"}
     assert each.paper
     assert each.tolerance
@@ -103,7 +77,7 @@ def test_a_published_change_agrees_within_20_percent_of_itself_and_else_may_have
 
 def test_a_level_has_no_direction_and_a_ratio_has() -> None:
     def times(neutral: float | None, value: float) -> Verdict:
-        return found_by(computed("x", lambda: value, "s", neutral).near(2.0)).verdict
+        return found_by(lab.computed("x", lambda: value, "s", neutral).near(2.0)).verdict
 
     assert [times(None, value) for value in (1.6, 2.4, 1.5)] == [AGREES, AGREES, DIFFERS]
     assert [times(1.0, value) for value in (2.4, 1.2, 1.0, 0.5)] == [AGREES, DIRECTION, DIFFERS, DIFFERS]
@@ -114,14 +88,14 @@ def test_printed_ranges_and_limits_have_20_percent_of_room_too() -> None:
     assert between == [AGREES, AGREES, DIRECTION, DIFFERS]
     beyond = [found_by(changed(value).beyond(-0.4)).verdict for value in (-0.9, -0.32, -0.31, 0.1)]
     assert beyond == [AGREES, AGREES, DIRECTION, DIFFERS]
-    share = computed("share", lambda: 0.71)
+    share = lab.computed("share", lambda: 0.71)
     assert [found_by(share.beyond(0.9)).verdict, found_by(share.beyond(0.88)).verdict] == [DIFFERS, AGREES]
     assert [found_by(changed(value).under(0.01)).verdict for value in (-0.2, 0.012, 0.013)] == [AGREES, AGREES, DIFFERS]
 
 
 def test_how_far_ours_lie_from_printed_numbers_is_told_where_they_lie_furthest(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"l2dct": [0.5, 0.6]})}
-    times = level("l2dct", AFCT)
+    times = lab.level("l2dct", AFCT)
     near, between = times.at(load=0.1).near(0.5), times.over("load").between(0.5, 1.0)
     assert off(claim(near, between), data) == pytest.approx(0.1)
     assert off(claim(between, times.at(load=0.1).near(0.0)), data) == math.inf
@@ -129,7 +103,7 @@ def test_how_far_ours_lie_from_printed_numbers_is_told_where_they_lie_furthest(t
     assert off(claim(changed(-0.5).near(-0.4)), {}) == pytest.approx(0.25)
     assert off(claim(times.at(load=0.1).at_most(1.0)), data) is None
     assert off(claim(changed(-0.5).under(0.01), changed(-0.5).beyond(-0.4)), {}) is None, "limits"
-    assert off(claim(near, level("tcp", AFCT).at(load=0.1).near(0.5)), data) is None, "tcp was not run"
+    assert off(claim(near, lab.level("tcp", AFCT).at(load=0.1).near(0.5)), data) is None, "tcp was not run"
 
 
 def test_orders_need_the_whole_interval_and_a_size_that_is_asked_for_may_be_missed() -> None:
@@ -147,52 +121,57 @@ def test_orders_need_the_whole_interval_and_a_size_that_is_asked_for_may_be_miss
 
 def test_the_worst_part_decides_and_is_named() -> None:
     wide, sure = Estimate(-0.2, (-0.5, 0.1), 3), Estimate(-0.48, (-0.49, -0.47), 3)
-    unsure, failing, good = within(wide, -0.4, 0.4), within(sure, -0.3, -0.1), within(sure, -0.5, -0.3)
-    refuted = all_hold({"open": unsure, "sure": failing})
+    unsure, failing, good = lab.within(wide, -0.4, 0.4), lab.within(sure, -0.3, -0.1), lab.within(sure, -0.5, -0.3)
+    refuted = lab.all_hold({"open": unsure, "sure": failing})
     assert (refuted.verdict, refuted.deciding, refuted.ci95) == (DIFFERS, "sure", sure.ci95)
-    left = all_hold({"good": good, "open": unsure})
+    left = lab.all_hold({"good": good, "open": unsure})
     assert (left.verdict, left.could_be, left.deciding) == (Verdict.UNDECIDED, [DIFFERS, AGREES], "open")
     assert left.note == "undecided: open"
     assert measured(left) == ["open: -0.2 [-0.5, 0.1]", "good: -0.48"]
     right_way = found_by(changed(-0.2).near(-0.45))
-    assert all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
-    assert all_hold({"size": right_way, "good": good}).verdict is DIRECTION
+    assert lab.all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
+    assert lab.all_hold({"size": right_way, "good": good}).verdict is DIRECTION
 
 
 def test_of_parts_as_bad_the_one_farthest_beyond_its_band_decides() -> None:
     near, far = changed(-0.06).alike(0.05), changed(-0.53).alike(0.05)
     parts = {name: found_by(each) for name, each in (("good", changed(0.0).alike(0.05)), ("near", near), ("far", far))}
-    found = all_hold(parts)
+    found = lab.all_hold(parts)
     assert (found.deciding, found.note) == ("far", "differs: far, near")
     assert parts["near"].beyond == pytest.approx(0.2)
     assert parts["good"].beyond == 0
-    assert within(Estimate(3.0, (1.0, 6.0), 3), 2.0, 4.0).beyond == pytest.approx(0.5)
+    assert lab.within(Estimate(3.0, (1.0, 6.0), 3), 2.0, 4.0).beyond == pytest.approx(0.5)
     assert found_by(changed(0.3).below()).beyond == pytest.approx(0.3), "beyond zero it is the change itself"
-    assert within(math.inf, 0, 1).beyond == math.inf
-    wide = within(Estimate(0.5, (-2.0, 2.0), 3), 0, 1)
-    assert all_hold({"bound": within(Estimate(0.5, None, 1, lower_bound=True), 0, 1), "wide": wide}).deciding == "wide"
+    assert lab.within(math.inf, 0, 1).beyond == math.inf
+    wide = lab.within(Estimate(0.5, (-2.0, 2.0), 3), 0, 1)
+    assert (
+        lab.all_hold({"bound": lab.within(Estimate(0.5, None, 1, lower_bound=True), 0, 1), "wide": wide}).deciding
+        == "wide"
+    )
 
 
 def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
     time = Estimate(0.03452, (0.0344, 0.03463), 3)
-    assert measured(found_by(computed("", lambda: time, "s").near(0.072))) == ["34.52 ms [34.4, 34.63]"]
+    assert measured(found_by(lab.computed("", lambda: time, "s").near(0.072))) == ["34.52 ms [34.4, 34.63]"]
     assert measured(found_by(changed(-0.5918, -0.5972, 0.1).near(-0.45))) == ["-59.18 % [-59.72, +10]"]
-    assert measured(found_by(computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
+    assert measured(found_by(lab.computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
     onset = Estimate(math.inf, (35.0, math.inf), 3)
-    assert measured(found_by(computed("", lambda: onset).near(25))) == ["never [35, never]"]
-    shown = paper("l2dct/one", "numeric", 1).says("", changed(0.1).above(), shows=[computed("t", lambda: 2e-5, "s")])
+    assert measured(found_by(lab.computed("", lambda: onset).near(25))) == ["never [35, never]"]
+    shown = lab.paper("l2dct/one", "numeric", 1).says(
+        "", changed(0.1).above(), shows=[lab.computed("t", lambda: 2e-5, "s")]
+    )
     assert measured(shown.judge({})) == ["+10 %", "t: 20 µs"]
 
 
 def test_nothing_is_said_to_fall_by_more_than_all_of_it() -> None:
     assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -100 to -76 % (printed: -95 %)"
     assert found_by(changed(-1.1).near(-0.95)).holds, "the band is as wide as any"
-    assert claim(computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
+    assert claim(lab.computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
 
 
 def test_a_part_that_a_bound_leaves_open_says_so() -> None:
-    bound = within(Estimate(0.5, None, 1, lower_bound=True), 0, 1)
-    found = all_hold({"bound": bound, "good": within(0.5, 0, 1)})
+    bound = lab.within(Estimate(0.5, None, 1, lower_bound=True), 0, 1)
+    found = lab.all_hold({"bound": bound, "good": lab.within(0.5, 0, 1)})
     assert found.note == f"undecided: bound; {BOUND}"
     (text,) = claim_table([Judged(claim(), found)]).columns[-1].cells
     assert f"because: {found.note}" in str(text)
@@ -200,44 +179,44 @@ def test_a_part_that_a_bound_leaves_open_says_so() -> None:
 
 
 def test_a_part_that_is_not_tested_leaves_the_whole_so_unless_another_differs() -> None:
-    untested, good, bad = not_tested("no flow of that size"), within(1.0, 0, 1), within(2.0, 0, 1)
-    found = all_hold({"one": good, "other": untested})
+    untested, good, bad = lab.not_tested("no flow of that size"), lab.within(1.0, 0, 1), lab.within(2.0, 0, 1)
+    found = lab.all_hold({"one": good, "other": untested})
     assert (found.verdict, found.note) == (Verdict.UNTESTED, "other is not tested: no flow of that size")
-    found = all_hold({"one": untested, "other": bad})
+    found = lab.all_hold({"one": untested, "other": bad})
     assert found.verdict is DIFFERS
     assert (found.note, found.deciding) == ("differs: other; one is not tested: no flow of that size", "other")
-    assert all_hold({}).verdict is Verdict.UNTESTED
+    assert lab.all_hold({}).verdict is Verdict.UNTESTED
 
 
 def test_a_bound_decides_a_claim_only_where_the_truth_beyond_it_cannot_matter() -> None:
     value = Estimate(-0.5, (-0.6, -0.4), 3)
     least, most = dataclasses.replace(value, lower_bound=True), dataclasses.replace(value, upper_bound=True)
 
-    def of(bound: Estimate) -> Quantity:
-        return computed("change", lambda: bound, RELATIVE, 0.0)
+    def of(bound: Estimate) -> lab.Quantity:
+        return lab.computed("change", lambda: bound, lab.RELATIVE, 0.0)
 
     assert found_by(of(value).below()).note == ""
     assert (found_by(of(most).below()).verdict, found_by(of(most).below()).note) == (AGREES, BOUND)
-    for found in (found_by(of(least).below()), found_by(of(least).alike(0.7)), within(least, -1, 0)):
+    for found in (found_by(of(least).below()), found_by(of(least).alike(0.7)), lab.within(least, -1, 0)):
         assert found.verdict is Verdict.UNDECIDED
         assert found.note == BOUND
-    assert at_least(least, -0.7).holds
-    assert at_most(least, -0.7).verdict is DIFFERS
+    assert lab.at_least(least, -0.7).holds
+    assert lab.at_most(least, -0.7).verdict is DIFFERS
     assert found_by(of(most).above()).verdict is DIFFERS
-    assert at_most(Estimate(3.0, None, 1, lower_bound=True), 2.0).verdict is DIFFERS
+    assert lab.at_most(Estimate(3.0, None, 1, lower_bound=True), 2.0).verdict is DIFFERS
 
 
 def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
-    assert found_by(equal(lambda: {"k": (0.05, 0.05 + 1e-12)})).holds
-    assert not found_by(equal(lambda: {"k": (0.05, 0.050001)})).holds
-    assert found_by(equal(lambda: {"k": (0.20741, 0.2074)}, digits=4)).holds
-    found = found_by(equal(lambda: {"one": (1.0, 1.0), "two": (2.0, 3.0)}))
+    assert found_by(lab.equal(lambda: {"k": (0.05, 0.05 + 1e-12)})).holds
+    assert not found_by(lab.equal(lambda: {"k": (0.05, 0.050001)})).holds
+    assert found_by(lab.equal(lambda: {"k": (0.20741, 0.2074)}, digits=4)).holds
+    found = found_by(lab.equal(lambda: {"one": (1.0, 1.0), "two": (2.0, 3.0)}))
     assert (found.verdict, found.note) == (DIFFERS, "differs: two")
 
 
-def made(directory: Path, times: Mapping[str, Sequence[float]]) -> Data:
+def made(directory: Path, times: Mapping[str, Sequence[float]]) -> lab.Data:
     """Two loads; at the second everything takes twice as long."""
-    study = Study("incast", tuple(times), over={"load": (0.1, 0.2)})
+    study = lab.Study("incast", tuple(times), over={"load": (0.1, 0.2)})
     points: dict[Position, Results] = {
         (load,): make_results(
             "incast",
@@ -251,7 +230,7 @@ def made(directory: Path, times: Mapping[str, Sequence[float]]) -> Data:
         )
         for load, factor in ((0.1, 1.0), (0.2, 2.0))
     }
-    return Data(study, ["load"], points)
+    return lab.Data(study, ["load"], points)
 
 
 AFCT = "afct_short_s"
@@ -259,35 +238,35 @@ AFCT = "afct_short_s"
 
 def test_quantities_find_their_numbers_at_the_points_that_they_name(tmp_path: Path) -> None:
     studies = {"runs": made(tmp_path, {"ours": [1.0, 1.1], "theirs": [2.0, 2.2]})}
-    ours = level("ours", AFCT)
+    ours = lab.level("ours", AFCT)
     assert {name: each.value for name, each in ours.over("load").points(studies).items()} == pytest.approx(
         {"load 0.1": 1.05, "load 0.2": 2.1}
     )
     assert ours.at(load=0.2).points(studies)[""].value == pytest.approx(2.1)
     assert ours.over("load").highest().points(studies)[""].value == pytest.approx(2.1)
     assert ours.over("load").trend().points(studies)[""].value == pytest.approx(1.0)
-    both = change("ours", "theirs", AFCT).at(load=Every(0.15)).points(studies)
+    both = lab.change("ours", "theirs", AFCT).at(load=lab.Every(0.15)).points(studies)
     assert both["load 0.2"].value == pytest.approx(-0.5)
-    over = ratio(level("theirs", AFCT), ours).over("load").points(studies)
+    over = lab.ratio(lab.level("theirs", AFCT), ours).over("load").points(studies)
     assert [each.value for each in over.values()] == pytest.approx([2.0, 2.0])
-    less = difference(ours.at(load=0.2), ours.at(load=0.1)).points(studies)[""]
+    less = lab.difference(ours.at(load=0.2), ours.at(load=0.1)).points(studies)[""]
     assert less.value == pytest.approx(1.05)
     assert less.ci95 is not None, "the seeds scatter"
     slower = {**studies, "alone": made(tmp_path, {"ours": [0.5, 0.55]})}
-    assert effect("ours", AFCT, "runs", "alone").at(load=0.1).points(slower)[""].value == pytest.approx(1.0)
+    assert lab.effect("ours", AFCT, "runs", "alone").at(load=0.1).points(slower)[""].value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
     ("quantity", "error", "says"),
     [
-        (level("ours", AFCT), ConfigError, "load: has several values"),
-        (level("ours", AFCT).at(laod=0.1), ConfigError, "laod: not a key of the grid over load"),
-        (level("ours", AFCT).at(load=(0.1, 0.3)), TooLittle, "without runs at load 0.3"),
-        (level("ours", AFCT).at(load=Every(0.5)), TooLittle, "no point of the grid is within the bounds"),
+        (lab.level("ours", AFCT), ConfigError, "load: has several values"),
+        (lab.level("ours", AFCT).at(laod=0.1), ConfigError, "laod: not a key of the grid over load"),
+        (lab.level("ours", AFCT).at(load=(0.1, 0.3)), TooLittle, "without runs at load 0.3"),
+        (lab.level("ours", AFCT).at(load=lab.Every(0.5)), TooLittle, "no point of the grid is within the bounds"),
     ],
 )
 def test_a_quantity_refuses_points_that_were_not_run(
-    tmp_path: Path, quantity: Quantity, error: type[Exception], says: str
+    tmp_path: Path, quantity: lab.Quantity, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
         quantity.points({"runs": made(tmp_path, {"ours": [1.0]})})
@@ -297,22 +276,22 @@ def test_what_is_derived_from_several_points_scatters_as_the_seeds_do(tmp_path: 
     seeds: dict[str, list[float]] = {"ours": [1.0, 1.2, 0.8], "theirs": [2.0, 2.4, 1.6]}
     data = made(tmp_path, seeds)
     studies = {"runs": data}
-    ours, theirs = (level(name, AFCT) for name in seeds)
+    ours, theirs = (lab.level(name, AFCT) for name in seeds)
 
-    def spread(quantity: Quantity) -> float:
+    def spread(quantity: lab.Quantity) -> float:
         (found,) = quantity.points(studies).values()
         return found.half_width or 0.0
 
     mean = estimate([1.5 * value for value in seeds["ours"]])
     assert ours.over("load").mean().points(studies)[""] == mean
-    less = difference(theirs.at(load=0.1), ours.at(load=0.1))
+    less = lab.difference(theirs.at(load=0.1), ours.at(load=0.1))
     assert less.points(studies)[""].ci95 == estimate(seeds["ours"]).ci95
-    assert spread(ratio(theirs.at(load=0.1), ours.at(load=0.1))) == pytest.approx(0), "both rise together"
+    assert spread(lab.ratio(theirs.at(load=0.1), ours.at(load=0.1))) == pytest.approx(0), "both rise together"
     uneven = {"runs": made(tmp_path, {**seeds, "theirs": [2.0, 1.6, 2.4]})}
-    (paired,) = ratio(theirs.at(load=0.1), ours.at(load=0.1)).points(uneven).values()
+    (paired,) = lab.ratio(theirs.at(load=0.1), ours.at(load=0.1)).points(uneven).values()
     assert paired.value == pytest.approx(2.0)
     assert (paired.half_width or 0) > 1.0
-    total = computed("total", lambda runs: runs.mean("ours", AFCT, load=0.1).value)
+    total = lab.computed("total", lambda runs: runs.mean("ours", AFCT, load=0.1).value)
     assert total.points(studies)[""] == estimate(seeds["ours"])
     assert found_in(total.at_most(1.1), studies).verdict is Verdict.UNDECIDED
     assert ours.over("load").trend().points(studies)[""].value == pytest.approx(1.0)
@@ -321,7 +300,7 @@ def test_what_is_derived_from_several_points_scatters_as_the_seeds_do(tmp_path: 
 
 def test_an_extreme_is_as_sure_as_the_intervals_of_all_points() -> None:
     points: dict[str, Estimate | float] = {"a": Estimate(1.0, (0.9, 1.1), 3), "b": Estimate(0.9, (0.1, 1.7), 3)}
-    some = computed("x", lambda: points)
+    some = lab.computed("x", lambda: points)
     (highest,) = some.highest().points({}).values()
     assert (highest.value, highest.ci95) == (1.0, (0.9, 1.7))
     (lowest,) = some.lowest().points({}).values()
@@ -329,8 +308,8 @@ def test_an_extreme_is_as_sure_as_the_intervals_of_all_points() -> None:
     assert found_by(some.highest().at_most(1.5)).could_be == [DIFFERS, AGREES]
     assert found_by(some.lowest().at_least(0.5)).could_be == [DIFFERS, AGREES]
     bound = {**points, "c": Estimate(0.8, (0.7, 0.9), 3, lower_bound=True)}
-    assert found_by(computed("x", lambda: bound).highest().at_most(2.0)).verdict is Verdict.UNDECIDED
-    assert found_by(computed("x", lambda: bound).lowest().at_most(2.0)).holds
+    assert found_by(lab.computed("x", lambda: bound).highest().at_most(2.0)).verdict is Verdict.UNDECIDED
+    assert found_by(lab.computed("x", lambda: bound).lowest().at_most(2.0)).holds
 
 
 def test_much_more_has_an_end() -> None:
@@ -339,11 +318,11 @@ def test_much_more_has_an_end() -> None:
 
 
 def test_a_bug_of_a_recipe_is_no_lack_of_runs() -> None:
-    def buggy(error: Exception) -> Claim:
-        def check() -> Finding:
+    def buggy(error: Exception) -> lab.Claim:
+        def check() -> lab.Finding:
             raise error
 
-        return claim(decided("", check))
+        return claim(lab.decided("", check))
 
     for lack in (TooLittle("no flow of that size"), ZeroDivisionError()):
         assert decide(buggy(lack), {}).verdict is Verdict.UNTESTED
@@ -353,40 +332,42 @@ def test_a_bug_of_a_recipe_is_no_lack_of_runs() -> None:
 
 
 def test_the_sentence_is_printed_from_what_is_compared() -> None:
-    found = change("l2dct", "dctcp", AFCT).at(load=(0.1, 0.2)).beyond(-0.4)
+    found = lab.change("l2dct", "dctcp", AFCT).at(load=(0.1, 0.2)).beyond(-0.4)
     text = "afct_short_s with l2dct over that with dctcp at load 0.1 and 0.2: at most -32 % (printed: -40 %)"
     assert claim(found).tolerance == text
-    near = level("tcp", "query_time_s").at(workers=100).near(0.072)
+    near = lab.level("tcp", "query_time_s").at(workers=100).near(0.072)
     assert claim(near).tolerance == "query_time_s with tcp at workers 100: 57.6 to 86.4 ms (printed: 72 ms)"
 
 
 def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.5, 0.55], "tcp": [3.0, 3.1]})}
-    better = claim(change("l2dct", "dctcp", AFCT).over("load").below(), kind="ordering")
-    worse_than_tcp = claim(change("l2dct", "tcp", AFCT).over("load").below(), kind="ordering")
-    of_tcp = claim(level("tcp", AFCT).over("load").at_least(1.0))
+    better = claim(lab.change("l2dct", "dctcp", AFCT).over("load").below(), kind="ordering")
+    worse_than_tcp = claim(lab.change("l2dct", "tcp", AFCT).over("load").below(), kind="ordering")
+    of_tcp = claim(lab.level("tcp", AFCT).over("load").at_least(1.0))
     every = (better, worse_than_tcp, of_tcp)
     assert [decide(each, data).holds for each in every] == [True, True, True]
 
-    def with_dctcp(each: Claim, data: dict[str, Data]) -> Baseline:
+    def with_dctcp(each: lab.Claim, data: dict[str, lab.Data]) -> Baseline:
         return with_baseline(each, decide(each, data), data, {"l2dct": "dctcp"}, decide)
 
     passes = [with_dctcp(each, data) for each in every]
     assert passes == [Baseline.FAILS, Baseline.AGREES, Baseline.OTHERS]
     alone = {"runs": made(tmp_path, {"l2dct": [0.5, 0.55]})}
-    short = claim(level("l2dct", AFCT).over("load").at_most(2.0))
+    short = claim(lab.level("l2dct", AFCT).over("load").at_most(2.0))
     assert with_dctcp(short, alone) is Baseline.UNTESTED
-    widens = claim(difference(level("dctcp", AFCT), level("l2dct", AFCT)).over("load").trend().at_least(0.5))
+    widens = claim(
+        lab.difference(lab.level("dctcp", AFCT), lab.level("l2dct", AFCT)).over("load").trend().at_least(0.5)
+    )
     assert decide(widens, data).holds
     assert with_dctcp(widens, data) is Baseline.FAILS, "nothing widens"
-    assert with_dctcp(claim(equal(lambda: {})), {}) is Baseline.ARITHMETIC
+    assert with_dctcp(claim(lab.equal(lambda: {})), {}) is Baseline.ARITHMETIC
     assert with_dctcp(claim(kind="equation"), alone) is Baseline.EQUATION
     judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
     assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "no agreement" in judged[1].reason
-    away = [Judged(claim(), fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
-    emptily = Judged(claim(), fact(True), Baseline.AGREES, off=0.0)
-    counts = count([*judged, emptily, *away, Judged(claim(kind="equation"), fact(True), off=0.0)])
+    away = [Judged(claim(), lab.fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
+    emptily = Judged(claim(), lab.fact(True), Baseline.AGREES, off=0.0)
+    counts = count([*judged, emptily, *away, Judged(claim(kind="equation"), lab.fact(True), off=0.0)])
     assert (counts["agrees"], counts["baseline_passes"]) == (7, 2)
     assert counts["numbers"] == {"all": 5, "within_10": 2, "within_20": 3, "within_30": 3}
     assert summary_row("l2dct", counts)[-1] == "2, 3, 3 of 5"
@@ -397,7 +378,7 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
 
 @pytest.mark.parametrize("figure", papers.figures().values(), ids=lambda each: each.id)
 def test_what_a_claim_about_a_scheme_looks_at_has_the_baseline_too_unless_it_lacks_the_parameter(
-    figure: Figure,
+    figure: lab.Figure,
 ) -> None:
     stand_ins = papers.stand_ins(figure.paper)
     for each in (each for each in figure.claims if each.kind != "equation" and each.studies):
@@ -408,20 +389,20 @@ def test_what_a_claim_about_a_scheme_looks_at_has_the_baseline_too_unless_it_lac
 
 
 def test_a_document_has_no_infinite_numbers() -> None:
-    assert within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
-    some = found_by(computed("x", lambda: over_seeds([1.0, math.inf, 2.0])).at_most(3.0))
+    assert lab.within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
+    some = found_by(lab.computed("x", lambda: over_seeds([1.0, math.inf, 2.0])).at_most(3.0))
     assert some.could_be == [DIFFERS, AGREES]
     assert Judged(claim(), some).document()["ci95"] == [1.0, "inf"]
 
 
 def test_a_number_that_is_not_there_leaves_a_claim_untested() -> None:
-    assert decide(claim(decided("", lambda: within(math.nan, 0, 1))), {}).verdict is Verdict.UNTESTED
+    assert decide(claim(lab.decided("", lambda: lab.within(math.nan, 0, 1))), {}).verdict is Verdict.UNTESTED
 
 
 def test_of_many_points_the_extremes_and_the_one_that_decides_are_shown() -> None:
     points: dict[str, Estimate | float] = {f"at {n}": float(n) for n in range(9)}
     points["at 4"] = Estimate(4.0, (3.0, 20.0), 3)
-    found = found_by(computed("x", lambda: points).within(-1, 10))
+    found = found_by(lab.computed("x", lambda: points).within(-1, 10))
     assert found.measured == {"at 0": 0.0, "at 4": 4.0, "at 8": 8.0}
     assert (found.deciding, found.ci95) == ("at 4", (3.0, 20.0))
 

@@ -166,7 +166,7 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
 def reproduced(name: str, finding: Finding, *drawings: Drawing, printed: object = 1) -> Reproduction:
     (figure,) = select([name])
     judged = [Judged(dataclasses.replace(claim, paper=printed), finding) for claim in figure.claims]
-    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {})], 1, 0, 0.1)
+    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {}, {})], 1, 0, 0.1)
 
 
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:

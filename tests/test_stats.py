@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 
 from made import answered
 from shortflow.lab.study import Scale
-from shortflow.metrics.stats import (
-    Estimate,
-    Support,
-    estimate,
-    kendall_tau,
-    nearest_rank,
-    paired_difference,
-    rank_correlation,
-)
+from shortflow.metrics import stats
 from shortflow.reproduction.engine import reproduce, select
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
@@ -27,7 +19,7 @@ VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size
 
 def test_estimate_by_hand() -> None:
     # Mean 3, sample variance 2.5, standard error sqrt(0.5); t(4 degrees, 97.5 %) = 2.776445.
-    found = estimate([1.0, 2.0, 3.0, 4.0, 5.0])
+    found = stats.estimate([1.0, 2.0, 3.0, 4.0, 5.0])
     assert found.value == 3.0
     assert found.n == 5
     assert found.half_width == pytest.approx(2.7764451 * math.sqrt(0.5), rel=1e-6)
@@ -36,28 +28,28 @@ def test_estimate_by_hand() -> None:
 
 def test_the_interval_of_a_positive_quantity_by_hand() -> None:
     # Mean 2, standard error 1, t(1 degree, 97.5 %) = 12.7062: e to the power of 6.3531 is 574.3.
-    found = estimate([1.0, 3.0], Support.POSITIVE)
+    found = stats.estimate([1.0, 3.0], stats.Support.POSITIVE)
     assert found.value == 2.0
     assert found.ci95 == pytest.approx((2 / 574.27, 2 * 574.27), rel=1e-4)
 
 
 def test_an_interval_is_cut_where_values_end() -> None:
     # Student's t alone: 2 ± 12.7, and 0.6 ± 3.8.
-    assert estimate([1.0, 3.0], Support.NONNEGATIVE).ci95 == pytest.approx((0.0, 2 + 12.7062), rel=1e-5)
-    assert estimate([0.3, 0.9], Support.SHARE).ci95 == (0.0, 1.0)
-    assert estimate([0.0, 0.0], Support.POSITIVE).ci95 == (0.0, 0.0)
+    assert stats.estimate([1.0, 3.0], stats.Support.NONNEGATIVE).ci95 == pytest.approx((0.0, 2 + 12.7062), rel=1e-5)
+    assert stats.estimate([0.3, 0.9], stats.Support.SHARE).ci95 == (0.0, 1.0)
+    assert stats.estimate([0.0, 0.0], stats.Support.POSITIVE).ci95 == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("support", Support)
-def test_one_seed_has_no_interval(support: Support) -> None:
-    found = estimate([7.0], support)
+@pytest.mark.parametrize("support", stats.Support)
+def test_one_seed_has_no_interval(support: stats.Support) -> None:
+    found = stats.estimate([7.0], support)
     assert (found.value, found.ci95, found.n, found.half_width) == (7.0, None, 1, None)
 
 
 def test_paired_difference_by_hand() -> None:
     # Means 8 and 10: 20 % less. Residuals v - 0.8 b: 6 - 6.4, 8 - 8, 10 - 9.6; their deviation is 0.4, over
     # sqrt(3) and 10; t(2 degrees, 97.5 %) = 4.302653.
-    found = paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0])
+    found = stats.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0])
     assert found is not None
     assert found.value == pytest.approx(-0.2)
     factor = math.exp(4.3026527 * 0.4 / math.sqrt(3) / 10 / 0.8)
@@ -66,7 +58,7 @@ def test_paired_difference_by_hand() -> None:
 
 def test_pairing_beats_the_spread_between_seeds() -> None:
     baseline = [1.0, 10.0, 100.0]
-    found = paired_difference([0.9, 9.0, 90.0], baseline)
+    found = stats.paired_difference([0.9, 9.0, 90.0], baseline)
     assert found is not None
     assert found.half_width == pytest.approx(0.0, abs=1e-12)
 
@@ -74,7 +66,7 @@ def test_pairing_beats_the_spread_between_seeds() -> None:
 def test_nothing_is_more_than_all_of_it_less() -> None:
     # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %. One more seed with 0.2 as
     # in one of the two would add 0.2 to the sum, three such in two seeds 0.3 to the mean.
-    found = paired_difference([0.0, 0.2], [1.0, 1.0])
+    found = stats.paired_difference([0.0, 0.2], [1.0, 1.0])
     assert found is not None
     assert found.value == pytest.approx(-0.9)
     factor = math.exp(math.hypot(12.7062 * 0.1, 0.3) / 0.1)
@@ -84,19 +76,19 @@ def test_nothing_is_more_than_all_of_it_less() -> None:
 def test_none_of_something_rare_is_not_less_for_sure() -> None:
     # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones. Three seeds more with a
     # drop in three would be as many as the mean is of.
-    found = paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
+    found = stats.paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
     assert found is not None
     assert found.ci95 == pytest.approx((-1.0, math.hypot(4.3026527, 3.0) - 1), rel=1e-6)
     assert found.few_events is not None
     assert found.few_events.move == pytest.approx(1.0)
     assert found.few_events.share == pytest.approx(1 - 0.05 ** (1 / 3))
-    assert paired_difference([0.0, 0.0], [2.0, 2.0]) == Estimate(-1.0, (-1.0, -1.0), 2)
+    assert stats.paired_difference([0.0, 0.0], [2.0, 2.0]) == stats.Estimate(-1.0, (-1.0, -1.0), 2)
 
 
 def test_an_interval_allows_for_three_events_by_hand() -> None:
     # Means 8 and 10, deviation of the residuals 0.4 as above. One event adds 2 to a value, three in three seeds 2 to
     # the mean, which is 0.2 of the baseline and 1/4 of 0.8.
-    found = paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0))
+    found = stats.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0))
     assert found is not None
     assert found.allowance == pytest.approx(0.2)
     factor = math.exp(math.hypot(4.3026527 * 0.04 / math.sqrt(3) / 0.8, math.log(1.25)))
@@ -107,19 +99,19 @@ def test_an_interval_allows_for_three_events_by_hand() -> None:
     assert found.few_events.move == pytest.approx(0.2 / 3)
     assert found.few_events.seeds == 128 - 3
     # The mean of the baseline, 10 with deviation 2, in the same way.
-    alone = estimate([8.0, 10.0, 12.0], Support.POSITIVE, 1.0)
+    alone = stats.estimate([8.0, 10.0, 12.0], stats.Support.POSITIVE, 1.0)
     factor = math.exp(math.hypot(4.3026527 * 2 / math.sqrt(3) / 10, math.log(1.1)))
     assert alone.ci95 == pytest.approx((10 / factor, 10 * factor), rel=1e-6)
 
 
 def test_few_pairs_that_differ_are_told() -> None:
     # One of four pairs differs, by a tenth of the mean: three more such seeds in four are 0.075.
-    found = paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4)
+    found = stats.paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4)
     assert found is not None
     assert found.few_events is not None
     assert found.few_events.move == pytest.approx(0.3 / 4)
-    assert paired_difference([3.0, 4.0], [3.0, 4.0]) == Estimate(0.0, (0.0, 0.0), 2)
-    many = paired_difference([10.0, 10.1, 9.9, 10.2, 9.8, 10.1], [10.0] * 6)
+    assert stats.paired_difference([3.0, 4.0], [3.0, 4.0]) == stats.Estimate(0.0, (0.0, 0.0), 2)
+    many = stats.paired_difference([10.0, 10.1, 9.9, 10.2, 9.8, 10.1], [10.0] * 6)
     assert many is not None
     assert many.few_events is None
 
@@ -128,9 +120,9 @@ def test_few_pairs_that_differ_are_told() -> None:
 def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data: st.DataObject) -> None:
     baseline = data.draw(st.lists(st.floats(0.1, 10.0), min_size=len(values), max_size=len(values)))
     stakes = data.draw(st.tuples(st.floats(0, 10), st.floats(0, 10)))
-    plain = paired_difference(values, baseline)
-    found = paired_difference(values, baseline, stakes=stakes)
-    back = paired_difference(baseline, values, stakes=(stakes[1], stakes[0]))
+    plain = stats.paired_difference(values, baseline)
+    found = stats.paired_difference(values, baseline, stakes=stakes)
+    back = stats.paired_difference(baseline, values, stakes=(stakes[1], stakes[0]))
     assert plain is not None
     assert found is not None
     assert back is not None
@@ -165,12 +157,12 @@ def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data:
 def test_a_bound_has_a_sign_where_the_truth_cannot_have_the_other(
     ci95: tuple[float, float] | None, value: float, lower: bool, upper: bool, has_sign: bool
 ) -> None:
-    assert Estimate(value, ci95, 2, lower_bound=lower, upper_bound=upper).has_sign is has_sign
+    assert stats.Estimate(value, ci95, 2, lower_bound=lower, upper_bound=upper).has_sign is has_sign
 
 
 def test_no_relative_difference_to_nothing() -> None:
-    assert paired_difference([1.0, 2.0], [0.0, 0.0]) is None
-    found = paired_difference([0.0, 2.0], [0.0, 4.0])
+    assert stats.paired_difference([1.0, 2.0], [0.0, 0.0]) is None
+    found = stats.paired_difference([0.0, 2.0], [0.0, 4.0])
     assert found is not None
     assert found.value == -0.5
 
@@ -178,26 +170,26 @@ def test_no_relative_difference_to_nothing() -> None:
 @pytest.mark.parametrize(("values", "baseline"), [([], []), ([1.0], [1.0, 2.0])])
 def test_pairs_need_both_sides(values: list[float], baseline: list[float]) -> None:
     with pytest.raises(ValueError, match="same seeds"):
-        paired_difference(values, baseline)
+        stats.paired_difference(values, baseline)
 
 
 def test_nearest_rank_by_hand() -> None:
     values = np.array([15.0, 20.0, 35.0, 40.0, 50.0])
     ranks = {5: 15.0, 30: 20.0, 40: 20.0, 50: 35.0, 95: 50.0, 100: 50.0}
-    assert {percent: nearest_rank(values, percent) for percent in ranks} == ranks
+    assert {percent: stats.nearest_rank(values, percent) for percent in ranks} == ranks
     # Rank 7 of 100 exactly, although 0.07 * 100 is a little more than 7.
-    assert nearest_rank(np.arange(1.0, 101.0), 7) == 7.0
+    assert stats.nearest_rank(np.arange(1.0, 101.0), 7) == 7.0
 
 
 @pytest.mark.parametrize("percent", [0, 100.5, -1])
 def test_no_such_percentile(percent: float) -> None:
     with pytest.raises(ValueError, match="percentile"):
-        nearest_rank(np.array([1.0]), percent)
+        stats.nearest_rank(np.array([1.0]), percent)
 
 
 @given(VALUES)
 def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
-    found = estimate(values)
+    found = stats.estimate(values)
     assert found.ci95 is not None
     low, high = found.ci95
     assert low <= found.value <= high
@@ -206,7 +198,7 @@ def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
 
 @given(VALUES)
 def test_the_interval_of_a_positive_quantity_is_positive_and_contains_the_mean(values: list[float]) -> None:
-    found, plain = estimate(values, Support.POSITIVE), estimate(values)
+    found, plain = stats.estimate(values, stats.Support.POSITIVE), stats.estimate(values)
     assert found.ci95 is not None
     assert plain.half_width is not None
     low, high = found.ci95
@@ -220,7 +212,7 @@ def test_the_interval_of_a_positive_quantity_is_positive_and_contains_the_mean(v
 @given(VALUES, st.floats(min_value=1e-5, max_value=1e-3))
 def test_where_values_scatter_little_it_is_students_t(values: list[float], scatter: float) -> None:
     near = [1.0 + scatter * value / max(values) for value in values]
-    found, plain = estimate(near, Support.POSITIVE), estimate(near)
+    found, plain = stats.estimate(near, stats.Support.POSITIVE), stats.estimate(near)
     assert found.ci95 is not None
     assert plain.ci95 is not None
     assert plain.half_width is not None
@@ -230,14 +222,14 @@ def test_where_values_scatter_little_it_is_students_t(values: list[float], scatt
 
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=2, max_size=20))
 def test_the_interval_of_a_share_is_one_of_shares(values: list[float]) -> None:
-    found = estimate(values, Support.SHARE)
+    found = stats.estimate(values, stats.Support.SHARE)
     assert found.ci95 is not None
     assert 0 <= found.ci95[0] <= found.value <= found.ci95[1] <= 1
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(1e-3, 1e6)), min_size=2, max_size=20))
 def test_no_difference_reaches_below_all_of_it(pairs: list[tuple[float, float]]) -> None:
-    found = paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
+    found = stats.paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
     assert found is not None
     assert found.ci95 is not None
     assert -1 <= found.ci95[0] <= found.value <= found.ci95[1]
@@ -246,7 +238,7 @@ def test_no_difference_reaches_below_all_of_it(pairs: list[tuple[float, float]])
 @given(st.lists(st.tuples(st.floats(1, 4), st.floats(1, 4)), min_size=2, max_size=20))
 def test_a_difference_is_seen_from_both_sides_or_from_neither(pairs: list[tuple[float, float]]) -> None:
     ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
-    one, other = paired_difference(ours, theirs), paired_difference(theirs, ours)
+    one, other = stats.paired_difference(ours, theirs), stats.paired_difference(theirs, ours)
     assert one is not None
     assert other is not None
     assert one.ci95 is not None
@@ -257,7 +249,7 @@ def test_a_difference_is_seen_from_both_sides_or_from_neither(pairs: list[tuple[
 
 @given(VALUES, st.floats(min_value=0.1, max_value=10.0))
 def test_scaling_every_seed_is_that_difference_exactly(baseline: list[float], factor: float) -> None:
-    found = paired_difference([factor * value for value in baseline], baseline)
+    found = stats.paired_difference([factor * value for value in baseline], baseline)
     assert found is not None
     assert found.value == pytest.approx(factor - 1, abs=1e-9)
     assert found.half_width == pytest.approx(0.0, abs=1e-9)
@@ -266,28 +258,28 @@ def test_scaling_every_seed_is_that_difference_exactly(baseline: list[float], fa
 @given(VALUES, st.integers(min_value=1, max_value=100))
 def test_a_percentile_covers_its_share_and_no_smaller_value_does(values: list[float], percent: int) -> None:
     array = np.array(values)
-    found = nearest_rank(array, percent)
+    found = stats.nearest_rank(array, percent)
     assert found in values
     assert (array <= found).sum() * 100 >= percent * len(values)
     assert (array < found).sum() * 100 < percent * len(values)
 
 
 def test_rank_correlations_by_hand() -> None:
-    assert rank_correlation([1.0, 4.0, 9.0]) == pytest.approx(1)
-    assert rank_correlation([9.0, 4.0, 1.0]) == pytest.approx(-1)
+    assert stats.rank_correlation([1.0, 4.0, 9.0]) == pytest.approx(1)
+    assert stats.rank_correlation([9.0, 4.0, 1.0]) == pytest.approx(-1)
     # Ranks 2, 1, 3 beside 1, 2, 3: 1 - 6 * 2 / (3 * 8).
-    assert rank_correlation([20.0, 10.0, 30.0]) == pytest.approx(0.5)
+    assert stats.rank_correlation([20.0, 10.0, 30.0]) == pytest.approx(0.5)
     # Ranks 1, 2.5, 2.5, 4 beside 1, 2, 3, 4: 4.5 / sqrt(5 * 4.5); the order of equal values plays no part.
-    assert rank_correlation([1.0, 2.0, 2.0, 3.0]) == pytest.approx(4.5 / math.sqrt(5 * 4.5))
-    assert rank_correlation([2.0, 1.0, 1.0, 2.0]) == pytest.approx(0)
+    assert stats.rank_correlation([1.0, 2.0, 2.0, 3.0]) == pytest.approx(4.5 / math.sqrt(5 * 4.5))
+    assert stats.rank_correlation([2.0, 1.0, 1.0, 2.0]) == pytest.approx(0)
 
 
 def test_kendalls_tau_by_hand() -> None:
     one, other = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])
     # Five of six pairs in the same order, one in the opposite one.
-    assert kendall_tau(one, other) == pytest.approx(4 / 6)
+    assert stats.kendall_tau(one, other) == pytest.approx(4 / 6)
     # One pair tied in the second column: 5 / sqrt(6 * 5).
-    assert kendall_tau(one, np.array([1.0, 2.0, 2.0, 4.0])) == pytest.approx(5 / math.sqrt(30))
+    assert stats.kendall_tau(one, np.array([1.0, 2.0, 2.0, 4.0])) == pytest.approx(5 / math.sqrt(30))
 
 
 @pytest.mark.parametrize("kind", [np.uint32, np.uint64])
@@ -295,8 +287,8 @@ def test_unsigned_columns_rank_as_any_others(kind: type[np.unsignedinteger[Any]]
     """Differences of unsigned numbers are never negative."""
     sizes, times = np.array([10, 20, 30, 40, 50], dtype=kind), np.array([0.1, 0.2, 0.3, 0.5, 0.4])
     # Nine of ten pairs in the same order, one in the opposite one.
-    assert kendall_tau(sizes, times) == pytest.approx(8 / 10)
-    assert kendall_tau(sizes, sizes[::-1]) == pytest.approx(-1)
+    assert stats.kendall_tau(sizes, times) == pytest.approx(8 / 10)
+    assert stats.kendall_tau(sizes, sizes[::-1]) == pytest.approx(-1)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=30))
@@ -305,17 +297,17 @@ def test_kendalls_tau_counts_pairs(pairs: list[tuple[int, int]]) -> None:
     assume(len(set(firsts)) > 1 and len(set(seconds)) > 1)
     signs = [(np.sign(a[0] - b[0]), np.sign(a[1] - b[1])) for at, a in enumerate(pairs) for b in pairs[at + 1 :]]
     untied = math.prod(sum(pair[side] != 0 for pair in signs) for side in (0, 1))
-    found = kendall_tau(np.array(firsts, dtype=np.uint64), np.array(seconds, dtype=np.uint32))
+    found = stats.kendall_tau(np.array(firsts, dtype=np.uint64), np.array(seconds, dtype=np.uint32))
     assert found == pytest.approx(sum(x * y for x, y in signs) / math.sqrt(untied), abs=1e-12)
 
 
 @pytest.mark.parametrize("values", [[3.0, 3.0, 3.0], [3.0], [], [1.0, math.nan, 2.0]])
 def test_there_is_no_rank_correlation_without_an_order(values: list[float]) -> None:
     with pytest.raises(ValueError, match="not all equal"):
-        rank_correlation(values)
+        stats.rank_correlation(values)
     for columns in ((values, [1.0, 2.0, 3.0]), ([1.0, 2.0, 3.0], values)):
         with pytest.raises(ValueError, match="not all equal"):
-            kendall_tau(*columns)
+            stats.kendall_tau(*columns)
 
 
 def test_the_recipe_that_ranks_flows_by_their_size_sees_their_order(tmp_path: Path) -> None:

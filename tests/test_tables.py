@@ -13,17 +13,8 @@ from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric, missing
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
+from shortflow.report import tables
 from shortflow.report.spreads import spread_section
-from shortflow.report.tables import (
-    comparison_tables,
-    lay_out,
-    main_tables,
-    number,
-    overview_section,
-    percent,
-    shown,
-    stacked,
-)
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
 
@@ -45,7 +36,7 @@ def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Result
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    lines = printed(main_tables(compared(["tcp", "dctcp", "l2dct"])), width)
+    lines = printed(tables.main_tables(compared(["tcp", "dctcp", "l2dct"])), width)
     assert max(len(line) for line in lines) <= width
     assert sum("l2dct vs dctcp" in line for line in lines) == sum("schemes" in line for line in lines)
 
@@ -55,17 +46,17 @@ def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, m
 )
 def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     comparison = compared(schemes)
-    lines = printed(comparison_tables(comparison))
+    lines = printed(tables.comparison_tables(comparison))
     assert max(len(line) for line in lines) <= 100
-    overview = overview_section("all", "load", [("0.2", comparison), ("0.4", comparison)])
-    alone = overview_section("all", "load", [("0.2", compared(["dctcp"]))])
+    overview = tables.overview_section("all", "load", [("0.2", comparison), ("0.4", comparison)])
+    alone = tables.overview_section("all", "load", [("0.2", compared(["dctcp"]))])
     for section, has_above in ((overview, len(schemes) > 1), (alone, False)):
         assert any("row\nabove" in each.header for each in section.columns) is has_above
-    assert max(len(line) for line in printed(stacked(*lay_out(overview)))) <= 100
+    assert max(len(line) for line in printed(tables.stacked(*tables.lay_out(overview)))) <= 100
 
 
 def test_units_stand_in_the_headers_and_intervals_behind_the_means() -> None:
-    text = "\n".join(printed(comparison_tables(compared(["dctcp", "l2dct"]))))
+    text = "\n".join(printed(tables.comparison_tables(compared(["dctcp", "l2dct"]))))
     assert "(ms)" in text
     assert "(Mbps)" in text
     assert "800 ± 0" in text  # 200 MB in 2 s, the same for every seed
@@ -75,13 +66,13 @@ def test_units_stand_in_the_headers_and_intervals_behind_the_means() -> None:
 
 
 def test_one_seed_is_shown_without_an_interval() -> None:
-    text = "\n".join(printed(comparison_tables(compared(["dctcp"], seeds=[7]))))
+    text = "\n".join(printed(tables.comparison_tables(compared(["dctcp"], seeds=[7]))))
     assert "seed 7" in text
     assert "±" not in text
 
 
 def test_chosen_metrics_only() -> None:
-    text = "\n".join(printed(comparison_tables(compared(["dctcp", "l2dct"]), [Metric(UTILISATION)])))
+    text = "\n".join(printed(tables.comparison_tables(compared(["dctcp", "l2dct"]), [Metric(UTILISATION)])))
     assert "link use" in text
     assert "98" in text
     assert "FCT" not in text
@@ -90,7 +81,7 @@ def test_chosen_metrics_only() -> None:
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
     with_flows, without = make_result("dctcp"), make_result("l2dct", fct_s=())
     comparison = make_results("made", "made", {}, [with_flows, without])
-    row = next(line for line in printed(comparison_tables(comparison)) if line.startswith(" l2dct"))
+    row = next(line for line in printed(tables.comparison_tables(comparison)) if line.startswith(" l2dct"))
     assert "–" in row
 
 
@@ -103,32 +94,32 @@ def test_an_unknown_metric_suggests_the_nearest() -> None:
 
 
 def test_numbers_have_about_three_digits() -> None:
-    texts = [number(value) for value in (0.0, 3.0, 0.9374, 1.2345, 23.456, 345.6, 12345.6)]
+    texts = [tables.number(value) for value in (0.0, 3.0, 0.9374, 1.2345, 23.456, 345.6, 12345.6)]
     assert texts == ["0", "3", "0.937", "1.23", "23.5", "346", "12,346"]
-    assert number(23.456, 1.29) == "23.5 ± 1.3"
-    assert percent(Estimate(-0.3012, (-0.3312, -0.2712), 5)) == "-30.1 ± 3.0"
-    assert percent(None) == shown(None) == "–"
-    assert percent(Estimate(308.72, None, 1)) == "+30,872.0"
+    assert tables.number(23.456, 1.29) == "23.5 ± 1.3"
+    assert tables.percent(Estimate(-0.3012, (-0.3312, -0.2712), 5)) == "-30.1 ± 3.0"
+    assert tables.percent(None) == tables.shown(None) == "–"
+    assert tables.percent(Estimate(308.72, None, 1)) == "+30,872.0"
 
 
 def test_the_ends_of_a_lopsided_interval_are_shown() -> None:
-    assert shown(Estimate(5.98e-3, (5.64e-3, 6.34e-3), 2), 1e-3) == "5.98 ± 0.35"
-    assert shown(Estimate(5.98e-3, (4.41e-3, 8.11e-3), 2), 1e-3) == "5.98 [4.41, 8.11]"
-    assert shown(Estimate(2.0, (0.0, 14.7), 2)) == "2.00 [0.00, 14.70]"
-    assert shown(Estimate(2.0, (2.0, 2.0), 2)) == "2 ± 0"
-    assert percent(Estimate(-0.9, (-1.0, 0.371), 2)) == "-90.0 [-100.0, +37.1]"
+    assert tables.shown(Estimate(5.98e-3, (5.64e-3, 6.34e-3), 2), 1e-3) == "5.98 ± 0.35"
+    assert tables.shown(Estimate(5.98e-3, (4.41e-3, 8.11e-3), 2), 1e-3) == "5.98 [4.41, 8.11]"
+    assert tables.shown(Estimate(2.0, (0.0, 14.7), 2)) == "2.00 [0.00, 14.70]"
+    assert tables.shown(Estimate(2.0, (2.0, 2.0), 2)) == "2 ± 0"
+    assert tables.percent(Estimate(-0.9, (-1.0, 0.371), 2)) == "-90.0 [-100.0, +37.1]"
 
 
 def test_a_bound_has_no_interval_and_stands_behind_its_sign() -> None:
-    assert shown(Estimate(1.0114, (0.96, 1.06), 2, lower_bound=True), 1e-3) == "≥ 1,011"
-    assert percent(Estimate(3.5, (3.0, 4.0), 2, lower_bound=True)) == "≥ +350.0"
-    assert percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
+    assert tables.shown(Estimate(1.0114, (0.96, 1.06), 2, lower_bound=True), 1e-3) == "≥ 1,011"
+    assert tables.percent(Estimate(3.5, (3.0, 4.0), 2, lower_bound=True)) == "≥ +350.0"
+    assert tables.percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
 
 
 def test_the_unit_stands_before_the_seeds() -> None:
     some = Estimate(0.5, (0.4, 0.6), 9, lacking=1)
-    assert percent(some, "%") == "+50.0 ± 10.0 % (9 of 10 seeds)"
-    assert shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
+    assert tables.percent(some, "%") == "+50.0 ± 10.0 % (9 of 10 seeds)"
+    assert tables.shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
 
 
 def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
@@ -143,7 +134,7 @@ def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
 def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     results = [stalled("stalls", None), stalled("quick", 1.2), stalled("slow", 9.0), stalled("stalls too", None)]
     comparison = make_results("made", "made", {}, results)
-    lines = printed(main_tables(comparison))
+    lines = printed(tables.main_tables(comparison))
     rows = {
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
         for scheme in ("stalls", "quick")
@@ -153,8 +144,8 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     assert rows["stalls"][-1] == "50"
     assert rows["quick"][-1] == "0"
     afct = {(a, b): comparison.difference(a, b, "afct_short_s") for a in comparison.schemes for b in comparison.schemes}
-    assert percent(afct["stalls", "quick"]) == "≥ +59.1"
-    assert percent(afct["quick", "stalls"]) == "≤ -37.1"
+    assert tables.percent(afct["stalls", "quick"]) == "≥ +59.1"
+    assert tables.percent(afct["quick", "stalls"]) == "≤ -37.1"
     # 1.75 s or more against 5 s exactly, and two lower bounds.
     assert afct["stalls", "slow"] is afct["slow", "stalls"] is afct["stalls", "stalls too"] is None
     document = comparison.document()
@@ -227,7 +218,7 @@ def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: pyte
 
 
 def test_of_one_run_each_metric_is_a_row_with_its_unit() -> None:
-    lines = printed(comparison_tables(compared(["dctcp"], seeds=[2])))
+    lines = printed(tables.comparison_tables(compared(["dctcp"], seeds=[2])))
     rows = {line.split("  ")[0].strip(): line.split()[-2:] for line in lines}
     assert rows["mean FCT"] == ["2.50", "ms"]
     assert rows["goodput, long flows"] == ["800", "Mbps"]
@@ -243,6 +234,6 @@ def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:
 def test_cells_say_where_seeds_have_no_value() -> None:
     whole = compared(["dctcp", "l2dct"])
     lacks = [with_rows(run, run.rows if run.seed > 1 else []) for run in whole.runs]
-    text = "\n".join(printed(comparison_tables(replace(whole, done=lacks), [Metric(MEAN_FCT, "short")])))
+    text = "\n".join(printed(tables.comparison_tables(replace(whole, done=lacks), [Metric(MEAN_FCT, "short")])))
     assert text.count("(2 of 3 seeds)") == 3, "each scheme's mean and their difference"
-    assert "seeds)" not in "\n".join(printed(comparison_tables(whole, [Metric(MEAN_FCT, "short")])))
+    assert "seeds)" not in "\n".join(printed(tables.comparison_tables(whole, [Metric(MEAN_FCT, "short")])))

@@ -16,17 +16,6 @@ from made import make_results, make_run
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.front.shell import execute
 from shortflow.linux import agreement, fig14, kernels, testbed
-from shortflow.linux.testbed import (
-    LINUX_TCP,
-    REAL,
-    SIMULATED,
-    compare_with_simulation,
-    drawn_rtt,
-    is_trustworthy,
-    known_differences,
-    linux_settings,
-    measure_on_testbed,
-)
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
 from shortflow.metrics.stats import Estimate
 from shortflow.result import Result
@@ -81,9 +70,9 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
-    measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
+    measured = testbed.measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
     simulated = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=SHORT)
-    assert is_trustworthy(measured.meta["testbed"])
+    assert testbed.is_trustworthy(measured.meta["testbed"])
     assert measured.metrics == simulated.metrics
     assert measured.flows.schema == simulated.flows.schema
     assert measured.ports.equals(simulated.ports)
@@ -134,9 +123,9 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
         return run_one(work)
 
     monkeypatch.setattr(testbed, "run_one", noted)
-    both = compare_with_simulation(SCENARIO, "dctcp", [1, 2], {**SHORT, "topology.rtt": "2ms"})
+    both = testbed.compare_with_simulation(SCENARIO, "dctcp", [1, 2], {**SHORT, "topology.rtt": "2ms"})
     comparison = both.comparison
-    assert comparison.schemes == [SIMULATED, REAL]
+    assert comparison.schemes == [testbed.SIMULATED, testbed.REAL]
     assert comparison.seeds == [1, 2]
     assert both.kept_time == "2 of 2 kept time"
     # The rest of Linux's TCP is in the scenario, and what the simulator is told besides is not for the kernel.
@@ -147,16 +136,18 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     (expected,) = plan(shortflow.load(SCENARIO), ["dctcp"], [1], {**settings, "topology.rtt": "2ms"})
     assert simulated[0].scenario.fingerprint == expected.scenario.fingerprint
-    assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 400
-    assert comparison.values(SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
+    assert comparison.values(testbed.SIMULATED, "marks")[1] == alone["marks"] > 400
+    assert comparison.values(testbed.SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
 
 def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
-    both = compare_with_simulation(SCENARIO, "dctcp", range(1, 21), SHORT)
+    both = testbed.compare_with_simulation(SCENARIO, "dctcp", range(1, 21), SHORT)
     given = [line.removeprefix("topology.rtt=") for line in notes.read_text().split("\n") if "rtt=" in line]
     assert (
-        given == [account["rtt"] for account in both.accounts] == [drawn_rtt(SCENARIO, seed) for seed in range(1, 21)]
+        given
+        == [account["rtt"] for account in both.accounts]
+        == [testbed.drawn_rtt(SCENARIO, seed) for seed in range(1, 21)]
     )
     drawn = [int(rtt.removesuffix("ns")) / 2e6 for rtt in given]
     assert len(set(drawn)) == 20
@@ -164,7 +155,7 @@ def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPa
     assert 1.03 < max(drawn) <= 1.05
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, "topology.rtt": given[4]}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", seed=5, settings=settings).metrics
-    assert both.comparison.values(SIMULATED, "marks")[5] == alone["marks"]
+    assert both.comparison.values(testbed.SIMULATED, "marks")[5] == alone["marks"]
 
 
 def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
@@ -173,7 +164,7 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
     answers = [json.loads(document(verdict)) for verdict in ("late", "trustworthy", "late", "late", "late", "late")]
     given = iter(json.dumps(answer) for answer in [*answers, answers[1]])
     monkeypatch.setattr(testbed, "_run", lambda *_: next(given))
-    both = compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
+    both = testbed.compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
     assert [account["attempts"] for account in both.accounts] == [2, 2, 2]
     assert [account["late"] for account in both.accounts] == [["late"], ["late", "late"], ["late", "late"]]
     assert both.comparison.seeds == [1]
@@ -249,7 +240,7 @@ def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> testbed.Sid
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [
         make_run(side, seed, "", [Row(metric, pairs[seed][place]) for metric, pairs in values.items()], 0.0)
-        for place, side in enumerate((SIMULATED, REAL))
+        for place, side in enumerate((testbed.SIMULATED, testbed.REAL))
         for seed in range(seeds)
     ]
     account: Any = {"verdict": "trustworthy", "attempts": 1}
@@ -323,7 +314,7 @@ def test_every_cell_of_agreement_is_valid() -> None:
         setup = agreement.ONE_HOST.get(row, agreement.Setup(row, agreement.SLOWER.get(row, {})))
         for column, of_cell in schemes.items():
             scenario, scheme, slower, _ = agreement.cell_of(setup, column, of_cell)
-            linux = {**linux_settings(scenario, scheme, slower), "duration": "60ms", "warmup": "0s"}
+            linux = {**testbed.linux_settings(scenario, scheme, slower), "duration": "60ms", "warmup": "0s"}
             linux |= {key: value for key, value in (("traffic.1.repeat", "1"),) if "incast" in scenario}
             linux |= {"traffic.2.at": "10ms", "traffic.2.jitter": "0s"} if "weights" in scenario else {}
             linux |= (
@@ -347,31 +338,31 @@ def test_what_is_chosen_of_the_simulators_side_stays(
         scenario = str(tmp_path / "own.toml")
         Path(scenario).write_text(text.replace("[host]\n", '[host]\njitter = "1ms"\n'))
     given = {**SHORT, "topology.rtt": "2ms"} if is_in_scenario else {**SHORT, "topology.rtt": "2ms", **chosen}
-    comparison = compare_with_simulation(scenario, "dctcp", [1], given).comparison
+    comparison = testbed.compare_with_simulation(scenario, "dctcp", [1], given).comparison
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, **chosen}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     for name in ("marks", "goodput_long_bps", "queue_mean_pkt"):
-        assert comparison.values(SIMULATED, name)[1] == alone[name]
+        assert comparison.values(testbed.SIMULATED, name)[1] == alone[name]
 
 
 def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stand_in(monkeypatch, tmp_path, 0, document())
-    marked = compare_with_simulation(SCENARIO, "dctcp", [1], SHORT).comparison
-    assert known_differences(marked, "dctcp") == []
-    (reason,) = known_differences(marked, "tcp-ecn")
+    marked = testbed.compare_with_simulation(SCENARIO, "dctcp", [1], SHORT).comparison
+    assert testbed.known_differences(marked, "dctcp") == []
+    (reason,) = testbed.known_differences(marked, "tcp-ecn")
     assert "halves again" in reason
-    priorities = compare_with_simulation(SCENARIO, "pecn", [1], SHORT).comparison
-    (reason,) = known_differences(priorities, "pecn")
+    priorities = testbed.compare_with_simulation(SCENARIO, "pecn", [1], SHORT).comparison
+    (reason,) = testbed.known_differences(priorities, "pecn")
     assert "six bits" in reason
     for key, value in (("priority.by", "size-dscp"), ("tcp.header", "72B")):
-        same = compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, key: value}).comparison
-        assert not known_differences(same, "pecn"), key
-    levels = compare_with_simulation(SCENARIO, "pias", [1], SHORT).comparison
-    assert not known_differences(levels, "pias")
+        same = testbed.compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, key: value}).comparison
+        assert not testbed.known_differences(same, "pecn"), key
+    levels = testbed.compare_with_simulation(SCENARIO, "pias", [1], SHORT).comparison
+    assert not testbed.known_differences(levels, "pias")
     small: Settings = {**SHORT, "switch.buffer": "9pkt"}
     for recovery, word in (({}, "undoes"), ({"transport.recovery": "sack"}, "probes")):
-        drops = compare_with_simulation(SCENARIO, "cubic", [1], {**small, **recovery}).comparison
-        of_drops, of_cubic = known_differences(drops, "cubic")
+        drops = testbed.compare_with_simulation(SCENARIO, "cubic", [1], {**small, **recovery}).comparison
+        of_drops, of_cubic = testbed.known_differences(drops, "cubic")
         assert word in of_drops
         assert "HyStart" in of_cubic
 
@@ -381,21 +372,21 @@ def test_seeds_of_the_command_differ_in_the_round_trip(
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
     for seed, options, rtt in (
-        (1, [], drawn_rtt(SCENARIO, 1)),
-        (2, [], drawn_rtt(SCENARIO, 2)),
+        (1, [], testbed.drawn_rtt(SCENARIO, 1)),
+        (2, [], testbed.drawn_rtt(SCENARIO, 2)),
         (2, ["--set", "topology.rtt=3ms"], "3ms"),
     ):
         assert execute(["linux", "testbed", SCENARIO, "--seed", str(seed), *options, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["settings"] == {"topology.rtt": rtt}
         assert notes.read_text().count(f"topology.rtt={rtt}\n") == 1
-    assert drawn_rtt(SCENARIO, 1) != drawn_rtt(SCENARIO, 2)
+    assert testbed.drawn_rtt(SCENARIO, 1) != testbed.drawn_rtt(SCENARIO, 2)
 
 
 def test_what_is_set_or_in_the_scenario_stays() -> None:
-    plain = linux_settings("incast", "dctcp", {})
-    assert plain["tcp.mss"] == LINUX_TCP["tcp.mss"]
+    plain = testbed.linux_settings("incast", "dctcp", {})
+    assert plain["tcp.mss"] == testbed.LINUX_TCP["tcp.mss"]
     assert "tcp.rto_min" not in plain, "the scenario says 10ms"
-    chosen = linux_settings("incast", "tcp", {"tcp.mss": "1460B", "transport.recovery": "newreno"})
+    chosen = testbed.linux_settings("incast", "tcp", {"tcp.mss": "1460B", "transport.recovery": "newreno"})
     assert (chosen["tcp.mss"], chosen["transport.recovery"]) == ("1460B", "newreno")
     assert "transport.cwnd_floor" not in chosen, "TCP has none"
 
@@ -406,7 +397,7 @@ def test_failures_of_the_program_are_passed_on(
 ) -> None:
     stand_in(monkeypatch, tmp_path, code, "", "tcp.header: 60B is not 40B")
     with pytest.raises(error, match="60B is not 40B"):
-        measure_on_testbed(SCENARIO, "dctcp")
+        testbed.measure_on_testbed(SCENARIO, "dctcp")
 
 
 @pytest.mark.skipif(

@@ -25,7 +25,6 @@ from shortflow.result import Result
 from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import Workload, ask, second_workload
-from shortflow.tuning.engine import tune
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import Proposals, importances, optuna_study
@@ -199,11 +198,13 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
 # Whole tunings.
 
 
+def tuned(scenario: shortflow.Scenario, scheme: str, ranges: Sequence[str], out: Path, **options: Any) -> Tuning:
+    usual: dict[str, Any] = {"trials": 16, "seeds": 2, "check_seeds": 3, "minimize": AFCT, "check_on": "none"}
+    return shortflow.tune(scenario, scheme, ranges, out=out, **{**usual, **options})
+
+
 def run_tuning(small: dict[str, object], out: Path, **options: Any) -> Tuning:
-    scenario = shortflow.load(small)
-    usual: dict[str, Any] = {"trials": 16, "seeds": 2, "check_seeds": 3}
-    goal = options.pop("goal", FASTEST)
-    return tune(scenario, "l2dct", [W_MAX, W_MIN], goal, out=out, **{**usual, **options})
+    return tuned(shortflow.load(small), "l2dct", [W_MAX.text, W_MIN.text], out, **options)
 
 
 def test_the_number_of_jobs_changes_nothing(small: dict[str, object], tmp_path: Path) -> None:
@@ -243,7 +244,7 @@ def test_another_question_needs_another_directory(small: dict[str, object], tmp_
 
 
 def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Path) -> None:
-    found = run_tuning(small, tmp_path / "t", goal=BOTH)
+    found = run_tuning(small, tmp_path / "t", maximize=GOODPUT)
     assert not any(trial.given_up for trial in found.trials), "with two objectives no trial can be hopeless"
     assert found.chosen is not None
     assert found.chosen.number in found.front
@@ -256,32 +257,30 @@ def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Pat
 
 
 def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path: Path) -> None:
-    marks = [Parameter.parse("switch.mark_above=2pkt:90pkt:log")]
-    scenario = shortflow.load(small)
+    def of(out: str, trials: int) -> Tuning:
+        marks = ["switch.mark_above=2pkt:90pkt:log"]
+        return tuned(shortflow.load(small), "dctcp", marks, tmp_path / out, trials=trials, seeds=1, check_seeds=2)
 
-    def tuned(out: str, trials: int) -> Tuning:
-        return tune(scenario, "dctcp", marks, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
-
-    whole = tuned("whole", 16)
+    whole = of("whole", 16)
     assert all(re.fullmatch(r"\d+pkt", each["switch.mark_above"]) for each in trial_settings(whole))
     assert list(whole.references) == ["dctcp"], "the baseline is the scheme itself"
-    tuned("parts", 8)
-    assert plain(tuned("parts", 16)) == plain(whole)
+    of("parts", 8)
+    assert plain(of("parts", 16)) == plain(whole)
 
 
 def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, object], tmp_path: Path) -> None:
     """Not even where the estimator leans into them, as it does here after the first batches."""
-    knees = [Parameter.parse("transport.knee_low=10KB:1MB"), Parameter.parse("transport.knee_high=20KB:2MB")]
+    knees = ["transport.knee_low=10KB:1MB", "transport.knee_high=20KB:2MB"]
 
-    def tuned(out: str, trials: int) -> Tuning:
+    def of(out: str, trials: int) -> Tuning:
         scenario = shortflow.load({**small, "duration": "20ms"})
-        return tune(scenario, "l2dct", knees, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
+        return tuned(scenario, "l2dct", knees, tmp_path / out, trials=trials, seeds=1, check_seeds=2)
 
-    found = tuned("whole", 40)
+    found = of("whole", 40)
     assert len(found.trials) == 40
     assert all(trial.values["transport.knee_low"] <= trial.values["transport.knee_high"] for trial in found.trials)
-    tuned("parts", 16)
-    assert plain(tuned("parts", 40)) == plain(found)
+    of("parts", 16)
+    assert plain(of("parts", 40)) == plain(found)
 
 
 def test_refused_combinations_end_it_where_nothing_else_is_found() -> None:

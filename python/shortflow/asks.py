@@ -6,7 +6,7 @@ A new ask is a generator here, and a `Runner` answers it.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import Any
 
 from shortflow.condition import Condition
 from shortflow.errors import ConfigError, require_at_least
@@ -113,22 +113,6 @@ def _check(plan: Plan, point: Point) -> None:
         raise ConfigError(f"--grid: at {where}: {error}") from None
 
 
-class SearchRun(TypedDict):
-    """One run of a search."""
-
-    value: int | float
-    seed: int
-    measured: float
-    lower_bound: bool
-    """Unfinished flows may raise the truth above `measured`."""
-    holds: bool
-    """The condition certainly holds."""
-    open: bool
-    """The condition is open, since `measured` is a lower bound; it counts as not holding."""
-    unfinished: int
-    """Flows that were not done at the end of the drain."""
-
-
 @dataclass(frozen=True)
 class Search:
     """The result of each seed."""
@@ -141,7 +125,8 @@ class Search:
     condition: Condition
     largest: dict[int, int | float | None]
     """For each seed the largest value at which the condition holds; none if it does not even hold at the first."""
-    trials: list[SearchRun] = field(default_factory=list)
+    trials: list[dict[str, Any]] = field(default_factory=list)
+    """Its runs; `docs/results.md` describes them."""
 
     def largest_for(self, share: float) -> int | float | None:
         """The largest value at which the condition holds for at least this share of the seeds."""
@@ -188,7 +173,7 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
     check_apart([steps.key], plan.settings)
     condition.check(plan.scenario.classes)
     bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions at which it holds and fails
-    trials: list[SearchRun] = []
+    trials: list[dict[str, Any]] = []
     while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:
         written = {seed: steps.written(steps.values[middle]) for seed, middle in middles.items()}
         runs = [run for seed, value in written.items() for run in plan.runs([seed], {steps.key: value})]
@@ -202,7 +187,7 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
     return Search(of.name, of.title, str(plan.schemes[0]), changed, steps, condition, largest, trials)
 
 
-def _judged(condition: Condition, value: int | float, done: Result) -> SearchRun:
+def _judged(condition: Condition, value: int | float, done: Result) -> dict[str, Any]:
     """A run as a step of the search; an error if it has not the condition's metric."""
     if condition.metric not in done.metrics:
         raise missing(condition.metric, [row.metric for row in done.rows])

@@ -79,42 +79,18 @@ class Drop(TypedDict):
     """Those of them in the measured time."""
 
 
-class TimingErrors(TypedDict):
-    """By how much frames were late, in seconds."""
-
-    p50: float
-    p99: float
-    max: float
-
-
-class Stalls(TypedDict):
-    """Times at which a thread was late by more than four packets take on the slowest link."""
-
-    count: int
-    """Since the end of the warm-up."""
-    measured: int
-    """In the measured time."""
-    longest_s: float
-    """Of the whole run."""
-    p99_s: float
-    """By how much it was late in all but a hundredth of its rounds since the end of the warm-up."""
-    per_s: float
-    """In the measured time or from its beginning to the end of the run, whichever has more."""
-    limit_s: float
-    """That time of four packets."""
-
-
 class Account(TypedDict):
     """How well the testbed kept time."""
 
     congestion: str
     """The kernel's congestion control."""
     verdict: str
-    timing_error_s: TimingErrors
-    stalls: Stalls
-    """Of the switch."""
-    host_stalls: Stalls
-    """Of the thread of the hosts, which takes the times of flows."""
+    timing_error_s: dict[str, float]
+    """By how much frames were late: `p50`, `p99` and `max`."""
+    stalls: dict[str, int | float]
+    """Times at which the switch was late by more than four packets take on the slowest link; see docs/testbed.md."""
+    host_stalls: dict[str, int | float]
+    """The same of the thread of the hosts, which takes the times of flows."""
     start_error_s: float
     """By how much the latest start of a flow with an end was late, if by more than a hundredth of its own time."""
     lost: int
@@ -126,13 +102,8 @@ class Account(TypedDict):
     """How often it was tried, in all calls that have kept the run in their store."""
     late: list[str]
     """The verdicts of the attempts at which it did not keep time."""
-
-
-class SeedAccount(Account):
-    """How well the testbed kept time with one seed, at its last attempt."""
-
-    seed: int
-    rtt: str | None
+    seed: NotRequired[int]
+    rtt: NotRequired[str | None]
     """Of the propagation, on both sides: drawn by the seed, unless it is set."""
 
 

@@ -13,16 +13,7 @@ from typing import Any
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.lazy import frames, pl, plots, reading, views
 from shortflow.lazy import measured as measured_flows
-from shortflow.metrics.catalogue import (
-    QUEUE_MEAN,
-    UNFINISHED,
-    UNFINISHED_OF_ALL,
-    Metric,
-    check_name,
-    distances,
-    missing,
-    telling,
-)
+from shortflow.metrics import catalogue
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import common_axis, parse
 from shortflow.result import Result, as_measured
@@ -197,9 +188,9 @@ class Results(Shown):
         return sorted({run.seed for run in self.runs})
 
     @functools.cached_property
-    def metrics(self) -> dict[str, Metric]:
+    def metrics(self) -> dict[str, catalogue.Metric]:
         """Every metric that some run has to tell by name, in the order in which runs list them."""
-        return telling(row for run in self.runs for row in run.rows)
+        return catalogue.telling(row for run in self.runs for row in run.rows)
 
     @property
     def metric_names(self) -> list[str]:
@@ -227,7 +218,7 @@ class Results(Shown):
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
         found += differing(origins, origin["scenario_settings"] if origin else [])
         ports = self._settings.get("measure.ports", "")
-        if ports.startswith("all ") and QUEUE_MEAN.pattern in self.metrics:
+        if ports.startswith("all ") and catalogue.QUEUE_MEAN.pattern in self.metrics:
             found.append(
                 f"queues and link use are means over {ports}, as traffic goes to several hosts; see measure.ports"
             )
@@ -241,7 +232,7 @@ class Results(Shown):
             found.append(
                 "every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance"
             )
-        counts = {scheme: sum(self.values(scheme, UNFINISHED.pattern).values()) for scheme in self.schemes}
+        counts = {scheme: sum(self.values(scheme, catalogue.UNFINISHED.pattern).values()) for scheme in self.schemes}
         if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
             found.append(
                 f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds"
@@ -253,11 +244,11 @@ class Results(Shown):
         """The resolved settings of the first run's scenario."""
         return {each["key"]: each["value"] for run in self.runs[:1] for each in run.provenance["scenario_settings"]}
 
-    def require(self, name: str) -> Metric:
+    def require(self, name: str) -> catalogue.Metric:
         """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
         metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
         if name not in metrics:
-            raise missing(name, metrics.values())
+            raise catalogue.missing(name, metrics.values())
         return metrics[name]
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
@@ -408,7 +399,7 @@ class Results(Shown):
             if scheme not in self._by_scheme:
                 raise unknown_name("scheme of this comparison", scheme, self._by_scheme)
         if metric not in self._described:
-            check_name(metric, [each.flow_class for each in self._described.values() if each.flow_class])
+            catalogue.check_name(metric, [each.flow_class for each in self._described.values() if each.flow_class])
 
     @functools.cached_property
     def _by_scheme(self) -> dict[str, list[Result]]:
@@ -419,7 +410,7 @@ class Results(Shown):
         return {scheme: sorted(runs, key=lambda run: run.seed) for scheme, runs in found.items()}
 
     @functools.cached_property
-    def _described(self) -> dict[str, Metric]:
+    def _described(self) -> dict[str, catalogue.Metric]:
         """The metrics of all runs, those of ideal schedulers and of measured flows included."""
         return {row.metric.name: row.metric for runs in self._by_scheme.values() for run in runs for row in run.rows}
 
@@ -446,7 +437,7 @@ class Results(Shown):
 
     def _scheme_table(self, scheme: str) -> dict[str, Any]:
         estimates = {metric: self.mean(scheme, metric) for metric in self.metric_names}
-        unfinished = self.mean(scheme, UNFINISHED_OF_ALL.pattern)
+        unfinished = self.mean(scheme, catalogue.UNFINISHED_OF_ALL.pattern)
         return {
             "metrics": {metric: mean_table(each) for metric, each in estimates.items() if each is not None},
             "unfinished_share": unfinished.value if unfinished else None,
@@ -463,7 +454,7 @@ def with_distances(runs: Sequence[Result]) -> list[Result]:
     shortest = {run.seed: run for run in runs if run.scheme == SHORTEST and not run.error}
 
     def far(run: Result) -> Result:
-        rows = distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
+        rows = catalogue.distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
         if not rows:
             return run
         more = as_measured([*run.rows, *rows])

@@ -11,40 +11,25 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, command
 from shortflow.front.console import note, note_about, note_faults
 from shortflow.front.progress import told
+from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
-from shortflow.linux.testbed import (
-    ATTEMPTS,
-    THIS_KERNEL,
-    Choice,
-    SideBySide,
-    compare_with_simulation,
-    is_trustworthy,
-    known_differences,
-    measure_on_testbed,
-    with_drawn_rtt,
-)
 from shortflow.linux.virtual import VirtualKernel
-from shortflow.metrics.catalogue import (
-    DROPS,
-    FCT,
-    GOODPUT,
-    MARKS,
-    MEAN_FCT,
-    QUEUE_MEAN,
-    RETRANSMITS,
-    TASK_TIMES,
-    THROUGHPUT,
-    TIMEOUTS,
-    UTILISATION,
-)
+from shortflow.metrics import catalogue
 from shortflow.records import Account
 from shortflow.report.tables import comparison_tables, metrics_of
 from shortflow.results import Results
 from shortflow.scenario import as_pairs, load_scenario
 
 HEADLINES = (
-    *(MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, THROUGHPUT),
-    *(QUEUE_MEAN, UTILISATION, MARKS, DROPS, RETRANSMITS, TIMEOUTS),
+    *(catalogue.MEAN_FCT, catalogue.FCT[95], catalogue.TASK_TIMES[95], catalogue.GOODPUT, catalogue.THROUGHPUT),
+    *(
+        catalogue.QUEUE_MEAN,
+        catalogue.UTILISATION,
+        catalogue.MARKS,
+        catalogue.DROPS,
+        catalogue.RETRANSMITS,
+        catalogue.TIMEOUTS,
+    ),
 )
 """Completion and throughput of every class, then the network; without sizes bin by bin."""
 
@@ -78,7 +63,7 @@ def on_testbed(
     congestion: Congestion = None,
     card: Card = None,
     settings: given.Settings = None,
-    attempts: Attempts = ATTEMPTS,
+    attempts: Attempts = testbed.ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,
     progress: given.Progress = None,
@@ -88,13 +73,13 @@ def on_testbed(
     The round trip is drawn by the seed, up to 5 % from the scenario's, unless it is set. The exit code is 1 if the
     testbed did not keep time.
     """
-    drawn = with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
+    drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
     loaded = load_scenario(scenario)
     with told(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
         if bar:
             bar(0.0, 0, 1)
-        measured = measure_on_testbed(
-            scenario, scheme, seed, drawn, Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
+        measured = testbed.measure_on_testbed(
+            scenario, scheme, seed, drawn, testbed.Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
         )
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
@@ -103,7 +88,7 @@ def on_testbed(
     note_faults(measured.meta["drops"])
     note_about(comparison)
     _note_late(account, "")
-    code = exit_code(is_trustworthy(account), allow_late, virtual)
+    code = exit_code(testbed.is_trustworthy(account), allow_late, virtual)
     return Answer(
         lambda: {**comparison.document(), "testbed": account},
         (each for each in (comparison_tables(comparison), _account(account))),
@@ -120,7 +105,7 @@ def compare_sim(
     congestion: Congestion = None,
     card: Card = None,
     settings: given.Settings = None,
-    attempts: Attempts = ATTEMPTS,
+    attempts: Attempts = testbed.ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,
     progress: given.Progress = None,
@@ -132,25 +117,25 @@ def compare_sim(
     """
     every = range(1, seeds + 1)
     with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
-        both = compare_with_simulation(
+        both = testbed.compare_with_simulation(
             scenario,
             scheme,
             every,
             settings or {},
-            Choice(congestion, card),
+            testbed.Choice(congestion, card),
             bar,
             attempts=attempts,
             kernel=chosen(virtual),
         )
     comparison = both.comparison
-    reasons = known_differences(comparison, scheme)
+    reasons = testbed.known_differences(comparison, scheme)
     note_about(comparison)
     of_testbed = {"kept_time": both.kept, "testbed": both.accounts, "known_differences": reasons}
     code = exit_code(both.kept == seeds, allow_late, virtual)
     return Answer(lambda: {**comparison.document(), **of_testbed}, _side_by_side(both, reasons), code)
 
 
-def _side_by_side(both: SideBySide, reasons: list[str]) -> Iterator[RenderableType]:
+def _side_by_side(both: testbed.SideBySide, reasons: list[str]) -> Iterator[RenderableType]:
     if both.comparison.runs:
         yield comparison_tables(both.comparison, metrics_of(both.comparison, *HEADLINES))
     yield f"The testbed: {both.kept_time}.\n"
@@ -163,7 +148,7 @@ def _side_by_side(both: SideBySide, reasons: list[str]) -> Iterator[RenderableTy
 
 def chosen(virtual: bool) -> Kernel:
     """The kernel that an option asks for."""
-    return VirtualKernel() if virtual else THIS_KERNEL
+    return VirtualKernel() if virtual else testbed.THIS_KERNEL
 
 
 def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:

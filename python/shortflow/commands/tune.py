@@ -9,21 +9,24 @@ from typing import Annotated, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from shortflow.errors import ConfigError, ExitCode
+from shortflow.errors import ConfigError, ExitCode, require_at_least
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings
 from shortflow.front.progress import told
 from shortflow.report.tables import lay_out, stacked
+from shortflow.runner import Runner
 from shortflow.scenario import Settings as Changes
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.store.files import Kind, check_replaceable
+from shortflow.store.runs import Store
 from shortflow.terms import pairs
 from shortflow.tuning import engine
-from shortflow.tuning.asking import WORKLOADS, second_workload
+from shortflow.tuning.asking import WORKLOADS, Workload, ask, second_workload
 from shortflow.tuning.goal import Goal
 from shortflow.tuning.pages import document, write_page
+from shortflow.tuning.proposals import require_optuna
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.space import Parameter
 from shortflow.tuning.tables import sections
@@ -134,6 +137,9 @@ def tune(
     for those of the goal. With `report`, `out` gets the page that the command writes. A `ConfigError` says what is
     wrong before anything is run; `MissingRequirement` without Optuna.
     """
+    require_optuna()
+    require_at_least(1, trials=trials, seeds=seeds)
+    require_at_least(2, check_seeds=check_seeds)
     loaded = given.scenario_with(scenario, settings)
     goal = Goal.parse(*([each] if isinstance(each, str) else each or () for each in (minimize, maximize, subject_to)))
     goal.check(loaded.classes)
@@ -152,22 +158,11 @@ def tune(
     if report:
         check_replaceable(page, Kind.PAGE)
     note_warnings(loaded, load_schemes([scheme]))
+    here = Workload(loaded, settings or {}, goal)
+    question = ask(here, there, scheme, ranges, baseline=baseline, seeds=seeds, batch=engine.BATCH)
     with told(loaded.name, progress) as bar:
-        found = engine.tune(
-            loaded,
-            scheme,
-            ranges,
-            goal,
-            out=out,
-            trials=trials,
-            seeds=seeds,
-            settings=settings,
-            baseline=baseline,
-            check_on=there,
-            check_seeds=check_seeds,
-            jobs=given.executor(jobs, dask),
-            progress=bar,
-        )
+        wanted = engine.tune(Path(out), question, [here, *([there] if there else [])], trials, check_seeds)
+        found = Runner(given.executor(jobs, dask), Store(Path(out)), bar).answer(wanted)
     if len(found.trials) < trials:
         note(f"--trials: {len(found.trials)} are all combinations of the parameters that the scheme accepts")
     if report:

@@ -13,16 +13,8 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from shortflow import errors
 from shortflow._core import version
-from shortflow.errors import (
-    ConfigError,
-    DamagedResult,
-    ExitCode,
-    Interrupted,
-    LostRun,
-    MissingRequirement,
-    SimulationError,
-)
 from shortflow.front.command import Group, built
 from shortflow.front.console import notes_on_stderr, print_note
 
@@ -68,13 +60,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-FAILURES: dict[type[Exception], ExitCode] = {
-    ConfigError: ExitCode.WRONG_INPUT,
-    DamagedResult: ExitCode.WRONG_INPUT,
-    MissingRequirement: ExitCode.MISSING_REQUIREMENT,
-    LostRun: ExitCode.MISSING_REQUIREMENT,
-    SimulationError: ExitCode.CLAIM_FAILED,
-    Interrupted: ExitCode.INTERRUPTED,
+FAILURES: dict[type[Exception], errors.ExitCode] = {
+    errors.ConfigError: errors.ExitCode.WRONG_INPUT,
+    errors.DamagedResult: errors.ExitCode.WRONG_INPUT,
+    errors.MissingRequirement: errors.ExitCode.MISSING_REQUIREMENT,
+    errors.LostRun: errors.ExitCode.MISSING_REQUIREMENT,
+    errors.SimulationError: errors.ExitCode.CLAIM_FAILED,
+    errors.Interrupted: errors.ExitCode.INTERRUPTED,
 }
 
 SAME_S = 0.5
@@ -138,20 +130,20 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         with notes_on_stderr():
             code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
         sys.stdout.flush()
-        if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C
+        if code == errors.ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C
             raise KeyboardInterrupt
-        return int(code or ExitCode.FINE)
+        return int(code or errors.ExitCode.FINE)
     except KeyboardInterrupt:
-        return _fail("interrupted", ExitCode.INTERRUPTED)
+        return _fail("interrupted", errors.ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # The reader of stdout has left; nothing more can be said there, not even by the interpreter at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.FINE
+        return errors.ExitCode.FINE
     except typer.TyperException as error:
         # Without any argument the message is the help, which is printed already.
         message = error.format_message().rstrip(".")
         hint = "" if message.endswith("?") else "; see `--help`"
-        return _fail(message + hint, ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
+        return _fail(message + hint, errors.ExitCode.WRONG_INPUT) if message else errors.ExitCode.WRONG_INPUT
     except OSError as error:
         return _print_system_error(error)
     except tuple(FAILURES) as error:
@@ -161,11 +153,11 @@ def execute(arguments: Sequence[str] | None = None) -> int:
 def _print_system_error(error: OSError) -> int:
     what = f"{error.filename or 'input or output'}: {error.strerror}"
     if error.errno in FULL:
-        return _fail(f"{what}; free some space there, or name another place", ExitCode.MISSING_REQUIREMENT)
-    return _fail(what, ExitCode.WRONG_INPUT)
+        return _fail(f"{what}; free some space there, or name another place", errors.ExitCode.MISSING_REQUIREMENT)
+    return _fail(what, errors.ExitCode.WRONG_INPUT)
 
 
-def _fail(message: str, code: ExitCode) -> int:
+def _fail(message: str, code: errors.ExitCode) -> int:
     """Say on stderr why the command fails, and hand back the exit code."""
     print_note(f"shortflow: {message}")
     return code

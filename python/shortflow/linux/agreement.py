@@ -8,19 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
-from shortflow.linux.testbed import (
-    ATTEMPTS,
-    REAL,
-    SIMULATED,
-    THIS_KERNEL,
-    Choice,
-    SideBySide,
-    check_testbed,
-    compare_with_simulation,
-    linux_settings,
-    measured_runs,
-)
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
 from shortflow.metrics.stats import Estimate
 from shortflow.report.tables import percent, title
@@ -97,7 +86,7 @@ FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
 LEAST_SEEDS = 3
 """With fewer, nothing is decided."""
 
-Told = Callable[[str, str, int, SideBySide], None]
+Told = Callable[[str, str, int, testbed.SideBySide], None]
 """Told after each cell: the scenario, the scheme, how many cells are done, and what was found."""
 
 
@@ -115,7 +104,7 @@ class Standing(enum.StrEnum):
 class Agreement:
     """The cells by scenario and scheme."""
 
-    cells: Mapping[tuple[str, str], SideBySide]
+    cells: Mapping[tuple[str, str], testbed.SideBySide]
     slower: Container[str] = ()
     """The scenarios that ran at a quarter of their rates."""
 
@@ -179,12 +168,12 @@ def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[st
             yield f"| {'' if place else f'`{scenario}`{rates}'} | {name} | " + " | ".join(values) + " |"
 
 
-def standings(cell: SideBySide) -> dict[Metric, Standing]:
+def standings(cell: testbed.SideBySide) -> dict[Metric, Standing]:
     """How each metric stands by which both sides are compared: completion, goodput, queue and marks."""
     comparison = cell.comparison
     compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
     return {
-        metric: standing(metric, comparison.relation(REAL, SIMULATED, metric.name))
+        metric: standing(metric, comparison.relation(testbed.REAL, testbed.SIMULATED, metric.name))
         for metric in compared
         if not _says_nothing(comparison, metric)
     }
@@ -192,10 +181,10 @@ def standings(cell: SideBySide) -> dict[Metric, Standing]:
 
 def _says_nothing(comparison: Results, metric: Metric) -> bool:
     """Whether there is none of it on either side, as no marks, or it is the mean over again: that of one flow."""
-    values = [comparison.values(side, metric.name) for side in (SIMULATED, REAL)]
+    values = [comparison.values(side, metric.name) for side in (testbed.SIMULATED, testbed.REAL)]
     if metric.statistic is FCT[95]:
         mean = replace(metric, statistic=MEAN_FCT).name
-        return values == [comparison.values(side, mean) for side in (SIMULATED, REAL)]
+        return values == [comparison.values(side, mean) for side in (testbed.SIMULATED, testbed.REAL)]
     return not any(value for side in values for value in side.values())
 
 
@@ -216,37 +205,37 @@ def measure(
     seeds: Sequence[int],
     out: Path,
     told: Told,
-    attempts: int = ATTEMPTS,
-    kernel: Kernel = THIS_KERNEL,
+    attempts: int = testbed.ATTEMPTS,
+    kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Agreement:
     """Compare every cell of these rows over these seeds, and keep the runs on the testbed in `out`.
 
     What would keep this computer's kernel from a run is found out at the start. The same call goes on from the runs
     that are kept, and repeats those in which the testbed did not keep time.
     """
-    slower = {} if kernel is THIS_KERNEL else SLOWER
+    slower = {} if kernel is testbed.THIS_KERNEL else SLOWER
     setups = {row: ONE_HOST.get(row, Setup(row, slower.get(row, {}))) for row in rows}
     places = {(row, column): cell_of(setups[row], column, CELLS[row][column]) for row in rows for column in CELLS[row]}
-    for scenario, scheme, settings, choice in places.values() if kernel is THIS_KERNEL else ():
-        check_testbed(scenario, scheme, linux_settings(scenario, scheme, settings), kernel, choice)
-    cells: dict[tuple[str, str], SideBySide] = {}
+    for scenario, scheme, settings, choice in places.values() if kernel is testbed.THIS_KERNEL else ():
+        testbed.check_testbed(scenario, scheme, testbed.linux_settings(scenario, scheme, settings), kernel, choice)
+    cells: dict[tuple[str, str], testbed.SideBySide] = {}
     for (row, column), (scenario, scheme, settings, choice) in places.items():
-        compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, settings, choice)
+        compare = functools.partial(testbed.compare_with_simulation, scenario, scheme, seeds, settings, choice)
         compare = functools.partial(compare, simulated=setups[row].simulated, attempts=attempts, kernel=kernel)
-        cells[row, column] = compare(store=measured_runs(out, kernel, choice))
+        cells[row, column] = compare(store=testbed.measured_runs(out, kernel, choice))
         told(row, column, len(cells), cells[row, column])
     return Agreement(cells, slower)
 
 
-def cell_of(setup: Setup, column: str, settings: Settings) -> tuple[str, str, Settings, Choice]:
+def cell_of(setup: Setup, column: str, settings: Settings) -> tuple[str, str, Settings, testbed.Choice]:
     """Scenario, scheme and settings of both sides, and the kernel's part in the scheme's place."""
     own = LINUXS_OWN.get(column)
-    return setup.scenario, own or column, {**settings, **setup.settings}, Choice(own, setup.card)
+    return setup.scenario, own or column, {**settings, **setup.settings}, testbed.Choice(own, setup.card)
 
 
 def _host_queue(comparison: Results) -> str:
     """The mean queue of the host on both sides."""
-    means = [comparison.estimate(side, "queue_mean_pkt") for side in (REAL, SIMULATED)]
+    means = [comparison.estimate(side, "queue_mean_pkt") for side in (testbed.REAL, testbed.SIMULATED)]
     return "; ".join(f"{mean.value:.2f}" if mean else "–" for mean in means)
 
 
@@ -259,7 +248,7 @@ def _shown(cell: Mapping[str, Any], metric: str) -> str:
     found = cell["standing"]
     if found and metric not in found:
         return ""
-    difference = cell["comparison"]["paired"][REAL][SIMULATED].get(metric, {}) if found else {}
+    difference = cell["comparison"]["paired"][testbed.REAL][testbed.SIMULATED].get(metric, {}) if found else {}
     text = percent(_estimate(difference, cell["kept_time"]), "%")
     marked = {Standing.WITHIN: text, Standing.OUTSIDE: f"**{text}**", Standing.UNDECIDED: f"{text} ?"}
     return marked[Standing(found.get(metric, Standing.UNDECIDED))]

@@ -11,16 +11,8 @@ from pathlib import Path
 
 from shortflow.lab import Claim, Data, Finding, not_tested
 from shortflow.lab.study import Position, Value
+from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
-from shortflow.linux.testbed import (
-    THIS_KERNEL,
-    check_testbed,
-    is_kept,
-    is_trustworthy,
-    linux_settings,
-    measure_on_testbed,
-    measured_runs,
-)
 from shortflow.metrics.stats import Estimate
 from shortflow.papers.l2dct import fig14 as paper
 from shortflow.records import Account
@@ -85,7 +77,7 @@ class Fig14:
         points: dict[Position, Results] = {(count,): each for count, each in self.points.items()}
         data = _Watched(paper.TESTBED, ("flows",), points)
         found = decide(claim, {"testbed": data})
-        kept = [is_trustworthy(account) for cell in data.cells for account in self.accounts.get(cell, ())]
+        kept = [testbed.is_trustworthy(account) for cell in data.cells for account in self.accounts.get(cell, ())]
         if 2 * sum(kept) < len(kept):
             return not_tested(f"undecided: the testbed kept time in {sum(kept)} of the {len(kept)} runs of this claim")
         return found
@@ -93,7 +85,7 @@ class Fig14:
     @property
     def all_kept_time(self) -> bool:
         """Whether the testbed kept time in every run."""
-        return all(is_trustworthy(account) for accounts in self.accounts.values() for account in accounts)
+        return all(testbed.is_trustworthy(account) for accounts in self.accounts.values() for account in accounts)
 
     def kept_time(self, count: int, scheme: str | None = None) -> str:
         """In how many of its runs the testbed kept time."""
@@ -103,7 +95,7 @@ class Fig14:
             for account in found
             if place[0] == count and scheme in (None, place[1])
         ]
-        return f"{sum(map(is_trustworthy, accounts))} of {len(accounts)}"
+        return f"{sum(map(testbed.is_trustworthy, accounts))} of {len(accounts)}"
 
 
 def measure(
@@ -113,14 +105,14 @@ def measure(
     out: Path,
     told: Told,
     attempts: int,
-    kernel: Kernel = THIS_KERNEL,
+    kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Fig14:
     """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
 
     Every finished run is kept in `out`. One in which the testbed did not keep time is repeated, until there are so many
     `attempts`. What would keep one from beginning is found out at the start.
     """
-    store = measured_runs(out, kernel)
+    store = testbed.measured_runs(out, kernel)
     _check(flows, repeat, size_mb, store, kernel)
     points: dict[int, Results] = {}
     accounts: dict[tuple[int, str], list[Account]] = {}
@@ -130,10 +122,10 @@ def measure(
         for seed in range(1, repeat + 1):
             for scheme in SCHEMES:
                 settings = _settings(scheme, count, size_mb)
-                measured = measure_on_testbed(
+                measured = testbed.measure_on_testbed(
                     SCENARIO, scheme, seed, settings, store=store, attempts=attempts, kernel=kernel
                 )
-                if is_trustworthy(measured.meta["testbed"]):
+                if testbed.is_trustworthy(measured.meta["testbed"]):
                     runs.append(measured.alone())
                 accounts.setdefault((count, scheme), []).append(measured.meta["testbed"])
                 if not measured.reused:
@@ -144,11 +136,11 @@ def measure(
 
 def _check(flows: Sequence[int], repeat: int, size_mb: int, store: Store, kernel: Kernel) -> None:
     """Find out whether the runs that are not kept can begin."""
-    for scheme in SCHEMES if kernel is THIS_KERNEL else ():
+    for scheme in SCHEMES if kernel is testbed.THIS_KERNEL else ():
         for count in flows:
             settings = _settings(scheme, count, size_mb)
-            if not all(is_kept(store, SCENARIO, scheme, seed, settings) for seed in range(1, repeat + 1)):
-                check_testbed(SCENARIO, scheme, settings, kernel)
+            if not all(testbed.is_kept(store, SCENARIO, scheme, seed, settings) for seed in range(1, repeat + 1)):
+                testbed.check_testbed(SCENARIO, scheme, settings, kernel)
                 break
 
 
@@ -163,7 +155,7 @@ def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
     if scheme == "l2dct":
         low, high = (round(size_mb * knee * 1000) for knee in KNEES)
         changed |= {"transport.knee_low": f"{low}KB", "transport.knee_high": f"{high}KB"}
-    return linux_settings(SCENARIO, scheme, changed)
+    return testbed.linux_settings(SCENARIO, scheme, changed)
 
 
 def sections(fig14: Fig14) -> Iterator[Section]:

@@ -16,7 +16,7 @@ from shortflow._core import Scheme
 from shortflow.errors import ConfigError, ExitCode, MissingRequirement
 from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
 from shortflow.quantities import parse
-from shortflow.records import Account, Meta, SeedAccount
+from shortflow.records import Account, Meta
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import Progress, run_one
@@ -92,7 +92,7 @@ class SideBySide:
     """A scenario simulated and on the testbed, over the seeds with which the testbed kept time."""
 
     comparison: Results
-    accounts: Sequence[SeedAccount]
+    accounts: Sequence[Account]
     """Of every seed."""
 
     @property
@@ -239,7 +239,7 @@ def compare_with_simulation(
     common = linux_settings(scenario, scheme, settings)
     told = {**_left_open(scenario, LIKE_TESTBED), **(simulated or {})}
     runs: list[Result] = []
-    accounts: list[SeedAccount] = []
+    accounts: list[Account] = []
     loaded = load_scenario(scenario)
     for seed in seeds:
         if progress:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
 from shortflow.lab.drawing import Beside, Curves, Drawing, beside
 from shortflow.lab.figure import Claim, Draw, Figure
-from shortflow.lab.finding import Finding, Measured, Number, Verdict, finite, not_tested
+from shortflow.lab.finding import Finding, Verdict, finite, not_tested
 from shortflow.lab.study import Position, Scale
 from shortflow.metrics.stats import Estimate
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
@@ -40,25 +40,6 @@ EMPTY = "the baseline in the scheme's place agrees too, so this is no agreement"
 """Said of a claim that is true of a scheme that does nothing."""
 
 
-class ClaimRow(TypedDict):
-    """A claim's verdict as other programs read it."""
-
-    id: str
-    kind: str
-    verdict: str
-    paper: object
-    measured: Measured
-    ci95: list[Number] | None
-    tolerance: str
-    could_be: list[str]
-    """The verdicts that an undecided claim may get, the worst first."""
-    reason: str
-    baseline: str
-    """The claim's verdict with the baseline in the scheme's place, or why there is none."""
-    off: Number | None
-    """How far from a printed number ours lies, relative to that, where it lies furthest."""
-
-
 class Counts(TypedDict):
     """How many claims of a paper have each verdict; those about results first, equations apart."""
 
@@ -73,19 +54,6 @@ class Counts(TypedDict):
     numbers: NotRequired[dict[str, int]]
     """Of these claims those whose numbers are printed: `all`, and those with all of ours `within_10` % of them, 20 and
     30. An earlier build did not count them."""
-
-
-class Document(TypedDict):
-    """A reproduction as other programs read it."""
-
-    scale: str
-    choices: dict[str, str]
-    not_reached: dict[str, list[str]]
-    """For a choice, the papers without such a value and the figures that do not follow it."""
-    claims: list[ClaimRow]
-    summary: dict[str, Counts]
-    runs: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -128,8 +96,8 @@ class Judged:
         """Whether it agrees, but would also with the baseline in the scheme's place."""
         return self.finding.holds and self.baseline is Baseline.AGREES
 
-    def document(self) -> ClaimRow:
-        """The verdict as plain data."""
+    def document(self) -> dict[str, Any]:
+        """The verdict as plain data; docs/results.md describes it."""
         return {
             "id": self.claim.id,
             "kind": self.claim.kind,
@@ -214,7 +182,7 @@ class Reproduction:
         without = [f"{change} is not followed by {', '.join(places)}." for change, places in self.not_reached.items()]
         return " ".join([*part, f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
 
-    def document(self) -> Document:
+    def document(self) -> dict[str, Any]:
         """The verdicts as plain data."""
         return {
             "scale": self.scale.value,

@@ -10,19 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow.errors import ConfigError, LostRun, require_at_least
+from shortflow.errors import ConfigError, LostRun
 from shortflow.metrics.catalogue import missing
 from shortflow.result import Result
-from shortflow.runner import Ask, Jobs, Progress, Runner, Wanted
+from shortflow.runner import Ask, Wanted
 from shortflow.runs import Run
-from shortflow.scenario import Scenario, Settings
-from shortflow.store.runs import Store
 from shortflow.tuning import record
-from shortflow.tuning.asking import Workload, ask
+from shortflow.tuning.asking import Workload
 from shortflow.tuning.goal import UNFINISHED, Goal, Measurement
-from shortflow.tuning.proposals import Proposals, require_optuna
+from shortflow.tuning.proposals import Proposals
 from shortflow.tuning.record import Check, Question, Trial, Tuning
-from shortflow.tuning.space import Parameter
 
 BATCH = 8
 """So many trials are proposed before the results of any of them are known."""
@@ -37,47 +34,18 @@ _LEAST_FEASIBLE = 4
 
 
 def tune(
-    scenario: Scenario,
-    scheme: str,
-    parameters: Sequence[Parameter],
-    goal: Goal,
-    *,
-    out: str | Path,
-    trials: int = TRIALS,
-    seeds: int = SEEDS,
-    settings: Settings | None = None,
-    baseline: str = BASELINE,
-    check_on: Workload | None = None,
-    check_seeds: int = CHECK_SEEDS,
-    jobs: Jobs = None,
-    progress: Progress | None = None,
-) -> Tuning:
-    """Search for the parameters of a scheme that serve a goal best, and check those that were found.
+    directory: Path, question: Question, workloads: Sequence[Workload], trials: int, check_seeds: int
+) -> Ask[Tuning]:
+    """The search that a question asks for in the first workload, and a check of what it found in all.
 
     Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight, and ends when all combinations
     of values in steps have been tried. With one objective, a trial that is hopeless after a third of its seeds is given
-    up. The best trial, or up to five of a Pareto front, then run with `check_seeds` fresh seeds, in the scenario and in
-    a second workload, beside the untuned scheme and the `baseline`. Everything is kept in `out`: a call with the same
-    question goes on where an earlier one stopped.
-
-    `ConfigError` if a key, a metric or a range is wrong, before anything is run; `MissingRequirement` without Optuna.
+    up. The best trial, or up to five of a Pareto front, then run with fresh seeds, beside the untuned scheme and the
+    `baseline`. Everything is kept: the same question goes on where it stopped.
     """
-    require_optuna()
-    require_at_least(1, trials=trials, seeds=seeds)
-    require_at_least(2, check_seeds=check_seeds)
-    here = Workload(scenario, settings or {}, goal)
-    question = ask(here, check_on, scheme, parameters, baseline=baseline, seeds=seeds, batch=BATCH)
-    tuning = record.resume(Path(out), question)
-    fresh = range(seeds + 1, seeds + check_seeds + 1)
-    workloads = [here, *([check_on] if check_on else [])]
+    tuning = record.resume(directory, question)
+    fresh = range(question.seeds + 1, question.seeds + check_seeds + 1)
     of = _expected(tuning, trials, len(workloads) * check_seeds)
-    wanted = _tune(Path(out), tuning, workloads, trials, fresh, of)
-    return Runner(jobs, Store(Path(out)), progress).answer(wanted)
-
-
-def _tune(
-    directory: Path, tuning: Tuning, workloads: Sequence[Workload], trials: int, fresh: Sequence[int], of: int
-) -> Ask[Tuning]:
     for workload in workloads:  # with a seed that the check needs in any case
         yield from _require_metrics(workload, _schemes(tuning.question, workload), fresh[0], of)
     tuning = yield from _search(directory, workloads[0], tuning, trials, of)
