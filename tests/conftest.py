@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -58,24 +57,9 @@ def shortflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Answer:
-        with (
-            contextlib.redirect_stdout(io.StringIO()) as stdout,
-            contextlib.redirect_stderr(io.StringIO()) as stderr,
-        ):
+        with contextlib.redirect_stdout(io.StringIO()) as stdout, contextlib.redirect_stderr(io.StringIO()) as stderr:
             code = shell.execute(arguments)
         return Answer(code, stdout.getvalue(), stderr.getvalue())
-
-    return run
-
-
-@pytest.fixture
-def shortflow_process(tmp_path: Path) -> Command:
-    """Runs the command in a process of its own, in an empty directory outside the checkout."""
-
-    def run(*arguments: str) -> Answer:
-        command = [sys.executable, "-c", "from shortflow.__main__ import main; main()", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-        return Answer(done.returncode, done.stdout, done.stderr)
 
     return run
 

@@ -16,7 +16,6 @@ from conftest import Command
 from shortflow.report.looks import look_of
 from shortflow.report.page import document
 from shortflow.report.study import studies
-from shortflow.result import Result
 from shortflow.scenario import Settings
 from shortflow.shown import Shown
 
@@ -66,11 +65,6 @@ def test_a_changed_scenario_says_so_and_is_what_a_setting_makes(scenario: sf.Sce
     deeper = scenario.with_(**{"switch.mark_above": "30pkt"})
     assert {"key": "switch.mark_above", "value": "30pkt", "source": "--set"} in deeper.resolved()
     assert sf.load(deeper) is deeper
-
-
-def test_a_comparison_says_what_was_changed(comparison: sf.Results) -> None:
-    assert repr(comparison) == ("<Results l2dct-benchmark, load = 0.2, duration = 300ms: tcp, dctcp; 2 seeds>")
-    assert "l2dct-benchmark, load = 0.2, duration = 300ms: mean ± 95 % confidence over 2 seeds" in str(comparison)
 
 
 def test_names_do_for_scenarios_schemes_and_seeds(scenario: sf.Scenario) -> None:
@@ -333,11 +327,6 @@ def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypat
     sf.compare(sf.load({**small, "title": "<b>"}), "tcp", 2, ideal=False)
     assert any('<progress max="1" value="1.0000"' in each.get("text/html", "") for each in shown)
     assert shown[-1]["text/html"] == ""
-
-
-def test_runs_are_told_apart_in_few_words(comparison: sf.Results) -> None:
-    assert len(repr(comparison.runs[0])) < 250
-    assert isinstance(comparison.runs[0], Result)
 
 
 def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Results, shortflow: Command) -> None:

@@ -214,13 +214,7 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
         "damaged: has ",
     ),
 }
-UNSEEN_BY_REPORT = {
-    "all gone but a file": (
-        "result.json",
-        file_instead,
-        "damaged: Not a directory",
-    ),
-}
+UNSEEN_BY_REPORT = {"all gone but a file": ("result.json", file_instead, "damaged: Not a directory")}
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, *UNSEEN_BY_REPORT])

@@ -16,25 +16,20 @@ from shortflow.metrics.data import SIZE_BINS
 from shortflow.records import Meta
 
 
-def rows_of(
-    flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
-) -> list[Row]:
-    """The rows of the metrics."""
+def rows_of(flows: pl.DataFrame, *others: Any) -> list[Row]:
+    """The rows of the metrics of a run with these flows; its tasks, samples, ports and account are the usual ones."""
+    tasks, samples, ports, meta = others or (make_tasks(), make_samples(), make_ports(), make_meta())
     return measure({"flows": flows, "tasks": tasks, "samples": samples, "ports": ports}, meta)
 
 
-def measured(
-    flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
-) -> dict[str, float]:
+def measured(*run: Any) -> dict[str, float]:
     """The metrics by name."""
-    return {row.metric.name: row.value for row in rows_of(flows, tasks, samples, ports, meta)}
+    return {row.metric.name: row.value for row in rows_of(*run)}
 
 
-def bounds(
-    flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
-) -> set[str]:
+def bounds(*run: Any) -> set[str]:
     """The metrics that are lower bounds."""
-    return {row.metric.name for row in rows_of(flows, tasks, samples, ports, meta) if row.lower_bound}
+    return {row.metric.name for row in rows_of(*run) if row.lower_bound}
 
 
 def test_completion_counts_flows_after_the_warm_up() -> None:
@@ -45,7 +40,7 @@ def test_completion_counts_flows_after_the_warm_up() -> None:
             {"id": 2, "size_bytes": 1, "start_s": 2.0, "fct_s": 3.0, "slowdown": 4.0},
         ]
     )
-    run = (flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    run = (flows,)
     metrics = measured(*run)
     assert metrics["flows_short"] == 2
     assert metrics["afct_short_s"] == 2.0
@@ -126,7 +121,7 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
             },
         ]
     )
-    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows)
     assert metrics["goodput_long_bps"] == 150e6 * 8 / 2  # between 1 s and 3 s
     assert "goodput_short_bps" not in metrics
     assert "afct_long_s" not in metrics
@@ -142,7 +137,7 @@ def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
             {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5, "acked_bytes": 100},  # until 4 s
         ]
     )
-    run = (flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    run = (flows,)
     assert measured(*run)["flow_goodput_long_bps"] == 4_500_100 * 8 / (2 + 1 + 2 + 2.5)
     assert "flow_goodput_long_bps" not in bounds(*run)
     ideal = (flows, make_tasks(), make_samples(), make_ports().clear(), make_meta())
@@ -152,7 +147,7 @@ def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_network() -> None:
     counts = {"timeouts": 5, "measured_timeouts": 2, "retransmits": 7, "measured_retransmits": 3}
     flows = make_flows([{"id": 0, "size_bytes": 1, **counts}])
-    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows)
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
     assert [metrics[f"queue_p{percent}_pkt"] for percent in (50, 95, 99)] == [12, 20, 25]
@@ -171,7 +166,7 @@ def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count()
             {"id": 3, "class": "query", "size_bytes": 1, "start_s": 1.5},
         ]
     )
-    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows)
     assert (metrics["timeouts_short"], metrics["timeouts_query"]) == ((3 + 2) / 2, 0)
     assert metrics["timeouts"] == 4 + 1 + 2
     assert (metrics["timed_out_short"], metrics["timed_out_query"]) == (1, 0)
@@ -184,7 +179,7 @@ def test_a_task_timed_out_if_a_flow_of_it_or_of_a_part_of_it_did() -> None:
     parts = [{"id": 3, "kind": "job", "start_s": 1.5}, {"id": 4, "kind": "shuffle", "start_s": 1.5, "part_of": 3}]
     metrics = measured(flows, make_tasks([*queries, *parts]), make_samples(), make_ports(), make_meta())
     assert [metrics[f"{task}_timed_out"] for task in ("query", "job", "shuffle")] == [1 / 3, 1, 1]
-    assert "query_timed_out" not in measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    assert "query_timed_out" not in measured(flows)
     ideal = measured(flows, make_tasks(queries), make_samples(), make_ports().clear(), make_meta())
     assert "timed_out_short" not in ideal
 
@@ -216,7 +211,7 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_
             {"id": 5, "size_bytes": 1, "start_s": 1.0},
         ]
     )
-    run = (flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    run = (flows,)
     assert measured(*run)["deadline_miss"] == 2 / 4
     assert "deadline_miss" in bounds(*run)
     decided = (flows.filter(pl.col("id") != 3), *run[1:])
@@ -260,7 +255,7 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
             {"id": 3, "class": "long", "delivered_bytes": 1, "measured_switch_queueing_s": 9e-6},
         ]
     )
-    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows)
     assert metrics["throughput_short_bps"] == 75e6 * 8 / 2
     assert "throughput_long_bps" not in metrics
     assert metrics["queueing_short_s"] == pytest.approx(2.5e-6)
@@ -285,7 +280,7 @@ def test_deadlines_are_counted_by_class_too() -> None:
     flows = make_flows(
         [{"id": 0, **late}, {"id": 1, **late, "missed": False}, {"id": 2, **late, "missed": False, "class": "query"}]
     )
-    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows)
     assert metrics["deadline_miss"] == pytest.approx(1 / 3)
     assert (metrics["deadline_miss_short"], metrics["deadline_miss_query"]) == (0.5, 0.0)
 
@@ -318,9 +313,9 @@ def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> Non
         for i, time in enumerate(times)
     ]
     alone: list[dict[str, object]] = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
-    metrics = measured(make_flows([*burst, *alone]), make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(make_flows([*burst, *alone]))
     assert metrics["inversions_short"] == 2
-    few = measured(make_flows(alone), make_tasks(), make_samples(), make_ports(), make_meta())
+    few = measured(make_flows(alone))
     assert "inversions_short" not in few
 
 
@@ -346,7 +341,7 @@ def test_flows_to_several_hosts_are_no_burst() -> None:
         {"id": i, "destination": f"h{i % 2}", "size_bytes": 1000, "start_s": 2.0, "fct_s": 1.0, "slowdown": 1.0}
         for i in range(18)
     ]
-    several = measured(make_flows(flows), make_tasks(), make_samples(), make_ports(), make_meta())
+    several = measured(make_flows(flows))
     assert "inversions_short" not in several
 
 
@@ -356,7 +351,7 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
         {"id": i, "size_bytes": size, "start_s": 1.0, "fct_s": fct, "slowdown": 1.0}
         for i, (size, fct) in enumerate(sizes.items())
     ]
-    found = rows_of(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
+    found = rows_of(make_flows(rows))
     shown = telling(found)
     assert {row.metric.name: row.value for row in found if row.metric.size_bin and row.metric.name in shown} == {
         **{"flows_short_10kb": 1, "afct_short_10kb_s": 1},
@@ -368,7 +363,7 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     }
     about = possible(["web_search"])["p99_web_search_100kb_s"]
     assert (about.flow_class, about.size_bin, about.unit) == ("web_search", "100kb", "s")
-    one = rows_of(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
+    one = rows_of(make_flows(rows[1:3]))
     assert not [each for each in telling(one).values() if each.size_bin], "one bin says what the class says"
     beside = {row.metric.name: row.value for row in one if row.metric.name in telling([*found, *one])}
     assert beside["flows_short_10kb"] == 0
@@ -411,7 +406,7 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     assert metrics["jain_sampled_long"] == 0.75
     alone = measured(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
     assert not [name for name in alone if "jain" in name or "convergence" in name]
-    without = measured(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    without = measured(make_flows(LONG))
     assert "jain_long" in without
     assert "jain_sampled_long" not in without
 
@@ -437,6 +432,6 @@ def test_a_metric_is_found_by_its_name_alone() -> None:
     assert {metric.statistic for metric in known.values()} == set(STATISTICS.values())
     assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(SIZE_BINS)
     assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
-    found = rows_of(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    found = rows_of(make_flows(LONG))
     values = {row.metric.name: row.value for row in found}
     assert named(values, {row.metric.name for row in found if row.lower_bound}, ["long"]) == found

@@ -12,7 +12,7 @@ import tomli_w
 
 import shortflow
 from conftest import Command
-from shortflow import _core, bench, load, run
+from shortflow import _core, load, run
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
 from shortflow.runner import waited_for
 from shortflow.scenario import SHIPPED
@@ -48,17 +48,6 @@ SMALL: dict[str, dict[str, str | int]] = {
     "xdctcp-star": {"duration": "100ms", "warmup": "60ms"},
 }
 """What a scenario needs beside a short duration to show something in it."""
-
-
-def test_what_the_documentation_promises_is_there() -> None:
-    promised = {"l2dct-benchmark", "l2dct-pareto", "websearch-star", "facebook-hadoop-star", "incast", "trace-example"}
-    assert promised | {"two-long-flows", "one-long-flow"} <= set(NAMES)
-    applications = {"query-fan-in", "two-level-aggregation", "mapreduce", "web-tier", "atcp-trace", "xdctcp-star"}
-    assert applications | {"incast-deadlines"} <= set(NAMES)
-    networks = {"fat-tree-websearch", "leaf-spine-websearch", "parking-lot", "chain-cross-traffic", "two-tier-incast"}
-    assert networks | {"explicit-example", "link-failure", "wireless-rack"} <= set(NAMES)
-    assert {"permutation-fat-tree", "rack-locality", "cdf-example"} <= set(NAMES)
-    assert {case.scenario for case in bench.CASES} <= set(NAMES)
 
 
 def test_there_is_a_scenario_of_every_kind() -> None:

@@ -99,10 +99,7 @@ def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: 
     assert "0 of them from before" in shortflow(*narrow, "--tables").stderr
     assert len(list((tmp_path / "store" / "runs").iterdir())) == 4
     stored = api.read_store(tmp_path / "store")
-    assert set(stored.flows.join(stored.to_frame(), on="run")["load"]) == {
-        0.2,
-        0.4,
-    }
+    assert set(stored.flows.join(stored.to_frame(), on="run")["load"]) == {0.2, 0.4}
     assert "4 of them from before" in shortflow(*narrow).stderr, "a run with tables is a run"
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -65,32 +65,12 @@ _CASES = (
 CASES = tuple(row for case in _CASES for row in (case, case.with_default_hosts()))
 
 
-class Row(TypedDict):
-    """A case's cost under a scheme.
+Row = dict[str, Any]
+"""A case's cost under a scheme.
 
-    `cpu_s` is the median over the repeats of the processor time of the simulating thread. `over_floor` is the median of
-    its ratio to the time that the floor took right after it, for as many packet-hops.
-    """
-
-    case: str
-    what: str
-    scheme: str
-    packet_hops: int
-    cpu_s: float
-    packet_hops_per_cpu_s: float
-    over_floor: float
-    events_per_packet_hop: float
-    flows_open: int
-    bytes_per_flow: int
-    peak_rss_bytes: int
-    runs: int
-
-
-class StartUp(TypedDict):
-    """What `shortflow run --json` of one short flow costs, nearly all of it start-up."""
-
-    cpu_s: float
-    peak_rss_bytes: int
+`cpu_s` is the median over the repeats of the processor time of the simulating thread. `over_floor` is the median of its
+ratio to the time that the floor took right after it, for as many packet-hops.
+"""
 
 
 def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple[Case, SchemeSource]]:
@@ -104,8 +84,11 @@ def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple
     return ((known[label], source) for label in cases or known for source in sources)
 
 
-def start_up() -> StartUp:
-    """Measure the command in a process of its own; to be called before others, whose peak would count."""
+def start_up() -> Row:
+    """The cost of `shortflow run --json` of one short flow, nearly all of it start-up.
+
+    To be called before others, whose peak would count.
+    """
     scenario = ["one-long-flow", "--set", "duration=10ms", "--set", "warmup=0s"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-P", "-m", "shortflow", "run", *scenario, "--scheme", "dctcp", "--json"]
@@ -123,7 +106,7 @@ def measure(case: Case, scheme: SchemeSource) -> Row:
         return pool.submit(_measure_here, case, scheme).result()
 
 
-def document(rows: list[Row], start: StartUp) -> dict[str, Any]:
+def document(rows: list[Row], start: Row) -> dict[str, Any]:
     """The rows with what they were measured on."""
     machine = {
         "processor": processor(),

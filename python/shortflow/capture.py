@@ -103,10 +103,7 @@ def recording(
             choice, path = trace
             table = stack.enter_context(_trace(path, beside(path), done))
         rows, classes = list(choice.rows), list(choice.classes)
-        yield (
-            _core.Capture(scenario.core, flows=rows, classes=classes, table=table, rows=_ROWS, files=files),
-            done,
-        )
+        yield (_core.Capture(scenario.core, flows=rows, classes=classes, table=table, rows=_ROWS, files=files), done)
 
 
 def events(

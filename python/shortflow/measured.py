@@ -20,7 +20,6 @@ from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, SLOWD
 from shortflow.metrics.data import RunData
 from shortflow.records import Meta
 from shortflow.result import Result, as_measured
-from shortflow.runs import Provenance
 from shortflow.store.columns import TABLES
 
 MEASURED = "measured"
@@ -35,24 +34,9 @@ _EXPECTED = {
 _SAME = 1e-3
 """Times in an empty network that differ by more than this share are of different ways."""
 
-_ORIGIN: Provenance = {
-    "key": "",
-    "version": "",
-    "build": "",
-    "revision": None,
-    "platform": "",
-    "scenario": "",
-    "title": "",
-    "scenario_settings": [],
-    "files": {},
-    "traffic_notes": [],
-    "scheme": MEASURED,
-    "scheme_settings": [],
-    "seed": 0,
-    "digest": "",
-    "finished_at": "",
-    "wall_s": 0.0,
-}
+_WORDS = ("key", "version", "build", "platform", "scenario", "title", "digest", "finished_at")
+_LISTS: Any = {"scenario_settings": [], "scheme_settings": [], "traffic_notes": [], "files": {}}
+_ORIGIN: Any = {**dict.fromkeys(_WORDS, ""), **_LISTS, "revision": None, "scheme": MEASURED, "seed": 0, "wall_s": 0.0}
 """Nobody simulated them."""
 
 Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"

@@ -99,19 +99,10 @@ class Result(Shown):
 
     @classmethod
     def of(
-        cls,
-        provenance: Provenance,
-        tables: "Mapping[str, ArrowTable]",
-        meta: Meta,
-        run: Run | None = None,
+        cls, provenance: Provenance, tables: "Mapping[str, ArrowTable]", meta: Meta, run: Run | None = None
     ) -> "Result":
         """A finished run that gave these tables."""
-        record: Record = {
-            "provenance": provenance,
-            **as_measured(measure(tables, meta)),
-            "tables": {},
-            "meta": meta,
-        }
+        record: Record = {"provenance": provenance, **as_measured(measure(tables, meta)), "tables": {}, "meta": meta}
         return cls(record, tables, at=run.at if run else {}, run=run)
 
     @classmethod
@@ -214,9 +205,7 @@ class Result(Shown):
         """A copy with its tables as Parquet, and their checksums."""
         found = {name: _parquet(getattr(self, name)) for name in columns.TABLES}
         return replace(
-            self,
-            record={**self.record, "tables": {name: checksum(data) for name, data in found.items()}},
-            tables=found,
+            self, record={**self.record, "tables": {name: checksum(data) for name, data in found.items()}}, tables=found
         )
 
     def alone(self) -> "Result":

@@ -35,8 +35,7 @@ def list_(
         str | None, Arg("schemes, scenarios, metrics, figures, …", "KIND", complete=lambda: list(KINDS))
     ] = None,
     names: Annotated[
-        Sequence[str] | None,
-        Arg("Only these, with their details; or 'l2dct*'.", "NAME", many=True, complete=_complete),
+        Sequence[str] | None, Arg("Only these, with their details; or 'l2dct*'.", "NAME", many=True, complete=_complete)
     ] = None,
     *,
     long: Annotated[bool, Opt("Show the details of all: parameters, defaults, ranges.")] = False,

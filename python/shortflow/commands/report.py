@@ -18,8 +18,7 @@ def report(
     ],
     *,
     out: Annotated[
-        str | Path | None,
-        Opt("The page (default: DIR/report.html); missing directories are made.", "FILE", read=Path),
+        str | Path | None, Opt("The page (default: DIR/report.html); missing directories are made.", "FILE", read=Path)
     ] = None,
     measured: Annotated[str | Path | None, given.MEASURED] = None,
     json: Annotated[bool, Opt("Print the numbers behind every plot as one JSON document, in place of a page.")] = False,

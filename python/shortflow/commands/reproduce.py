@@ -48,8 +48,7 @@ def reproduce(
         ),
     ] = None,
     sensitivity: Annotated[
-        bool,
-        Opt("Try every other choice too, and pairs of those that move a claim; say which verdicts change."),
+        bool, Opt("Try every other choice too, and pairs of those that move a claim; say which verdicts change.")
     ] = False,
     minutes: Annotated[
         float | None,

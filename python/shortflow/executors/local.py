@@ -44,12 +44,7 @@ class Local(Executor):
 
 class _Threads(Session):
     def __init__(
-        self,
-        pool: ThreadPoolExecutor,
-        jobs: int,
-        processes: Processes,
-        tables: bool,
-        captures: Mapping[str, Capture],
+        self, pool: ThreadPoolExecutor, jobs: int, processes: Processes, tables: bool, captures: Mapping[str, Capture]
     ) -> None:
         self._pool, self._jobs, self._processes, self._tables = pool, jobs, processes, tables
         self._captures = captures

@@ -135,12 +135,7 @@ def _started(command: Sequence[str], files: Sequence[int]) -> "subprocess.Comple
             raise MissingRequirement(f"{program} is not there; on Debian: apt-get install {package}")
     try:
         return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            pass_fds=files,
-            timeout=LONGEST_S,
+            command, stdin=subprocess.DEVNULL, capture_output=True, check=False, pass_fds=files, timeout=LONGEST_S
         )
     except subprocess.TimeoutExpired as error:
         raise MissingRequirement(f"the virtual machine has not ended within {LONGEST_S} s") from error

@@ -111,12 +111,7 @@ class Scope(Generic[S]):
         self.statistics: list[Statistic] = []
 
     def has(
-        self,
-        pattern: str,
-        label: str,
-        unit: str,
-        about: str,
-        support: Support | None = None,
+        self, pattern: str, label: str, unit: str, about: str, support: Support | None = None
     ) -> Callable[[Callable[[S], float | None]], Statistic]:
         """Declare a statistic, which a function computes. Its unit says what it can be, unless told otherwise."""
         of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.POSITIVE}
@@ -223,10 +218,7 @@ OF_CLASS.has(
     Support.NONNEGATIVE,
 )(lambda flows: mean([wait for flow in flows.flows if (wait := flow.measured_switch_queueing_s) is not None]))
 CLASS_DEADLINE_MISS = OF_CLASS.has(
-    "deadline_miss_<class>",
-    "deadlines missed",
-    "share",
-    "share of the class's flows with a deadline",
+    "deadline_miss_<class>", "deadlines missed", "share", "share of the class's flows with a deadline"
 )(lambda flows: flows.deadline_miss)
 THROUGHPUT = OF_CLASS.has(
     "throughput_<class>_bps", "throughput", "bps", "payload of all finite flows that arrived per measured second"
@@ -280,12 +272,7 @@ TASK_TIMES = {
     for percent in TASK_PERCENTILES
 }
 """Percentiles of it."""
-OF_TASKS.has(
-    "<task>_miss",
-    "{tasks} too late",
-    "share",
-    "share of the tasks with a deadline",
-)(lambda tasks: tasks.miss)
+OF_TASKS.has("<task>_miss", "{tasks} too late", "share", "share of the tasks with a deadline")(lambda tasks: tasks.miss)
 OF_TASKS.has(
     "<task>_timed_out", "{tasks} with a timeout", "share", "share of the tasks one or more of whose flows had a timeout"
 )(lambda tasks: tasks.timed_out)
@@ -306,10 +293,7 @@ for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
     )
 QUEUE_MEAN = OF_PORTS.statistics[0]
 UTILISATION = OF_PORTS.has(
-    "utilisation",
-    "link use",
-    "share",
-    "busy share of the measured time, mean over the measured ports",
+    "utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports"
 )(_mean_of("utilisation"))
 
 DROPS = OF_NETWORK.has("drops", "dropped packets", "", "packets dropped anywhere in the measured time, ACKs included")(
@@ -324,12 +308,9 @@ RETRANSMITS = OF_NETWORK.has(
 TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts in the measured time")(
     lambda run: run.packets(sum(flow.measured_timeouts for flow in run.flows.flows))
 )
-DEADLINE_MISS = OF_NETWORK.has(
-    "deadline_miss",
-    "deadlines missed",
-    "share",
-    "share of the flows with a deadline",
-)(lambda run: run.flows.deadline_miss)
+DEADLINE_MISS = OF_NETWORK.has("deadline_miss", "deadlines missed", "share", "share of the flows with a deadline")(
+    lambda run: run.flows.deadline_miss
+)
 UNFINISHED = OF_NETWORK.has(
     "unfinished",
     "unfinished flows",

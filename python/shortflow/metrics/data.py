@@ -15,13 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from shortflow.metrics.stats import jain_index, rank
 from shortflow.records import Meta
 
-SIZE_BINS = {
-    "10kb": "≤ 10 KB",
-    "100kb": "10–100 KB",
-    "1mb": "100 KB–1 MB",
-    "10mb": "1–10 MB",
-    "larger": "> 10 MB",
-}
+SIZE_BINS = {"10kb": "≤ 10 KB", "100kb": "10–100 KB", "1mb": "100 KB–1 MB", "10mb": "1–10 MB", "larger": "> 10 MB"}
 """The bins of flow sizes, and what they hold; a bin includes its upper end."""
 _BINS = tuple(SIZE_BINS)
 _BIN_EDGES = (10_000, 100_000, 1_000_000, 10_000_000)
