@@ -53,6 +53,18 @@ fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
     }
 }
 
+/// The next segment comes when one has left: two of each connection are in the card at any time, as on Linux (docs/testbed.md).
+#[test]
+fn a_held_connection_keeps_its_small_queue_full() {
+    for (queue, flows) in [("droptail", 1), ("droptail", 2), ("fair", 2)] {
+        let outcome = run(&scenario(&of_one_host(flows), &[]), &scheme("dctcp", &[("host.queue", queue)]));
+        let held = values(&outcome, |subject| matches!(subject, Subject::QueuePackets(_)));
+        let late = &held[held.len() / 2..];
+        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        assert!((mean - f64::from(2 * flows)).abs() < 0.01, "{queue}: {mean} packets of {flows} flows");
+    }
+}
+
 /// Laws over queues that do not mark, but for delay-based Swift: which flow meets the full buffer is a matter of phase.
 const NEED_JITTER: [&str; 5] = ["tcp", "newreno", "cubic", "atcp", "pfabric"];
 

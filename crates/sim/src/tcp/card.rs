@@ -1,7 +1,7 @@
 //! The sender and its host's card: a small queue, as Linux has it, keeps a connection from filling the card that it shares.
 //!
-//! At most so many of its segments are in the card; the sender is woken when none of them is left, and an ACK may find room
-//! before. What repairs a loss whatever the window says goes past the limit and is counted: the first segment of fast
+//! At most so many of its segments are in the card; the sender is woken at each departure that leaves room, as by the kernel's
+//! tsq_tasklet_func(). What repairs a loss whatever the window says goes past the limit and is counted: the first segment of fast
 //! retransmit, of a partial ACK, of a timeout and a probe of the tail.
 
 use crate::host::Alarm;
@@ -24,7 +24,7 @@ pub(super) struct Card {
     until: Instant,
     /// The latest departures that are known, the last of them last.
     departs: [Instant; MOST],
-    /// The time at which the card is empty, if the sender has more to send.
+    /// The time at which the card has room, if the sender has more to send.
     pub alarm: Alarm,
 }
 
@@ -105,7 +105,7 @@ impl Card {
     }
 
     fn set_alarm(&mut self) {
-        self.alarm.deadline = (self.waiting == 0).then_some(self.departs[MOST - 1]);
+        self.alarm.deadline = Some(self.until).filter(|until| *until < Instant::MAX);
     }
 }
 
