@@ -3,9 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
-from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective
+from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective, Parameter
 from shortflow.tuning.record import Check, Question, Trial, Tuning
-from shortflow.tuning.space import Parameter
 
 AFCT, GOODPUT, MISS = "afct_short_s", "goodput_long_bps", "deadline_miss"
 CLASSES = ["short", "long"]

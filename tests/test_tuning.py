@@ -25,11 +25,10 @@ from shortflow.result import Result
 from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import Workload, ask, second_workload
-from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
+from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective, Parameter
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import Proposals, importances, optuna_study
 from shortflow.tuning.record import Question, Trial, Tuning
-from shortflow.tuning.space import Parameter
 from shortflow.tuning.verdict import sentence
 
 

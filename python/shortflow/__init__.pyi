@@ -5,13 +5,13 @@ from shortflow._core import Flow as Flow
 from shortflow._core import Window as Window
 from shortflow.api.plots import Plots as Plots
 from shortflow.api.plots import TuningPlots as TuningPlots
+from shortflow.asks import Condition as Condition
 from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
 from shortflow.commands.run import run as run
 from shortflow.commands.search import search as search
 from shortflow.commands.sweep import sweep as sweep
 from shortflow.commands.tune import tune as tune
-from shortflow.condition import Condition as Condition
 from shortflow.errors import Cancelled as Cancelled
 from shortflow.errors import ConfigError as ConfigError
 from shortflow.errors import DamagedResult as DamagedResult

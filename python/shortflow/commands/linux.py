@@ -1,16 +1,308 @@
-"""`linux`: the schemes on real Linux. Most commands are those of the program `shortflow-linux`."""
+"""`linux`: the schemes on real Linux: commands that measure, and those of the program `shortflow-linux`."""
 
+import contextlib
+import json as formats
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
-from shortflow.commands.agreement import agreement
-from shortflow.commands.fig14 import fig14
-from shortflow.commands.testbed import compare_sim, on_testbed
-from shortflow.front.command import Answer, Command, Group, shell_command
-from shortflow.linux.kernels import PROGRAM, program
+from shortflow._core import Scheme
+from shortflow.errors import ConfigError, ExitCode, Interrupted, did_you_mean
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Command, Group, Opt, command, shell_command
+from shortflow.front.console import note, note_about, note_faults
+from shortflow.front.progress import told
+from shortflow.linux import agreement as study
+from shortflow.linux import fig14 as figure
+from shortflow.linux import testbed
+from shortflow.linux.kernels import PROGRAM, Kernel, program
+from shortflow.linux.testbed import ATTEMPTS, SideBySide
+from shortflow.linux.virtual import VirtualKernel
+from shortflow.metrics import catalogue
+from shortflow.records import Account
+from shortflow.report.tables import comparison_tables, lay_out, metrics_of, stacked
+from shortflow.reproduction.summary import claim_table
+from shortflow.results import Results
+from shortflow.scenario import as_pairs, load_scenario
+from shortflow.store.files import Kind, write_text
+
+HEADLINES = (
+    *(catalogue.MEAN_FCT, catalogue.FCT[95], catalogue.TASK_TIMES[95], catalogue.GOODPUT, catalogue.THROUGHPUT),
+    *(
+        catalogue.QUEUE_MEAN,
+        catalogue.UTILISATION,
+        catalogue.MARKS,
+        catalogue.DROPS,
+        catalogue.RETRANSMITS,
+        catalogue.TIMEOUTS,
+    ),
+)
+"""Completion and throughput of every class, then the network; without sizes bin by bin."""
+
+FLOOR = "transport.cwnd_floor"
+"""The least window, in segments: the one parameter with another default in the kernel."""
+
+OF_COMPUTER = "close other programs, or use --virtual"
+OF_MACHINE = "the virtual machine is too slow for it: lower the rates, and start fewer flows at once"
+"""What to do where it did not keep time."""
+
+SchemeName = Annotated[str, given.SCHEME]
+Congestion = Annotated[str | None, Opt("The kernel's congestion control, in place of the scheme's own.", "NAME")]
+Card = Annotated[str | None, Opt("The kernel's queue in the hosts' cards, in place of a FIFO: fq or fq_codel.", "NAME")]
+Attempts = Annotated[int, given.whole("Try a run at most this often, until the testbed keeps time.")]
+AllowLate = Annotated[bool, Opt("Exit with 0 also where the testbed did not keep time in the end.")]
+Virtual = Annotated[
+    bool,
+    Opt(
+        "Use the kernel of a virtual machine (`make machine`), whose clock waits for it: slow, but always on time,"
+        " and without root."
+    ),
+]
+
+
+@command
+def on_testbed(
+    scenario: given.NamedScenario,
+    scheme: SchemeName = "dctcp",
+    seed: given.Seed = 1,
+    *,
+    congestion: Congestion = None,
+    card: Card = None,
+    settings: given.Settings = None,
+    attempts: Attempts = testbed.ATTEMPTS,
+    allow_late: AllowLate = False,
+    virtual: Virtual = False,
+    progress: given.Progress = None,
+) -> Answer:
+    """Run a scenario on the kernel's TCP, in network namespaces. Needs root, or --virtual.
+
+    The round trip is drawn by the seed, up to 5 % from the scenario's, unless it is set. The exit code is 1 if the
+    testbed did not keep time.
+    """
+    drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
+    loaded = load_scenario(scenario)
+    with told(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
+        if bar:
+            bar(0.0, 0, 1)
+        measured = testbed.measure_on_testbed(
+            scenario, scheme, seed, drawn, testbed.Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
+        )
+    account = measured.meta["testbed"]
+    comparison = Results([measured], loaded.name, loaded.title, drawn)
+    if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
+        note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
+    note_faults(measured.meta["drops"])
+    note_about(comparison)
+    _note_late(account, "")
+    code = exit_code(testbed.is_trustworthy(account), allow_late, virtual)
+    return Answer(
+        lambda: {**comparison.document(), "testbed": account},
+        (each for each in (comparison_tables(comparison), _account(account))),
+        code,
+    )
+
+
+@command
+def compare_sim(
+    scenario: given.NamedScenario,
+    scheme: SchemeName = "dctcp",
+    seeds: given.Seeds = 3,
+    *,
+    congestion: Congestion = None,
+    card: Card = None,
+    settings: given.Settings = None,
+    attempts: Attempts = testbed.ATTEMPTS,
+    allow_late: AllowLate = False,
+    virtual: Virtual = False,
+    progress: given.Progress = None,
+) -> Answer:
+    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root, or --virtual.
+
+    Runs in which the testbed did not keep time are repeated, and enter no average; the exit code is 1 if that did not
+    help. The round trip of each seed is drawn, up to 5 % from the scenario's, unless it is set.
+    """
+    every = range(1, seeds + 1)
+    with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
+        both = testbed.compare_with_simulation(
+            scenario,
+            scheme,
+            every,
+            settings or {},
+            testbed.Choice(congestion, card),
+            bar,
+            attempts=attempts,
+            kernel=chosen(virtual),
+        )
+    comparison = both.comparison
+    reasons = testbed.known_differences(comparison, scheme)
+    note_about(comparison)
+    of_testbed = {"kept_time": both.kept, "testbed": both.accounts, "known_differences": reasons}
+    code = exit_code(both.kept == seeds, allow_late, virtual)
+    return Answer(lambda: {**comparison.document(), **of_testbed}, _side_by_side(both, reasons), code)
+
+
+def _side_by_side(both: testbed.SideBySide, reasons: list[str]) -> Iterator[RenderableType]:
+    if both.comparison.runs:
+        yield comparison_tables(both.comparison, metrics_of(both.comparison, *HEADLINES))
+    yield f"The testbed: {both.kept_time}.\n"
+    if reasons:
+        yield "\n".join(f"Known difference: {reason}." for reason in reasons) + "\n"
+    for account in both.accounts:
+        _note_late(account, f"seed {account['seed']}, ")
+        note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
+
+
+@contextlib.contextmanager
+def _going_on(out: Path) -> Iterator[None]:
+    """After Ctrl-C, a message that says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as cause:
+        message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
+        raise Interrupted(message) from cause
+
+
+def chosen(virtual: bool) -> Kernel:
+    """The kernel that an option asks for."""
+    return VirtualKernel() if virtual else testbed.THIS_KERNEL
+
+
+def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
+    """1 where the testbed did not keep time, unless that is allowed; then says what helps."""
+    if is_on_time:
+        return ExitCode.FINE
+    note(f"the testbed did not keep time: {OF_MACHINE if virtual else OF_COMPUTER}")
+    return ExitCode.FINE if allow_late else ExitCode.CLAIM_FAILED
+
+
+def _note_late(account: Account, seed: str) -> None:
+    """Why attempts before the last did not keep time."""
+    for attempt, verdict in enumerate(account["late"][: account["attempts"] - 1], 1):
+        note(f"{seed}attempt {attempt}: {verdict}")
+
+
+def _micros(seconds: float) -> str:
+    return f"{seconds * 1e6:,.{0 if seconds >= 1e-5 else 2}f} µs"
+
+
+def _account(account: Account) -> str:
+    of_frames, stalls, of_hosts = account["timing_error_s"], account["stalls"], account["host_stalls"]
+    return (
+        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by"
+        f" {_micros(of_frames['p50'])} (median), {_micros(of_frames['p99'])} (p99), {_micros(of_frames['max'])} (max);"
+        f" more than {_micros(stalls['limit_s'])} late: the switch {stalls['count']} times, the hosts' thread"
+        f" {of_hosts['count']} times; switch busy {account['busy']:.0%}"
+    )
+
+
+@command
+def agreement(
+    rows: Annotated[
+        Sequence[str] | None,
+        Arg("Rows of the tables, such as 'messages, fq', or one-host for the second table.", "ROW", many=True),
+    ] = None,
+    *,
+    seeds: given.Seeds = 10,
+    out: given.KeptIn = Path("results/agreement"),
+    attempts: Attempts = ATTEMPTS,
+    allow_late: AllowLate = False,
+    virtual: Virtual = False,
+) -> Answer:
+    """Compare simulator and kernel over all testbed scenarios, or over the rows that are named.
+
+    Needs root, and the better part of an hour; or --virtual, and hours.
+
+    Writes the table as agreement.md and everything as agreement.json. Finished runs are kept: the same command goes on
+    from there. The exit code is 1 if a run did not keep time. The aim is completion times, goodput and queue within
+    5 %, marks within 10 %, with their whole 95 % interval; what is outside and what is undecided is named.
+    """
+    out = Path(out)
+    with _going_on(out):
+        found = study.measure(_chosen_rows(rows), range(1, seeds + 1), out, _tell_agreement, attempts, chosen(virtual))
+    document = found.document()
+    table = study.markdown(document)
+    write_text(out / "agreement.md", table, Kind.TABLE)
+    write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
+    for each in found.named(study.Standing.OUTSIDE):
+        note(f"outside the aim: {each}")
+    for each in found.named(study.Standing.UNDECIDED):
+        note(f"undecided: {each}")
+    return Answer(lambda: document, [table], exit_code(found.all_kept_time, allow_late, virtual))
+
+
+def _chosen_rows(names: Sequence[str] | None) -> list[str]:
+    """The rows of these names; all without a name."""
+    rows = [row for name in names or () for row in study.GROUPS.get(name, [name])]
+    for row in rows:
+        if row not in study.CELLS:
+            known = [*study.GROUPS, *study.CELLS]
+            meant = did_you_mean(row, known)
+            raise ConfigError(f"ROW: unknown row {row!r}; expected one of {', '.join(known)}{meant}")
+    return rows or list(study.CELLS)
+
+
+def _tell_agreement(scenario: str, scheme: str, done: int, cell: SideBySide) -> None:
+    note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {cell.tried} run{'s' if cell.tried != 1 else ''}")
+
+
+@command
+def fig14(
+    *,
+    repeat: Annotated[int, given.whole("Repetitions of each run; the paper has 10.")] = 10,
+    flows: Annotated[str, Opt("Numbers of simultaneous flows, from 1 to 8.", "N,…")] = "1,2,4,8",
+    full: Annotated[bool, Opt(f"Flows of {figure.FULL_MB} MB, which take hours in all.")] = False,
+    out: given.KeptIn = Path("results/fig14"),
+    attempts: Attempts = ATTEMPTS,
+    allow_late: AllowLate = False,
+    virtual: Virtual = False,
+) -> Answer:
+    """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims.
+
+    Needs root, and some minutes; or --virtual, and hours.
+
+    Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there, and it repeats those
+    in which the testbed did not keep time, which enter no average. The exit code is 1 if a run did not keep time; a
+    claim most of whose runs did not is undecided.
+    """
+    size_mb = figure.FULL_MB if full else figure.SCALED_MB
+    counts, out = _counts(flows), Path(out)
+    with _going_on(out):
+        measured = figure.measure(counts, repeat, size_mb, out, _tell_fig14, attempts, chosen(virtual))
+    note(f"runs: {measured.store.runs}")
+    code = exit_code(measured.all_kept_time, allow_late, virtual)
+    return Answer(lambda: _fig14_document(size_mb, measured), _fig14_tables(measured), code)
+
+
+def _fig14_document(size_mb: int, measured: figure.Fig14) -> dict[str, Any]:
+    kept: dict[str, dict[str, object]] = {}
+    for (count, scheme), accounts in measured.accounts.items():
+        kept.setdefault(str(count), {})[scheme] = accounts
+    points = {str(count): comparison.document() for count, comparison in measured.points.items()}
+    decided = [judged.document() for judged in measured.claims()]
+    return {"size_mb": size_mb, "flows": points, "claims": decided, "testbed": kept}
+
+
+def _fig14_tables(measured: figure.Fig14) -> Iterator[RenderableType]:
+    for section in figure.sections(measured):
+        yield stacked(*lay_out(section))
+    yield claim_table(measured.claims())
+
+
+def _counts(text: str) -> list[int]:
+    counts = [int(each) if each.strip().isdigit() else 0 for each in text.split(",")]
+    if not all(1 <= count <= 8 for count in counts):
+        raise ConfigError(f"--flows {text}: expected numbers from 1 to 8, separated by commas")
+    return list(dict.fromkeys(counts))
+
+
+def _tell_fig14(scheme: str, flows: int, repetition: int, account: Account) -> None:
+    note(f"{flows} flow{'s' if flows > 1 else ''}, repetition {repetition}, {scheme}: {account['verdict']}")
+
 
 HANDED_ON = {
     "check": "List what this host supports and what is missing.",

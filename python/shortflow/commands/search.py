@@ -9,8 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from shortflow import asks
-from shortflow.asks import Search
-from shortflow.condition import Condition
+from shortflow.asks import Condition, Search
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing

@@ -24,11 +24,10 @@ from shortflow.store.runs import Store
 from shortflow.terms import pairs
 from shortflow.tuning import engine
 from shortflow.tuning.asking import WORKLOADS, Workload, ask, second_workload
-from shortflow.tuning.goal import Goal
+from shortflow.tuning.goal import Goal, Parameter
 from shortflow.tuning.pages import document, write_page
 from shortflow.tuning.proposals import require_optuna
 from shortflow.tuning.record import Tuning
-from shortflow.tuning.space import Parameter
 from shortflow.tuning.tables import sections
 from shortflow.tuning.verdict import Holds, holds, sentence, verdicts
 

@@ -3,19 +3,10 @@
 from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
-from shortflow.lab.counts import drops_in_run, retransmits_in_run, timeouts_in_run
 from shortflow.lab.data import Data, recorded, some
 from shortflow.lab.drawing import Beside, Curves, Drawing, Line
 from shortflow.lab.figure import Claim, Draw, Figure, paper
-from shortflow.lab.finding import (
-    Finding,
-    all_hold,
-    at_least,
-    at_most,
-    fact,
-    not_tested,
-    within,
-)
+from shortflow.lab.finding import Finding, all_hold, at_least, at_most, fact, not_tested, within
 from shortflow.lab.quantity import (
     Every,
     Measure,
@@ -26,10 +17,13 @@ from shortflow.lab.quantity import (
     change,
     computed,
     difference,
+    drops_in_run,
     effect,
     level,
     measure,
     pooled,
     ratio,
+    retransmits_in_run,
+    timeouts_in_run,
 )
 from shortflow.lab.study import Scale, Study

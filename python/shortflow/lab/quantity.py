@@ -513,3 +513,24 @@ def _over(value: float) -> float:
 
 def _under(value: float) -> float:
     return math.nextafter(value, -math.inf)
+
+
+# Counted over whole runs, warm-up and drain included: the timeouts of a burst that comes late fall into the drain.
+
+
+@measure("drops in the whole run")
+def drops_in_run(result: Result) -> float:
+    """Packets dropped anywhere, ACKs included."""
+    return float(result.meta["counters"]["packets_dropped"])
+
+
+@measure("timeouts in the whole run")
+def timeouts_in_run(result: Result) -> float:
+    """Retransmission timeouts of all flows."""
+    return float(result.flows["timeouts"].sum())
+
+
+@measure("retransmissions in the whole run")
+def retransmits_in_run(result: Result) -> float:
+    """Data segments retransmitted by all flows."""
+    return float(result.flows["retransmits"].sum())

@@ -12,9 +12,8 @@ from shortflow.runs import Plan, Run
 from shortflow.scenario import Scenario, Settings, load_scenario
 from shortflow.scheme import load_schemes, settings_of, split_settings
 from shortflow.transport import SOURCE
-from shortflow.tuning.goal import Constraint, Goal
+from shortflow.tuning.goal import Constraint, Goal, Parameter
 from shortflow.tuning.record import Question
-from shortflow.tuning.space import Parameter
 
 WORKLOADS = ("l2dct-pareto", "l2dct-benchmark", "websearch-star", "facebook-hadoop-star")
 """Where parameters are checked unless told: the first of these that is not the scenario and has the goal's metrics."""

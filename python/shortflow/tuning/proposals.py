@@ -15,9 +15,8 @@ from typing import Any
 
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.lazy import optuna
-from shortflow.tuning.goal import Goal, Judgement
+from shortflow.tuning.goal import Goal, Judgement, Parameter
 from shortflow.tuning.record import Trial, Tuning
-from shortflow.tuning.space import Parameter
 
 _PATIENCE = 50
 """After so many refusals in a row, what is left of a batch is drawn evenly."""

@@ -13,8 +13,7 @@ from shortflow.lazy import console, judged, pl, plots, tables, tuned
 from shortflow.quantities import in_base_unit
 from shortflow.shown import Shown
 from shortflow.store.files import check_seal, sealed, write_bytes
-from shortflow.tuning.goal import Goal, Judgement, Measurement, dominates
-from shortflow.tuning.space import Parameter
+from shortflow.tuning.goal import Goal, Judgement, Measurement, Parameter, dominates
 
 FILE = "tuning.json"
 """The file's name in the directory of a tuning."""

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, number, percent, shown
-from shortflow.tuning.change import Change, change
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread
-from shortflow.tuning.verdict import verdict
+from shortflow.tuning.verdict import Change, change, verdict
 
 _MOST_OF_FRONT = 12
 """So many trials of a front, evenly along it, are in its table; all of them are in the plot."""
