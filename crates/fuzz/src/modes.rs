@@ -10,7 +10,9 @@ use shortflow_sim::probe::watch::{FlowChoice, Watching};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::service::ServiceModel;
-use shortflow_sim::simulation::{Observer, RunError, Standing, Unattended, Way, run_in, run_on};
+use shortflow_sim::simulation::{
+    ExecutionPlan, Modes, Observer, RunError, Standing, Unattended, run_on, run_planned,
+};
 use shortflow_units::{Instant, PortId};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,7 +57,8 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let Ok((scenario, text)) = ScenarioGenerator::settle(&mut choices, style) else { return Ok(None) };
     let is_choosy = !number.is_multiple_of(ANYTHING_EVERY);
     if is_choosy
-        && !(has_wide_slots(&scenario) && (Way { by_node: true, ..PLAIN }).is_possible(&scenario, scheme))
+        && !(has_wide_slots(&scenario)
+            && ExecutionPlan::set(Modes { by_node: true, ..PLAIN }, &scenario, scheme).is_some())
     {
         return Ok(None);
     }
@@ -117,13 +120,25 @@ fn windows(scenario: &Scenario, outcome: &Outcome) -> u64 {
 }
 
 /// Order of time without shortcuts.
-const PLAIN: Way = Way { cores: 1, by_node: false, paths: false, fetch: false };
+const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false };
+
+/// A run with these choices; `None` if the scenario forbids them.
+fn run_in(
+    modes: Modes,
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let plan = ExecutionPlan::set(modes, scenario, scheme);
+    plan.map(|plan| run_planned(&plan, scenario, scheme, seed, observer)).transpose()
+}
 
 /// One way of running.
 #[derive(Debug, Clone, Copy)]
 enum Mode {
     /// The way is told.
-    Told(Way),
+    Told(Modes),
     /// The simulator chooses, on so many cores at most.
     Chosen(usize),
     /// Every packet is watched.
@@ -136,11 +151,13 @@ fn modes(most: usize) -> Vec<Mode> {
     for cores in 1..=most {
         modes.push(Mode::Chosen(cores));
         let both = [false, true];
-        let of_node = both.map(|by_node| both.map(|fetch| both.map(|paths| (by_node, fetch, paths))));
+        let of_node = both.map(|by_node| {
+            both.map(|prefetch| both.map(|fixed_paths| Modes { cores, by_node, fixed_paths, prefetch }))
+        });
         let all = of_node.into_iter().flatten().flatten();
         // Parts keep paths as a whole network does.
-        let told = all.filter(|(.., paths)| cores == 1 || *paths);
-        modes.extend(told.map(|(by_node, fetch, paths)| Mode::Told(Way { cores, by_node, paths, fetch })));
+        let told = all.filter(|modes| cores == 1 || modes.fixed_paths);
+        modes.extend(told.map(Mode::Told));
     }
     modes
 }
@@ -148,10 +165,10 @@ fn modes(most: usize) -> Vec<Mode> {
 impl Mode {
     fn name(self) -> String {
         match self {
-            Mode::Told(Way { cores, by_node, paths, fetch }) => {
+            Mode::Told(Modes { cores, by_node, fixed_paths, prefetch }) => {
                 let order = if by_node { "node by node" } else { "in order of time" };
                 let with = |word, is_so| if is_so { word } else { "" };
-                format!("{order} on {cores}{}{}", with(", paths", paths), with(", fetching", fetch))
+                format!("{order} on {cores}{}{}", with(", paths", fixed_paths), with(", fetching", prefetch))
             }
             Mode::Chosen(cores) => format!("as chosen on {cores}"),
             Mode::Watched => "watched".to_owned(),
@@ -160,7 +177,7 @@ impl Mode {
 
     fn run(self, scenario: &Scenario, scheme: &Scheme, seed: u64) -> Result<Option<Outcome>, RunError> {
         match self {
-            Mode::Told(way) => run_in(way, scenario, scheme, seed, &mut Unattended),
+            Mode::Told(modes) => run_in(modes, scenario, scheme, seed, &mut Unattended),
             Mode::Chosen(cores) => {
                 let (outcome, taken) = run_on(cores, scenario, scheme, seed, &mut Unattended)?;
                 Ok((taken.used == cores).then_some(outcome))

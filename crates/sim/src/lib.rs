@@ -11,6 +11,7 @@ pub mod floor;
 pub mod host;
 pub mod ideal;
 pub mod minimal;
+mod needs;
 pub mod net;
 pub mod outcome;
 pub mod packet;
@@ -20,8 +21,6 @@ pub mod queue;
 pub mod remarks;
 pub mod roce;
 pub mod routing;
-#[cfg(test)]
-mod sabotage;
 pub mod scenario;
 mod schema;
 pub mod scheme;

@@ -13,15 +13,8 @@ use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
 use crate::topology::Graph;
-use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
-
-/// Events in a slot of the queue: few are sorted soonest, several can be looked at before the first is handled.
-const FEW: f64 = 1.2;
-const SEVERAL: f64 = 4.5;
-/// From so many ports on what comes next is no longer in the processor's nearer caches; of what comes next at one node more is.
-const LARGE: usize = 512;
-const LARGE_BY_NODE: usize = 1024;
 
 /// What few networks have, off the path of packets in the others.
 #[derive(Debug, Clone)]
@@ -40,14 +33,10 @@ pub struct Network {
     chooser: Chooser,
     special: Option<Box<Special>>,
     paths: Paths,
-    /// Whether packets take the paths of their connections: not where one switch says all, nor where links fail.
-    keeps_paths: bool,
+    /// Whether packets take the paths of their connections.
+    fixed_paths: bool,
     outages: Option<Box<Outages>>,
     hosts: usize,
-    /// Whether it pays to fetch ahead.
-    is_large: bool,
-    /// For how long what happens at a node has no bearing on others, if events are taken node by node.
-    apart: Option<Span>,
     /// What was dropped at nodes and not at ports.
     drops: BTreeMap<NodeId, Drops>,
     /// What hosts are to know of the packets that waited with their schedulers, if they want to.
@@ -95,8 +84,6 @@ impl Network {
         let special = memory.map(|memory| Box::new(Special { memory: Some(memory), watch: None }));
         let (ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
         let (hosts, before) = (graph.hosts(), Counted::default());
-        let keeps_paths = graph.nodes.len() - hosts > 1 && outages.is_none();
-        let is_large = ports.len() >= LARGE;
         Ok(Network {
             ports,
             crossing: Vec::new(),
@@ -104,11 +91,9 @@ impl Network {
             chooser,
             special,
             paths: Paths::default(),
-            keeps_paths,
+            fixed_paths: false,
             outages,
             hosts,
-            is_large,
-            apart: None,
             drops,
             left: None,
             sent: 0,
@@ -118,15 +103,9 @@ impl Network {
         })
     }
 
-    /// The same, to be simulated node by node if they are so far `apart`.
-    pub fn by_node(self, apart: Option<Span>) -> Network {
-        let large = if apart.is_some() { LARGE_BY_NODE } else { LARGE };
-        Network { is_large: self.ports.len() >= large, apart, ..self }
-    }
-
-    /// The same, whatever its size: paths are kept, where they may be, and the next events' data is fetched ahead.
-    pub fn with_shortcuts(self, paths: bool, fetch: bool) -> Network {
-        Network { keeps_paths: self.keeps_paths && paths, is_large: fetch, ..self }
+    /// The same network, in which packets of a connection take one path, worked out when the connection begins.
+    pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
+        Network { fixed_paths, ..self }
     }
 
     /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
@@ -152,22 +131,6 @@ impl Network {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
-    }
-
-    /// An empty queue for the events of this network, in which most ports have one pending, each for as long as a packet
-    /// of `size` crosses the link.
-    pub fn events<E: WithNetwork>(&self, size: Bytes) -> EventQueue<E> {
-        if let Some(apart) = self.apart {
-            let nodes = self.ports.iter().map(|port| port.from.index() + 1).max().unwrap_or(0);
-            return EventQueue::new().sited(nodes, apart);
-        }
-        let crossing = |port: &Port| {
-            (port.link().0.tx_time(size).as_ps() as f64 + port.link().1.as_ps() as f64).max(1.0)
-        };
-        let per_ps: f64 = self.ports.iter().map(|port| 1.0 / crossing(port)).sum();
-        let per_slot = if self.is_large { SEVERAL } else { FEW };
-        let span = |ps: f64| Span::from_ps(ps as u64);
-        EventQueue::new().slotted(span(per_slot / per_ps), span(2.0 * self.ports.len() as f64 / per_ps))
     }
 
     /// Keeps from now on what hosts are to know of the packets that waited with their schedulers.
@@ -223,10 +186,6 @@ impl Network {
             return false;
         }
         self.delivered += 1;
-        #[cfg(test)]
-        if crate::sabotage::loses(packet) {
-            return false;
-        }
         true
     }
 
@@ -404,18 +363,13 @@ impl Network {
         }
     }
 
-    /// Whether it pays to call [`Network::prefetch`].
-    pub fn is_large(&self) -> bool {
-        self.is_large
-    }
-
     /// Has the processor fetch what the packets need that arrive next from `ports`, stage by stage, for all of them at
     /// once. `at_host` is told of those that reach their host. Leaves in `ports` where the others go on.
     pub fn prefetch(&self, ports: &mut Vec<PortId>, mut at_host: impl FnMut(&Packet)) {
         let of = |port: &PortId| &self.ports[port.index()];
         ports.iter().for_each(|port| of(port).prefetch_wire());
         ports.iter().for_each(|port| of(port).prefetch_head());
-        if self.keeps_paths {
+        if self.fixed_paths {
             ports.iter().filter_map(|port| of(port).head()).for_each(|packet| self.paths.prefetch(packet));
         }
         ports.retain_mut(|port| {
@@ -445,7 +399,7 @@ impl Network {
 
     /// A connection begins: works out its path, if all its packets take one.
     pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
-        if self.keeps_paths {
+        if self.fixed_paths {
             let way = |source, to| self.fixed_path(source, to, flow_id);
             let ways = way(source, to).zip(way(to, source)).map(|(there, back)| [there, back]);
             self.paths.keep((conn, flow_id), ways);
@@ -587,14 +541,5 @@ fn settle((events, told): Told<'_, impl WithNetwork>, port: PortId, due: Due) {
         Due::Arrival(at, node) => events.schedule(at, node, NetworkEvent::Arrive(port).into()),
         Due::Done(at, node) => events.schedule(at, node, NetworkEvent::TransmitDone(port).into()),
         Due::Left(left) => told.iter_mut().for_each(|told| told.push(left)),
-    }
-}
-
-/// What tests turn off and on to see that it changes nothing.
-#[cfg(test)]
-impl Network {
-    /// Connections whose path is kept.
-    pub fn paths_kept(&self) -> usize {
-        self.paths.kept()
     }
 }

@@ -56,10 +56,4 @@ impl Paths {
     pub fn prefetch(&self, packet: &Packet) {
         self.0.get(packet.conn.index()).into_iter().for_each(|path| prefetch(path, 1));
     }
-
-    /// How many are kept.
-    #[cfg(test)]
-    pub fn kept(&self) -> usize {
-        self.0.iter().filter(|path| path.flow_id != NOBODY).count()
-    }
 }

@@ -438,8 +438,6 @@ impl Port {
     fn launch(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
         self.ring.push(departs, packet);
-        #[cfg(test)]
-        self.ring.overtake();
         self.ring.len() == 1 && !self.crosses
     }
 
@@ -459,13 +457,10 @@ impl Port {
     /// Transmission time, at usual rates without a division.
     #[inline]
     fn tx_time(&self, wire: u32) -> Span {
-        let takes = match self.byte_time {
+        match self.byte_time {
             Some(time) => time.times(wire.into()),
             None => self.rate.tx_time(Bytes::new(wire.into())),
-        };
-        #[cfg(test)]
-        let takes = crate::sabotage::hasten(takes);
-        takes
+        }
     }
 }
 

@@ -149,16 +149,6 @@ impl Ring {
         }
         self.unseen = unseen;
     }
-
-    /// Where defects are planted: every hundredth packet that waits behind another overtakes it.
-    #[cfg(test)]
-    pub fn overtake(&mut self) {
-        if self.end - self.unseen >= 2 && crate::sabotage::overtakes() {
-            let places = [self.end - 2, self.end - 1].map(|number| self.place(number));
-            let [before, last] = self.places.get_disjoint_mut(places).unwrap();
-            std::mem::swap(&mut before.packet, &mut last.packet);
-        }
-    }
 }
 
 #[cfg(test)]

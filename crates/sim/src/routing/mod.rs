@@ -11,6 +11,7 @@ pub use choice::{Hop, PathChoice, RoutingInfo};
 
 use crate::config::{ConfigError, Entry, Kind, OneOf, Reader};
 use crate::engine::Seeds;
+use crate::needs::Needs;
 use shortflow_units::Instant;
 
 type Read = fn(&Reader) -> Result<Routing, ConfigError>;
@@ -68,6 +69,20 @@ registry! {
     Destination => destination,
     Spray => spray,
     Flowlet => flowlet,
+}
+
+impl Routing {
+    /// Demands on the execution of a run.
+    pub(crate) fn needs(&self) -> Needs {
+        let RoutingInfo { name, reorders, .. } = self.info();
+        let reason = || format!("routing.kind = {name} draws the path of each packet");
+        Needs {
+            global_order: reorders.then(reason),
+            packet_routing: reorders,
+            reordering: reorders,
+            ..Needs::default()
+        }
+    }
 }
 
 /// Every way of routing, in the order of the documentation.

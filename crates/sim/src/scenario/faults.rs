@@ -1,6 +1,7 @@
 //! [`Fault`]: faults of links. `[faults]` is one entry, `[[faults]]` are several.
 
 use crate::config::{ANY_TIME, ConfigError, KeywordOr, ListOf, Reader, Text, keys};
+use crate::needs::Needs;
 use crate::topology::{Graph, find_link, find_port};
 use crate::traffic::{HostSet, Hosts};
 use shortflow_spec::hint;
@@ -74,6 +75,17 @@ impl Fault {
     /// True if it affects `port`.
     pub fn covers(&self, port: PortId) -> bool {
         self.ports.binary_search(&port).is_ok()
+    }
+
+    /// Demands on the execution of a run.
+    pub(crate) fn needs(&self) -> Needs {
+        let (fails, reorders) = (self.outage.is_some(), self.reorder.0 > 0.0);
+        Needs {
+            global_order: fails.then(|| "links fail".to_owned()),
+            whole_ports: if reorders || self.corrupt > 0.0 { self.ports.clone() } else { Vec::new() },
+            packet_routing: fails,
+            reordering: fails || reorders,
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl World<'_> {
             let name = connection_text(flow_id, source, to);
             return Err(format!("{name}: {acked} bytes acknowledged, {received} delivered in order"));
         }
-        if connection.ends.skipped() > 0 && self.keeps_order {
+        if connection.ends.skipped() > 0 && !self.plan.needs.reordering {
             self.skips.push(Skip { source, to, flow_id, bytes: connection.ends.skipped() });
         }
         Ok(())
@@ -102,9 +102,8 @@ impl World<'_> {
         if delivered != taken {
             return Err(format!("{delivered} packets were delivered, but hosts took {taken}"));
         }
-        let is_fixed = !self.scenario.routing.info().reorders;
-        let reroutes = !is_fixed || self.scenario.faults.iter().any(|fault| fault.outage.is_some());
-        match self.flows.iter().position(|row| !reroutes && beats_its_ideal(row, self.scenario.tcp.mss)) {
+        let is_bound = !self.plan.needs.packet_routing;
+        match self.flows.iter().position(|row| is_bound && beats_its_ideal(row, self.scenario.tcp.mss)) {
             None => Ok(()),
             Some(flow) => Err(flow_text(flow, &self.flows[flow])),
         }
@@ -158,11 +157,11 @@ fn backlog_text(backlog: Backlog) -> String {
 #[cfg(test)]
 mod tests {
     use crate::engine::Site;
-    use crate::sabotage::{self, Defect};
+    use crate::packet::{Kind, Packet};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
-    use crate::simulation::division::Division;
     use crate::simulation::event::Event;
+    use crate::simulation::plan::ExecutionPlan;
     use crate::simulation::world::World;
     use crate::simulation::{self, Unattended};
     use shortflow_units::{Instant, Span};
@@ -172,6 +171,7 @@ mod tests {
 title = 'incast'
 duration = '20ms'
 drain = '1s'
+host = { model = 'fifo' }
 topology = { kind = 'star', hosts = 11, rate = '1Gbps', rtt = '300us' }
 switch = { buffer = '100pkt', mark_above = '20pkt' }
 [[traffic]]
@@ -180,70 +180,98 @@ flows = 30
 sizes = { kind = 'fixed', value = '100KB' }
 ";
 
-    fn scenario() -> Scenario {
-        Scenario::parse(INCAST, "test", &[], &|_| Err("no file".to_owned())).unwrap()
+    fn scenario(text: &str) -> Scenario {
+        Scenario::parse(text, "test", &[], &|_| Err("no file".to_owned())).unwrap()
     }
 
-    fn complaint(scheme: &str, defect: Option<Defect>) -> String {
+    /// Complaint about a run of `text` by `run`, whose packets are believed to stay in order.
+    fn complaint(scheme: &str, text: &str, run: impl FnOnce(&mut World)) -> String {
+        let (scenario, right) = (scenario(text), scenario(INCAST));
         let scheme = Scheme::named(scheme, &[]).unwrap();
-        let run = || simulation::run(&scenario(), &scheme, 1, &mut Unattended);
-        let outcome = match defect {
-            Some(defect) => sabotage::with(defect, run),
-            None => run(),
-        };
-        outcome.map_or_else(|error| error.to_string(), |outcome| format!("{} fine", outcome.flows.len()))
+        let mut plan = ExecutionPlan::derive(&scenario, &scheme, 1, false);
+        plan.needs.reordering = false;
+        let mut world = World::new((&scenario, &scheme), 1, &plan).unwrap();
+        run(&mut world);
+        world.scenario = &right;
+        world.check().unwrap_err().to_string()
+    }
+
+    /// Runs a world in which `meddle` changes packets that reach their hosts, or keeps them.
+    fn meddled(world: &mut World, mut meddle: impl FnMut(&mut Packet) -> bool) {
+        let mut packet = Packet::BLANK;
+        while let Some(event) = world.events.next(world.limit()) {
+            let Event::Network(event) = event else {
+                world.handle(event, &mut packet);
+                continue;
+            };
+            let (events, graph) = (&mut world.events, &world.scenario.graph);
+            if world.network.handle(events, graph, event, &mut packet, |_| {}) && meddle(&mut packet) {
+                world.receive(&mut packet);
+            }
+        }
     }
 
     /// With drops (tcp), without (dctcp), and with queues that reorder.
     #[test]
     fn a_sound_run_passes() {
         for scheme in ["tcp", "dctcp", "pfabric", "pias"] {
-            assert_eq!(complaint(scheme, None), "30 fine", "{scheme}");
+            let named = Scheme::named(scheme, &[]).unwrap();
+            let outcome = simulation::run(&scenario(INCAST), &named, 1, &mut Unattended).unwrap();
+            assert_eq!(outcome.flows.len(), 30, "{scheme}");
         }
     }
 
     #[test]
     fn links_a_percent_too_fast_are_found() {
         for scheme in ["tcp", "dctcp", "pfabric"] {
-            let text = complaint(scheme, Some(Defect::FastLinks));
+            let fast = INCAST.replace("1Gbps", "1010Mbps");
+            let text = complaint(scheme, &fast, |world| world.run(&mut Unattended).unwrap());
             assert!(text.contains("port h") && text.contains("for which 1Gbps needs"), "{text}");
         }
     }
 
     #[test]
     fn a_packet_lost_after_it_was_counted_is_found() {
-        let text = complaint("dctcp", Some(Defect::LostAfterCounted));
+        let mut data = 0;
+        let text = complaint("dctcp", INCAST, |world| {
+            meddled(world, |packet| {
+                data += u32::from(packet.kind == Kind::Data);
+                packet.kind != Kind::Data || data % 100 > 0
+            });
+        });
         assert!(text.contains("vanished, of which 0 were dropped"), "{text}");
-        let text = complaint("pfabric", Some(Defect::LostAfterCounted));
+        let text = after(|world| world.taken -= 1);
         assert!(text.contains("packets were delivered, but hosts took"), "{text}");
     }
 
     #[test]
     fn a_packet_that_overtakes_another_is_found() {
         for scheme in ["tcp", "dctcp"] {
-            let text = complaint(scheme, Some(Defect::Overtaking));
+            let faults = format!("{INCAST}[faults]\nreorder = 0.01\nreorder_delay = '100us'\n");
+            let text = complaint(scheme, &faults, |world| world.run(&mut Unattended).unwrap());
             assert!(text.contains("bytes were overtaken by later ones"), "{scheme}: {text}");
         }
     }
 
-    /// It is if the last segment of a flow is lost, which no flow alone is sure to meet.
+    /// ACKs claim the length of the last segment of 100 KB beyond what has arrived.
     #[test]
     fn a_segment_acknowledged_before_it_is_there_is_found() {
-        let texts = ["tcp", "newreno", "cubic"].map(|scheme| complaint(scheme, Some(Defect::AcksTooMuch)));
-        let found =
-            |text: &String| text.contains("bytes acknowledged,") && text.contains("delivered in order");
-        assert!(texts.iter().any(found), "{texts:?}");
+        let text = complaint("tcp", INCAST, |world| {
+            meddled(world, |packet| {
+                packet.seq += if packet.kind == Kind::Ack { 720 } else { 0 };
+                true
+            });
+        });
+        assert!(text.contains("bytes acknowledged,") && text.contains("delivered in order"), "{text}");
     }
 
-    /// What a finished run says after `change`.
+    /// Complaint about a finished run after `change`.
     fn after(change: impl FnOnce(&mut World)) -> String {
-        let (scenario, scheme) = (scenario(), Scheme::named("dctcp", &[]).unwrap());
-        let mut world =
-            World::new((&scenario, &scheme), 1, &Division::new(&scenario, &scheme, 1, false)).unwrap();
-        world.run(&mut Unattended).unwrap();
-        assert_eq!(world.check(), Ok(()));
-        change(&mut world);
-        world.check().unwrap_err().to_string()
+        complaint("dctcp", INCAST, |world| {
+            world.run(&mut Unattended).unwrap();
+            assert_eq!(world.check(), Ok(()));
+            change(world);
+        })
     }
 
     #[test]

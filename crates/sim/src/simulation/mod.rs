@@ -3,28 +3,25 @@
 mod checks;
 mod connections;
 mod desk;
-mod division;
 mod ends;
 mod error;
 mod event;
 mod observer;
 mod parallel;
 mod part;
-#[cfg(test)]
-mod shortcuts;
+mod plan;
 mod sources;
 mod world;
 
-pub use division::{Cores, Way, cores};
 pub use error::RunError;
 pub use event::Event;
 pub use observer::{Observer, Standing, Unattended};
+pub use plan::{Cores, ExecutionPlan, Modes, cores};
 
 use crate::net::BYTES_PER_PATH;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use division::Division;
 use world::World;
 
 /// Bytes that an open connection takes in the tables: both ends and, where that is kept, its path.
@@ -52,38 +49,27 @@ pub fn run_on(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Cores), RunError> {
-    let division = Division::new(scenario, scheme, cores, observer.watches().is_some());
-    let outcome = run_divided(&division, scenario, scheme, seed, observer)?;
-    Ok((outcome, division.cores))
+    let plan = ExecutionPlan::derive(scenario, scheme, cores, observer.watches().is_some());
+    let outcome = run_planned(&plan, scenario, scheme, seed, observer)?;
+    Ok((outcome, Cores { used: plan.modes.cores, why: plan.fewer_cores }))
 }
 
-/// The same in this very way; nothing if the scenario cannot be run so.
+/// Runs by a plan of this scenario and scheme. Packets are noted for the observer only if the plan knows that they are watched.
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn run_in(
-    way: Way,
-    scenario: &Scenario,
-    scheme: &Scheme,
-    seed: u64,
-    observer: &mut dyn Observer,
-) -> Result<Option<Outcome>, RunError> {
-    let division = Division::of(way, scenario, scheme, observer.watches().is_some());
-    division.map(|division| run_divided(&division, scenario, scheme, seed, observer)).transpose()
-}
-
-fn run_divided(
-    division: &Division,
+pub fn run_planned(
+    plan: &ExecutionPlan,
     scenario: &Scenario,
     scheme: &Scheme,
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
-    let mut world = if division.cores.used > 1 {
-        parallel::run((scenario, scheme), seed, division, observer)?
+    let mut world = if plan.modes.cores > 1 {
+        parallel::run((scenario, scheme), seed, plan, observer)?
     } else {
-        let mut world = World::new((scenario, scheme), seed, division)?;
-        observer.watches().into_iter().for_each(|what| world.watch(what));
+        let mut world = World::new((scenario, scheme), seed, plan)?;
+        observer.watches().filter(|_| plan.watched).into_iter().for_each(|what| world.watch(what));
         world.run(observer)?;
         world
     };

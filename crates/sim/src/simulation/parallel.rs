@@ -8,8 +8,8 @@
 //!
 //! Windows of this kind are those of UNISON (EuroSys 2024) and of conservative simulation before it.
 
-use super::division::{Cores, Division};
 use super::part::{News, Part};
+use super::plan::ExecutionPlan;
 use super::world::World;
 use super::{Observer, RunError, Standing};
 use crate::net::{Mail, Network};
@@ -157,23 +157,23 @@ impl Observer for Follower<'_> {
     }
 }
 
-/// The world in which `division` has been run through, put together.
+/// The world of a run by `plan`, put together from its parts.
 pub(super) fn run<'a>(
     (scenario, scheme): (&'a Scenario, &'a Scheme),
     seed: u64,
-    division: &Division,
+    plan: &'a ExecutionPlan,
     observer: &mut dyn Observer,
 ) -> Result<World<'a>, RunError> {
-    let Cores { used: parts, .. } = division.cores;
+    let parts = plan.modes.cores;
     let exchange = &Exchange::new(parts);
     let part = |number: usize| -> Result<World<'a>, RunError> {
-        let mut world = World::new((scenario, scheme), seed, division)?;
-        world.become_part(Part { number: number as u32, owner: division.owner.clone(), news: Vec::new() });
+        let mut world = World::new((scenario, scheme), seed, plan)?;
+        world.become_part(Part { number: number as u32, owner: plan.owner.clone(), news: Vec::new() });
         Ok(world)
     };
     let run = |number: usize, mut watchdog: Watchdog, observer: &mut dyn Observer| {
         let mut world = part(number)?;
-        world.run_part(exchange, division.lookahead, observer)?;
+        world.run_part(exchange, plan.lookahead, observer)?;
         watchdog.at_end = true;
         Ok(world)
     };

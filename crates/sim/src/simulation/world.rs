@@ -4,10 +4,10 @@ mod records;
 
 use super::connections::{Connections, Skip};
 use super::desk::{Desk, OF_RECEIVER, OF_SENDER};
-use super::division::{Division, Way};
 use super::ends::{Opening, Progress};
 use super::event::Event;
 use super::part::{News, Part, owns};
+use super::plan::ExecutionPlan;
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds, Site};
@@ -18,7 +18,7 @@ use crate::packet::{Left, Packet};
 use crate::probe::watch::Watching;
 use crate::probe::{ClassMeter, Sample};
 use crate::queue::QueueConfig;
-use crate::scenario::{Fault, Scenario};
+use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{Arrival, ConnectionUse};
@@ -36,6 +36,7 @@ const TICK: u64 = 8192;
 pub(super) struct World<'a> {
     pub(super) scenario: &'a Scenario,
     scheme: &'a Scheme,
+    pub(super) plan: &'a ExecutionPlan,
     pub(super) events: EventQueue<Event>,
     pub(super) network: Network,
     pub(super) connections: Connections,
@@ -65,8 +66,6 @@ pub(super) struct World<'a> {
     measuring_over: bool,
     /// Packets that hosts took.
     pub(super) taken: u64,
-    /// Whether packets of a connection stay in order.
-    pub(super) keeps_order: bool,
     /// What the connections have skipped that are closed.
     pub(super) skips: Vec<Skip>,
     /// The first invariant that a connection broke.
@@ -107,36 +106,26 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
     }
 }
 
-/// Whether packets of a connection arrive in the order in which they were sent, but for those that are
-/// dropped.
-fn keeps_order(scenario: &Scenario, scheme: &Scheme) -> bool {
-    let disorders = |fault: &Fault| fault.reorder.0 > 0.0 || fault.outage.is_some();
-    !scheme.reads_priority() && !scenario.routing.info().reorders && !scenario.faults.iter().any(disorders)
-}
-
 impl<'a> World<'a> {
-    /// One that is simulated as `division` says, before it is cut.
+    /// One that is simulated by `plan`, before it is cut.
     pub(super) fn new(
         (scenario, scheme): (&'a Scenario, &'a Scheme),
         seed: u64,
-        division: &Division,
+        plan: &'a ExecutionPlan,
     ) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
-        let network = network.by_node(division.apart);
-        let network = match division.way {
-            Some(Way { paths, fetch, .. }) => network.with_shortcuts(paths, fetch),
-            None => network,
-        };
+        let network = network.with_fixed_paths(plan.modes.fixed_paths);
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
             sources: Sources::new(scenario, seeds),
             scenario,
             scheme,
-            events: network.events(scenario.tcp.mss + scenario.tcp.header),
+            plan,
+            events: plan.events(scenario),
             network,
             connections: Connections::default(),
             persistent: BTreeMap::new(),
@@ -154,7 +143,6 @@ impl<'a> World<'a> {
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
             measuring_over: false,
             taken: 0,
-            keeps_order: keeps_order(scenario, scheme),
             skips: Vec::new(),
             broken: None,
             is_full: false,
@@ -205,10 +193,10 @@ impl<'a> World<'a> {
         until: Instant,
         observer: &mut dyn Observer,
     ) -> Result<bool, RunError> {
-        let is_large = self.network.is_large();
+        let prefetches = self.plan.modes.prefetch;
         let mut place = Packet::BLANK;
         loop {
-            if is_large && self.events.goes_on(until) {
+            if prefetches && self.events.goes_on(until) {
                 self.prefetch();
             }
             let Some(event) = self.events.next(until) else { return Ok(false) };
@@ -266,7 +254,7 @@ impl<'a> World<'a> {
 
     /// Handles an event; a packet that arrives goes through `place`.
     #[inline(always)] // an event that is handed over costs its packing and unpacking
-    fn handle(&mut self, event: Event, place: &mut Packet) {
+    pub(super) fn handle(&mut self, event: Event, place: &mut Packet) {
         match event {
             Event::Network(event) => {
                 let connections = &mut self.connections;
@@ -326,7 +314,7 @@ impl<'a> World<'a> {
 
     /// A packet reaches its host. Late packets of closed connections end here.
     #[inline(never)] // keeps the path of packets at switches short
-    fn receive(&mut self, packet: &mut Packet) {
+    pub(super) fn receive(&mut self, packet: &mut Packet) {
         self.taken += 1;
         let (conn, flow_id) = (packet.conn, packet.flow_id);
         let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };

@@ -176,11 +176,7 @@ impl Receiver {
         let ecn_flag = self.ece();
         let tells_more = self.answered.is_some() || self.has_blocks;
         let extension = if tells_more { self.extension(now) } else { None };
-        #[cfg(not(test))]
-        let next = self.rcv_nxt;
-        #[cfg(test)]
-        let next = crate::sabotage::acknowledge(self.rcv_nxt);
-        out.send(Packet { ecn_flag, extension, ..self.identity.control(next, tcp) });
+        out.send(Packet { ecn_flag, extension, ..self.identity.control(self.rcv_nxt, tcp) });
     }
 
     /// SACK blocks, and the telemetry to bring back.

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::{Arrivals, Count, Expected, MeasurementWindow};
 use crate::config::{ConfigError, Reader};
 use crate::engine::Seeds;
+use crate::needs::Needs;
 use shortflow_units::Bytes;
 use std::fmt::Debug;
 
@@ -34,6 +35,14 @@ impl Workload {
     /// These flows.
     pub(super) fn open(arrivals: impl Arrivals + 'static) -> Workload {
         Workload::Open(Box::new(arrivals))
+    }
+
+    /// Demands of entry `index` on the execution of a run.
+    pub(crate) fn needs(&self, index: usize) -> Needs {
+        match self {
+            Workload::Open(_) => Needs::default(),
+            Workload::Closed(_) => Needs::global_order(format!("traffic.{} waits for answers", index + 1)),
+        }
     }
 
     /// The flows that count, by its first steps: right where starts do not depend on the seed.

@@ -1,4 +1,4 @@
-//! A run on several cores gives what it gives on one, to the last bit.
+//! All plans of execution of a run give one outcome, to the last bit.
 
 use crate::common::{scenario, scenario_with_file, scheme, small_topology};
 use proptest::prelude::*;
@@ -7,7 +7,9 @@ use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::service::ServiceModel;
-use shortflow_sim::simulation::{Cores, Observer, RunError, Standing, Unattended, cores, run_on};
+use shortflow_sim::simulation::{
+    Cores, ExecutionPlan, Modes, Observer, RunError, Standing, Unattended, cores, run_on, run_planned,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -65,24 +67,44 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
         .unwrap_or_else(|error| panic!("{} on {cores} cores: {error}", scheme.name))
 }
 
-/// The outcomes of two to four parts are that of one; it. There are so many parts, or one for each rack.
-fn all_alike(scenario: &Scenario, scheme: &Scheme, what: &str) -> Outcome {
-    let (alone, _) = on(1, scenario, scheme);
-    for cores in 2..=4 {
-        let (outcome, taken) = on(cores, scenario, scheme);
-        assert_eq!(taken.used, cores.min(scenario.graph.racks()), "{what}, {}: {taken:?}", scheme.name);
-        assert_eq!(outcome.end, alone.end, "{what}, {} on {cores}", scheme.name);
-        assert_eq!(outcome.counters, alone.counters, "{what}, {} on {cores}", scheme.name);
-        assert_eq!(outcome.digest(), alone.digest(), "{what}, {} on {cores}", scheme.name);
-    }
-    alone
+/// In order of time on one core, without shortcuts.
+const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false };
+
+/// Plans in which each choice meets both values of all others; `make modes` takes every plan.
+const MODES: [Modes; 6] = [
+    Modes { prefetch: true, fixed_paths: true, ..PLAIN },
+    Modes { prefetch: true, by_node: true, ..PLAIN },
+    Modes { fixed_paths: true, by_node: true, ..PLAIN },
+    Modes { cores: 2, fixed_paths: true, by_node: true, ..PLAIN },
+    Modes { cores: 3, by_node: true, prefetch: true, fixed_paths: false },
+    Modes { cores: 4, fixed_paths: true, ..PLAIN },
+];
+
+/// The outcome of a run, the same in all [`MODES`] that its needs allow; these.
+fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
+    let run = |modes| {
+        let plan = ExecutionPlan::set(modes, scenario, scheme)?;
+        let run = run_planned(&plan, scenario, scheme, seed, &mut Unattended);
+        Some(run.unwrap_or_else(|error| panic!("{} {modes:?}: {error}", scheme.name)))
+    };
+    let plain = run(PLAIN).unwrap();
+    let differs = |modes: &Modes| {
+        let other = run(*modes)?;
+        assert_eq!(other.end, plain.end, "{} {modes:?}", scheme.name);
+        assert_eq!(other.counters, plain.counters, "{} {modes:?}", scheme.name);
+        assert_eq!(other.digest(), plain.digest(), "{} {modes:?}", scheme.name);
+        Some(*modes)
+    };
+    let legal = MODES.iter().filter_map(differs).collect();
+    (plain, legal)
 }
 
 #[test]
-fn every_scheme_gives_the_same_on_one_core_and_on_several() {
+fn every_scheme_gives_the_same_by_every_plan() {
     let (mut dropped, mut timeouts, mut marks) = (0, 0, 0);
     for (info, topology) in schemes().iter().zip(["fat-tree", "leaf-spine", "two-tier-tree"].iter().cycle()) {
-        let outcome = all_alike(&mix(topology, &[]), &scheme(&info.name, &[]), topology);
+        let (outcome, legal) = all_alike(&mix(topology, &[]), &scheme(&info.name, &[]), 3);
+        assert!(legal.len() >= 4, "{topology}: {legal:?}");
         let done = outcome.flows.iter().filter(|flow| flow.finish.is_some());
         assert!(done.count() > 100, "{}: {} flows", info.name, outcome.flows.len());
         dropped += outcome.counters.packets_dropped;
@@ -92,24 +114,80 @@ fn every_scheme_gives_the_same_on_one_core_and_on_several() {
     assert!(dropped > 1000 && timeouts > 100 && marks > 1000, "{dropped}, {timeouts}, {marks}");
 }
 
-/// One thing that few networks have in each.
+/// One thing that few networks have in each, and the cores that it allows.
 #[test]
 fn so_does_what_few_networks_have() {
-    type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)]);
-    let cases: [Case; 10] = [
-        ("fat-tree", "dctcp", &[("host.queue", "fair")], &[("[host]", "jitter = '5us'\nstalls = 500")]),
-        ("two-tier-tree", "sack over pie", &[("queue.burst", "0s")], &[("[tcp]", "handshake = true")]),
-        ("leaf-spine", "dctcp over codel", &[], &[("[tcp]", "ack_every = 2\nack_delay = '200us'")]),
-        ("single-rooted-tree", "tcp", &[("transport.recovery", "rack")], &[]),
-        ("chain", "red", &[], &[]),
-        ("fat-tree", "dctcp", &[], &[("[switch]", "memory = '60pkt'")]),
-        ("fat-tree", "swift", &[], &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")]),
-        ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")]),
-        ("fat-tree", "l2dct", &[], &[("[host]", "model = 'linux'")]),
-        ("leaf-spine", "pias", &[], &[("[host]", "model = 'linux'\nbuffer = '5pkt'")]),
+    type Keys<'a> = &'a [(&'a str, &'a str)];
+    let fifo = "model = 'fifo'";
+    let cases: [(&str, &str, Keys, Keys, &[usize]); 20] = [
+        (
+            "fat-tree",
+            "dctcp",
+            &[("host.queue", "fair")],
+            &[("[host]", "jitter = '5us'\nstalls = 500")],
+            &[2, 3, 4],
+        ),
+        ("two-tier-tree", "sack over pie", &[("queue.burst", "0s")], &[("[tcp]", "handshake = true")], &[2]),
+        ("leaf-spine", "dctcp over codel", &[], &[("[tcp]", "ack_every = 2\nack_delay = '200us'")], &[2, 3]),
+        ("single-rooted-tree", "tcp", &[("transport.recovery", "rack")], &[("[host]", "")], &[2]),
+        ("chain", "red", &[], &[("[host]", "")], &[2, 3, 4]),
+        ("star", "dctcp", &[], &[("[host]", "")], &[]),
+        ("fat-tree", "dctcp", &[], &[("[switch]", "memory = '60pkt'")], &[2, 3, 4]),
+        (
+            "leaf-spine",
+            "tcp",
+            &[],
+            &[("[host]", "jitter = '5us'\nbuffer = '20pkt'"), ("[switch]", "memory = '60pkt'")],
+            &[2, 3],
+        ),
+        (
+            "fat-tree",
+            "swift",
+            &[],
+            &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")],
+            &[2, 3, 4],
+        ),
+        ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")], &[2, 3]),
+        ("fat-tree", "l2dct", &[], &[("[host]", fifo)], &[2, 3, 4]),
+        ("leaf-spine", "pias", &[], &[("[host]", "buffer = '5pkt'")], &[2, 3]),
+        ("fat-tree", "tcp", &[], &[("[faults]", "loss = 0.01\nack_loss = 0.02")], &[2, 3, 4]),
+        ("fat-tree", "pfabric", &[], &[("[faults]", "mark = 0.05\nloss = 0.01")], &[2, 3, 4]),
+        ("fat-tree", "swift", &[], &[("[faults]", "corrupt = 0.01")], &[]),
+        ("leaf-spine", "dcqcn", &[], &[("[faults]", "reorder = 0.05\nreorder_delay = '20us'")], &[]),
+        (
+            "leaf-spine",
+            "tcp",
+            &[],
+            &[("[faults]", "hosts = '0-5'\ncorrupt = 0.01\nreorder = 0.05\nreorder_delay = '20us'")],
+            &[2, 3],
+        ),
+        (
+            "leaf-spine",
+            "tcp",
+            &[],
+            &[("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'")],
+            &[],
+        ),
+        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'spray'")], &[]),
+        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'flowlet'")], &[]),
     ];
-    for (topology, name, settings, more) in cases {
-        all_alike(&mix(topology, more), &scheme(name, settings), &format!("{topology} {more:?}"));
+    for (topology, name, settings, keys, cores) in cases {
+        let (outcome, legal) = all_alike(&mix(topology, keys), &scheme(name, settings), 3);
+        let used: Vec<usize> = legal.iter().map(|modes| modes.cores).filter(|cores| *cores > 1).collect();
+        assert_eq!(used, cores, "{topology} {keys:?}");
+        assert!(outcome.counters.packets_dropped > 0 || outcome.ports.iter().any(|port| port.marks > 0));
+    }
+}
+
+/// A timer may come after its connection, to the host of another that has its slot now.
+#[test]
+fn timers_of_earlier_connections_change_nothing() {
+    let text = "title = 'short'\nduration = '10ms'\n\
+        topology = { kind = 'leaf-spine', racks = 4, hosts_per_rack = 4, spines = 2, rate = '10Gbps', uplink_rate = '40Gbps', rtt = '16us' }\n\
+        switch = { buffer = '250pkt', mark_above = '65pkt' }\ntcp = { rto_min = '200us' }\n\
+        [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'pareto', shape = 1.2, mean = '20KB', max = '300KB' }\nload = 0.8\n";
+    for name in ["dcqcn", "swift", "pecn"] {
+        assert_eq!(all_alike(&scenario(text, &[]), &scheme(name, &[]), 1).1, MODES);
     }
 }
 
@@ -121,7 +199,7 @@ proptest! {
     #[test]
     fn so_does_any_network(
         delays in prop::collection::vec(prop_oneof![500u64..2000, 2000u64..300_000], 14),
-        (far, seed, cores) in (any::<bool>(), 0u64..1000, 2usize..5),
+        (far, seed) in (any::<bool>(), 0u64..1000),
         name in prop::sample::select(vec!["tcp", "dctcp", "l2dct", "swift", "pfabric", "dcqcn"]),
     ) {
         let ends = "h0,s0 h1,s0 h2,s1 h3,s1 h4,s2 h5,s2 h6,s3 h7,s3 s0,s4 s1,s4 s2,s4 s3,s4 s0,s1 s2,s3";
@@ -134,12 +212,9 @@ proptest! {
             [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'uniform', min = '1KB', max = '60KB' }\n\
             load = 0.6\npattern = 'all-to-all'\n";
         let (scenario, scheme) = (scenario_with_file(text, &edges), scheme(name, &[]));
-        let run = |cores| run_on(cores, &scenario, &scheme, seed, &mut Unattended).unwrap();
-        let ((alone, _), (several, taken)) = (run(1), run(cores));
-        prop_assert_eq!(taken.used, cores);
-        prop_assert!(alone.flows.iter().any(|flow| flow.finish.is_some()));
-        prop_assert_eq!(several.counters, alone.counters);
-        prop_assert_eq!(several.digest(), alone.digest());
+        let (outcome, legal) = all_alike(&scenario, &scheme, seed);
+        prop_assert_eq!(legal, MODES);
+        prop_assert!(outcome.flows.iter().any(|flow| flow.finish.is_some()));
     }
 }
 
@@ -154,10 +229,10 @@ fn so_do_runs_however_they_end() {
         );
         scenario(&change(text), &[])
     };
-    let cut_short = all_alike(&with(&|text| text), &scheme("tcp", &[]), "cut short");
+    let (cut_short, _) = all_alike(&with(&|text| text), &scheme("tcp", &[]), 3);
     assert!(cut_short.counters.unfinished > 0 && cut_short.flows.iter().any(|flow| flow.finish.is_some()));
     let endless = |text: String| text[..text.find("[[traffic]]\nkind = \"poisson\"").unwrap()].to_owned();
-    let endless = all_alike(&with(&endless), &scheme("dctcp", &[]), "endless");
+    let (endless, _) = all_alike(&with(&endless), &scheme("dctcp", &[]), 3);
     assert_eq!((endless.flows.len(), endless.end.as_secs_f64()), (2, 0.005));
 }
 
@@ -182,14 +257,19 @@ fn where_one_core_is_taken_the_reason_is_said() {
     };
     let one = |reason: &str| (1, reason.to_owned());
     let plain = mix("fat-tree", &[]);
-    let lossy = mix("fat-tree", &[("[faults]", "loss = 0.001")]);
+    let lossy = |keys| mix("fat-tree", &[("[faults]", keys)]);
     let sprayed = mix("fat-tree", &[("[routing]", "kind = 'spray'")]);
     assert_eq!(why(&plain, &dctcp, 1), one(""));
     assert_eq!(why(&plain, &dctcp, 2), (2, String::new()));
     assert_eq!(why(&plain, &dctcp, 64), (8, "the network has 8 racks".to_owned()));
     assert_eq!(why(&plain, &own, 2), one("the transport is not one of the simulator's own"));
     assert_eq!(why(&mix("star", &[]), &dctcp, 2), one("all hosts are at one switch"));
-    assert_eq!(why(&lossy, &dctcp, 2), one("links have faults"));
+    assert_eq!(why(&lossy("loss = 0.001"), &dctcp, 2), (2, String::new()));
+    let halved = one("edge0-agg1, between two parts, damages or delays packets");
+    assert_eq!(why(&lossy("corrupt = 0.001"), &dctcp, 8), halved);
+    let failing = lossy("links = ['edge0-agg0']\ndown_at = '1ms'\nup_at = '2ms'");
+    assert_eq!(why(&failing, &dctcp, 2), one("links fail"));
+    assert_eq!(cores(&plain, &dctcp, 2, true).why.as_deref(), Some("packets are followed one by one"));
     assert_eq!(why(&sprayed, &dctcp, 2), one("routing.kind = spray draws the path of each packet"));
     let answers = mix(
         "fat-tree",
@@ -202,6 +282,59 @@ fn where_one_core_is_taken_the_reason_is_said() {
     let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
     let (_, taken) = ideal.run_on(2, &plain, 1, &mut Unattended).unwrap();
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
+}
+
+/// Small networks are not simulated node by node, nor those with short links, or where flows or samples come all the time,
+/// or where one random number decides about packets at several nodes.
+#[test]
+fn networks_are_simulated_node_by_node_where_that_pays() {
+    let text = "title = 'any'\nduration = '3ms'\n\
+        topology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }\n\
+        switch = { buffer = '250pkt', mark_above = '65pkt' }\n[measure]\nsample_every = '1ms'\n\
+        [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '1MB' }\nload = 0.5\npattern = 'all-to-all'\n";
+    let dctcp = scheme("dctcp", &[]);
+    let by_node = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        let scenario = scenario(&text.replace(from, to), &[]);
+        ExecutionPlan::derive(&scenario, &dctcp, 1, false).modes.by_node
+    };
+    assert!(by_node("", ""));
+    assert!(by_node("[measure]", "[faults]\nloss = 0.01\ncorrupt = 0.01\n[measure]"));
+    assert!(!by_node("k = 8", "k = 4"));
+    assert!(!by_node("120us", "1us"));
+    assert!(!by_node("1MB", "10KB"));
+    assert!(!by_node("'1ms'", "'1us'"));
+    assert!(!by_node("[measure]", "[routing]\nkind = 'spray'\n[measure]"));
+    assert!(
+        !ExecutionPlan::derive(&scenario(text, &[]), &dctcp, 1, true).modes.by_node,
+        "packets are watched"
+    );
+    let from = "'3ms'\ntopology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }";
+    let short = |rtt: &str| from.replace("3ms", "1us").replace("10Gbps", "20000Tbps").replace("120us", rtt);
+    assert!(by_node(from, &short("24ps")));
+    assert!(!by_node(from, &short("12ps")));
+}
+
+/// Paths are fixed where packets of a connection take one, of several switches; data is fetched ahead from 1,024 ports on.
+#[test]
+fn shortcuts_are_taken_where_they_pay() {
+    let shortcuts = |topology: &str, more: &[(&str, &str)]| {
+        let Modes { fixed_paths, prefetch, .. } =
+            ExecutionPlan::derive(&mix(topology, more), &scheme("dctcp", &[]), 1, false).modes;
+        (fixed_paths, prefetch)
+    };
+    assert_eq!(shortcuts("fat-tree", &[]), (true, false));
+    assert_eq!(shortcuts("star", &[]), (false, false));
+    assert_eq!(shortcuts("leaf-spine", &[("[routing]", "kind = 'spray'")]), (false, false));
+    let failing = ("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'");
+    assert_eq!(shortcuts("leaf-spine", &[failing]), (false, false));
+    let large = scenario(
+        &format!(
+            "title = 'large'\nduration = '6ms'\n[topology]\nkind = 'star'\nhosts = 512\nrate = '1Gbps'\nrtt = '10us'\n{MIX}"
+        ),
+        &[],
+    );
+    assert!(ExecutionPlan::derive(&large, &scheme("dctcp", &[]), 1, false).modes.prefetch);
 }
 
 /// If parts would wait longer for one another than they work, fewer cores are advised, or one.

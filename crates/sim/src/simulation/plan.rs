@@ -1,0 +1,224 @@
+//! [`ExecutionPlan`]: the cores, the order of events and the shortcuts of a run, derived from what its parts need. No plan
+//! changes an outcome.
+
+use crate::engine::{EventQueue, Pack, SHORTEST_SLOT, Seeds};
+use crate::needs::Needs;
+use crate::scenario::{Fault, Scenario};
+use crate::scheme::Scheme;
+use crate::topology::{Graph, Link};
+use shortflow_units::{HostId, Span};
+use std::sync::Arc;
+
+/// Cores of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cores {
+    /// One for each part of the network.
+    pub used: usize,
+    /// The reason for fewer than were asked for.
+    pub why: Option<String>,
+}
+
+/// Choices of a plan. [`ExecutionPlan::derive`] makes them by the size of the network; [`ExecutionPlan::set`] takes any that
+/// the needs of the run allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Modes {
+    /// Parts of the network, each on a core.
+    pub cores: usize,
+    /// Within a part, nodes take slots as long as the shortest delay of a link one after another; otherwise all events are in
+    /// order of time.
+    pub by_node: bool,
+    /// The path of a connection is worked out once.
+    pub fixed_paths: bool,
+    /// Data of the next events is fetched into the cache.
+    pub prefetch: bool,
+}
+
+/// Execution of a run.
+#[derive(Debug, Clone)]
+pub struct ExecutionPlan {
+    /// The choices.
+    pub modes: Modes,
+    /// The reason for fewer cores than were asked for.
+    pub fewer_cores: Option<String>,
+    /// Packets are watched.
+    pub(super) watched: bool,
+    /// What the parts of the run need.
+    pub(super) needs: Needs,
+    /// The part of each node.
+    pub(super) owner: Arc<[u32]>,
+    /// The shortest delay of a link between two parts.
+    pub(super) lookahead: Span,
+    /// The shortest delay of a link, if nodes may be simulated one after another.
+    node_lookahead: Option<Span>,
+}
+
+/// Packets for each part that links must carry between two meetings, at full rate: with fewer, parts wait for one another for
+/// longer than they work.
+const WORTHWHILE: f64 = 100.0;
+/// Ports from which on the next events' data is no longer in the processor's nearer caches.
+const LARGE: usize = 1024;
+/// Ports of a network that is simulated node by node, and nodes for each event in a slot that concerns all of them.
+const PORTS: usize = 128;
+const NODES: f64 = 32.0;
+/// Events in a slot of the queue in order of time: few are sorted soonest, several can be looked at before the first is handled.
+const FEW: f64 = 1.2;
+const SEVERAL: f64 = 4.5;
+
+/// The number of cores, and `most` at most, that a run had better take; [`run_on`](super::run_on) takes what it is told.
+pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -> Cores {
+    let needs = needs(scenario, scheme, watched);
+    let plan = |cores| ExecutionPlan::of(scenario, needs.clone(), cores);
+    let mut why = plan(most).fewer_cores;
+    for parts in (2..=most.min(scenario.graph.racks())).rev() {
+        let plan = plan(parts);
+        let (used, carried) = (plan.modes.cores, plan.carried(scenario));
+        if used > 1 && carried >= WORTHWHILE * used as f64 {
+            return Cores { used, why };
+        }
+        why = why.or_else(|| {
+            let meeting = format!("{parts} parts would meet every {}", plan.lookahead);
+            Some(format!(
+                "{meeting}, in which the links carry {carried:.0} packets at most; each needs {WORTHWHILE}"
+            ))
+        });
+    }
+    Cores { used: 1, why }
+}
+
+/// What the parts of a run need; packets may be `watched`.
+fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
+    let watch = watched.then(|| Needs::global_order("packets are followed one by one"));
+    let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
+    let transports = transports.filter(|transport| transport.is_user_defined());
+    let transports =
+        transports.map(|_| Needs::global_order("the transport is not one of the simulator's own"));
+    let queues = Needs { reordering: scheme.reads_priority(), ..Needs::default() };
+    let traffic = scenario.traffic.iter().enumerate();
+    let traffic = traffic.map(|(index, traffic)| traffic.start(Seeds::new(0), index).needs(index));
+    let faults = scenario.faults.iter().map(Fault::needs);
+    let others = [queues, scenario.routing.needs()].into_iter();
+    watch.into_iter().chain(transports).chain(faults).chain(others).chain(traffic).sum()
+}
+
+impl ExecutionPlan {
+    /// The fastest plan on so many cores at most; packets may be `watched`.
+    pub fn derive(scenario: &Scenario, scheme: &Scheme, cores: usize, watched: bool) -> ExecutionPlan {
+        let plan = ExecutionPlan::of(scenario, needs(scenario, scheme, watched), cores);
+        ExecutionPlan { watched, ..plan }
+    }
+
+    /// The plan of an unwatched run with these choices; `None` if its needs forbid them.
+    pub fn set(modes: Modes, scenario: &Scenario, scheme: &Scheme) -> Option<ExecutionPlan> {
+        let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
+        let is_legal = plan.modes.cores == modes.cores
+            && (plan.node_lookahead.is_some() || !modes.by_node)
+            && (!plan.needs.packet_routing || !modes.fixed_paths);
+        is_legal.then_some(ExecutionPlan { modes, ..plan })
+    }
+
+    fn of(scenario: &Scenario, needs: Needs, cores: usize) -> ExecutionPlan {
+        let graph = &scenario.graph;
+        let parts = cores.min(graph.racks()).max(1);
+        let owner = if parts > 1 { owners(graph, parts) } else { vec![0; graph.nodes.len()] };
+        let crosses = |link: &Link| owner[link.a.index()] != owner[link.b.index()];
+        let cut = graph.links.iter().filter(|link| crosses(link)).map(|link| link.delay).min();
+        let refusal = needs.global_order.clone().or_else(|| match cut {
+            None => Some("all hosts are at one switch".to_owned()),
+            Some(Span::ZERO) => Some("a link between two parts has no delay".to_owned()),
+            Some(_) => {
+                let halved = needs.whole_ports.iter().find(|port| crosses(&graph.links[port.index() / 2]));
+                let name = |link: &Link| format!("{}-{}", graph.name(link.a), graph.name(link.b));
+                let name = halved.map(|port| name(&graph.links[port.index() / 2]));
+                name.map(|name| format!("{name}, between two parts, damages or delays packets"))
+            }
+        });
+        let shortest = graph.links.iter().map(|link| link.delay).min();
+        let node_lookahead = shortest.filter(|delay| *delay >= SHORTEST_SLOT && needs.global_order.is_none());
+        let is_cut = cores > 1 && refusal.is_none();
+        let fewer = || (parts < cores).then(|| format!("the network has {} racks", graph.racks()));
+        ExecutionPlan {
+            modes: Modes {
+                cores: if is_cut { parts } else { 1 },
+                by_node: node_lookahead.is_some_and(|lookahead| pays_by_node(scenario, lookahead)),
+                fixed_paths: graph.nodes.len() - graph.hosts() > 1 && !needs.packet_routing,
+                prefetch: 2 * graph.links.len() >= LARGE,
+            },
+            fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },
+            watched: false,
+            needs,
+            owner: if is_cut { owner.into() } else { vec![0; graph.nodes.len()].into() },
+            lookahead: cut.filter(|_| is_cut).unwrap_or(Span::MAX),
+            node_lookahead,
+        }
+    }
+
+    /// Packets that all links together carry in a window, at full rate.
+    fn carried(&self, scenario: &Scenario) -> f64 {
+        let size = scenario.tcp.mss + scenario.tcp.header;
+        let packets =
+            |link: &Link| 2.0 * self.lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
+        scenario.graph.links.iter().map(packets).sum::<f64>().round()
+    }
+
+    /// An empty queue for the events of the run. Most ports have one pending, for as long as a packet crosses their link.
+    pub(super) fn events<E: Pack>(&self, scenario: &Scenario) -> EventQueue<E> {
+        let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
+        if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.by_node) {
+            return EventQueue::new().sited(graph.nodes.len(), lookahead);
+        }
+        let crossing = |link: &Link| ((link.rate.tx_time(size) + link.delay).as_ps() as f64).max(1.0);
+        let per_ps: f64 = graph.links.iter().map(|link| 2.0 / crossing(link)).sum();
+        let per_slot = if self.modes.prefetch { SEVERAL } else { FEW };
+        let span = |events: f64| Span::from_ps((events / per_ps) as u64);
+        EventQueue::new().slotted(span(per_slot), span(4.0 * graph.links.len() as f64))
+    }
+}
+
+/// Whether it is worth its while to simulate the network node by node: it is not small, a node gets a packet or more in a slot,
+/// at full rate, and flows and samples seldom interrupt it.
+fn pays_by_node(scenario: &Scenario, slot: Span) -> bool {
+    let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
+    let slots = |time: Span| time.as_secs_f64() / slot.as_secs_f64();
+    let arrivals = |link: &Link| 2.0 / slots(link.rate.tx_time(size) + link.delay);
+    let flows: f64 = scenario.expected().iter().map(|expected| expected.flows.known()).sum();
+    let measured = Span::from_ps(scenario.duration.as_ps() - scenario.warmup.as_ps());
+    let samples = scenario.measure.sample_every.map_or(0.0, |every| 1.0 / slots(every));
+    let (nodes, interruptions) = (graph.nodes.len() as f64, 2.0 * flows / slots(measured) + samples);
+    2 * graph.links.len() >= PORTS
+        && graph.links.iter().map(arrivals).sum::<f64>() >= nodes
+        && NODES * interruptions <= nodes
+}
+
+/// The part of each node: racks in their order, and every other switch with the least loaded of its neighbours' parts.
+fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
+    const NONE: u32 = u32::MAX;
+    let mut owner = vec![NONE; graph.nodes.len()];
+    let mut neighbours = vec![Vec::new(); graph.nodes.len()];
+    for link in &graph.links {
+        neighbours[link.a.index()].push(link.b.index());
+        neighbours[link.b.index()].push(link.a.index());
+    }
+    for (host, place) in owner.iter_mut().take(graph.hosts()).enumerate() {
+        *place = (graph.rack(HostId::from(host)) as usize * parts / graph.racks().max(1)) as u32;
+    }
+    // Links of the switches of each part.
+    let mut load = vec![0; parts];
+    let mut front: Vec<usize> = (0..graph.hosts()).collect();
+    while !front.is_empty() {
+        let free = |node: &usize| owner[*node] == NONE;
+        let mut next: Vec<usize> =
+            front.iter().flat_map(|node| neighbours[*node].iter().copied()).filter(free).collect();
+        next.sort_unstable();
+        next.dedup();
+        let before = owner.clone();
+        for &node in &next {
+            let near = neighbours[node].iter().map(|next| before[*next]).filter(|part| *part != NONE);
+            owner[node] = near.min_by_key(|part| (load[*part as usize], *part)).unwrap_or(0);
+            load[owner[node] as usize] += neighbours[node].len();
+        }
+        front = next;
+    }
+    // Switches that no host reaches.
+    owner.iter_mut().filter(|part| **part == NONE).for_each(|part| *part = 0);
+    owner
+}
