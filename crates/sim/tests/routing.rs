@@ -59,6 +59,16 @@ fn spraying_spreads_packets_evenly_and_reorders_them() {
     assert!(resent > 100 && total == 4 * 2055 + u64::from(resent), "{resent} of {total}");
 }
 
+/// A short last packet that overtakes the full one before it on another spine makes a flow as fast as its ideal, and none faster.
+#[test]
+fn no_flow_of_sprayed_packets_beats_its_ideal() {
+    for size in [1551, 2941] {
+        let alone = |seed| run("kind = \"spray\"", &[&format!("0,0,4,{size}")], seed).flows.remove(0);
+        let flows: Vec<_> = (0..20).map(alone).collect();
+        assert_eq!(flows.iter().filter_map(|flow| flow.fct()).min(), flows[0].ideal, "{size} bytes");
+    }
+}
+
 /// DCTCP, sprayed, with K = 20 packets: nothing is lost, and a flow alone takes 24.7 ms. Three duplicates send 180 segments
 /// again and halve the window each time, which costs a third; forty never come. RACK, which waits a quarter of the
 /// round trip and more where it learns to, is between.

@@ -36,7 +36,7 @@ fn path(
     let mut path = vec![NodeId::from(from)];
     let speed = |port: PortId| (graph.links[port.index() / 2].rate, graph.links[port.index() / 2].delay);
     let next = |node| routes.of_flow((node, HostId::from(to), flow_id), chooser, speed);
-    while let Some(port) = next(path[path.len() - 1]) {
+    while let Some((port, _)) = next(path[path.len() - 1]) {
         let link = &graph.links[port.index() / 2];
         let (near, far) = if port.index() % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) };
         assert_eq!(near, path[path.len() - 1], "the port belongs to the node");

@@ -6,7 +6,7 @@ use crate::net::{RouteError, Routes};
 use crate::routing::Chooser;
 use crate::scenario::Scenario;
 use crate::simulation::RunError;
-use crate::theory::fct::{ideal_fct, serialisation};
+use crate::theory::fct::{Path, ideal_fct, serialisation};
 use crate::traffic::{Arrival, Arrivals, Workload};
 use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::cmp::Reverse;
@@ -47,7 +47,7 @@ impl<'a> Paths<'a> {
         let tcp = &self.scenario.tcp;
         let (port, path) = self.path(arrival.source, arrival.destination, row as u32);
         let (_, back) = self.path(arrival.destination, arrival.source, row as u32);
-        let (rate, _) = *path.last()?;
+        let (rate, _) = *path.links.last()?;
         let ideal = ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back);
         let work = serialisation(arrival.size, tcp.mss, tcp.header, rate);
         let deadline = arrival.deadline.map_or(Instant::MAX, |allowed| arrival.at + allowed);
@@ -61,19 +61,20 @@ impl<'a> Paths<'a> {
         Some((port?, demand, ideal))
     }
 
-    /// The last port on the way of a flow, and rate and delay of every link. Each flow chooses
+    /// The last port on the way of a flow, and its links. Each flow chooses
     /// among equal paths as if it had a connection of its own.
-    fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
+    fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Option<PortId>, Path) {
         let links = &self.scenario.graph.links;
         let rate_and_delay = |port: PortId| (links[port.index() / 2].rate, links[port.index() / 2].delay);
         let mut node = NodeId(source.0);
-        let (mut last, mut path) = (None, Vec::new());
-        while let Some(port) = self.routes.of_flow((node, to, flow_id), &self.chooser, rate_and_delay) {
+        let mut last = None;
+        let path = Path::of(std::iter::from_fn(|| {
+            let (port, shared) = self.routes.of_flow((node, to, flow_id), &self.chooser, rate_and_delay)?;
             let link = &links[port.index() / 2];
             node = if port.index() % 2 == 0 { link.b } else { link.a };
-            path.push(rate_and_delay(port));
             last = Some(port);
-        }
+            Some((rate_and_delay(port), shared))
+        }));
         (last, path)
     }
 }

@@ -12,6 +12,7 @@ use crate::probe::watch::{Arrival, PacketEvent, Watch, Watching};
 use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
+use crate::theory::fct::Path;
 use crate::topology::Graph;
 use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
@@ -419,25 +420,31 @@ impl Network {
 
     /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is
     /// down; of the fastest where its packets take several.
-    pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Vec<(Rate, Span)> {
-        self.ports_on_path(source, to, flow_id).map(Port::link).collect()
+    pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Path {
+        Path::of(self.ports_on_path(source, to, flow_id).map(|(port, shared)| (port.link(), shared)))
     }
 
     /// Those links' ports.
-    pub fn ports_on_path(&self, source: HostId, to: HostId, flow_id: u32) -> impl Iterator<Item = &Port> {
+    pub fn ports_on_path(
+        &self,
+        source: HostId,
+        to: HostId,
+        flow_id: u32,
+    ) -> impl Iterator<Item = (&Port, bool)> {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let mut node = NodeId(source.0);
         std::iter::from_fn(move || {
             let link = |port: PortId| self.ports[port.index()].link();
-            let port = &self.ports[routes.of_flow((node, to, flow_id), &self.chooser, link)?.index()];
+            let (port, shared) = routes.of_flow((node, to, flow_id), &self.chooser, link)?;
+            let port = &self.ports[port.index()];
             node = port.to;
-            Some(port)
+            Some((port, shared))
         })
     }
 
     /// Payload of connection `flow_id` that was dropped on the way from `source` to `to`.
     pub fn lost(&self, source: HostId, to: HostId, flow_id: u32) -> u64 {
-        self.ports_on_path(source, to, flow_id).map(|port| port.lost(flow_id)).sum()
+        self.ports_on_path(source, to, flow_id).map(|(port, _)| port.lost(flow_id)).sum()
     }
 
     /// The ports, two a link.

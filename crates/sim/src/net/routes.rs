@@ -168,25 +168,25 @@ impl Table {
 
 /// What connections may count on before they have sent anything.
 impl Routes {
-    /// The port on which `node` sends connection `flow_id` towards `to`. Where its packets take several, the fastest,
-    /// as `link` says of a port.
+    /// The port on which `node` sends connection `flow_id` towards `to`, and `true` if all its packets take it. Where they take
+    /// several, the fastest, as `link` says of a port.
     pub fn of_flow(
         &self,
         (node, to, flow_id): (NodeId, HostId, u32),
         chooser: &Chooser,
         link: impl Fn(PortId) -> (Rate, Span),
-    ) -> Option<PortId> {
+    ) -> Option<(PortId, bool)> {
         let ports = self.next(node, to);
         if ports.len() < 2 {
-            return ports.first().copied();
+            return Some((*ports.first()?, true));
         }
         let speed = |port: &&PortId| {
             let (rate, delay) = link(**port);
             (Reverse(rate), delay)
         };
         match chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() }) {
-            Some(fixed) => Some(ports[fixed]),
-            None => ports.iter().min_by_key(speed).copied(),
+            Some(fixed) => Some((ports[fixed], true)),
+            None => Some((*ports.iter().min_by_key(speed)?, false)),
         }
     }
 }
@@ -380,7 +380,7 @@ mod tests {
             PortId(12) => (Rate::new(2_000).unwrap(), Span::from_micros(9)),
             _ => (Rate::new(1_000).unwrap(), Span::from_micros(1)),
         };
-        assert_eq!(routes.of_flow((NodeId(2), HostId(1), 0), &chooser, link), Some(PortId(12)));
+        assert_eq!(routes.of_flow((NodeId(2), HostId(1), 0), &chooser, link), Some((PortId(12), false)));
     }
 
     #[test]

@@ -488,7 +488,7 @@ impl<'a> World<'a> {
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
         let scene = Scene { now: self.events.now(), tcp };
-        let line = path.first().map_or(Rate::MAX, |link| link.0);
+        let line = path.links.first().map_or(Rate::MAX, |link| link.0);
         let opening =
             Opening { scene, round_trip, line, small_queue: self.scenario.conduct.small_queue as usize };
         let conn = self.connections.open(ends, key.is_some(), scheme, opening);

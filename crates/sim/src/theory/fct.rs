@@ -16,35 +16,53 @@ pub fn serialisation(size: Bytes, mss: Bytes, header: Bytes, rate: Rate) -> Span
     rate.tx_time(mss + header).times(full) + rate.tx_time(last)
 }
 
+/// Links from one host to another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Rate and one-way propagation delay of each, the fastest where there is a choice for every packet.
+    pub links: Vec<(Rate, Span)>,
+    /// Links up to the first such choice.
+    pub before_choice: usize,
+}
+
+impl Path {
+    /// The path of these links, each with `true` if all packets of a connection take it.
+    pub fn of(links: impl Iterator<Item = ((Rate, Span), bool)>) -> Path {
+        let (links, shared): (Vec<_>, Vec<bool>) = links.unzip();
+        let before_choice = shared.iter().take_while(|shared| **shared).count();
+        Path { links, before_choice }
+    }
+}
+
 /// Time from handing the first of `size` bytes to the transport until the last one is acknowledged,
-/// over the links of `path` (rate, one-way propagation delay), when nothing else is on the way and
-/// no window limits the sender.
+/// over the links of `path`, when nothing else is on the way and no window limits the sender.
 ///
-/// Packets are stored and forwarded: full segments of `mss` payload and `header`, then the rest. The
+/// Packets are stored and forwarded: full segments of `mss` payload and `header`, then the rest. After a
+/// choice for every packet none waits for another, but full ones meet again on the last link. The
 /// ACK of the last segment is a header that returns over the links of `back`, which equal-cost paths may
 /// lead another way.
-pub fn ideal_fct(
-    size: Bytes,
-    mss: Bytes,
-    header: Bytes,
-    path: &[(Rate, Span)],
-    back: &[(Rate, Span)],
-) -> Span {
+pub fn ideal_fct(size: Bytes, mss: Bytes, header: Bytes, path: &Path, back: &Path) -> Span {
     let (full_segments, last) = segments(size, mss, header);
     let (mut first_arrives, mut last_arrives) = (Span::ZERO, Span::ZERO); // at the end of each link
-    let mut slowest = Span::ZERO;
-    for (rate, delay) in path {
+    let (mut slowest, mut full_arrive) = (Span::ZERO, Span::ZERO);
+    for (link, (rate, delay)) in path.links.iter().enumerate() {
         let full_tx = rate.tx_time(mss + header);
         // Equal packets follow each other at the pace of the slowest link so far.
-        slowest = slowest.max(full_tx);
+        if link < path.before_choice || link + 1 == path.links.len() {
+            slowest = slowest.max(full_tx);
+        }
         first_arrives += full_tx + *delay;
-        let link_free = match full_segments {
+        full_arrive = match full_segments {
             0 => Span::ZERO,
-            full => (first_arrives + slowest.times(full - 1)).saturating_sub(*delay),
+            full => first_arrives + slowest.times(full - 1),
         };
-        last_arrives = last_arrives.max(link_free) + rate.tx_time(last) + *delay;
+        if link < path.before_choice {
+            last_arrives = last_arrives.max(full_arrive.saturating_sub(*delay));
+        }
+        last_arrives += rate.tx_time(last) + *delay;
     }
-    back.iter().fold(last_arrives, |sum, (rate, delay)| sum + rate.tx_time(header) + *delay)
+    let arrived = last_arrives.max(full_arrive);
+    back.links.iter().fold(arrived, |sum, (rate, delay)| sum + rate.tx_time(header) + *delay)
 }
 
 #[cfg(test)]
@@ -55,8 +73,13 @@ mod tests {
     const MSS: Bytes = Bytes::new(1460);
     const HEADER: Bytes = Bytes::new(40);
 
-    fn gigabit_star() -> [(Rate, Span); 2] {
-        [(Rate::new(1_000_000_000).unwrap(), Span::from_micros(75)); 2]
+    fn gigabit(links: usize, before_choice: usize) -> Path {
+        let link = (Rate::new(1_000_000_000).unwrap(), Span::from_micros(75));
+        Path { links: vec![link; links], before_choice }
+    }
+
+    fn gigabit_star() -> Path {
+        gigabit(2, 2)
     }
 
     /// 1500 bytes take 12 us, 40 bytes 0.32 us. The first of three packets arrives after 2 (12 + 75)
@@ -74,6 +97,20 @@ mod tests {
         assert_eq!(fct, Span::from_nanos(111_000 + 1_120 + 75_000 + 150_640));
     }
 
+    /// The last 140 bytes (1.12 us) leave 24 us after the first packet and catch up 10.88 us on each of four links; the second
+    /// full packet arrives 12 us after the first, at 4 (12 + 75) + 12 us.
+    #[test]
+    fn a_short_last_segment_overtakes_on_another_path() {
+        let time = |full: u64| {
+            ideal_fct(Bytes::new(full * 1460 + 100), MSS, HEADER, &gigabit(4, 1), &Path::default())
+        };
+        assert_eq!(time(2), Span::from_nanos(4 * 87_000 + 12_000));
+        assert_eq!(time(0), Span::from_nanos(4 * 76_120));
+        let (together, choice) = (gigabit(4, 4), gigabit(4, 1));
+        let full = |path| ideal_fct(Bytes::new(7 * 1460), MSS, HEADER, path, &together);
+        assert_eq!(full(&choice), full(&together));
+    }
+
     #[test]
     fn one_byte_needs_a_round_trip() {
         let fct = ideal_fct(Bytes::new(1), MSS, HEADER, &gigabit_star(), &gigabit_star());
@@ -83,7 +120,7 @@ mod tests {
     /// Two full segments of 12 us and 140 bytes.
     #[test]
     fn headers_take_time_too() {
-        let (rate, _) = gigabit_star()[0];
+        let (rate, _) = gigabit_star().links[0];
         let time = serialisation(Bytes::new(2 * 1460 + 100), MSS, HEADER, rate);
         assert_eq!(time, Span::from_nanos(24_000 + 1_120));
     }
@@ -114,11 +151,13 @@ mod tests {
             size in 1u64..100_000,
             links in prop::collection::vec((1u64..100, 0u64..500), 1..5),
         ) {
-            let path: Vec<(Rate, Span)> = links
-                .iter()
-                .map(|(rate, us)| (Rate::new(rate * 100_000_000).unwrap(), Span::from_micros(*us)))
-                .collect();
-            prop_assert_eq!(ideal_fct(Bytes::new(size), MSS, HEADER, &path, &path), packet_by_packet(size, &path));
+            let link = |(rate, us): &(u64, u64)| (Rate::new(rate * 100_000_000).unwrap(), Span::from_micros(*us));
+            let path = Path::of(links.iter().map(|numbers| (link(numbers), true)));
+            let back = Path { links: path.links.iter().rev().copied().collect(), ..path.clone() };
+            prop_assert_eq!(
+                ideal_fct(Bytes::new(size), MSS, HEADER, &path, &back),
+                packet_by_packet(size, &path.links)
+            );
         }
     }
 }

@@ -119,8 +119,8 @@ impl World<'_> {
         let round_trip =
             ideal_fct(tcp.mss, tcp.mss, tcp.header, &there, &self.network.path(to, source, flow_id));
         let full = (tcp.mss + tcp.header).as_f64();
-        let rate = there.iter().map(|link| link.0).min().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
-        let buffer = |port: &Port| match self.scenario.switch_port(port.from, port.to).buffer {
+        let rate = there.links.iter().map(|link| link.0).min().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
+        let buffer = |(port, _): (&Port, bool)| match self.scenario.switch_port(port.from, port.to).buffer {
             Occupancy::Packets(packets) => f64::from(packets),
             Occupancy::Bytes(bytes) => bytes.as_f64() / full,
             Occupancy::Unlimited => f64::INFINITY,
