@@ -179,6 +179,17 @@ fn so_does_what_few_networks_have() {
     }
 }
 
+/// Where queues read priorities, the next message of a connection overtakes the tail of the one before.
+#[test]
+fn packets_that_overtake_by_priority_are_no_error() {
+    let text = "title = 'overtaking'\nduration = '5ms'\ndrain = '1s'\n\
+        topology = { kind = 'star', hosts = 5, rate = '1Gbps', rtt = '100us' }\nswitch = { buffer = '1000pkt', mark_above = 'unlimited' }\n\
+        [[traffic]]\nkind = 'incast'\nflows = 4\nsizes = { kind = 'fixed', value = '20KB' }\nrepeat = 5\nevery = '50us'\n\
+        connections = 'persistent'\n";
+    let (outcome, _) = all_alike(&scenario(text, &[]), &scheme("pias", &[("priority.thresholds", "5KB")]), 1);
+    assert_eq!((outcome.counters.packets_dropped, outcome.counters.unfinished), (0, 0));
+}
+
 /// A timer may come after its connection, to the host of another that has its slot now.
 #[test]
 fn timers_of_earlier_connections_change_nothing() {
