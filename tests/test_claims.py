@@ -163,9 +163,11 @@ def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
     assert measured(shown.judge({})) == ["+10 %", "t: 20 µs"]
 
 
-def test_nothing_is_said_to_fall_by_more_than_all_of_it() -> None:
-    assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -100 to -76 % (printed: -95 %)"
-    assert found_by(changed(-1.1).near(-0.95)).holds, "the band is as wide as any"
+def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
+    """-95 % is twenty times less, give or take 20 %: from 16 to 24 times; -84 % is six times less."""
+    assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -95.83 to -93.75 % (printed: -95 %)"
+    assert [found_by(changed(x).near(-0.95)).verdict for x in (-0.83, -0.94, -0.958)] == [DIRECTION, AGREES, AGREES]
+    assert off(claim(changed(-0.8).near(-0.9)), {}) == pytest.approx(0.5), "five times instead of ten"
     assert claim(lab.computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
 
 

@@ -3,8 +3,9 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.data import Data
 from shortflow.lab.finding import Finding, fact, not_tested
 from shortflow.lab.study import Value
@@ -12,6 +13,8 @@ from shortflow.metrics.stats import Estimate
 
 EXACT = 1e-9
 """The relative error within which two numbers are the same but for rounding."""
+HALVED = -0.5
+"""A change below this is told by its factor: -95 % is twenty times less, and -84 % six times."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Printed:
 
     def off(self, value: float) -> float:
         """How far a number lies from what is printed, relative to that; infinite from a printed zero."""
+        if self.unit == RELATIVE and self.high < HALVED:
+            return replace(self, unit="", low=1 / (1 + self.low), high=1 / (1 + self.high)).off(1 / (1 + value))
         nearest = min(max(value, self.low), self.high)
         if value == nearest:
             return 0.0

@@ -13,7 +13,7 @@ from functools import partial
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import finding
 from shortflow.lab.amounts import RELATIVE, amount, band
-from shortflow.lab.condition import Condition, Printed
+from shortflow.lab.condition import HALVED, Condition, Printed
 from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
@@ -185,8 +185,10 @@ class Quantity:
         return self.between(paper, paper)
 
     def between(self, low: float, high: float) -> Condition:
-        """In the range that the paper prints, give or take 20 % at its ends."""
+        """In the range that the paper prints, give or take 20 % at its ends, or of a factor above two."""
         agrees = (low - abs(low) * SLACK, high + abs(high) * SLACK)
+        if self.unit == RELATIVE and high < HALVED:
+            agrees = ((1 + low) / (1 + SLACK) - 1, (1 + high) / (1 - SLACK) - 1)
         printed = self._amount(low) if low == high else self._band(low, high)
         direction = self._direction(high if high < 0 else low)
         return self._if(f"{self._band(*agrees)} (printed: {printed})", agrees, direction, (low, high))

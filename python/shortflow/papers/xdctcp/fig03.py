@@ -107,7 +107,7 @@ fig4 = lab.Figure("xdctcp/fig4", "Fig. 4", "The queue at the receiver's port", {
     ),
     lab.paper("xdctcp/fig4-spikes-higher", "ordering", "spike height: xDCTCP > DCTCP").says(
         "short flows make the queue spike higher under xDCTCP than under DCTCP",
-        lab.change("dctcp", "xdctcp", peak).below(),
+        lab.change("xdctcp", "dctcp", peak).above(),
     ),
     lab.paper(
         "xdctcp/fig4-spikes-cut-long", "shape", "cwnd cuts within one RTT after spikes above K", "Fig. 4, Sec. V-B"
