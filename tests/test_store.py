@@ -185,6 +185,10 @@ def test_an_earlier_result_is_there_until_the_new_one_is(
         write_run(make_result(seed=seed), tmp_path / "run")
         assert read_run(tmp_path / "run").provenance["seed"] == seed
         assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    (tmp_path / "run").rename(tmp_path / ".aside@run")  # as a kill between the two steps leaves it
+    assert find_runs(tmp_path) == []
+    files.sweep(tmp_path)
+    assert read_run(tmp_path / "run").provenance["seed"] == 3
 
 
 def test_a_flipped_byte_is_named_and_the_run_is_done_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -25,8 +25,8 @@ from shortflow.lazy import msgspec
 Found = TypeVar("Found")
 
 _PARTIAL = ".partial@"
-_HIDDEN = (_PARTIAL, ".aside@")
-"""How the names begin of what is only being written; earlier versions had the second."""
+_ASIDE = ".aside@"
+"""Before the name of an earlier directory for the moment in which a new one takes its place."""
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
@@ -175,11 +175,13 @@ def check_seal(document: bytes) -> None:
 
 
 def sweep(directory: Path) -> None:
-    """Remove what processes that are gone were writing in a directory."""
+    """Remove what processes that are gone were writing in a directory, and put back what they had moved aside."""
     for path in directory.glob(f"{_PARTIAL}*"):
         with contextlib.suppress(OSError), _opened(path) as handle:
             if _lock(handle, fcntl.LOCK_NB):
                 _remove(path)
+    for path in directory.glob(f"{_ASIDE}*"):
+        _restore(path)
 
 
 def new_log(target: Path) -> int:
@@ -201,7 +203,7 @@ def has_writer(path: Path) -> bool:
 
 def is_hidden(path: Path) -> bool:
     """Whether this is, or was, a name for what is only being written."""
-    return path.name.startswith(_HIDDEN)
+    return path.name.startswith((_PARTIAL, _ASIDE))
 
 
 @contextlib.contextmanager
@@ -248,8 +250,7 @@ def _lock(handle: int, option: int = 0) -> bool:
 def _swap(new: Path, target: Path) -> None:
     """Rename `new` to `target`; an earlier result there takes the name of `new` in the same step.
 
-    Where the file system knows no such step, the earlier one is moved aside first: a kill in between loses it, and the
-    run is done again. Where two processes put the same result there, whoever comes last stays.
+    At no moment is there neither. Where two processes put the same result there, whoever comes last stays.
     """
     while True:
         try:
@@ -259,9 +260,31 @@ def _swap(new: Path, target: Path) -> None:
             if error.errno not in _OCCUPIED:
                 raise
         with contextlib.suppress(FileNotFoundError):
-            if _exchange(new, target):
+            if _exchange(new, target) or _replace_in_two_steps(new, target):
                 return
-            _remove(target.rename(new.with_name(f"{new.name}@")))
+
+
+def _replace_in_two_steps(new: Path, target: Path) -> bool:
+    """Move the target aside and then rename; if the process is killed in between, `sweep` undoes the first step."""
+    aside = target.with_name(f"{_ASIDE}{target.name}")
+    _remove(aside)
+    target.rename(aside)
+    try:
+        new.rename(target)
+    except OSError as error:
+        if error.errno not in _OCCUPIED:
+            raise
+        return False  # by another process, which was quicker
+    finally:
+        _restore(aside)
+    return True
+
+
+def _restore(aside: Path) -> None:
+    """Give an earlier directory its name back, or remove it where a newer one has that name."""
+    with contextlib.suppress(OSError):
+        aside.rename(aside.with_name(aside.name.removeprefix(_ASIDE)))
+    _remove(aside)
 
 
 def _exchange(one: Path, other: Path) -> bool:
