@@ -1,6 +1,6 @@
 //! Remarks on a run whose numbers may come from its hosts instead of its network or its law.
 
-use crate::outcome::{DropRow, FlowRow, Outcome, Place};
+use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
 use crate::queue::{DropReason, QueueKind};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
@@ -26,20 +26,20 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
     said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
 
-/// A host that holds more than small queues of its flows would, by more than a repair of each.
+/// A host that holds more than small queues of its flows would, by more than a repair of each and the ACKs of what it receives.
 fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let allowed = if scenario.conduct.small_queue > 0 { scenario.conduct.small_queue } else { USUAL };
     let room = (scenario.tcp.mss + scenario.tcp.header).get() * u64::from(allowed + 1);
-    let is_full = |bytes: Bytes, flows: u64| bytes.get() > room * flows;
+    let acks = |port: &PortRow| scenario.tcp.header.get() * u64::from(port.max_packets);
+    let is_full = |port: &PortRow, flows: u64| port.max_bytes.get() > room * flows + acks(port);
     let ports = outcome.ports.iter().filter(|port| scenario.graph.is_host(port.from));
-    let mut ports = ports.filter(|port| is_full(port.max_bytes, 1)).peekable();
+    let mut ports = ports.filter(|port| is_full(port, 1)).peekable();
     if scheme.transport.info().host != Host::Tcp || ports.peek().is_none() {
         return None;
     }
     let open = open_at_once(&outcome.flows);
     let flows = |node: NodeId| open.get(&HostId(node.0)).copied().unwrap_or(1);
-    let worst =
-        ports.filter(|port| is_full(port.max_bytes, flows(port.from))).max_by_key(|port| port.max_packets)?;
+    let worst = ports.filter(|port| is_full(port, flows(port.from))).max_by_key(|port| port.max_packets)?;
     Some(format!(
         "{} holds up to {} packets, and small queues of its flows, {} at once, {}: senders fill their own host's port; \
          host.small_queue={USUAL} keeps them from it",
