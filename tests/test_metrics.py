@@ -12,7 +12,7 @@ import shortflow
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import STATISTICS, Row, check_name, measure, named, possible, telling
-from shortflow.metrics.data import SIZE_BINS
+from shortflow.metrics.data import SIZE_BINS, SIZES
 from shortflow.records import Meta
 
 
@@ -353,7 +353,8 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     ]
     found = rows_of(make_flows(rows))
     shown = telling(found)
-    assert {row.metric.name: row.value for row in found if row.metric.size_bin and row.metric.name in shown} == {
+    of_class = [row for row in found if row.metric.flow_class and row.metric.size_bin]
+    assert {row.metric.name: row.value for row in of_class if row.metric.name in shown} == {
         **{"flows_short_10kb": 1, "afct_short_10kb_s": 1},
         **{"flows_short_100kb": 2, "afct_short_100kb_s": 3},
         **{"flows_short_larger": 1, "afct_short_larger_s": 9},
@@ -364,11 +365,34 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     about = possible(["web_search"])["p99_web_search_100kb_s"]
     assert (about.flow_class, about.size_bin, about.unit) == ("web_search", "100kb", "s")
     one = rows_of(make_flows(rows[1:3]))
-    assert not [each for each in telling(one).values() if each.size_bin], "one bin says what the class says"
+    bins = [each for each in telling(one).values() if each.size_bin in SIZE_BINS]
+    assert not bins, "one bin says what the class says"
     beside = {row.metric.name: row.value for row in one if row.metric.name in telling([*found, *one])}
     assert beside["flows_short_10kb"] == 0
     assert "afct_short_10kb_s" not in beside
     assert beside["afct_short_100kb_s"] == 3, "the bins of a class are the same in all runs"
+
+
+def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_slows_the_long_ones() -> None:
+    """A thousand short flows with slowdowns 1 to 1,000 (the slowest open), and two of 2 MB, one with 1 MB after 3 s."""
+    rows: list[dict[str, object]] = [
+        {"class": f"c{i % 2}", "size_bytes": 50 + 99_950 * (i % 2), "start_s": 1.0, "fct_s": 1e-3 * i, "slowdown": i}
+        for i in range(1, 1001)
+    ]
+    rows[-1] |= {"fct_s": None, "slowdown": None, "ideal_fct_s": 1e-3}
+    rows.append({"class": "c0", "size_bytes": 2_000_000, "start_s": 1.0, "fct_s": 1.0, "slowdown": 2.0})
+    rows.append({"class": "c1", "size_bytes": 2_000_000, "start_s": 1.0, "ideal_fct_s": 1.0, "acked_bytes": 1_000_000})
+    run = (make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics, low = measured(*run), bounds(*run)
+    assert (metrics["flows_upto_100kb"], metrics["flows_over_1mb"], metrics["flows_10kb"]) == (999, 1, 499)
+    slowdowns = [metrics[f"slowdown_{which}_upto_100kb"] for which in ("p50", "p99", "p999")]
+    assert slowdowns == [500, 990, 999]
+    assert not {"slowdown_p99_upto_100kb", "slowdown_p999_upto_100kb"} & low, "one open flow of 1,000 is above both"
+    assert {"slowdown_upto_100kb", "slowdown_p100_upto_100kb", "slowdown_p99_over_1mb"} <= low
+    assert metrics["flow_goodput_over_1mb_bps"] == pytest.approx(8 * 3e6 / (1 + 3))
+    assert "flow_goodput_over_1mb_bps" not in low
+    endless = measured(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert endless["flow_goodput_over_1mb_bps"] == 8 * 4_000 / (2 + 2)
 
 
 def shares(*intervals: tuple[float, float, float]) -> list[tuple[float, str, str, float]]:
@@ -430,7 +454,7 @@ def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float
 def test_a_metric_is_found_by_its_name_alone() -> None:
     known = possible(["short"])
     assert {metric.statistic for metric in known.values()} == set(STATISTICS.values())
-    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(SIZE_BINS)
+    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(SIZE_BINS) + 9 * len(SIZES)
     assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
     found = rows_of(make_flows(LONG))
     values = {row.metric.name: row.value for row in found}

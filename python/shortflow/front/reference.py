@@ -14,7 +14,7 @@ from shortflow import _core
 from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
 from shortflow.metrics.catalogue import STATISTICS
-from shortflow.metrics.data import SIZE_BINS
+from shortflow.metrics.data import SIZES
 from shortflow.records import Declared, Entry, Key, Parameter
 from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
@@ -112,10 +112,10 @@ def columns(name: str) -> str:
 
 def metrics() -> str:
     """Every metric with its unit."""
-    bins = ", ".join(f"`{name}` ({what})" for name, what in SIZE_BINS.items())
+    bins = ", ".join(f"`{name}` ({what})" for name, what in SIZES.items())
     head = (
         "`<class>` is a class of flows, `<task>` is query, job, shuffle or request, "
-        f"and `<bin>` a bin of flow sizes: {bins}.\n\n"
+        f"and `<bin>` a range of flow sizes: {bins}; classes have the first five alone.\n\n"
     )
     rows = [(f"`{name}`", each.unit or "none", each.about) for name, each in STATISTICS.items()]
     return head + _table(("name", "unit", "meaning"), rows)

@@ -1,8 +1,9 @@
 """The numbers that runs are judged by, each declared once: its name, label, unit and meaning, and how it is computed.
 
-A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of a kind of tasks, of the measured
-ports, or of the whole network. Goodput counts what arrived between the warm-up and the end, whenever the flow
-started; so do waits, drops, marks, retransmissions and timeouts. A metric that a run does not have is absent.
+A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of all flows of a range of sizes, of a
+kind of tasks, of the measured ports, or of the whole network. Goodput counts what arrived between the warm-up and the
+end, whenever the flow started; so do waits, drops, marks, retransmissions and timeouts. A metric that a run does not
+have is absent.
 """
 
 import functools
@@ -17,7 +18,10 @@ from shortflow.errors import ConfigError, did_you_mean, unknown_name
 from shortflow.metrics.data import (
     FAIR_ENOUGH,
     FAIR_INTERVALS,
+    LONG,
+    SHORT,
     SIZE_BINS,
+    SIZES,
     Flow,
     Group,
     LowerBound,
@@ -37,6 +41,7 @@ TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "r
 PERCENTILES = (1, 5, 50, 95, 99, 100)
 BIN_PERCENTILES = (50, 99, 100)
 SLOWDOWN_PERCENTILES = (50, 99, 100)
+SIZE_PERCENTILES = (50, 99, 99.9, 100)
 TASK_PERCENTILES = (50, 95, 99, 100)
 QUEUE_PERCENTILES = (50, 95, 99)
 
@@ -80,8 +85,8 @@ class Metric:
 
     @property
     def sizes(self) -> str:
-        """The sizes of its bin, in words; empty without one."""
-        return SIZE_BINS[self.size_bin] if self.size_bin else ""
+        """The sizes of its bin or range, in words; empty without one."""
+        return SIZES[self.size_bin] if self.size_bin else ""
 
     @property
     def unit(self) -> str:
@@ -125,6 +130,8 @@ class Scope(Generic[S]):
 
 
 OF_BIN = Scope[Group]()
+OF_SIZE = Scope[Group]()
+"""The flows of all classes in a range of sizes."""
 OF_CLASS = Scope[Group]()
 OF_BOTH = Scope[tuple[float, float]]()
 """A number of a run and the same under ideal SRPT."""
@@ -133,16 +140,16 @@ OF_PORTS = Scope[RunData]()
 OF_NETWORK = Scope[RunData]()
 
 
-def _called(percent: int, what: str) -> str:
+def _called(percent: float, what: str) -> str:
     """What a percentile is called."""
     return f"median {what}" if percent == 50 else f"p{percent} {what}"
 
 
-def _time_of(percent: int) -> Callable[[Group | Tasks], float | None]:
+def _time_of(percent: float) -> Callable[[Group | Tasks], float | None]:
     return lambda some: some.times.percentile(percent)
 
 
-def _slowdown_of(percent: int) -> Callable[[Group], float | None]:
+def _slowdown_of(percent: float) -> Callable[[Group], float | None]:
     return lambda flows: flows.slowdowns.percentile(percent)
 
 
@@ -176,6 +183,41 @@ BIN_FCT = {
     for percent in BIN_PERCENTILES
 }
 """Percentiles of the completion time in a bin of sizes."""
+
+SIZE_FLOWS_DONE = OF_SIZE.has(
+    "flows_<bin>",
+    "flows done",
+    "",
+    "flows of all classes in a range of sizes that started after the warm-up and finished",
+)(lambda flows: flows.times.done if flows.counted else None)
+SIZE_MEAN_FCT = OF_SIZE.has("afct_<bin>_s", "mean FCT", "s", "completion time of flows in a range of sizes: mean")(
+    lambda flows: flows.times.mean
+)
+SIZE_LONGEST = OF_SIZE.has(
+    "p100_<bin>_s", "p100 FCT", "s", "completion time of flows in a range of sizes: percentile 100"
+)(_time_of(100))
+SIZE_SLOWDOWN = OF_SIZE.has("slowdown_<bin>", "slowdown", "x", "slowdown of flows in a range of sizes: mean")(
+    lambda flows: flows.slowdowns.mean
+)
+SIZE_SLOWDOWNS = {
+    percent: OF_SIZE.has(
+        f"slowdown_p{percent}_<bin>".replace(".", ""),
+        _called(percent, "slowdown"),
+        "x",
+        f"slowdown of flows in a range of sizes: percentile {percent}",
+    )(_slowdown_of(percent))
+    for percent in SIZE_PERCENTILES
+}
+"""Percentiles of the slowdown in a range of sizes."""
+SIZE_FLOW_GOODPUT = OF_SIZE.has(
+    "flow_goodput_<bin>_bps",
+    "goodput per flow",
+    "bps",
+    "payload acknowledged over the time that flows in a range of sizes were open; backlogged flows are long",
+)(lambda flows: flows.flow_goodput_bps)
+SHORT_P99 = Metric(SIZE_SLOWDOWNS[99], size_bin=SHORT)
+SHORT_MEAN = Metric(SIZE_MEAN_FCT, size_bin=SHORT)
+LONG_GOODPUT = Metric(SIZE_FLOW_GOODPUT, size_bin=LONG)
 
 FLOWS_DONE = OF_CLASS.has(
     "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished"
@@ -326,7 +368,7 @@ UNFINISHED_OF_ALL = OF_NETWORK.has(
 
 STATISTICS = {
     statistic.pattern: statistic
-    for scope in (OF_BIN, OF_CLASS, OF_BOTH, OF_TASKS, OF_PORTS, OF_NETWORK)
+    for scope in (OF_BIN, OF_SIZE, OF_CLASS, OF_BOTH, OF_TASKS, OF_PORTS, OF_NETWORK)
     for statistic in scope.statistics
 }
 """All of them by their patterns, in the order in which they are listed."""
@@ -343,14 +385,19 @@ def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
 
 
 def telling(rows: Iterable[Row]) -> dict[str, Metric]:
-    """The metrics of some runs by name, of bins of sizes those in which a class has flows, if these lie in several."""
+    """The metrics of some runs by name, of bins of sizes those in which a class has flows, if these lie in several.
+
+    Of all flows likewise; what short and long flows have is always told.
+    """
     found = {row.metric.name: row.metric for row in rows}
-    filled = {(each.flow_class, each.size_bin) for each in found.values() if each.statistic is BIN_MEAN_FCT}
-    bins = Counter(flow_class for flow_class, _ in filled)
+    means = (BIN_MEAN_FCT, SIZE_MEAN_FCT)
+    filled = {(each.flow_class, each.size_bin) for each in found.values() if each.statistic in means}
+    bins = Counter(flow_class for flow_class, size in filled if size in SIZE_BINS)
     return {
         name: each
         for name, each in found.items()
-        if not each.size_bin or ((each.flow_class, each.size_bin) in filled and bins[each.flow_class] > 1)
+        if each.size_bin in (None, SHORT, LONG)
+        or ((each.flow_class, each.size_bin) in filled and bins[each.flow_class] > 1)
     }
 
 
@@ -359,7 +406,7 @@ def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
     if metric.statistic is DISTANCE:
         return None
     if metric.flow_class is None:
-        return run.tasks.get(metric.task) if metric.task else run
+        return run.tasks.get(metric.task) if metric.task else run.sizes[metric.size_bin] if metric.size_bin else run
     flows = run.classes[metric.flow_class]
     return flows.bins.get(metric.size_bin) if metric.size_bin else flows
 
@@ -387,6 +434,7 @@ def possible(classes: Iterable[str]) -> Mapping[str, Metric]:
 def _possible(names: Sequence[str]) -> Mapping[str, Metric]:
     every = [Metric(each, name) for name in names for scope in (OF_CLASS, OF_BOTH) for each in scope.statistics]
     every += [Metric(each, name, of) for name in names for of in SIZE_BINS for each in OF_BIN.statistics]
+    every += [Metric(each, size_bin=of) for of in SIZES for each in OF_SIZE.statistics]
     every += [Metric(each) for scope in (OF_PORTS, OF_NETWORK) for each in scope.statistics]
     every += [Metric(each, task=kind) for kind in TASKS for each in OF_TASKS.statistics]
     return {metric.name: metric for metric in every}

@@ -17,6 +17,9 @@ from shortflow.records import Meta
 
 SIZE_BINS = {"10kb": "≤ 10 KB", "100kb": "10–100 KB", "1mb": "100 KB–1 MB", "10mb": "1–10 MB", "larger": "> 10 MB"}
 """The bins of flow sizes, and what they hold; a bin includes its upper end."""
+SHORT, LONG = "upto_100kb", "over_1mb"
+SIZES = {**SIZE_BINS, SHORT: "≤ 100 KB", LONG: "> 1 MB"}
+"""The ranges of sizes of all flows: the bins, the short flows and the long ones."""
 _BINS = tuple(SIZE_BINS)
 _BIN_EDGES = (10_000, 100_000, 1_000_000, 10_000_000)
 
@@ -109,7 +112,7 @@ class Times:
         found = mean(self.values)
         return None if found is None else bound_if(any(self.censored), found)
 
-    def percentile(self, percent: int) -> float | None:
+    def percentile(self, percent: float) -> float | None:
         """A nearest rank; it is exact if it stays the same however long the censored times are."""
         if not self.values:
             return None
@@ -317,6 +320,15 @@ class RunData:
         """The flows by class; one that the scenario declares may have none."""
         names = sorted({flow.flow_class for flow in self.flows.flows}.union(self.meta.get("classes", ())))
         return {name: Group(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
+
+    @functools.cached_property
+    def sizes(self) -> dict[str, Group]:
+        """The counted flows of all classes by ranges of sizes; flows without end are long."""
+        found = self.flows.bins or {name: Group(self, ()) for name in SIZE_BINS}
+        short, long = (
+            [flow for name in names for flow in found[name].flows] for names in (("10kb", "100kb"), ("10mb", "larger"))
+        )
+        return {**found, SHORT: Group(self, short), LONG: Group(self, [*long, *self.flows.backlogged])}
 
     @functools.cached_property
     def tasks(self) -> dict[str, Tasks]:

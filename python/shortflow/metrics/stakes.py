@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shortflow.metrics.catalogue import (
     BIN_FCT,
@@ -18,6 +18,11 @@ from shortflow.metrics.catalogue import (
     FCT,
     FLOWS_DONE,
     MEAN_FCT,
+    SIZE_FLOWS_DONE,
+    SIZE_LONGEST,
+    SIZE_MEAN_FCT,
+    SIZE_SLOWDOWN,
+    SIZE_SLOWDOWNS,
     SLOWDOWN,
     SLOWDOWNS,
     TASK_COUNT,
@@ -40,10 +45,10 @@ class _Family(NamedTuple):
 
     number: Statistic
     mean: Statistic
-    percentiles: Mapping[int, Statistic]
+    percentiles: Mapping[Any, Statistic]
     mean_s: Statistic
     """The mean time behind the mean."""
-    times: Mapping[int, Statistic]
+    times: Mapping[Any, Statistic]
     """The percentiles of time behind the percentiles."""
 
 
@@ -60,12 +65,14 @@ _FAMILIES = (
     _Family(FLOWS_DONE, MEAN_FCT, FCT, MEAN_FCT, FCT),
     _Family(FLOWS_DONE, SLOWDOWN, SLOWDOWNS, MEAN_FCT, FCT),
     _Family(BIN_FLOWS_DONE, BIN_MEAN_FCT, BIN_FCT, BIN_MEAN_FCT, BIN_FCT),
+    _Family(SIZE_FLOWS_DONE, SIZE_MEAN_FCT, {100: SIZE_LONGEST}, SIZE_MEAN_FCT, {100: SIZE_LONGEST}),
+    _Family(SIZE_FLOWS_DONE, SIZE_SLOWDOWN, SIZE_SLOWDOWNS, SIZE_MEAN_FCT, {100: SIZE_LONGEST}),
     _Family(TASK_COUNT, TASK_TIME, TASK_TIMES, TASK_TIME, TASK_TIMES),
 )
 
 
 @functools.cache
-def _place(metric: Metric) -> tuple[int | None, Sequence[str]] | None:
+def _place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
     """The percentage (none of a mean); the names of number, mean, longest, mean time and longest time."""
     for family in _FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)

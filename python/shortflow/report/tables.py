@@ -22,7 +22,10 @@ from shortflow.metrics.catalogue import (
     OF_BIN,
     OF_NETWORK,
     OF_PORTS,
+    OF_SIZE,
     QUEUE_MEAN,
+    SIZE_LONGEST,
+    SIZE_SLOWDOWNS,
     SLOWDOWN,
     TASK_TIME,
     TIMEOUTS,
@@ -146,8 +149,9 @@ def _decimals(value: float, *, exact: bool = False) -> int:
 
 def title(metric: Metric) -> str:
     """A metric's label with the class of flows that it is about, and their sizes."""
-    sizes = f" of {metric.sizes}" if metric.sizes else ""
-    return metric.label if metric.flow_class is None else f"{metric.label}, {metric.flow_class} flows{sizes}"
+    if metric.flow_class is None:
+        return f"{metric.label}, flows {metric.sizes}" if metric.sizes else metric.label
+    return f"{metric.label}, {metric.flow_class} flows{f' of {metric.sizes}' if metric.sizes else ''}"
 
 
 def comparison_sections(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Section]:
@@ -315,6 +319,9 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
         for sizes, in_bins in (("", False), (" by size", True)):
             if found := [metric for metric in of_class if (metric.statistic in OF_BIN.statistics) is in_bins]:
                 yield f"Completion time (FCT) of {flow_class} flows{sizes}", found
+    longest = (SIZE_LONGEST, SIZE_SLOWDOWNS[100])
+    if by_size := [each for each in metrics if each.statistic in OF_SIZE.statistics and each.statistic not in longest]:
+        yield "All flows by size", by_size
     in_packets = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != "B"]
     if rates or in_packets:
         yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *in_packets]
