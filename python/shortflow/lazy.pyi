@@ -17,10 +17,10 @@ from shortflow import results as results
 from shortflow import runner as runner
 from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal
+from shortflow.report import answer as answers
 from shortflow.report import markup as markup
 from shortflow.report import spreads as spreads
 from shortflow.report import tables as tables
-from shortflow.report import verdict as verdict
 from shortflow.report import views as views
 from shortflow.reproduction import sensitivity as sensitivity
 from shortflow.store import columns as columns
@@ -30,9 +30,9 @@ from shortflow.store import runs as stored
 from shortflow.tuning import tables as tuned
 from shortflow.tuning import verdict as judged
 
-__all__ = ["bursts", "columns", "console", "frames", "judged", "markup", "measured", "msgspec", "np", "npt"]
+__all__ = ["answers", "bursts", "columns", "console", "frames", "judged", "markup", "measured", "msgspec", "np", "npt"]
 __all__ += ["optuna", "papers", "pd", "pl", "plots", "ranks", "reading", "results", "runner", "sensitivity", "special"]
-__all__ += ["HOMES", "homes", "spreads", "stored", "tables", "terminal", "tuned", "verdict", "views"]
+__all__ += ["HOMES", "homes", "spreads", "stored", "tables", "terminal", "tuned", "views"]
 
 HOMES: dict[str, str]
 

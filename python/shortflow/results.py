@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.errors import ConfigError, front_door, unknown_name
-from shortflow.lazy import frames, pl, plots, reading, views
+from shortflow.lazy import answers, frames, pl, plots, reading, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
@@ -287,8 +287,8 @@ class Results(Shown):
         found = self.relation(scheme, baseline, metric)
         return found if found and found.has_sign else None
 
-    def relation(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
-        """The same whether its sign is open or not.
+    def relation(self, scheme: str, baseline: str, metric: str, among: int = 1) -> Estimate | None:
+        """The same whether its sign is open or not; `among` several, the interval is wider (`paired_difference`).
 
         Above an exact baseline a lower bound is one still; below a baseline that is a lower bound, the difference is an
         upper one.
@@ -298,16 +298,28 @@ class Results(Shown):
         if not common:
             return None
         sides = [ours[seed] for seed in common], [theirs[seed] for seed in common]
-        found = paired_difference(*sides, stakes=(self._stake(scheme, metric), self._stake(baseline, metric)))
+        stakes = self._stake(scheme, metric), self._stake(baseline, metric)
+        found = paired_difference(*sides, stakes=stakes, among=among)
         if found is None:
             return None
         low, high = (self._is_bound(each, metric) for each in (scheme, baseline))
         lacking = len({run.seed for each in (scheme, baseline) for run in self._of(each)}) - len(common)
         return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
 
-    def document(self) -> dict[str, Any]:
+    @front_door
+    def answer(self, metrics: Sequence[str] | None = None, baseline: str | None = None) -> "answers.AnswerTable":
+        """Winner, tie or open order by each metric at each point, beside a baseline (default: the first scheme).
+
+        The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named.
+        """
+        study = views.one_scenario(self)
+        return answers.answer(study, [study.require(name) for name in metrics or ()], baseline).document()
+
+    def document(self, metrics: Sequence[str] = (), baseline: str | None = None) -> dict[str, Any]:
         """All of it as plain data, in the shape that other programs rely on; `docs/results.md` describes it."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
+        if len(self.schemes) > 1:
+            found["answer"] = answers.answer(self, [self.require(name) for name in metrics], baseline).document()
         if self.keys:
             return {
                 **found,
@@ -323,8 +335,8 @@ class Results(Shown):
             found["ideal"] = self.scheme_tables(self.ideal_names)
         if self.measured:
             own = self.measured.result.scheme
-            metrics = self.scheme_tables([own])[own]["metrics"]
-            found["measured"] = {"file": self.measured.name, "flows": self.measured.flows.height, "metrics": metrics}
+            here = self.scheme_tables([own])[own]["metrics"]
+            found["measured"] = {"file": self.measured.name, "flows": self.measured.flows.height, "metrics": here}
         if len(self.schemes) > 1:
             found["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}

@@ -11,8 +11,8 @@ from shortflow.front import complete, console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
+from shortflow.lazy import answers, spreads, views
 from shortflow.lazy import measured as measured_flows
-from shortflow.lazy import spreads, verdict, views
 from shortflow.lazy import tables as tables_of
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
@@ -37,20 +37,20 @@ def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
-    return Answer(found.document, _tables(found, _names(values["metrics"])))
+    shown, baseline = _names(values["metrics"]), values["baseline"]
+    named = [name for name in shown if name != ALL]
+    return Answer(lambda: found.document(named, baseline), _tables(found, shown, baseline))
 
 
-def _tables(found: Results, shown: Sequence[str]) -> "Iterator[views.RenderableType]":
+def _tables(found: Results, shown: Sequence[str], baseline: str | None) -> "Iterator[views.RenderableType]":
+    metrics = [found.require(name) for name in shown if name != ALL]
     if shown:
-        metrics = [found.require(name) for name in shown if name != ALL]
         yield tables_of.comparison_tables(found, metrics)
-        if few := " ".join(verdict.few_events(found, metrics or list(found.metrics.values()))):
-            yield few
-        return
-    yield tables_of.main_tables(found, MORE)
-    if sys.stdout.isatty() and (spread := spreads.spread_section(found)):
-        yield tables_of.stacked(*tables_of.lay_out(spread))
-    yield " ".join(verdict.verdict(found))
+    else:
+        yield tables_of.main_tables(found, MORE)
+        if sys.stdout.isatty() and (spread := spreads.spread_section(found)):
+            yield tables_of.stacked(*tables_of.lay_out(spread))
+    yield "\n".join(answers.answer(found, metrics, baseline).words)
 
 
 @showing(_answer)
@@ -72,6 +72,7 @@ def compare(
             complete=complete.metrics,
         ),
     ] = None,
+    baseline: given.Baseline = None,
     ideal: Annotated[bool, Opt("Show what ideal schedulers do with the same flows.")] = True,
     measured: Annotated["measured_flows.Source | None", given.MEASURED] = None,
     out: given.OutDirectory = None,
@@ -89,6 +90,7 @@ def compare(
     """
     names, shown, until = given.scheme_list(schemes), _names(metrics), given.precision(until_ci, max_seeds)
     loaded = given.scenario_with(scenario, settings)
+    given.check_baseline(baseline, names)
     for name in shown:
         if name != ALL:
             check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")

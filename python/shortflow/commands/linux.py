@@ -25,7 +25,8 @@ from shortflow.linux.testbed import ATTEMPTS, SideBySide
 from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics import catalogue
 from shortflow.records import Account
-from shortflow.report.tables import comparison_tables, lay_out, metrics_of, stacked
+from shortflow.report.tables import comparison_tables, lay_out, stacked
+from shortflow.report.wording import metrics_of
 from shortflow.reproduction.summary import claim_table
 from shortflow.results import Results
 from shortflow.scenario import as_pairs, load_scenario

@@ -21,6 +21,7 @@ def report(
         str | Path | None, Opt("The page (default: DIR/report.html); missing directories are made.", "FILE", read=Path)
     ] = None,
     measured: Annotated[str | Path | None, given.MEASURED] = None,
+    baseline: given.Baseline = None,
     json: Annotated[bool, Opt("Print the numbers behind every plot as one JSON document, in place of a page.")] = False,
 ) -> Answer:
     """Write a self-contained HTML page with the plots and tables of stored results.
@@ -33,9 +34,10 @@ def report(
     damages: list[str] = []
     page, numbers = Path(out or Path(directory) / "report.html"), None
     if json:
-        numbers = report_numbers(Path(directory), measured=measured, damages=damages)
+        numbers = report_numbers(Path(directory), measured=measured, damages=damages, baseline=baseline)
     else:
-        note(counted(write_report(Path(directory), page, measured=measured, damages=damages), "run"))
+        shown = write_report(Path(directory), page, measured=measured, damages=damages, baseline=baseline)
+        note(counted(shown, "run"))
     for damage in damages:
         note(f"left out: {damage}")
     return Answer(lambda: numbers, [str(page)], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)

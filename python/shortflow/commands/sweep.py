@@ -1,6 +1,6 @@
 """`sweep`: schemes at every point of a grid of settings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +15,9 @@ from shortflow.grid import Grid
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
+from shortflow.report.answer import answer
 from shortflow.report.sweep.tables import sweep_tables
-from shortflow.report.verdict import few_events
+from shortflow.report.views import RenderableType
 from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
@@ -29,7 +30,14 @@ Values = str | int | float | Iterable[str | int | float]
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
-    return Answer(found.document, (sweep_tables(each, _names(values["metrics"])) for each in [found]), code)
+    names, baseline = _names(values["metrics"]), values["baseline"]
+    return Answer(lambda: found.document(names, baseline), _tables(found, names, baseline), code)
+
+
+def _tables(found: Results, names: Sequence[str], baseline: str | None) -> "Iterator[RenderableType]":
+    yield sweep_tables(found, names)
+    if len(found.schemes) > 1:
+        yield "\n".join(answer(found, [found.require(name) for name in names], baseline).words)
 
 
 def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
@@ -68,6 +76,7 @@ def sweep(
         str | Sequence[str] | None,
         Opt("Show these metrics, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
     ] = None,
+    baseline: given.Baseline = None,
     tables: Annotated[bool, Opt("Keep the tables of flows, ports and samples of every run too.")] = False,
     progress: given.Progress = None,
 ) -> Results:
@@ -85,6 +94,7 @@ def sweep(
         raise ConfigError(f"seeds: {seeds!r} is not how many there are; a sweep begins with seed 1")
     names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
     shown = _names(metrics)
+    given.check_baseline(baseline, names)
     axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
     for name in shown:
@@ -94,7 +104,7 @@ def sweep(
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
         found = runner.answer(asks.sweep(Plan(loaded, names, settings), axes, seeds, until, tables=tables))
-    _note(found, out, until, shown)
+    _note(found, out, until)
     return found
 
 
@@ -112,7 +122,7 @@ def _note_found(out: str | Path | None, had: int, of: int) -> None:
         console.note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} are to be run")
 
 
-def _note(done: Results, out: str | Path | None, until: Precision | None, shown: Sequence[str]) -> None:
+def _note(done: Results, out: str | Path | None, until: Precision | None) -> None:
     runs = len(done.results) + len(done.failed)
     if out:
         console.note(f"results: {Path(out) / 'runs.parquet'} ({runs:,} runs, {done.reused:,} of them from before)")
@@ -123,15 +133,6 @@ def _note(done: Results, out: str | Path | None, until: Precision | None, shown:
             f"{counted(len(failures), 'run')} failed, and will be tried again by the same command; the first, "
             f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
-    few = [
-        (point.at, text)
-        for point in done.points
-        for text in few_events(point, [point.metrics[name] for name in shown if name in point.metrics])
-    ]
-    if few:
-        at = ", ".join(f"{key}={value}" for key, value in few[0][0].items())
-        more = f" Likewise at {counted(len(few) - 1, 'other point')}." if len(few) > 1 else ""
-        console.note(f"{at}: {few[0][1]}{more}")
     if until:
         broken = sum(bool(point.failed) for point in done.points)
         wide = sum(not point.met and not point.failed for point in done.points)

@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from shortflow.declared import NamedScheme
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, unknown_name
 from shortflow.executors import Local
 from shortflow.executors.cluster import Dask as Cluster
 from shortflow.front import complete
@@ -91,6 +91,10 @@ UntilCi = Annotated[
     ),
 ]
 MaxSeeds = Annotated[int | None, whole(f"The most seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)]
+Baseline = Annotated[
+    str | None,
+    Opt("Give factors of this scheme in the answer (default: the first).", "NAME", complete=complete.schemes),
+]
 MEASURED = Opt(
     "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, perhaps class.", "FILE"
 )
@@ -131,6 +135,13 @@ def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
     if isinstance(schemes, str) and not isinstance(schemes, NamedScheme):
         return names(schemes, "--schemes")
     return [schemes] if isinstance(schemes, str | type) else schemes
+
+
+def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:
+    """Refuse a baseline that is none of the schemes."""
+    known = [each if isinstance(each, str) else each.__name__ for each in schemes]
+    if baseline is not None and baseline not in known:
+        raise unknown_name("baseline among the schemes", baseline, known)
 
 
 def store_in(out: str | Path | None) -> "stored.Store | None":

@@ -12,7 +12,7 @@ from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
 from shortflow.metrics.stats import Estimate
-from shortflow.report.tables import percent, title
+from shortflow.report.wording import percent, title
 from shortflow.results import Results
 from shortflow.scenario import Settings
 

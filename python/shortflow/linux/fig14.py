@@ -16,7 +16,8 @@ from shortflow.linux.kernels import Kernel
 from shortflow.metrics.stats import Estimate
 from shortflow.papers.l2dct import fig14 as paper
 from shortflow.records import Account
-from shortflow.report.tables import Column, Section, percent, shown
+from shortflow.report.tables import Column, Section
+from shortflow.report.wording import percent, shown
 from shortflow.reproduction.engine import Judged, decide
 from shortflow.result import Result
 from shortflow.results import Results

@@ -1,7 +1,7 @@
 """The numbers that runs are judged by, each declared once: its name, label, unit and meaning, and how it is computed.
 
-A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of all flows of a range of sizes, of a
-kind of tasks, of the measured ports, or of the whole network. Goodput counts what arrived between the warm-up and the
+A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of all flows of a range of sizes, of
+a kind of tasks, of the measured ports, or of the whole network. Goodput counts what arrived between the warm-up and the
 end, whenever the flow started; so do waits, drops, marks, retransmissions and timeouts. A metric that a run does not
 have is absent.
 """
@@ -61,6 +61,7 @@ class Statistic:
     """Computes it of somebody; None where there is nothing to compute it of."""
     support: Support
     """The values that it can take."""
+    more_is_better: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,11 @@ class Metric:
         """The values that it can take."""
         return self.statistic.support
 
+    @property
+    def more_is_better(self) -> bool:
+        """Whether a larger value is better, as of rates, counts of finished flows and fairness."""
+        return self.statistic.more_is_better
+
 
 class Row(NamedTuple):
     """A number that a run is judged by."""
@@ -116,14 +122,24 @@ class Scope(Generic[S]):
         self.statistics: list[Statistic] = []
 
     def has(
-        self, pattern: str, label: str, unit: str, about: str, support: Support | None = None
+        self,
+        pattern: str,
+        label: str,
+        unit: str,
+        about: str,
+        support: Support | None = None,
+        *,
+        more: bool = False,
     ) -> Callable[[Callable[[S], float | None]], Statistic]:
-        """Declare a statistic, which a function computes. Its unit says what it can be, unless told otherwise."""
+        """Declare a statistic, which a function computes. Its unit says what it can be, unless told otherwise.
+
+        Of rates, and with `more`, a larger value is better.
+        """
         of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.POSITIVE}
         found = support or of_unit.get(unit, Support.NONNEGATIVE)
 
         def by(function: Callable[[S], float | None]) -> Statistic:
-            self.statistics.append(Statistic(pattern, label, unit, about, function, found))
+            self.statistics.append(Statistic(pattern, label, unit, about, function, found, more or unit == "bps"))
             return self.statistics[-1]
 
         return by
@@ -168,7 +184,11 @@ def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
 
 
 BIN_FLOWS_DONE = OF_BIN.has(
-    "flows_<class>_<bin>", "flows done", "", "flows of a bin of sizes that started after the warm-up and finished"
+    "flows_<class>_<bin>",
+    "flows done",
+    "",
+    "flows of a bin of sizes that started after the warm-up and finished",
+    more=True,
 )(lambda flows: flows.done)
 BIN_MEAN_FCT = OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
     lambda flows: flows.times.mean
@@ -220,7 +240,7 @@ SHORT_MEAN = Metric(SIZE_MEAN_FCT, size_bin=SHORT)
 LONG_GOODPUT = Metric(SIZE_FLOW_GOODPUT, size_bin=LONG)
 
 FLOWS_DONE = OF_CLASS.has(
-    "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished"
+    "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished", more=True
 )(lambda flows: flows.done)
 UNFINISHED_SHARE = OF_CLASS.has(
     "unfinished_share_<class>",
@@ -275,10 +295,20 @@ FLOW_GOODPUT = OF_CLASS.has(
     "payload acknowledged over the time that flows were open, backlogged ones in the measured time",
 )(lambda flows: flows.flow_goodput_bps)
 OF_CLASS.has(
-    "jain_<class>", "Jain index", "", "Jain index of the goodput of two or more backlogged flows", Support.SHARE
+    "jain_<class>",
+    "Jain index",
+    "",
+    "Jain index of the goodput of two or more backlogged flows",
+    Support.SHARE,
+    more=True,
 )(lambda flows: flows.jain)
 OF_CLASS.has(
-    "jain_sampled_<class>", "Jain index in samples", "", "Jain index within a sampling interval: mean", Support.SHARE
+    "jain_sampled_<class>",
+    "Jain index in samples",
+    "",
+    "Jain index within a sampling interval: mean",
+    Support.SHARE,
+    more=True,
 )(lambda flows: flows.jain_sampled)
 OF_CLASS.has(
     "convergence_<class>_s",
@@ -302,7 +332,11 @@ DISTANCE = OF_BOTH.has(
 )(lambda means: means[0] / means[1])
 
 TASK_COUNT = OF_TASKS.has(
-    "<task>_count", "{tasks}", "", "queries, jobs, shuffles, requests that began after the warm-up and finished"
+    "<task>_count",
+    "{tasks}",
+    "",
+    "queries, jobs, shuffles, requests that began after the warm-up and finished",
+    more=True,
 )(lambda tasks: tasks.times.done)
 TASK_TIME = OF_TASKS.has("<task>_time_s", "{task} time", "s", "time from begin to end: mean")(
     lambda tasks: tasks.times.mean
@@ -335,7 +369,7 @@ for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
     )
 QUEUE_MEAN = OF_PORTS.statistics[0]
 UTILISATION = OF_PORTS.has(
-    "utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports"
+    "utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports", more=True
 )(_mean_of("utilisation"))
 
 DROPS = OF_NETWORK.has("drops", "dropped packets", "", "packets dropped anywhere in the measured time, ACKs included")(

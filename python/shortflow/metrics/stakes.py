@@ -72,7 +72,7 @@ _FAMILIES = (
 
 
 @functools.cache
-def _place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
+def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
     """The percentage (none of a mean); the names of number, mean, longest, mean time and longest time."""
     for family in _FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
@@ -89,11 +89,11 @@ def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
     may take a timeout more than usual instead. A time has none if it is shorter than one, or if no flow of the metric's
     class (of any class, for tasks) had one.
     """
-    place = _place(metric)
-    if place is None or not all(values.get(name) for name in place[1]):
+    known = place(metric)
+    if known is None or not all(values.get(name) for name in known[1]):
         return 0.0
-    percent = place[0]
-    count, mean, longest, mean_s, longest_s = (values[name] for name in place[1])
+    percent = known[0]
+    count, mean, longest, mean_s, longest_s = (values[name] for name in known[1])
     had_timeouts = bool(risk.classes) if metric.flow_class is None else metric.flow_class in risk.classes
     timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * mean / mean_s
     if percent is None:

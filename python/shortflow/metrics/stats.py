@@ -119,7 +119,7 @@ def estimate(values: Sequence[float], support: Support = Support.REAL, stake: fl
 
 
 def paired_difference(
-    values: Sequence[float], baseline: Sequence[float], *, stakes: tuple[float, float] = (0.0, 0.0)
+    values: Sequence[float], baseline: Sequence[float], *, stakes: tuple[float, float] = (0.0, 0.0), among: int = 1
 ) -> Estimate | None:
     """How far `values` lie above `baseline`, as a fraction of the baseline; both are in the order of the seeds.
 
@@ -133,7 +133,8 @@ def paired_difference(
     Where few seeds have an event that decides, such as a timeout, all of these may have missed one. The interval allows
     for three such events in as many other seeds. `stakes` say how far one would move a value of either side
     (`shortflow.metrics.stakes`). Values that are zero in some seeds come from events: the largest value is one. Where a
-    fifth of the pairs are equal, so is the largest residual.
+    fifth of the pairs are equal, so is the largest residual. The intervals of `among` differences together have
+    95 % confidence (Bonferroni).
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
@@ -142,13 +143,13 @@ def paired_difference(
         return None
     ratio = _mean(values) / scale
     residuals = [(ours - ratio * theirs) / abs(scale) for ours, theirs in zip(values, baseline, strict=True)]
-    plain = _half_width(residuals)
+    plain = _half_width(residuals, among)
     if plain is None:
         return Estimate(ratio - 1.0, None, n)
     if min(*values, *baseline) < 0:
         return Estimate(ratio - 1.0, (ratio - 1.0 - plain, ratio - 1.0 + plain), n)
     if ratio == 0:
-        plain = (_half_width(baseline) or 0.0) / scale
+        plain = (_half_width(baseline, among) or 0.0) / scale
     late, seed = (
         max(ours, (ratio or 1.0) * theirs) / scale for ours, theirs in (stakes, map(_event, (values, baseline)))
     )
@@ -247,20 +248,20 @@ def _require_ranks(values: "npt.ArrayLike") -> None:
         raise TooLittle("a rank correlation needs numbers in each column that are not all equal")
 
 
-def student(n: int) -> float:
-    """Student's quantile for the mean of n values."""
-    return float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+def student(n: int, among: int = 1) -> float:
+    """Student's quantile for the mean of n values, one of several means."""
+    return float(special.stdtrit(n - 1, 1 - (1 - CONFIDENCE) / 2 / among))
 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _half_width(scatter: Sequence[float]) -> float | None:
+def _half_width(scatter: Sequence[float], among: int = 1) -> float | None:
     """Half of Student's t interval for the mean of independent values that scatter like these; none for one value."""
     n = len(scatter)
     if n < 2:
         return None
     middle = _mean(scatter)
     variance = math.fsum((value - middle) * (value - middle) for value in scatter) / (n - 1)
-    return student(n) * math.sqrt(variance / n)
+    return student(n, among) * math.sqrt(variance / n)

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 import msgspec
 
 from shortflow import _core
+from shortflow.report.answer import CORRECTED, Ranking, answer
 from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.figures import plots
 from shortflow.report.looks import is_ideal
@@ -19,7 +20,6 @@ from shortflow.report.sweep.view import table as sweep_table
 from shortflow.report.sweep.view import view as sweep_view
 from shortflow.report.tables import Section, comparison_sections, main_sections, measured_time, overview_section
 from shortflow.report.timeline import time_lines
-from shortflow.report.verdict import study_verdict
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import git_revision
@@ -38,10 +38,7 @@ class StudyView:
     """A study as the template shows it."""
 
     study: Results
-    verdict: Sequence[str]
-    """Sentences about all of it."""
-    verdicts: Sequence[str]
-    """A paragraph for each point, if there are several."""
+    ranking: Ranking
     measured_time: str
     """Empty where it is another one at some point."""
     traffic_notes: Sequence[str]
@@ -75,6 +72,7 @@ def render(
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
+    baseline: str | None = None,
 ) -> str:
     """The whole page."""
     results = _results(studies)
@@ -83,7 +81,8 @@ def render(
     return page(
         "report/page.html",
         lead=_lead(studies, results, shown),
-        views=[_view(study) for study in studies],
+        corrected=CORRECTED,
+        views=[_view(study, baseline) for study in studies],
         sweeps=shown,
         failures=failures,
         damages=damages,
@@ -98,6 +97,7 @@ def document(
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
+    baseline: str | None = None,
 ) -> dict[str, Any]:
     """The numbers behind the page as plain data: of each study or sweep its plots, and what each point gave."""
     found = {
@@ -106,7 +106,7 @@ def document(
                 "name": study.scenario,
                 "title": study.title,
                 "varies": study.x_name,
-                "verdict": [text for part in study_verdict(study) for text in part],
+                "answer": answer(study, (), baseline).document(),
                 "plots": plots(study),
                 "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
                 "superseded": [{name: each.provenance[name] for name in _SUPERSEDED} for each in study.superseded],
@@ -157,12 +157,12 @@ def _provenance(results: Sequence[Result]) -> str:
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
-def _view(study: Results) -> StudyView:
+def _view(study: Results, baseline: str | None) -> StudyView:
     measured = {measured_time(point) for point in study.points}
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
     return StudyView(
         study,
-        *study_verdict(study),
+        answer(study, (), baseline),
         measured.pop() if len(measured) == 1 else "",
         study.results[0].provenance["traffic_notes"],
         [overview_section("Overview", study.x_name, study.labelled)] if study.x_name else _main(study.points[0]),

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.report.answer import answer
 from shortflow.report.study import studies
 from shortflow.report.sweep.runs import stored_sweeps
 from shortflow.report.sweep.tables import sweep_section, sweep_tables
@@ -21,7 +22,6 @@ from shortflow.report.tables import (
     overview_section,
     stacked,
 )
-from shortflow.report.verdict import verdict
 from shortflow.result import Result, changed
 from shortflow.results import Results
 
@@ -47,7 +47,7 @@ def text(results: Results) -> RenderableType:
         return stacked(*(table for section in view(results)[1] for table in lay_out(section)))
     if results.keys:
         return sweep_tables(results)
-    return stacked(main_tables(results), Text(" ".join(verdict(results))), Text("\n".join(results.notes)))
+    return stacked(main_tables(results), Text("\n".join(answer(results).words)), Text("\n".join(results.notes)))
 
 
 def view(results: Results) -> View:
@@ -59,7 +59,7 @@ def view(results: Results) -> View:
     if results.keys:
         section = sweep_section(results)
         return f"{results.title}\n{results.scenario}{results.changed}", [section] if section else [], ()
-    return caption(results), main_sections(results), [" ".join(verdict(results)), *results.notes]
+    return caption(results), main_sections(results), [*answer(results).words, *results.notes]
 
 
 def with_tables(results: Results) -> list[Results]:

@@ -33,6 +33,7 @@ def write_report(
     *,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
+    baseline: str | None = None,
 ) -> int:
     """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
 
@@ -46,19 +47,23 @@ def write_report(
         write_tuning(tuning, page)
         return tuning.runs
     studies, sweeps, failures = _found(directory, only, measured, damages)
-    write_text(page, render(studies, sweeps, failures, damages or ()), Kind.PAGE)
+    write_text(page, render(studies, sweeps, failures, damages or (), baseline), Kind.PAGE)
     origins = [origin for sweep in sweeps for origin in sweep.origins]
     origins += [run.provenance for study in studies for run in study.results]
     return len({origin["key"] for origin in origins})
 
 
 def report_numbers(
-    directory: Path, *, measured: "Source | None" = None, damages: list[str] | None = None
+    directory: Path,
+    *,
+    measured: "Source | None" = None,
+    damages: list[str] | None = None,
+    baseline: str | None = None,
 ) -> dict[str, Any]:
     """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
-    return document(*_found(directory, measured=measured, damages=damages), damages or ())
+    return document(*_found(directory, measured=measured, damages=damages), damages or (), baseline)
 
 
 def _found(

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from shortflow.report.markup import markdown, page
 from shortflow.report.plotting import plain
-from shortflow.report.tables import NOTHING, number
+from shortflow.report.wording import NOTHING, number
 from shortflow.results import Results
 from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words

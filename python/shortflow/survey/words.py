@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from shortflow.report.tables import number
+from shortflow.report.wording import number
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
 from shortflow.survey.tables import cells_of, wins

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
-from shortflow.report.tables import NOTHING, Column, Section, common_scales, number, percent, shown
+from shortflow.report.tables import Column, Section, common_scales
+from shortflow.report.wording import NOTHING, number, percent, shown
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread

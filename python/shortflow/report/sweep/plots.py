@@ -10,7 +10,7 @@ from shortflow.quantities import Scale, scale_for
 from shortflow.report.looks import BEST, OTHERS
 from shortflow.report.plot import AnyPlot, Axis, HeatMap, HeatPlot, Lines, Panel, ParallelPlot, Plot, Series
 from shortflow.report.sweep.runs import Key, Place, Swept
-from shortflow.report.tables import number
+from shortflow.report.wording import number
 
 _LOG_FROM_RATIO = 50.0
 _MOST_MAPS = 12

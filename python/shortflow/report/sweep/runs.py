@@ -10,7 +10,7 @@ from shortflow.metrics.catalogue import Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import common_axis, in_base_unit
 from shortflow.report.looks import is_ideal
-from shortflow.report.tables import headline_metrics
+from shortflow.report.wording import headline_metrics
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Provenance

@@ -9,7 +9,8 @@ from shortflow.metrics.catalogue import MEAN_FCT, Metric
 from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Place, Swept
-from shortflow.report.tables import NOTHING, Column, Section, common_scales, percent, shown
+from shortflow.report.tables import Column, Section, common_scales
+from shortflow.report.wording import NOTHING, percent, shown
 from shortflow.results import Results
 from shortflow.scenario import Setting
 

@@ -1,0 +1,401 @@
+"""The answer of a comparison: at each point the winner by each metric, a tie, or an open order.
+
+The winner comes from multiple comparisons with the best (J. C. Hsu, Ann. Stat. 12, 1984) on the intervals of the paired
+differences, with the level divided by the number of other schemes (Bonferroni). Points and metrics are not corrected.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal, NotRequired, TypedDict
+
+from shortflow.errors import unknown_name
+from shortflow.metrics.catalogue import (
+    FCT,
+    FLOWS_DONE,
+    LONG_GOODPUT,
+    MEAN_FCT,
+    SHORT_MEAN,
+    SHORT_P99,
+    TASK_TIME,
+    UNFINISHED,
+    Metric,
+)
+from shortflow.metrics.stakes import place
+from shortflow.metrics.stats import Estimate
+from shortflow.quantities import scale_for
+from shortflow.report.wording import headline_metrics, metrics_of, number, scheme_pairs, shown, title
+from shortflow.results import MeanTable, Results, mean_table
+
+NEAR, WITHIN = 1.05, 1.1
+"""Schemes tie if the factor between them is at most this, and its interval ends within that."""
+_BEYOND = 10
+"""A percentile is steady with so many flows beyond it in a seed."""
+_MOST_POINTS = 20
+"""So many points have a line each."""
+_FAR = 10_000
+"""More seeds than this are not asked for."""
+EVERY_FLOW = "All measured flows finished."
+CORRECTED = (
+    "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
+    "corrected. Schemes tie if their factor is within 5 % and its interval within 10 %."
+)
+
+Place = Literal["best", "tie", "open", "worse"]
+
+
+class StandingTable(TypedDict):
+    """A scheme in a line of the answer: its mean, its factor of the baseline, and its place beside the best."""
+
+    mean: MeanTable
+    factor: float | None
+    factor_ci95: list[float] | None
+    place: Place
+
+
+class LineTable(TypedDict):
+    """The schemes by one metric at one point, the best first."""
+
+    metric: str
+    at: str
+    outcome: Literal["winner", "tie", "open"]
+    leaders: list[str]
+    more_seeds: NotRequired[int]
+    schemes: dict[str, StandingTable]
+
+
+class AnswerTable(TypedDict):
+    """The answer as other programs read it; `words` are its sentences."""
+
+    baseline: str
+    words: list[str]
+    lines: list[LineTable]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One scheme by one metric at one point."""
+
+    scheme: str
+    mean: Estimate
+    factor: Estimate | None
+    """The relative difference from the baseline; none where it has no sign."""
+    place: Place
+    more_seeds: int | None = None
+    """About how many more seeds would settle an open order; none above 10,000, and with one seed."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The schemes by one metric at one point, the best first."""
+
+    metric: Metric
+    at: str
+    standings: Sequence[Standing]
+
+    @property
+    def leaders(self) -> list[str]:
+        """The schemes that may be the best."""
+        return [each.scheme for each in self.standings if each.place != "worse"]
+
+    @property
+    def outcome(self) -> Literal["winner", "tie", "open"]:
+        """Winner, tie or open."""
+        places = {each.place for each in self.standings}
+        return "open" if "open" in places else "tie" if "tie" in places else "winner"
+
+    @property
+    def more_seeds(self) -> int | None:
+        """About how many more seeds would settle an open order."""
+        wanted = [each.more_seeds for each in self.standings if each.place == "open"]
+        return max((each for each in wanted if each), default=0) if wanted and None not in wanted else None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The answer of results, at all their points."""
+
+    study: Results
+    baseline: str
+    lines: Sequence[Line]
+    rest_on_few: Sequence[Metric] = ()
+    """The metrics whose differences are warned about where they rest on few events; the headlines unless given."""
+
+    def of(self, metric: Metric) -> list[Line]:
+        """The lines of a metric."""
+        return [line for line in self.lines if line.metric == metric]
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics, each once."""
+        return list(dict.fromkeys(line.metric for line in self.lines))
+
+    @property
+    def words(self) -> list[str]:
+        """A sentence for each metric over all points, then one for each point if there are several, then caveats."""
+        over_points = [self._over_points(metric) for metric in self.metrics]
+        at_points = self.at_points if len(self.study.points) > 1 else []
+        return [*over_points, *at_points, *self._few_flows(), *notes(self.study, self.rest_on_few)]
+
+    @property
+    def at_points(self) -> list[str]:
+        """A sentence for each point."""
+        found = []
+        for point in self.study.points[:_MOST_POINTS]:
+            here = [line for line in self.lines if line.at == point.label]
+            told = "; ".join(f"{_short_title(line.metric)} {self._briefly(line)}" for line in here)
+            found += [f"{self.study.x_name} {point.label}: {told}."] if told else []
+        return found
+
+    def document(self) -> AnswerTable:
+        """The answer as plain data."""
+        return {"baseline": self.baseline, "words": self.words, "lines": [_line_table(line) for line in self.lines]}
+
+    def _over_points(self, metric: Metric) -> str:
+        lines = self.of(metric)
+        if not self.study.x_name:
+            return f"{title(metric)}: {self._at_length(lines[0])}."
+        groups = [list(group) for _, group in groupby(lines, key=lambda line: (line.outcome, line.leaders))]
+        return f"{title(metric)}: {'; '.join(self._group(group) for group in groups)}."
+
+    def _group(self, lines: Sequence[Line]) -> str:
+        """Neighbouring points with the same outcome."""
+        at = lines[0].at if len(lines) == 1 else f"{lines[0].at} to {lines[-1].at}"
+        where = f"at {self.study.x_name} {at}"
+        factors = [1 + best.factor.value for line in lines if (best := line.standings[0]).factor]
+        ends = dict.fromkeys(number(end) for end in (min(factors, default=1.0), max(factors, default=1.0)))
+        beside = f" ({' to '.join(ends)} × {self.baseline})" if factors and self._tells(lines[0]) else ""
+        return f"{_verdict(lines[0])} {where}{beside}{_would_tell(lines)}"
+
+    def _at_length(self, line: Line) -> str:
+        """The only point: the value of the best and every factor of the baseline."""
+        best = line.standings[0]
+        scale = scale_for(line.metric.unit, [best.mean.value])
+        text = f"{_verdict(line)}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}"
+        factors = [
+            f"{each.scheme} {_factor(each)}"
+            for each in line.standings
+            if each.scheme != self.baseline and each.factor is not None
+        ]
+        return text + (f"; factors of {self.baseline}: {', '.join(factors)}" if factors else "")
+
+    def _briefly(self, line: Line) -> str:
+        best = line.standings[0]
+        factor = f" {number(1 + best.factor.value)} × {self.baseline}" if best.factor and self._tells(line) else ""
+        return f"{_verdict(line)}{factor}"
+
+    def _tells(self, line: Line) -> bool:
+        return line.outcome != "open" and self.baseline not in line.leaders
+
+    def _few_flows(self) -> Iterator[str]:
+        """The percentiles that rest on few flows."""
+        for metric in self.metrics:
+            found = place(metric)
+            if found is None or found[0] is None or found[0] >= 100:
+                continue
+            wanted = round(_BEYOND / (1 - found[0] / 100))
+            counts = [
+                each.value
+                for point in self.study.points
+                for scheme in point.schemes
+                if (each := point.mean(scheme, found[1][0]))
+            ]
+            if counts and min(counts) < wanted:
+                seen = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))
+                yield f"{title(metric)} rests on {seen} flows a seed. Use {wanted:,} or more."
+
+
+def answer(study: Results, metrics: Sequence[Metric] = (), baseline: str | None = None) -> Ranking:
+    """The answer of results by some metrics, or by the headlines, beside a baseline, or the first scheme."""
+    schemes = study.schemes
+    if baseline is not None and baseline not in schemes:
+        raise unknown_name("scheme of these runs", baseline, schemes)
+    chosen = metrics or headlines(study)
+    lines = [
+        line
+        for metric in chosen
+        for point in study.points
+        if (line := _line(_on_common_seeds(point), metric, baseline or schemes[0], point.label))
+    ]
+    return Ranking(study, baseline or (schemes[0] if schemes else ""), lines, metrics)
+
+
+def headlines(study: Results) -> list[Metric]:
+    """By the field's convention: p99 slowdown and mean FCT of short flows, goodput of long flows; times of tasks first.
+
+    Without flows up to 100 KB, the completion times of the first class.
+    """
+    known = set(study.metrics.values())
+    short = [each for each in (SHORT_P99, SHORT_MEAN) if each in known]
+    if not short and (first := metrics_of(study, MEAN_FCT)[:1]):
+        short = [Metric(FCT[99], first[0].flow_class), *first]
+    return [*metrics_of(study, TASK_TIME), *short, *([LONG_GOODPUT] if LONG_GOODPUT in known else [])]
+
+
+def _on_common_seeds(point: Results) -> Results:
+    """The runs with seeds that all schemes have."""
+    seeds = [{run.seed for run in point.runs if run.scheme == scheme} for scheme in point.schemes]
+    common = set.intersection(*seeds) if seeds else set()
+    kept = [run for run in point.done if run.seed in common]
+    return point if all(each == common for each in seeds) else replace(point, done=kept)
+
+
+def _line(point: Results, metric: Metric, baseline: str, at: str) -> Line | None:
+    found = {scheme: point.mean(scheme, metric.name) for scheme in point.schemes}
+    means = {scheme: each for scheme, each in found.items() if each and math.isfinite(each.value)}
+    if not means:
+        return None
+    sign = -1 if metric.more_is_better else 1
+    order = sorted(means, key=lambda scheme: (means[scheme].lower_bound, sign * means[scheme].value))
+    best = order[0]
+    standings = []
+    for scheme in order:
+        where, more = ("best", None) if scheme == best else _beside(point, metric, best, scheme, len(order) - 1)
+        factor = point.change(scheme, baseline, metric.name)
+        standings.append(Standing(scheme, means[scheme], factor, where, more))
+    return Line(metric, at, standings)
+
+
+def _beside(point: Results, metric: Metric, best: str, other: str, among: int) -> tuple[Place, int | None]:
+    """The place of a scheme beside the best of several, and how many more seeds would settle an open order."""
+    found = point.relation(best, other, metric.name, among)
+    if found is None:  # the other's mean is zero
+        return ("tie" if point.mean(best, metric.name) == point.mean(other, metric.name) else "open"), None
+    low, high = found.ci95 or (-1.0, math.inf)
+    if low > 0 and not found.upper_bound if metric.more_is_better else high < 0 and not found.lower_bound:
+        worse: Place = "worse"
+    else:
+        worse = "open"
+    if found.lower_bound or found.upper_bound or found.ci95 is None or low <= -1:
+        return worse, None
+    ratio, ends = math.log1p(found.value), (math.log1p(low), math.log1p(high))
+    if abs(ratio) <= math.log(NEAR) and max(map(abs, ends)) <= math.log(WITHIN):
+        return "tie", None
+    if worse == "worse":
+        return worse, None
+    aim = max(abs(ratio), math.log(WITHIN) - abs(ratio) if abs(ratio) <= math.log(NEAR) else 0.0)
+    wanted = found.n * ((ends[1] - ends[0]) / 2 / aim) ** 2 if aim else math.inf
+    return "open", max(1, math.ceil(wanted) - found.n) if wanted <= _FAR else None
+
+
+def _verdict(line: Line) -> str:
+    names = line.leaders
+    if len(line.standings) == 1:
+        return names[0]
+    if line.outcome == "winner":
+        return f"{names[0]} wins"
+    return f"{_joined(names)} tie" if line.outcome == "tie" else f"open between {_joined(names)}"
+
+
+def _would_tell(lines: Sequence[Line]) -> str:
+    if lines[0].outcome != "open":
+        return ""
+    wanted = [line.more_seeds for line in lines]
+    most = max((each for each in wanted if each), default=None)
+    return f" (about {most:,} more {'seeds' if most > 1 else 'seed'} would tell)" if most and None not in wanted else ""
+
+
+def _factor(each: Standing) -> str:
+    assert each.factor
+    bound = "≥ " if each.factor.lower_bound else "≤ " if each.factor.upper_bound else ""
+    if each.factor.ci95 is None or bound:
+        return f"{bound}{number(1 + each.factor.value)}"
+    low, high = (number(1 + end) for end in each.factor.ci95)
+    return f"{number(1 + each.factor.value)} [{low}, {high}]"
+
+
+def _short_title(metric: Metric) -> str:
+    whose = metric.flow_class or metric.sizes
+    return f"{metric.label} ({whose})" if whose else metric.label
+
+
+def _line_table(line: Line) -> LineTable:
+    found = LineTable(
+        metric=line.metric.name,
+        at=line.at,
+        outcome=line.outcome,
+        leaders=line.leaders,
+        schemes={
+            each.scheme: StandingTable(
+                mean=mean_table(each.mean),
+                factor=1 + each.factor.value if each.factor else None,
+                factor_ci95=[1 + end for end in each.factor.ci95] if each.factor and each.factor.ci95 else None,
+                place=each.place,
+            )
+            for each in line.standings
+        },
+    )
+    if line.outcome == "open" and line.more_seeds:
+        found["more_seeds"] = line.more_seeds
+    return found
+
+
+def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
+    """Unfinished flows, seeds, and events that few seeds have."""
+    yield from _unfinished(study)
+    if len(study.seeds) == 1:
+        yield "One seed has no interval: run several seeds."
+    elif {len({run.digest for run in point.runs}) == len(point.schemes) for point in study.points} == {True}:
+        yield "Every seed gives the same run: nothing is random here, so intervals say nothing of chance."
+    if len({frozenset(run.seed for run in study.runs if run.scheme == scheme) for scheme in study.schemes}) > 1:
+        yield "Schemes have different seeds: the answer uses the seeds that all schemes have."
+    few = [(point.label, text) for point in study.points for text in few_events(point, metrics)]
+    if few:
+        at = f"{study.x_name} {few[0][0]}: " if study.x_name else ""
+        more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
+        yield f"{at}{few[0][1]}{more}"
+
+
+def _unfinished(study: Results) -> Iterator[str]:
+    """How many flows of all points and seeds did not finish, if any are finite."""
+    counted = {scheme: _counts(study, scheme) for scheme in study.schemes}
+    if not any(total for _, total in counted.values()):
+        return
+    late = [f"{scheme} {count:,} of {total:,}" for scheme, (count, total) in counted.items() if count]
+    yield (
+        f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run." if late else EVERY_FLOW
+    )
+
+
+def _counts(study: Results, scheme: str) -> tuple[int, int]:
+    """How many flows of all seeds that started in the measured time did not finish, and how many there were."""
+    rows = [row for run in study.runs if run.scheme == scheme for row in run.rows]
+    late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
+    return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
+
+
+def few_events(comparison: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
+    """The first metric, of some or of the headline ones, with a difference that rests on few events: the largest such.
+
+    How many other differences do is told too.
+    """
+    found = [
+        (-place, difference.allowance, f"{scheme} vs {baseline} in {metric.name}", difference)
+        for place, metric in enumerate(metrics or headline_metrics(comparison))
+        for scheme, baseline in scheme_pairs(comparison)
+        if (difference := comparison.change(scheme, baseline, metric.name)) and difference.few_events
+    ]
+    if found:
+        *_, what, difference = max(found, key=lambda each: each[:2])
+        more = f" Of the other differences {len(found) - 1} rest on few events." if len(found) > 1 else ""
+        yield few_events_of(difference, what) + more
+
+
+def few_events_of(difference: Estimate, what: str) -> str:
+    """The warning of a difference that rests on few events; empty of another."""
+    if (few := difference.few_events) is None:
+        return ""
+    text = (
+        f"The interval of {what} allows for events that these {difference.n} seeds may have missed, such as a timeout: "
+        f"one more would move the difference by {number(100 * few.move)} points, and up to {100 * few.share:.0f} % of "
+        "all seeds may have one."
+    )
+    if few.seeds:
+        times = number((difference.n + few.seeds) / difference.n)
+        text += f" Up to {few.seeds:,} more seeds, or {times} times the measured time, narrow the interval."
+    return text
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]

@@ -1,0 +1,93 @@
+"""Numbers and names of metrics in words: what tables, answers and reports write in the same way."""
+
+import math
+
+from shortflow.metrics.catalogue import FCT, GOODPUT, MEAN_FCT, QUEUE_MEAN, SLOWDOWN, TASK_TIME, Metric, Statistic
+from shortflow.metrics.stats import Estimate
+from shortflow.results import Results
+
+NOTHING = "–"
+_ALL_PAIRS = 4
+"""Up to so many schemes, every pair of them is compared."""
+_LOPSIDED = 0.1
+"""The ends of an interval are shown if they lie farther or nearer than half its width by more than this share."""
+
+
+def number(value: float, spread: float | None = None) -> str:
+    """A number with about three digits, and its ± with the same decimals."""
+    decimals = _decimals(value, exact=not spread)
+    text = f"{value:,.{decimals}f}"
+    return text if spread is None else f"{text} ± {spread:,.{decimals}f}"
+
+
+def shown(estimate: Estimate | None, divisor: float = 1.0, unit: str = "") -> str:
+    """An estimate over `divisor` with its interval, and its seeds where some lack it; a bound has no interval."""
+    if estimate is None:
+        return NOTHING
+    value, end = estimate.value / divisor, (f" {unit}" if unit else "") + _of_seeds(estimate)
+    if estimate.lower_bound:
+        return f"≥ {number(value)}{end}"
+    if not is_lopsided(estimate):
+        return number(value, None if estimate.half_width is None else estimate.half_width / divisor) + end
+    decimals = _decimals(value)
+    low, high = (f"{limit / divisor:,.{decimals}f}" for limit in estimate.ci95 or ())
+    return f"{value:,.{decimals}f} [{low}, {high}]{end}"
+
+
+def _of_seeds(estimate: Estimate) -> str:
+    return f" ({estimate.n} of {estimate.n + estimate.lacking} seeds)" if estimate.lacking else ""
+
+
+def percent(difference: Estimate | None, unit: str = "") -> str:
+    """A relative difference with its interval, signed, and its seeds where some lack it; a bound has no interval."""
+    if difference is None:
+        return NOTHING
+    text, end = f"{difference.value * 100:+,.1f}", (f" {unit}" if unit else "") + _of_seeds(difference)
+    if difference.lower_bound or difference.upper_bound:
+        return f"{'≥' if difference.lower_bound else '≤'} {text}{end}"
+    if is_lopsided(difference):
+        low, high = (f"{limit * 100:+,.1f}" for limit in difference.ci95 or ())
+        return f"{text} [{low}, {high}]{end}"
+    return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + end
+
+
+def is_lopsided(estimate: Estimate) -> bool:
+    """Whether ± would misplace the ends of the interval."""
+    if estimate.ci95 is None or not estimate.half_width:
+        return False
+    return abs(estimate.ci95[1] - estimate.value - estimate.half_width) > _LOPSIDED * estimate.half_width
+
+
+def _decimals(value: float, *, exact: bool = False) -> int:
+    """The decimals of a number with about three digits; a whole number has none where that is `exact`."""
+    return 0 if exact and value.is_integer() else max(0, min(3, 2 - _magnitude(value)))
+
+
+def title(metric: Metric) -> str:
+    """A metric's label with the class of flows that it is about, and their sizes."""
+    if metric.flow_class is None:
+        return f"{metric.label}, flows {metric.sizes}" if metric.sizes else metric.label
+    return f"{metric.label}, {metric.flow_class} flows{f' of {metric.sizes}' if metric.sizes else ''}"
+
+
+def headline_metrics(comparison: Results) -> list[Metric]:
+    """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
+    return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, QUEUE_MEAN)
+
+
+def metrics_of(comparison: Results, *statistics: Statistic) -> list[Metric]:
+    """The metrics of these statistics that some run has, in the order of the statistics."""
+    found = comparison.metrics.values()
+    return [metric for statistic in statistics for metric in found if metric.statistic is statistic]
+
+
+def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
+    """Every scheme beside each one named before it; when they are many, beside the first."""
+    schemes = comparison.schemes
+    if len(schemes) > _ALL_PAIRS:
+        return [(scheme, schemes[0]) for scheme in schemes[1:]]
+    return [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
+
+
+def _magnitude(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0

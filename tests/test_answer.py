@@ -1,0 +1,141 @@
+"""Winner, tie or open order, from numbers that can be checked in the head and from runs that Polars reads."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from conftest import Command
+from made import make_results, make_rows, make_run
+from shortflow.metrics.catalogue import LONG_GOODPUT, SHORT_MEAN, SHORT_P99, Row
+from shortflow.report.answer import Line, answer
+from shortflow.results import Results
+
+MEAN, TAIL, RATE = SHORT_MEAN.name, SHORT_P99.name, LONG_GOODPUT.name
+
+
+def compared(
+    schemes: Mapping[str, Sequence[float]], late: Mapping[str, int] | None = None, flows: int = 2000, **rates: float
+) -> Results:
+    """Schemes by their mean completion times in ms of each seed; the p99 slowdown is three times the number.
+
+    Times of schemes with late flows are lower bounds.
+    """
+    runs = []
+    for scheme, times in schemes.items():
+        left = (late or {}).get(scheme, 0)
+        for seed, ms in enumerate(times, 1):
+            values = {MEAN: ms * 1e-3, TAIL: 3 * ms, RATE: rates.get(scheme, 8.0) * 1e8}
+            counts = {
+                "flows_upto_100kb": flows,
+                "flows_short": 100 - left,
+                "unfinished": left,
+                "unfinished_share": left,
+            }
+            rows = [
+                Row(row.metric, row.value, bool(left) and row.metric.name in (MEAN, TAIL))
+                for row in make_rows(**counts, **values)
+            ]
+            runs.append(make_run(scheme, seed, f"{scheme}{seed}", rows, wall_s=0.1))
+    return make_results("made", "Made", {}, runs)
+
+
+def line_of(found: Results, metric: str = MEAN) -> Line:
+    (line,) = answer(found, [found.require(metric)]).lines
+    return line
+
+
+def test_the_winner_is_named_with_factors_of_the_baseline() -> None:
+    found = compared({"dctcp": [4.0, 4.2, 3.8], "l2dct": [2.0, 2.1, 1.9]}, l2dct=4.8, dctcp=8.0)
+    assert answer(found).words == [
+        "p99 slowdown, flows ≤ 100 KB: l2dct wins, 6.00 ± 0.75 x; factors of dctcp: l2dct 0.500 [0.500, 0.500].",
+        "mean FCT, flows ≤ 100 KB: l2dct wins, 2.00 ± 0.25 ms; factors of dctcp: l2dct 0.500 [0.500, 0.500].",
+        "goodput per flow, flows > 1 MB: dctcp wins, 800 ± 0 Mbps; factors of dctcp: l2dct 0.600 [0.600, 0.600].",
+        "All measured flows finished.",
+    ]
+    assert "factors of l2dct: dctcp 2 [2, 2]" in answer(found, (), "l2dct").words[1]
+
+
+def test_schemes_tie_within_five_per_cent_and_are_open_where_seeds_do_not_tell() -> None:
+    close = compared({"tcp": [9.0, 9.1, 9.2], "a": [2.0, 2.1, 2.2], "b": [2.04, 2.14, 2.24]})
+    assert (line_of(close).outcome, line_of(close).leaders) == ("tie", ["a", "b"])
+    wide = compared({"tcp": [9.0, 9.0, 9.2], "a": [2.0, 2.9, 2.2], "b": [2.9, 2.0, 2.6]})
+    told = line_of(wide)
+    assert (told.outcome, told.leaders) == ("open", ["a", "b"])
+    assert told.more_seeds
+    assert f"open between a and b, 2.37 [1.44, 3.89] ms (about {told.more_seeds:,} more seeds would tell)" in " ".join(
+        answer(wide).words
+    )
+
+
+@pytest.mark.parametrize(("late", "outcome", "leaders"), [({"b": 3}, "winner", ["c"]), ({"c": 1}, "open", ["b", "c"])])
+def test_a_lower_bound_beyond_an_exact_time_is_worse_and_below_it_open(
+    late: dict[str, int], outcome: str, leaders: list[str]
+) -> None:
+    found = compared({"b": [9.0, 9.4], "c": [2.0, 2.01]}, late=late)
+    assert (line_of(found).outcome, line_of(found).leaders) == (outcome, leaders)
+    ((scheme, count),) = late.items()
+    words = f"Unfinished flows: {scheme} {2 * count} of 200. They count with their age at the end of the run."
+    assert words in answer(found).words
+
+
+def test_lower_bounds_have_no_order_among_themselves() -> None:
+    assert line_of(compared({"b": [9.0, 9.4], "c": [2.0, 2.1]}, late={"b": 3, "c": 9})).outcome == "open"
+
+
+def test_one_seed_names_no_winner_and_few_flows_are_said() -> None:
+    told = answer(compared({"dctcp": [4.0], "l2dct": [2.0]}, flows=999)).words
+    assert told[0].startswith("p99 slowdown, flows ≤ 100 KB: open between l2dct and dctcp, 6 x; factors of dctcp")
+    assert "One seed has no interval: run several seeds." in told
+    assert "p99 slowdown, flows ≤ 100 KB rests on 999 flows a seed. Use 1,000 or more." in told
+    assert not [each for each in answer(compared({"dctcp": [4.0, 4.1]}, flows=1000)).words if "rests on" in each]
+
+
+def test_the_answer_uses_seeds_that_all_schemes_have() -> None:
+    """Over its three seeds a is sooner by a third; on the two seeds of b it is later."""
+    found = compared({"a": [4.0, 4.1, 1.0], "b": [3.0, 3.1]})
+    assert (line_of(found).outcome, line_of(found).leaders) == ("winner", ["b"])
+    assert any(each.startswith("Schemes have different seeds") for each in answer(found).words)
+
+
+def test_of_equal_schemes_a_winner_is_named_in_five_draws_of_a_hundred_at_most() -> None:
+    """Six schemes with the same distribution, paired by seed; and one that is four times as good is found."""
+    dice = np.random.default_rng(1)
+
+    def winners(first: float, draws: int) -> float:
+        named = 0
+        for _ in range(draws):
+            values = np.exp(0.3 * dice.normal(size=5) + 0.2 * dice.normal(size=(6, 5)))
+            values[0] *= first
+            found = line_of(compared({f"s{i}": row.tolist() for i, row in enumerate(values)}))
+            named += found.outcome == "winner" and (first == 1 or found.leaders == ["s0"])
+        return named / draws
+
+    assert winners(1.0, 1000) <= 0.05
+    assert winners(0.25, 100) >= 0.8
+
+
+def test_the_words_are_those_that_polars_computes_from_raw_flows(shortflow: Command, tmp_path: Path) -> None:
+    """Nothing here is shared with the code: nearest ranks, means over seeds and their ratios."""
+    shortflow(
+        *("compare", "l2dct-benchmark", "--schemes", "dctcp,l2dct", "--seeds", "3", "--no-ideal"),
+        *("--set", "duration=500ms", "--set", "warmup=100ms", "--out", "kept"),
+    )
+    told = shortflow("report", "kept", "--json").document["studies"][0]["answer"]
+    runs = []
+    for file in tmp_path.glob("kept/runs/*/flows.parquet"):
+        _, scheme, seed = file.parent.name.rsplit("-", 1)[0].removeprefix("l2dct-").rsplit("-", 2)
+        flows = pl.read_parquet(file).filter(pl.col("size_bytes") <= 100_000, pl.col("start_s") >= 0.1)
+        ordered = flows["slowdown"].sort()
+        tail, mean_ms = ordered[-(-99 * len(ordered) // 100) - 1], 1e3 * sum(flows["fct_s"]) / flows.height
+        runs.append({"scheme": scheme, "seed": seed, TAIL: tail, MEAN: mean_ms})
+    means = pl.DataFrame(runs).group_by("scheme").agg(pl.col(TAIL, MEAN).mean()).sort(TAIL)
+    assert means["scheme"].to_list() == ["l2dct", "dctcp"]
+    for number, (metric, start) in enumerate([(TAIL, "p99 slowdown"), (MEAN, "mean FCT")]):
+        best, factor = means[metric][0], means[metric][0] / means[metric][1]
+        words = told["words"][number]
+        assert words.startswith(f"{start}, flows ≤ 100 KB: l2dct wins, {best:.2f} ")
+        assert f"factors of dctcp: l2dct {factor:.3f} " in words
+        assert told["lines"][number]["schemes"]["l2dct"]["factor"] == pytest.approx(factor)
