@@ -307,7 +307,7 @@ class Results(Shown):
         return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
 
     @front_door
-    def answer(self, metrics: Sequence[str] | None = None, baseline: str | None = None) -> "answers.AnswerTable":
+    def answer(self, metrics: Sequence[str] | None = None, baseline: str | None = None) -> dict[str, Any]:
         """Winner, tie or open order by each metric at each point, beside a baseline (default: the first scheme).
 
         The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named.

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal
 
 from shortflow.errors import unknown_name
 from shortflow.metrics.catalogue import (
@@ -26,7 +26,7 @@ from shortflow.metrics.stakes import place
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.wording import headline_metrics, metrics_of, number, scheme_pairs, shown, title
-from shortflow.results import MeanTable, Results, mean_table
+from shortflow.results import Results, mean_table
 
 NEAR, WITHIN = 1.05, 1.1
 """Schemes tie if the factor between them is at most this, and its interval ends within that."""
@@ -43,34 +43,6 @@ CORRECTED = (
 )
 
 Place = Literal["best", "tie", "open", "worse"]
-
-
-class StandingTable(TypedDict):
-    """A scheme in a line of the answer: its mean, its factor of the baseline, and its place beside the best."""
-
-    mean: MeanTable
-    factor: float | None
-    factor_ci95: list[float] | None
-    place: Place
-
-
-class LineTable(TypedDict):
-    """The schemes by one metric at one point, the best first."""
-
-    metric: str
-    at: str
-    outcome: Literal["winner", "tie", "open"]
-    leaders: list[str]
-    more_seeds: NotRequired[int]
-    schemes: dict[str, StandingTable]
-
-
-class AnswerTable(TypedDict):
-    """The answer as other programs read it; `words` are its sentences."""
-
-    baseline: str
-    words: list[str]
-    lines: list[LineTable]
 
 
 @dataclass(frozen=True)
@@ -148,7 +120,7 @@ class Ranking:
             found += [f"{self.study.x_name} {point.label}: {told}."] if told else []
         return found
 
-    def document(self) -> AnswerTable:
+    def document(self) -> dict[str, Any]:
         """The answer as plain data."""
         return {"baseline": self.baseline, "words": self.words, "lines": [_line_table(line) for line in self.lines]}
 
@@ -310,25 +282,19 @@ def _short_title(metric: Metric) -> str:
     return f"{metric.label} ({whose})" if whose else metric.label
 
 
-def _line_table(line: Line) -> LineTable:
-    found = LineTable(
-        metric=line.metric.name,
-        at=line.at,
-        outcome=line.outcome,
-        leaders=line.leaders,
-        schemes={
-            each.scheme: StandingTable(
-                mean=mean_table(each.mean),
-                factor=1 + each.factor.value if each.factor else None,
-                factor_ci95=[1 + end for end in each.factor.ci95] if each.factor and each.factor.ci95 else None,
-                place=each.place,
-            )
-            for each in line.standings
-        },
-    )
-    if line.outcome == "open" and line.more_seeds:
-        found["more_seeds"] = line.more_seeds
-    return found
+def _line_table(line: Line) -> dict[str, Any]:
+    schemes = {
+        each.scheme: {
+            "mean": mean_table(each.mean),
+            "factor": 1 + each.factor.value if each.factor else None,
+            "factor_ci95": [1 + end for end in each.factor.ci95] if each.factor and each.factor.ci95 else None,
+            "place": each.place,
+        }
+        for each in line.standings
+    }
+    more = {"more_seeds": line.more_seeds} if line.more_seeds else {}
+    about = {"metric": line.metric.name, "at": line.at, "outcome": line.outcome, "leaders": line.leaders}
+    return {**about, **more, "schemes": schemes}
 
 
 def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
