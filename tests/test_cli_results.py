@@ -243,7 +243,7 @@ def test_unfinished_flows_are_counted_alike_in_every_place(shortflow: Command, s
     assert re.search(rf"unfinished flows +{counted.height} ", answer.stdout)
     every = flows.filter(pl.col("start_s") >= 0.01).height
     assert shortflow("report", "kept").code == 0
-    assert f"{counted.height} of {every} flows did not finish" in (tmp_path / "kept/report.html").read_text("utf-8")
+    assert f"Unfinished flows: dctcp {counted.height} of {every}." in (tmp_path / "kept/report.html").read_text("utf-8")
 
 
 def test_no_control_character_of_a_user_reaches_the_terminal(
