@@ -13,7 +13,7 @@ from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric, missing
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.report import tables
+from shortflow.report import tables, wording
 from shortflow.report.spreads import spread_section
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
@@ -94,32 +94,32 @@ def test_an_unknown_metric_suggests_the_nearest() -> None:
 
 
 def test_numbers_have_about_three_digits() -> None:
-    texts = [tables.number(value) for value in (0.0, 3.0, 0.9374, 1.2345, 23.456, 345.6, 12345.6)]
+    texts = [wording.number(value) for value in (0.0, 3.0, 0.9374, 1.2345, 23.456, 345.6, 12345.6)]
     assert texts == ["0", "3", "0.937", "1.23", "23.5", "346", "12,346"]
-    assert tables.number(23.456, 1.29) == "23.5 ± 1.3"
-    assert tables.percent(Estimate(-0.3012, (-0.3312, -0.2712), 5)) == "-30.1 ± 3.0"
-    assert tables.percent(None) == tables.shown(None) == "–"
-    assert tables.percent(Estimate(308.72, None, 1)) == "+30,872.0"
+    assert wording.number(23.456, 1.29) == "23.5 ± 1.3"
+    assert wording.percent(Estimate(-0.3012, (-0.3312, -0.2712), 5)) == "-30.1 ± 3.0"
+    assert wording.percent(None) == wording.shown(None) == "–"
+    assert wording.percent(Estimate(308.72, None, 1)) == "+30,872.0"
 
 
 def test_the_ends_of_a_lopsided_interval_are_shown() -> None:
-    assert tables.shown(Estimate(5.98e-3, (5.64e-3, 6.34e-3), 2), 1e-3) == "5.98 ± 0.35"
-    assert tables.shown(Estimate(5.98e-3, (4.41e-3, 8.11e-3), 2), 1e-3) == "5.98 [4.41, 8.11]"
-    assert tables.shown(Estimate(2.0, (0.0, 14.7), 2)) == "2.00 [0.00, 14.70]"
-    assert tables.shown(Estimate(2.0, (2.0, 2.0), 2)) == "2 ± 0"
-    assert tables.percent(Estimate(-0.9, (-1.0, 0.371), 2)) == "-90.0 [-100.0, +37.1]"
+    assert wording.shown(Estimate(5.98e-3, (5.64e-3, 6.34e-3), 2), 1e-3) == "5.98 ± 0.35"
+    assert wording.shown(Estimate(5.98e-3, (4.41e-3, 8.11e-3), 2), 1e-3) == "5.98 [4.41, 8.11]"
+    assert wording.shown(Estimate(2.0, (0.0, 14.7), 2)) == "2.00 [0.00, 14.70]"
+    assert wording.shown(Estimate(2.0, (2.0, 2.0), 2)) == "2 ± 0"
+    assert wording.percent(Estimate(-0.9, (-1.0, 0.371), 2)) == "-90.0 [-100.0, +37.1]"
 
 
 def test_a_bound_has_no_interval_and_stands_behind_its_sign() -> None:
-    assert tables.shown(Estimate(1.0114, (0.96, 1.06), 2, lower_bound=True), 1e-3) == "≥ 1,011"
-    assert tables.percent(Estimate(3.5, (3.0, 4.0), 2, lower_bound=True)) == "≥ +350.0"
-    assert tables.percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
+    assert wording.shown(Estimate(1.0114, (0.96, 1.06), 2, lower_bound=True), 1e-3) == "≥ 1,011"
+    assert wording.percent(Estimate(3.5, (3.0, 4.0), 2, lower_bound=True)) == "≥ +350.0"
+    assert wording.percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
 
 
 def test_the_unit_stands_before_the_seeds() -> None:
     some = Estimate(0.5, (0.4, 0.6), 9, lacking=1)
-    assert tables.percent(some, "%") == "+50.0 ± 10.0 % (9 of 10 seeds)"
-    assert tables.shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
+    assert wording.percent(some, "%") == "+50.0 ± 10.0 % (9 of 10 seeds)"
+    assert wording.shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
 
 
 def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
@@ -144,8 +144,8 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     assert rows["stalls"][-1] == "50"
     assert rows["quick"][-1] == "0"
     afct = {(a, b): comparison.difference(a, b, "afct_short_s") for a in comparison.schemes for b in comparison.schemes}
-    assert tables.percent(afct["stalls", "quick"]) == "≥ +59.1"
-    assert tables.percent(afct["quick", "stalls"]) == "≤ -37.1"
+    assert wording.percent(afct["stalls", "quick"]) == "≥ +59.1"
+    assert wording.percent(afct["quick", "stalls"]) == "≤ -37.1"
     # 1.75 s or more against 5 s exactly, and two lower bounds.
     assert afct["stalls", "slow"] is afct["slow", "stalls"] is afct["stalls", "stalls too"] is None
     document = comparison.document()
