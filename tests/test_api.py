@@ -347,8 +347,15 @@ def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) 
             return "a cluster"
 
     wrong: list[tuple[Callable[[], object], str]] = [
-        (lambda: sf.run(scenario, 3), "scheme: 3 is no name"),  # type: ignore[arg-type]
+        (lambda: sf.run(scenario, 3), "scheme: 3 is not of the kind str or type"),  # type: ignore[arg-type]
         (lambda: sf.run(scenario, "dctcp", seed="1"), "seeds: "),  # type: ignore[arg-type]
+        (lambda: sf.compare(scenario, 5), "schemes: 5 is not of the kind str or type or Sequence"),  # type: ignore[arg-type]
+        (lambda: sf.compare(scenario, ["tcp", 7]), "schemes: 7 is no name, nor a subclass of"),  # type: ignore[list-item]
+        (lambda: sf.sweep(scenario, "tcp", 5), "grid: 5 is not of the kind Grid or Mapping or Sequence"),  # type: ignore[arg-type]
+        (
+            lambda: sf.compare(scenario, "tcp", out=sys.stdout),  # type: ignore[arg-type]
+            "out: <.*> is not of the kind str or Path",
+        ),
         (lambda: sf.compare(scenario, "dctcp", seeds=[1, 1]), r"seeds: \[1, 1\] has one twice"),
         (lambda: sf.compare(scenario, "dctcp", jobs="2"), "jobs: '2' is not a whole number from 1 on"),  # type: ignore[arg-type]
         (lambda: sf.compare(scenario, "dctcp", jobs=0), "jobs: 0 is not a whole number from 1 on"),

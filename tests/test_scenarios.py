@@ -217,3 +217,13 @@ def test_what_is_left_of_a_run_of_large_flows_is_known_after_a_fifth_of_it() -> 
     ratios = [left_s / (end_s - now) for left_s, (now, _) in zip(told, steps[1:], strict=True)]
     assert len(ratios) > 3
     assert all(1 / 1.5 < ratio < 1.5 for ratio in ratios), ratios
+
+
+def test_an_unused_parameter_hides_no_other_error(shortflow: Command, tmp_path: Path) -> None:
+    text = 'title = "t"\nduration = "1ms"\ntopology = { kind = "star", hosts = 3, rate = "1Gbps", rtt = "1us" }\n'
+    rest = '[parameters]\nunused = 3\n[[traffic]]\nkind = "long-lived"\nflowz = 1\n'
+    (tmp_path / "t.toml").write_text(text + rest, encoding="utf-8")
+    assert shortflow("show", "t.toml").stderr == (
+        'shortflow: t.toml:5: parameters.unused: declared, but no value is "$unused"\n'
+        't.toml:8: traffic.1.flowz: unknown key; did you mean "traffic.1.flows"?\n'
+    )

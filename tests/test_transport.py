@@ -13,6 +13,7 @@ import pytest
 import shortflow
 from shortflow.transport import Transport, as_scheme, load_transport
 
+HOOK = "\n    def on_ack(self, window, ack): ...\n"
 PAGE = Path(__file__).parents[1] / "docs" / "adding-a-transport.md"
 STAR = {
     "title": "two senders, marks and losses",
@@ -59,10 +60,18 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
     ("body", "said"),
     [
         ("on_ack = 5", r"Mine\.on_ack: a hook is a plain function"),
+        ("gain = 5", "Mine: it has no hook, and would run as TCP; define on_ack or on_congestion or on_timer"),
+        (
+            "def on_ack(self, window, ack): __import__('os')._exit(7)",
+            "Mine: the law ended its process with exit code 7",
+        ),
         ("async def on_ack(self, window, ack): ...", r"Mine\.on_ack: a hook is a plain function"),
         ("parameters = ['gain']", r"Mine\.parameters: give a mapping"),
         ("parameters = {'gain': 'x'}", r"Mine\.parameters: gain is 'x', and not a finite number"),
-        ("parameters = {'gain': 1.0}", r"transport\.gain: 'nan' is no finite number"),
+        (
+            "parameters = {'gain': 1.0}; on_timer = lambda self, window, flow: None",
+            r"transport\.gain: 'nan' is no finite number",
+        ),
         ("parameters = {'floor': 0.1, 'alpha': 10}", r"Mine\.parameters: 'alpha' means something else"),
         ("def on_akc(self, window, ack): ...", r'Mine\.on_akc: no hook .*"on_ack"'),
         (
@@ -78,9 +87,12 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
             r'no attribute .pacing_bsp.; did you mean "pacing_bps"',
         ),
         ("def on_ack(self, window, ack): window.cwnd = -1.0", r"Mine.*cwnd = -1"),
-        ("base = 'dctpc'", r"Mine, over the scheme 'dctpc': .*\"dctcp\""),
-        ("base = 'pfabric-minimal'", r'Mine.*: base: "pfabric-minimal" is not a scheme whose hosts'),
-        ("base = 'dcqcn'", "Mine: ValueError: no pacing_bps is set"),
+        ("base = 'dctpc'; on_timer = lambda self, window, flow: None", r"Mine, over the scheme 'dctpc': .*\"dctcp\""),
+        (
+            "base = 'pfabric-minimal'; on_timer = lambda self, window, flow: None",
+            r'Mine.*: base: "pfabric-minimal" is not a scheme whose hosts',
+        ),
+        ("base = 'dcqcn'; on_timer = lambda self, window, flow: None", "Mine: ValueError: no pacing_bps is set"),
     ],
 )
 def test_a_law_that_cannot_work_is_an_error_that_names_it(
@@ -100,7 +112,7 @@ def test_a_law_is_read_anew_though_its_size_and_time_are_those_before(
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     law = tmp_path / "law.py"
     for name in ["Mine", "Ours"]:
-        law.write_text(f"import shortflow\n\nclass {name}(shortflow.CongestionControl): ...\n")
+        law.write_text(f"import shortflow\n\nclass {name}(shortflow.CongestionControl):{HOOK}")
         os.utime(law, (1e9, 1e9))
         assert shortflow.run(star, f"{law}:{name}")
 
@@ -240,7 +252,10 @@ def test_a_changed_base_in_another_file_changes_the_key_of_a_run(
     law.write_text("from base_of_derived import Base\nclass Derived(Base): pass\n", encoding="utf-8")
 
     def key_with(step: str) -> str:
-        base.write_text(f"import shortflow\nclass Base(shortflow.CongestionControl): step = {step}\n", encoding="utf-8")
+        base.write_text(
+            f"import shortflow\nclass Base(shortflow.CongestionControl):\n    step = {step}{HOOK}",
+            encoding="utf-8",
+        )
         sys.modules.pop("base_of_derived", None)
         importlib.invalidate_caches()
         return source(f"{law}:Derived")
@@ -254,7 +269,8 @@ def test_a_changed_module_of_the_folder_changes_the_key_and_another_does_not(
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "parts_of_it").mkdir()
     files = {
-        "its_law.py": "import shortflow, its_step\nclass Law(shortflow.CongestionControl): step = its_step.STEP\n",
+        "its_law.py": "import shortflow, its_step\nclass Law(shortflow.CongestionControl):\n    at = its_step.STEP"
+        + HOOK,
         "its_step.py": "from parts_of_it.deep import STEP\n",
         "parts_of_it/__init__.py": "",
         "parts_of_it/deep.py": "from . import deeper\nSTEP = 1.0\n",
@@ -278,7 +294,10 @@ def test_two_files_of_one_name_are_two_transports(tmp_path: Path) -> None:
     for folder, step in (("a", 1.0), ("b", 2.0)):
         (tmp_path / folder).mkdir()
         file = tmp_path / folder / "law.py"
-        file.write_text(f"import shortflow\nclass Law(shortflow.CongestionControl): step = {step}\n", encoding="utf-8")
+        file.write_text(
+            f"import shortflow\nclass Law(shortflow.CongestionControl):\n    step = {step}{HOOK}",
+            encoding="utf-8",
+        )
         laws.append(load_transport(f"{file}:Law"))
     first, second = (as_scheme(law, {}).resolved() for law in laws)
     assert first != second

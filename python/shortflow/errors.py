@@ -1,9 +1,13 @@
 """What can go wrong, and the exit code that each kind of failure has on the command line."""
 
 import functools
+import inspect
+import os
 from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from shortflow import _core
 from shortflow._core import Cancelled, ConfigError, SimulationError
@@ -69,12 +73,31 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
     return ConfigError(f'"{name}": unknown {kind}{hint}')
 
 
+UNCHECKED: set[Any] = {Any, inspect.Parameter.empty, bool, int, float}
+
+
+def _check_kind(name: str, value: object, annotation: Any) -> None:
+    """Refuse an argument of another kind than its annotation tells, if that is of classes. Numbers have checks."""
+    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    parts = get_args(bare) if get_origin(bare) in {Union, UnionType} else (bare,)
+    kinds = [get_origin(part) or part for part in parts]
+    if value is None or not UNCHECKED.isdisjoint(kinds) or not all(isinstance(kind, type) for kind in kinds):
+        return
+    if not isinstance(value, (os.PathLike, *kinds) if Path in kinds else tuple(kinds)):
+        names = [kind.__name__ for kind in kinds if kind is not NoneType]
+        raise ConfigError(f"{name}: {value!r} is not of the kind {' or '.join(names)}")
+
+
 def front_door(function: Callable[P, R]) -> Callable[P, R]:
     """A function that users call: what they did wrong is raised from here, without the frames in between."""
+
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            for name, value in signature.bind_partial(*args, **kwargs).arguments.items():
+                _check_kind(name, value, signature.parameters[name].annotation)
             return function(*args, **kwargs)
         except EXPECTED as error:
             raise error.with_traceback(None) from None

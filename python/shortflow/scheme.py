@@ -117,6 +117,8 @@ def load_with_sources(
 
 
 def _choose(scheme: str | Transport) -> _Choice:
+    if not isinstance(scheme, str | type):
+        raise ConfigError(f"schemes: {scheme!r} is no name, nor a subclass of CongestionControl")
     if not isinstance(scheme, str):
         return _Choice(scheme.__name__, scheme, {})
     name, *texts = (part.strip() for part in scheme.split("+"))

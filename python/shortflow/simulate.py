@@ -1,17 +1,24 @@
 """A run, simulated."""
 
+import contextlib
 import math
 import os
 import re
 import resource
+import threading
 import time
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, MissingRequirement, SimulationError, did_you_mean
 from shortflow.result import Result
 from shortflow.runs import Run
+
+REMEDY = "raise an error in place of os._exit"
+"""What a law can do that wants to end."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 
@@ -63,7 +70,8 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
     if needed > free:
         raise _too_large(run, f"they take {_megabytes(needed)} at least, and {_megabytes(free)} are free")
     try:
-        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, cores)
+        with _law_stays(run):
+            result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, cores)
         tables = result.tables()
     except MemoryError as error:
         raise _too_large(run, f"{error}, of which {_megabytes(available_bytes())} are free") from None
@@ -77,6 +85,26 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
     meta = result.meta()
     origin = run.provenance(meta["digest"], time.perf_counter() - started, (cores, why))
     return Result.of(origin, tables, meta, run)
+
+
+@contextlib.contextmanager
+def _law_stays(run: Run) -> Iterator[None]:
+    """A law in this thread that calls `os._exit` raises an error, for nothing else could say why the process ended."""
+    leave, law = os._exit, threading.get_ident()
+
+    def stay(code: int) -> NoReturn:
+        if threading.get_ident() == law:
+            raise ConfigError(f"{run.scheme.name}: the law ended its process with exit code {code}; {REMEDY}")
+        leave(code)
+
+    if not (run.scheme_source and run.scheme_source.in_python):
+        yield
+        return
+    os._exit = stay  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def _too_large(run: Run, why: str) -> MissingRequirement:

@@ -166,6 +166,10 @@ def _check_hooks(transport: Transport) -> None:
         if name.startswith("on_") and name not in hooks:
             hint = did_you_mean(name, hooks) or f"; hooks are {', '.join(hooks)}"
             raise ConfigError(f"{transport.__name__}.{name}: no hook of that name{hint}")
+    if all(getattr(transport, name) is getattr(CongestionControl, name) for name in hooks):
+        raise ConfigError(
+            f"{transport.__name__}: it has no hook, and would run as TCP; define {' or '.join(hooks[:3])}"
+        )
     for name in hooks:
         usual, own = (getattr(object.__new__(each), name) for each in (CongestionControl, transport))
         if not callable(own) or inspect.iscoroutinefunction(own):

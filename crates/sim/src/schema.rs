@@ -63,9 +63,18 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigE
 pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String)]) -> Vec<ConfigError> {
     let plain = tables();
     let plain_keys: Vec<&str> = plain[0].parameters.iter().map(|key| key.name).collect();
-    let document = Document::new(values.clone(), of_user(settings), &plain_keys, &|_| Err(String::new()));
-    let values = document.as_ref().ok().and_then(|document| document.values().as_table());
-    let Some(values) = values else { return vec![first] };
+    let (mut found, mut used) = (vec![first], values.clone());
+    let document = loop {
+        match Document::new(used.clone(), of_user(settings), &plain_keys, &|_| Err(String::new())) {
+            Ok(document) => break document,
+            // A parameter that is wrong by itself hides no other error.
+            Err(error) if remove_parameter(&mut used, &error) => {
+                found.extend(Some(error).filter(|error| error.key() != found[0].key()));
+            }
+            Err(_) => return found,
+        }
+    };
+    let Some(values) = document.values().as_table() else { return found };
     let kinds = [
         ("topology", Shape::Kinds(TOPOLOGY)),
         ("routing", Shape::Kinds(ROUTING)),
@@ -83,8 +92,16 @@ pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String
         tables.map(|(path, table)| check(entry.name, entry.name, &path, table)).collect::<Vec<_>>()
     });
     let others = std::iter::once(check("", "", "", values)).chain(of_kinds).chain(of_tables).flatten();
-    let others: Vec<_> = others.filter(|error| error.key() != first.key()).collect();
-    std::iter::once(first).chain(others).collect()
+    let others: Vec<_> = others.filter(|error| error.key() != found[0].key()).collect();
+    found.extend(others);
+    found
+}
+
+/// Takes the parameter that the error is about out of the values, if it is about one.
+fn remove_parameter(values: &mut Table, error: &ConfigError) -> bool {
+    let name = error.key().and_then(|key| key.strip_prefix("parameters."));
+    let parameters = values.get_mut("parameters").and_then(Value::as_table_mut);
+    name.zip(parameters).is_some_and(|(name, parameters)| parameters.remove(name).is_some())
 }
 
 /// The JSON Schema (draft 2020-12) of a scenario. It covers each key by itself; only reading the scenario

@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(
             both,
             "mine.toml:3: scheme.1.transport: \"dtccp\": unknown transport; did you mean \"dctcp\"?\n\
-             mine.toml:5: scheme.2.transport: missing; expected a line on a transport"
+             mine.toml:5: scheme.2.transport: missing; expected a line of visible characters on a transport"
         );
         let text = "transport = \"dctcp\"\nqueue = \"red\"\n";
         assert!(error(&format!("{text}que = 1")).contains("scheme.1.que"));

@@ -165,6 +165,16 @@ fn a_title_may_begin_with_a_dollar_sign() {
 }
 
 #[test]
+fn a_title_has_no_characters_that_change_what_is_around_it() {
+    for hidden in ["\\u001b[31m", "\\u202e", "\\u200b", "\\n"] {
+        let text = format!("title = \"a{hidden}b\"");
+        let error =
+            read_toml(&text, |top| top.required("title", &Text::Line("a title"))).unwrap_err().to_string();
+        assert!(error.contains("is not a line of visible characters on a title"), "{error}");
+    }
+}
+
+#[test]
 fn syntax_errors_name_file_and_line() {
     for (text, wanted) in [
         ("a = 1\nb = 2s\n", "text:2: b: "),

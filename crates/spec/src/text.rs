@@ -35,16 +35,23 @@ impl Text {
         let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         match self {
             Text::Name => text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(part),
+            Text::Line(_) => !text.trim().is_empty() && !text.contains(is_invisible),
             _ => !text.trim().is_empty(),
         }
     }
+}
+
+/// Characters that move the cursor, or turn the direction of what follows.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Expected form.
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Text::Line(about) => return write!(f, "a line on {about}"),
+            Text::Line(about) => return write!(f, "a line of visible characters on {about}"),
             Text::Name => "a name of lower-case letters, digits, \"-\" and \"_\", such as \"short\"",
             Text::Port => "a link such as \"s0->s1\"",
             Text::Link => "a link such as \"leaf0-spine1\"",

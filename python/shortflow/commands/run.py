@@ -79,8 +79,6 @@ def run(
     is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a fault of
     the simulator.
     """
-    if not isinstance(scheme, str | type):
-        raise ConfigError(f"scheme: {scheme!r} is no name, nor a subclass of CongestionControl")
     if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
         raise ConfigError(f"cores: {cores!r} is not a whole number from 1 on")
     if csv and not out:
