@@ -130,13 +130,13 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
     os.mkfifo(tmp_path / "pipe")
     answer = shortflow(*run, "--trace", "0=pipe")
     assert answer.code == 2
-    assert "pipe: nobody reads this pipe" in answer.stderr
+    assert "pipe: this pipe has no reader" in answer.stderr
     for name, command in commands.items():
         for text in mine:
             (tmp_path / name).write_text(text)
             answer = shortflow(*command)
             assert (answer.code, (tmp_path / name).read_text()) == (2, text), (command, answer)
-            assert f"{name}: is there already" in answer.stderr
+            assert f"{name}: exists" in answer.stderr
         (tmp_path / name).write_text("")
         for _ in range(2):  # in place of an empty file, and of its own
             answer = shortflow(*command)
@@ -160,7 +160,7 @@ def test_pages_in_place_of_what_is_none_are_refused_before_the_work(
         (out / name).write_text("precious")
         answer = shortflow(*command, "--out", out.name)
         assert answer.code == 2, answer
-        assert f"{name}: is there already" in answer.stderr
+        assert f"{name}: exists" in answer.stderr
         assert not (out / "runs").exists()
 
 
@@ -231,7 +231,7 @@ def test_a_result_too_large_for_memory_says_so_before_the_run_and_in_it(tmp_path
     sampled = f"{limited} {sys.executable} -m shortflow run {BENCHMARK} --set measure.sample_every=200ns"
     done = subprocess.run(["bash", "-c", sampled], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (3, "")
-    assert "its tables do not fit into memory: they take" in done.stderr
+    assert "its tables do not fit in memory: they need at least" in done.stderr
     assert "measure.sample_every" in done.stderr
     (tmp_path / "unbounded.toml").write_text(UNBOUNDED)
     command = [sys.executable, "-c", LIMITED, str(tmp_path / "unbounded.toml")]

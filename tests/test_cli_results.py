@@ -25,7 +25,7 @@ def test_means_over_ports_that_nobody_named_say_which(
     shortflow: Command, small: dict[str, Any], tmp_path: Path
 ) -> None:
     """Queries go out to the workers, so all ports are measured and not that to the one receiver, unless it is named."""
-    note = "queues and link use are means over all 5 switch ports, as traffic goes to several hosts; see measure.ports"
+    note = "queues and link use are means over all 5 switch ports, because traffic goes to several hosts; choose ports"
     queries = {"kind": "queries", "workers": 3, "to": 4, "sizes": {"kind": "fixed", "value": "2KB"}}
     named = {"sample_every": "1ms", "ports": ["s0->h4"]}
     several = {**small, "traffic": [*small["traffic"], queries]}
@@ -52,13 +52,13 @@ def test_a_network_cut_in_two_prints_the_same_and_keeps_how_many_cores_it_took(
 def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     arguments = ("compare", scenario, "--schemes", "dctcp,l2dct", "--no-ideal", "--json", "--out", "kept")
     first = shortflow(*arguments, "--seeds", "2")
-    assert "4 runs, 0 of them from before" in first.stderr
+    assert "4 runs, 0 reused" in first.stderr
     again = shortflow(*arguments, "--seeds", "3")
-    assert "6 runs, 4 of them from before" in again.stderr
+    assert "6 runs, 4 reused" in again.stderr
     digests, more_digests = (each.document["schemes"]["l2dct"]["digests"] for each in (first, again))
     assert digests.items() <= more_digests.items()
     changed = shortflow(*arguments, "--seeds", "2", "--set", "load=0.5")
-    assert "0 of them from before" in changed.stderr
+    assert "0 reused" in changed.stderr
     runs = list((tmp_path / "kept" / "runs").iterdir())
     assert len(runs) == 10
     for run in runs:
@@ -95,7 +95,7 @@ def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Pat
     for size in ("1000", "200000"):
         (tmp_path / "flows.csv").write_text(f"start,source,destination,bytes\n0,0,2,{size}\n")
         answer = shortflow("compare", "trace.toml", "--schemes", "dctcp", "--seeds", "1", "--out", "kept", "--json")
-        assert "0 of them from before" in answer.stderr, answer.stderr
+        assert "0 reused" in answer.stderr, answer.stderr
     assert answer.document["schemes"]["dctcp"]["metrics"]["flows_short"]["mean"] == 1
 
 

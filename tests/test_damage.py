@@ -229,7 +229,7 @@ def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str,
         assert report.code == numbers.code == 1
         assert "Traceback" not in report.stderr
         assert f"left out: kept/runs/{victim.name}/{file}: " in report.stderr
-        assert f"; remove kept/runs/{victim.name}, and the command that made it runs it again" in report.stderr
+        assert f"; remove kept/runs/{victim.name}, and repeat the command that made it" in report.stderr
         assert report.stderr.startswith("1 run\n"), "the other one is shown"
         assert f"{victim.name}/{file}: " in (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
         assert [victim.name in text for text in numbers.document["damaged"]] == [True]
@@ -239,10 +239,10 @@ def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str,
     assert again.code == 0, again.stderr
     assert f"{victim.name}/{file}: {wanted}" in again.stderr
     assert "it is run again" in again.stderr
-    assert "2 runs, 1 of them from before" in again.stderr
+    assert "2 runs, 1 reused" in again.stderr
     assert again.document == first.document
     third = shortflow(*arguments)
-    assert "2 runs, 2 of them from before" in third.stderr
+    assert "2 runs, 2 reused" in third.stderr
     assert "again" not in third.stderr
     assert shortflow("report", "kept").code == 0
 
@@ -256,7 +256,7 @@ def test_damage_inside_a_table_has_a_way_out(shortflow: Command, scenario: str, 
     table.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
     report = shortflow("report", "kept")
     assert report.code == 2
-    way_out = f"remove kept/runs/{victim.name}, and the command that made it runs it again"
+    way_out = f"remove kept/runs/{victim.name}, and repeat the command that made it"
     assert "flows.parquet: damaged: " in report.stderr
     assert way_out in report.stderr
     shutil.rmtree(victim)
@@ -271,7 +271,7 @@ def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scen
     answer = shortflow(*arguments)
     assert answer.code == 2
     assert "kept/one/result.json: damaged" in answer.stderr
-    assert "; remove kept/one, and the command that made it runs it again" in answer.stderr
+    assert "; remove kept/one, and repeat the command that made it" in answer.stderr
     assert "Traceback" not in answer.stderr
     (tmp_path / "kept" / "one" / "result.json").unlink()
     answer = shortflow(*arguments)

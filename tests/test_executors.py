@@ -222,7 +222,7 @@ def test_workers_of_another_build_are_refused(
 ) -> None:
     runs = plan(load_scenario(small), ["dctcp"], [1])
     monkeypatch.setattr("shortflow.executors.task.build_id", lambda: "9.9.9+mine")
-    with pytest.raises(MissingRequirement, match=r"worker tcp://\S+ has Shortflow \d.*, and here is 9\.9\.9\+mine"):
+    with pytest.raises(MissingRequirement, match=r"worker tcp://\S+ has Shortflow \d.*, expected 9\.9\.9\+mine"):
         list(Dask(cluster).outcomes(runs))
     # A worker that comes later is found out when it is given its first run.
     monkeypatch.setattr("shortflow.executors.cluster._check_workers", lambda *_: None)

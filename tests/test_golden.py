@@ -20,7 +20,7 @@ from shortflow._core import version
 FILES = sorted((Path(__file__).parent / "golden").glob("*.txt"))
 VARYING = {"build", "code", "finished_at", "key", "platform", "reused", "revision", "seconds", "version", "wall_s"}
 """Keys whose values depend on the machine, the build or the time."""
-HIDDEN = re.compile(r"(?<=before, )\d+(?= s\))|(?<=\()[\d.]+(?= MB\))")
+HIDDEN = re.compile(r"(?<=reused, )\d+(?= s\))|(?<=\()[\d.]+(?= MB\))")
 """Seconds, and sizes of compressed files."""
 BOX = re.compile(r"[│╭╮╰╯─]+ *|\s{2,}")
 """Frames and spacing of help."""

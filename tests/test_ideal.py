@@ -63,9 +63,9 @@ def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
 def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     arguments = ("compare", scenario, "--schemes", "dctcp", "--seeds", "2", "--json", "--out", "kept")
     first = shortflow(*arguments, "--jobs", "1")
-    assert "12 runs, 0 of them from before" in first.stderr
+    assert "12 runs, 0 reused" in first.stderr
     again = shortflow(*arguments, "--jobs", "2")
-    assert "12 runs, 12 of them from before" in again.stderr
+    assert "12 runs, 12 reused" in again.stderr
     assert first.document == again.document
     answer = shortflow("report", "kept")
     assert answer.code == 0

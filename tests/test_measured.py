@@ -63,7 +63,7 @@ def test_its_row_stands_apart_and_says_what_it_lacks(own: Path, shortflow: Comma
     rows = [line for line in answer.stdout.splitlines() if line.startswith(f" {MEASURED}")]
     assert rows
     assert not [row for row in rows if "±" in row or "[" in row]
-    assert "without seeds, so no interval" in " ".join(answer.stdout.split())
+    assert "no seeds, hence no interval" in " ".join(answer.stdout.split())
     assert f"{MEASURED} vs" not in answer.stdout
     document = shortflow(*command, *settings, "--json").document
     assert document["measured"]["flows"] == pl.read_csv(own).height
@@ -84,7 +84,7 @@ def test_it_is_a_curve_of_the_report(own: Path, shortflow: Command, tmp_path: Pa
         assert len(series["x"]) > 5
     assert shortflow("report", "kept", "--measured", str(own)).code == ExitCode.FINE
     page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
-    assert "of them left out as a warm-up; without seeds" in page
+    assert "with their warm-up; no seeds" in page
     missing = shortflow("report", "kept", "--measured", "none.csv")
     assert (missing.code, missing.stderr) == (
         ExitCode.WRONG_INPUT,
@@ -98,7 +98,7 @@ def test_where_sizes_are_beyond_those_of_runs_there_is_no_slowdown_of_all(tmp_pa
     assert found.estimate(MEASURED, "afct_short_s")
     assert found.estimate(MEASURED, "slowdown_short") is None
     assert found.measured
-    assert "known for the sizes of 1 of them" in found.measured.note
+    assert "known for 1 of them only" in found.measured.note
     assert next(trace.x for trace in found.plot.by_size().data if trace.name == MEASURED) == (50.0,)
 
 
@@ -120,7 +120,7 @@ WRONG = [
     (f"{HEAD}\n0,100,0.1\n0,100,\n", "line 3, column fct_s: is empty; expected a time above zero in seconds"),
     (f"{HEAD}\n0,100,nan\n", 'line 2, column fct_s: "nan"; expected a time above zero in seconds'),
     (f"{HEAD}\n", "has no rows"),
-    ("start_s,size,fct_s\n0,1,1\n", "has no column size_bytes; expected start_s, size_bytes, fct_s and perhaps class"),
+    ("start_s,size,fct_s\n0,1,1\n", "has no column size_bytes; expected start_s, size_bytes, fct_s and optionally"),
     (f"{HEAD},clas\n0,1,1,short\n", 'column 4: unknown; did you mean "class"?'),
     (f"{HEAD},class\n0,1,1,shrt\n", 'line 2, column class: "shrt"; expected a class of the scenario: long, short'),
     (f"{HEAD}\n0,1,1,1\n", "is no csv table; expected start_s"),
@@ -154,5 +154,5 @@ def test_what_is_wrong_with_a_frame_is_said(given: Any, said: str) -> None:
 
 def test_without_a_column_the_class_must_be_plain(own: Path) -> None:
     assert read_measured(own, ["web"]).flows["class"].unique().to_list() == ["web"]
-    with pytest.raises(sf.ConfigError, match="has no column class, which says of each flow which of web, query it is"):
+    with pytest.raises(sf.ConfigError, match="has no column class; expected one of web, query for each"):
         read_measured(own, ["web", "query"])

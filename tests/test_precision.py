@@ -74,18 +74,18 @@ def test_seeds_are_added_until_the_interval_is_narrow(shortflow: Command, small:
         mean = table["metrics"]["afct_short_s"]
         low, high = mean["ci95"]
         assert (high - low) / 2 <= 0.25 * mean["mean"]
-    assert "which makes intervals a little too narrow" in narrow.stderr
+    assert "makes intervals slightly too narrow" in narrow.stderr
     assert shortflow(*command, "--until-ci", "afct_short_s=25%", "--max-seeds", "60", "--jobs", "2").document == (
         narrow.document
     )
     wide = shortflow(*command, "--until-ci", "afct_short_s=0.1%", "--max-seeds", "7")
     assert len(wide.document["seeds"]) == 7
-    assert "±0.1 % would take about" in wide.stderr
+    assert "±0.1 % needs about" in wide.stderr
     usual = shortflow(*command, "--seeds", "3")
-    assert "has the widest interval, ±" in usual.stderr
-    assert "with 3 seeds; 5 would tell how many narrower ones take" in usual.stderr
+    assert "widest interval: " in usual.stderr
+    assert "from 3 seeds; run at least 5 to estimate how many you need" in usual.stderr
     more = shortflow(*command, "--seeds", "5")
-    assert "with 5 seeds; ±5 % would take about" in more.stderr
+    assert "from 5 seeds; ±5 % needs about" in more.stderr
 
 
 @pytest.mark.usefixtures("scenario")

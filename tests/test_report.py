@@ -426,7 +426,7 @@ def test_the_numbers_are_one_document_and_documented(tmp_path: Path) -> None:
     names |= set(plot["panels"][0]["series"][0]) | set(study["points"][0])
     text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8").split("## `report --json`")[1].split("\n## ")[0]
     assert not [name for name in names if f"`{name}`" not in text]
-    with pytest.raises(ConfigError, match="--json: prints numbers in place of a page"):
+    with pytest.raises(ConfigError, match="--json: prints numbers instead of a page"):
         report(tmp_path, out=tmp_path / "page.html", json=True)
 
 

@@ -409,7 +409,7 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
     again = shortflow(*arguments, "60")
     assert "sensitivity" not in again.document, "all of it is known"
     wrong = shortflow("reproduce", "pecn/query", "--minutes", "1", "--out", "here")
-    assert (wrong.code, "a limit for --sensitivity" in wrong.stderr) == (2, True)
+    assert (wrong.code, "--minutes: needs --sensitivity" in wrong.stderr) == (2, True)
     assert "left" not in again.stderr
 
 

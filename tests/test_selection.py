@@ -142,7 +142,7 @@ def test_a_rebuilt_core_needs_all_runs_again(
     compare("dctcp", "tcp")
     monkeypatch.setattr(runs, "build_id", lambda: "0+rebuilt")
     compare("dctcp")
-    with pytest.raises(ConfigError, match="run again, or remove: tcp, seed 1"):
+    with pytest.raises(ConfigError, match="repeat or remove: tcp, seed 1"):
         shortflow.read_store(tmp_path).to_frame()
     compare("dctcp", "tcp")
     assert set(shortflow.read_store(tmp_path).to_frame().filter(~pl.col("superseded"))["build"]) == {"0+rebuilt"}

@@ -79,14 +79,14 @@ def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
 def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_path: Path) -> None:
     first = shortflow(*SWEEP, "--json")
     assert "found" not in first.stderr
-    assert f"({RUNS} runs, 0 of them from before)" in first.stderr
+    assert f"({RUNS} runs, 0 reused)" in first.stderr
     assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
     assert list((tmp_path / "store" / "runs").iterdir()) == []
     again = shortflow(*SWEEP, "--json")
     assert again.document == first.document
-    assert f"found {RUNS} of {RUNS} runs in store; 0 are to be run" in again.stderr
+    assert f"found {RUNS} of {RUNS} runs in store; 0 left" in again.stderr
     more = shortflow(*SWEEP[:-4], "--seeds", "3", "--out", "store", "--json")
-    assert f"found {RUNS} of {RUNS * 3 // 2} runs in store; {RUNS // 2} are to be run" in more.stderr
+    assert f"found {RUNS} of {RUNS * 3 // 2} runs in store; {RUNS // 2} left" in more.stderr
     assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 2
 
 
@@ -94,13 +94,13 @@ def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_p
 def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE
-    with pytest.raises(ConfigError, match="without tables of flows; `sweep --tables` keeps them"):
+    with pytest.raises(ConfigError, match="without tables of flows; `sweep --tables` stores them"):
         _ = api.read_store(tmp_path / "store").flows
-    assert "0 of them from before" in shortflow(*narrow, "--tables").stderr
+    assert "0 reused" in shortflow(*narrow, "--tables").stderr
     assert len(list((tmp_path / "store" / "runs").iterdir())) == 4
     stored = api.read_store(tmp_path / "store")
     assert set(stored.flows.join(stored.to_frame(), on="run")["load"]) == {0.2, 0.4}
-    assert "4 of them from before" in shortflow(*narrow).stderr, "a run with tables is a run"
+    assert "4 reused" in shortflow(*narrow).stderr, "a run with tables is a run"
 
 
 @pytest.mark.usefixtures("scenario")
@@ -163,7 +163,7 @@ def test_two_processes_share_the_runs_of_one_sweep(
         answers = [process.communicate() for process in (one, other)]
     assert [one.returncode, other.returncode] == [ExitCode.FINE, ExitCode.FINE], answers
     assert answers[0][0] == answers[1][0]
-    reused = [int(re.search(r"(\d+) of them from before", errors)[1]) for _, errors in answers]  # type: ignore[index]
+    reused = [int(re.search(r"(\d+) reused", errors)[1]) for _, errors in answers]  # type: ignore[index]
     assert min(reused) > 0
     assert sum(reused) >= RUNS - 2, "a lost claim costs a run twice"
     table = api.read_store(tmp_path / "store").to_frame()
@@ -363,7 +363,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     failed = answer.document["failed"]
     assert [each["at"]["transport.g"] for each in failed] == ["0.3", "0.4"]
     assert "Fragile: ValueError: too much (law.py:" in failed[0]["error"]
-    assert "2 runs failed, and will be tried again by the same command" in answer.stderr
+    assert "2 runs failed; the same command retries them" in answer.stderr
     table = api.read_store(tmp_path / "store").to_frame()
     assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
     assert table.filter(pl.col("error").is_null()).height == 3
@@ -385,12 +385,12 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
     command = ("sweep", "small.toml", "--schemes", "law.py:Fragile", "--grid", "transport.g=0.1,0.4", "--out", "store")
     answer = shortflow(*command, "--until-ci", "900%", "--max-seeds", "20")
-    assert "5 runs failed, and will be tried again by the same command" in answer.stderr
+    assert "5 runs failed; the same command retries them" in answer.stderr
     assert "\n1 point\n" in answer.stdout
-    assert "±900 % of the main times at 1 of 2 points; 1 stopped at a run that failed" in answer.stderr
+    assert "±900 % of the main times at 1 of 2 points; 1 stopped by a failed run" in answer.stderr
     again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
     assert "found" not in again.stderr, "how many there are to be is not known before"
-    assert "±0.1 % of the main times at 0 of 2 points; 1 have not with 11 seeds; 1 stopped" in again.stderr
+    assert "±0.1 % of the main times at 0 of 2 points; 1 not within 11 seeds; 1 stopped" in again.stderr
 
 
 def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:
@@ -520,8 +520,7 @@ def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
     kept = read_run_logs(logs_of).results
     assert 0 < len(kept) < RUNS
     assert (
-        f"interrupted; {len(kept)} of {RUNS} runs were finished and are kept in store; the same command goes on"
-        in errors
+        f"interrupted; {len(kept)} of {RUNS} runs finished and are stored in store; the same command resumes" in errors
     )
     assert rows(tmp_path / "store").height == len(kept)
     assert f"found {len(kept)} of {RUNS} runs" in shortflow(*SWEEP).stderr

@@ -198,7 +198,7 @@ def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
     said = capsys.readouterr()
     assert ("attempt 1: late\nattempt 2: late\n" in said.err) is is_late
     assert "attempt 3" not in said.err, "the last one is told in full"
-    way_out = "the testbed did not keep time: close other programs, or use --virtual\n"
+    way_out = "the testbed did not keep time; close other programs, or use --virtual\n"
     assert said.err.endswith(way_out) is is_late
 
 
@@ -563,4 +563,4 @@ def test_ctrl_c_is_answered(
     assert execute(["linux", *command]) == 130
     errors = capsys.readouterr().err
     assert "shortflow: interrupted" in errors
-    assert ("are kept in kept" in errors) is (command[0] == "fig14")
+    assert ("are stored in kept" in errors) is (command[0] == "fig14")

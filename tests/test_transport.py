@@ -70,9 +70,9 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
         ("parameters = {'gain': 'x'}", r"Mine\.parameters: gain is 'x', and not a finite number"),
         (
             "parameters = {'gain': 1.0}; on_timer = lambda self, window, flow: None",
-            r"transport\.gain: 'nan' is no finite number",
+            r"transport\.gain: 'nan' is not a finite number",
         ),
-        ("parameters = {'floor': 0.1, 'alpha': 10}", r"Mine\.parameters: 'alpha' means something else"),
+        ("parameters = {'floor': 0.1, 'alpha': 10}", r"Mine\.parameters: 'alpha' is a name of every law"),
         ("def on_akc(self, window, ack): ...", r'Mine\.on_akc: no hook .*"on_ack"'),
         (
             "def on_ack(self, window): ...",

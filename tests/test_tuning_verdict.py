@@ -156,8 +156,7 @@ def test_the_price_is_in_the_first_sentence() -> None:
 def test_a_constraint_that_is_not_measured_there_is_said_to_be_left_out() -> None:
     found = checked(KEPT, made(1.0, 1.01, 0.99), *FRESH, left_out=["goodput_long_bps >= 0.9 * dctcp"])
     assert sentence(found) == (
-        "The found parameters hold on fresh seeds (without goodput_long_bps >= 0.9 * dctcp, which is not measured "
-        "there)."
+        "The found parameters hold on fresh seeds (without goodput_long_bps >= 0.9 * dctcp, not measured there)."
     )
 
 
@@ -202,7 +201,7 @@ def test_runs_that_fail_in_the_check_are_told() -> None:
 def test_before_its_check_a_tuning_is_undecided() -> None:
     begun = dataclasses.replace(checked(FASTEST, made(1.0, 1.0), *FRESH), checks=[])
     assert holds(begun) is Holds.OPEN
-    assert sentence(begun) == "Trials so far: 1, not checked yet; the same command goes on."
+    assert sentence(begun) == "Trials so far: 1, not checked yet; the same command resumes."
     assert document(begun)["verdict"] == sentence(begun)
 
 

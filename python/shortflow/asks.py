@@ -43,7 +43,7 @@ class Condition(Bound):
         metric, sign, right = cls.split(text, _COMPARISONS) or ("", "", "")
         number = cls.number(right)
         if number is None or not math.isfinite(number[0]):
-            raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
+            raise ConfigError(f"{text}: expected METRIC, one of == <= >= < >, and a number, such as timeouts==0")
         return cls(metric, sign, *number, text.strip())
 
     def check(self, classes: Sequence[str]) -> None:

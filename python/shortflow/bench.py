@@ -101,7 +101,7 @@ def start_up() -> Row:
 def measure(case: Case, scheme: SchemeSource) -> Row:
     """Run a case in a fresh process."""
     if not _STATUS.exists():
-        raise MissingRequirement("bench reads memory use from /proc/self/status, which only Linux has")
+        raise MissingRequirement("bench needs Linux: it reads memory use from /proc/self/status")
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(_measure_here, case, scheme).result()
 

@@ -39,7 +39,7 @@ class FlowChoice:
             if found := _RANGE.fullmatch(part):
                 first, last = int(found[1]), int(found[2] or found[1])
                 if first > last or last > _LAST_ROW:
-                    raise ConfigError(f"--trace {text}: {part} are no rows of a flow table")
+                    raise ConfigError(f"--trace {text}: expected rows such as 5-9, found {part}")
                 rows.append((first, last))
             elif part in scenario.classes:
                 classes.append(part)
@@ -47,8 +47,8 @@ class FlowChoice:
                 classes.extend(scenario.classes)
             else:
                 raise ConfigError(
-                    f"--trace {text}: {unknown_name('class', part, [*scenario.classes, 'all'])}; flows are chosen by "
-                    "class, or by their rows in the flow table, such as 0,5-9"
+                    f"--trace {text}: {unknown_name('class', part, [*scenario.classes, 'all'])}; choose flows by "
+                    "class or row, such as 0,5-9"
                 )
         return cls(rows, classes)
 
@@ -57,7 +57,7 @@ def port_of(text: str, scenario: Scenario) -> str:
     """The port that is meant, such as `s0->h22`; a `ConfigError` names the nearest."""
     name = "->".join(part.strip() for part in text.split("->"))
     if name not in (ports := scenario.core.ports()):
-        quoted = "" if "->" in text else "; quote the name, as the shell takes > for itself"
+        quoted = "" if "->" in text else "; quote the name, because the shell interprets >"
         raise ConfigError(f"--pcap {unknown_name('port', name, ports if len(ports) < 20 else ports[:20])}{quoted}")
     return name
 
@@ -151,7 +151,7 @@ def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable
             done.rows += len(frame)
             if done.rows > MOST_ROWS:
                 raise ConfigError(
-                    f"--trace: more than {MOST_ROWS:,} rows by {frame['time_s'][-1]:.3g} s; choose fewer flows, or a "
+                    f"--trace: more than {MOST_ROWS:,} rows at {frame['time_s'][-1]:.3g} s; choose fewer flows, or a "
                     "shorter duration"
                 )
             parts.append(portions / f"{len(parts)}.parquet")

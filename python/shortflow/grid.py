@@ -41,9 +41,9 @@ class Steps:
         )
         low, high, step = found.low, found.high, 1.0 if found.step is None else found.step
         if not (step > 0 and low <= high and math.isfinite(high - low) and math.isfinite(step)):
-            raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
+            raise ConfigError(f"{text}: expected LOW <= HIGH and a step above 0")
         if (high - low) / step >= _MOST_VALUES:
-            raise ConfigError(f"{text}: has more than {_MOST_VALUES:,} values; expected a wider step")
+            raise ConfigError(f"{text}: more than {_MOST_VALUES:,} values; choose a wider step")
         if low < high < low + step * (1 - 1e-9):
             raise ConfigError(f"{text}: expected a step no wider than the range, such as {found.key}=0.1:0.9:0.1")
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
@@ -101,18 +101,18 @@ class Grid:
         for text in grids:
             key, found = _values(text)
             if _name(key) in map(_name, values):
-                raise ConfigError(f"--grid {text}: {key} has values already")
+                raise ConfigError(f"--grid {text}: {key} has values already; give each key once")
             values[key] = found
         linked = _links(links, values)
         zipped = [_zip(text, values) for text in zips]
         repeated = [key for keys in zipped for key in keys]
         if len(repeated) > len(set(repeated)):
-            raise ConfigError("--zip: a key goes in step with others once only; name all of them in one --zip")
+            raise ConfigError("--zip: a key is in two groups; name all keys of a group in one --zip")
         groups = [*zipped, *((key,) for key in values if key not in repeated)]
         groups.sort(key=lambda keys: list(values).index(keys[0]))
         grid = cls([_axis(keys, values, linked) for keys in groups])
         if math.prod(len(axis.values) for axis in grid.axes) > MOST_POINTS:
-            raise ConfigError(f"--grid: more than {MOST_POINTS:,} points")
+            raise ConfigError(f"--grid: more than {MOST_POINTS:,} points; choose fewer values")
         return grid
 
     @property
@@ -163,10 +163,10 @@ def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]
     """The keys that take the value of another, each with that other."""
     linked: dict[str, str] = {}
     for text in texts:
-        source, target = pair(text, "--link", "A=B, where B takes the value of A, which has a --grid")
+        source, target = pair(text, "--link", "A=B, where A has a --grid and B takes its value")
         _require(f"--link {text}", source, values)
         if _name(target) in map(_name, (*values, *linked)):
-            raise ConfigError(f"--link {text}: {target} has values already")
+            raise ConfigError(f"--link {text}: {target} has values already; give each key once")
         linked[target] = source
     return linked
 
@@ -180,7 +180,7 @@ def _zip(text: str, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     lengths = {key: len(values[key]) for key in keys}
     if len(set(lengths.values())) > 1:
         counted = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-        raise ConfigError(f"--zip {text}: expected as many values of each; {counted}")
+        raise ConfigError(f"--zip {text}: expected equally many values; {counted}")
     return keys
 
 
@@ -204,7 +204,7 @@ def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
     fixed = set(map(_name, settings))
     for key in keys:
         if _name(key) in fixed:
-            raise ConfigError(f"{key}: its values vary, so it cannot be set too")
+            raise ConfigError(f"{key}: varies in --grid, so --set cannot set it")
 
 
 def keeps_flows(keys: Iterable[str]) -> bool:

@@ -58,12 +58,11 @@ class Measured:
         slowdown = "slowdown over the time in the scenario's empty network"
         if known < self.flows.height:
             slowdown = (
-                f"the time in the scenario's empty network is known for the sizes of {known:,} of them, so that there "
-                "is no slowdown of all"
+                f"the time in the scenario's empty network is known for {known:,} of them only, so there is no slowdown"
             )
         return (
-            f"{MEASURED}: all {self.flows.height:,} flows of {self.name}, none of them left out as a warm-up; without "
-            f"seeds, so no interval, and in no paired difference; {slowdown}"
+            f"{MEASURED}: all {self.flows.height:,} flows of {self.name}, with their warm-up; no seeds, hence no "
+            f"interval and no paired difference; {slowdown}"
         )
 
     @property
@@ -120,7 +119,7 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
     where = "line" if name.lower().endswith(".csv") else "row"
     first = 2 if where == "line" else 1
     known = [*_EXPECTED, "class"]
-    expected = f"expected {', '.join(_EXPECTED)} and perhaps class"
+    expected = f"expected {', '.join(_EXPECTED)} and optionally class"
     for column in _EXPECTED:
         if column not in table.columns:
             raise ConfigError(f"{name}: has no column {column}; {expected}")
@@ -161,7 +160,7 @@ def _table(source: Source) -> tuple[str, pl.DataFrame]:
         return str(path), pl.read_csv(data, infer_schema=False)
     except pl.exceptions.PolarsError:  # whose text quotes the file
         raise ConfigError(
-            f"{path}: is no {path.suffix[1:]} table; expected {', '.join(_EXPECTED)} and perhaps class"
+            f"{path}: is no {path.suffix[1:]} table; expected {', '.join(_EXPECTED)} and optionally class"
         ) from None
 
 
@@ -182,9 +181,7 @@ def _classes(name: str, table: pl.DataFrame, classes: Sequence[str], where: str,
     if "class" not in table.columns:
         usual = _USUAL_CLASS if _USUAL_CLASS in classes else classes[0]
         if usual != _USUAL_CLASS and len(classes) > 1:
-            raise ConfigError(
-                f"{name}: has no column class, which says of each flow which of {', '.join(classes)} it is"
-            )
+            raise ConfigError(f"{name}: has no column class; expected one of {', '.join(classes)} for each flow")
         return pl.Series("class", [usual] * table.height, pl.String)
     given = table["class"].cast(pl.String)
     _check(name, given, given.is_in(list(classes)), f"a class of the scenario: {', '.join(classes)}", where, first)

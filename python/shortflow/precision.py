@@ -42,7 +42,7 @@ class Precision:
         if unit != "share" or not 0 < number < math.inf:
             raise ConfigError(f"--until-ci {text}: expected a width such as 2%, or METRIC=2%, such as p99_short_s=5%")
         if most < LEAST_SEEDS:
-            raise ConfigError(f"--max-seeds {most}: expected {LEAST_SEEDS} at least, which --until-ci begins with")
+            raise ConfigError(f"--max-seeds {most}: expected at least {LEAST_SEEDS}, the first step of --until-ci")
         return cls(number, metric or None, most)
 
     def check(self, classes: Sequence[str]) -> None:

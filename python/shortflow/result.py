@@ -184,9 +184,7 @@ class Result(Shown):
     def table(self, name: str) -> "pl.DataFrame":
         """One of its tables, with the columns `scheme`, `seed` and `run`, by which it is joined to that of runs."""
         if name not in self.tables:
-            raise ConfigError(
-                f"the tables of {self.scheme} were not kept: pass tables=True, which keeps them in memory or in `out`"
-            )
+            raise ConfigError(f"the tables of {self.scheme} were not stored; pass tables=True")
         found = self.tables[name]
         table = pl.read_parquet(io.BytesIO(found)) if isinstance(found, bytes) else pl.DataFrame(found)
         return labelled(table, self.provenance)

@@ -220,7 +220,8 @@ class Results(Shown):
         ports = self._settings.get("measure.ports", "")
         if ports.startswith("all ") and catalogue.QUEUE_MEAN.pattern in self.metrics:
             found.append(
-                f"queues and link use are means over {ports}, as traffic goes to several hosts; see measure.ports"
+                f"queues and link use are means over {ports}, because traffic goes to several hosts; "
+                "choose ports with measure.ports"
             )
         for kind in dict.fromkeys(kind for run in self.runs for kind in run.meta.get("remarks", {})):
             runs = [run for run in self.runs if kind in run.meta.get("remarks", {})]
@@ -230,13 +231,11 @@ class Results(Shown):
         digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
         if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
             found.append(
-                "every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance"
+                "every seed gives the same run, because nothing in this scenario is random; ± 0 is no measure of chance"
             )
         counts = {scheme: sum(self.values(scheme, catalogue.UNFINISHED.pattern).values()) for scheme in self.schemes}
         if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
-            found.append(
-                f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds"
-            )
+            found.append(f"unfinished at the end of the drain: {left}; they count with their age; ≥ marks lower bounds")
         return found
 
     @property
@@ -357,7 +356,7 @@ class Results(Shown):
         them to `to_frame`, which has the settings. A `ConfigError` where runs have no tables.
         """
         if self.directory and not all(run.tables for run in self.results):
-            raise ConfigError(f"{self.directory}: holds runs without tables of flows; `sweep --tables` keeps them")
+            raise ConfigError(f"{self.directory}: has runs without tables of flows; `sweep --tables` stores them")
         return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in self.results)
 
     def to_frame(self) -> "pl.DataFrame":

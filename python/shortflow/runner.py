@@ -96,8 +96,8 @@ class Runner:
         except KeyboardInterrupt as cause:
             kept = ", not kept"
             if self.store:
-                kept = f" and are kept in {self.store.directory}; the same command goes on from there"
-            raise Interrupted(f"interrupted; {len(work.done)} of {len(runs)} runs were finished{kept}") from cause
+                kept = f" and are stored in {self.store.directory}; the same command resumes"
+            raise Interrupted(f"interrupted; {len(work.done)} of {len(runs)} runs finished{kept}") from cause
         self.before += len(wanted.runs)
         return [replace(work.done[run.key], at=run.at, run=run) for run in wanted.runs]
 
@@ -116,7 +116,7 @@ def run_one(run: Run, progress: Progress | None = None, capture: Capture | None 
     try:
         (result,) = Runner(jobs, progress=progress, holds=True).do(Wanted([run], tables=False))
     except Interrupted as cause:
-        raise Interrupted("interrupted; the run was not finished") from cause.__cause__
+        raise Interrupted("interrupted; the run did not finish") from cause.__cause__
     return result
 
 

@@ -133,7 +133,7 @@ class Plan:
     def runs(self, seeds: Sequence[int], at: Mapping[str, str] | None = None) -> list[Run]:
         """Every scheme with every seed at a point, after its settings are applied to whom they belong."""
         if len(seeds) > MOST_SEEDS:
-            raise ConfigError(f"seeds: {len(seeds)} are too many; {MOST_SEEDS} is the most")
+            raise ConfigError(f"seeds: {len(seeds)}: expected at most {MOST_SEEDS}")
         wrong = next((seed for seed in seeds if not 0 <= seed <= _LARGEST_SEED), None)
         if wrong is not None:
             raise ConfigError(f"seed: {wrong} is not a whole number from 0 to {_LARGEST_SEED}")

@@ -135,7 +135,7 @@ class Scenario:
         pairs = as_pairs({**(settings or {}), **more})
         if of_scheme := next((key for key, _ in pairs if key.startswith(SCHEME_PREFIXES)), None):
             raise ConfigError(
-                f"{of_scheme}: is a key of schemes, not of the scenario; give it with the scheme, as in dctcp+g=0.1"
+                f"{of_scheme}: is a key of schemes, not of the scenario; set it with the scheme, as in dctcp+g=0.1"
             )
         return Scenario(self.core.with_settings(pairs), self.directory, self.source.changed(pairs))
 

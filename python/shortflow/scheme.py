@@ -142,19 +142,19 @@ def _plain(name: str) -> _Choice:
         found = load_transport(name)
         return _Choice(found.__name__, found, {}, str(Path(name).absolute()))
     if "=" in name:
-        raise ConfigError(f"{name!r} is no scheme; settings of one begin with + each, as in dctcp+g=0.5+recovery=rack")
+        raise ConfigError(f"{name!r} is no scheme; write settings as in dctcp+g=0.5+recovery=rack")
     name = " ".join(name.split())
     known = registry()
     schemes, transports = ({entry["name"] for entry in known[kind]} for kind in ("schemes", "transports"))
     if name in transports - schemes:
-        raise ConfigError(f"{name!r} is a transport; a scheme says over which queues, as in '{name} over droptail'")
+        raise ConfigError(f"{name!r} is a transport, not a scheme; add its queues, as in '{name} over droptail'")
     return _Choice(name, name, {})
 
 
 def _of_file(reference: str, file: str, name: str) -> _Choice:
     """The scheme that `FILE.toml:NAME` names."""
     if not file:
-        raise ConfigError(f"{reference}: which scheme? one of a file is given as FILE.toml:NAME")
+        raise ConfigError(f"{reference}: names no scheme; expected FILE.toml:NAME")
     try:
         text = _core.read_file(file).decode()
     except UnicodeDecodeError as error:

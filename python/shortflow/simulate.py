@@ -68,13 +68,13 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
     cores, why = cores_for(run, is_captured=capture is not None)
     needed, free = run.scenario.core.table_bytes(), available_bytes()
     if needed > free:
-        raise _too_large(run, f"they take {_megabytes(needed)} at least, and {_megabytes(free)} are free")
+        raise _too_large(run, f"they need at least {_megabytes(needed)}, and {_megabytes(free)} are free")
     try:
         with _law_stays(run):
             result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, cores)
         tables = result.tables()
     except MemoryError as error:
-        raise _too_large(run, f"{error}, of which {_megabytes(available_bytes())} are free") from None
+        raise _too_large(run, f"{error}, and {_megabytes(available_bytes())} are free") from None
     except (ConfigError, SimulationError, Cancelled):
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
@@ -108,8 +108,8 @@ def _law_stays(run: Run) -> Iterator[None]:
 
 
 def _too_large(run: Run, why: str) -> MissingRequirement:
-    remedy = "a shorter duration, fewer flows, measure.ports or a longer measure.sample_every take less"
-    return MissingRequirement(f"{run.scenario.name}: its tables do not fit into memory: {why}; {remedy}")
+    remedy = "a shorter duration, fewer flows, measure.ports or a longer measure.sample_every need less memory"
+    return MissingRequirement(f"{run.scenario.name}: its tables do not fit in memory: {why}; {remedy}")
 
 
 def _megabytes(size: float) -> str:

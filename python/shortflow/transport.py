@@ -91,10 +91,10 @@ def load_transport(reference: str) -> Transport:
     """The class that `FILE.py:CLASS` names."""
     file, _, name = reference.rpartition(":")
     if not file:
-        raise ConfigError(f"{reference}: which class? a transport of your own is given as FILE.py:CLASS")
+        raise ConfigError(f"{reference}: names no class; expected FILE.py:CLASS")
     path = Path(file)
     if not path.is_file():
-        raise ConfigError(f"{reference}: there is no file {file!r}; a transport of your own is given as FILE.py:CLASS")
+        raise ConfigError(f"{reference}: there is no file {file!r}; expected FILE.py:CLASS")
     spec = importlib.util.spec_from_file_location(_module_name(path), path)
     if spec is None:
         raise ConfigError(f"{file}: not a Python file")
@@ -132,7 +132,7 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
         except ValueError:
             raise ConfigError(f"{key}: {text!r} is not a number") from None
         if not math.isfinite(number):
-            raise ConfigError(f"{key}: {text!r} is no finite number")
+            raise ConfigError(f"{key}: {text!r} is not a finite number")
     bound = type(transport.__name__, (transport,), {**values, "__module__": transport.__module__})
     summary = (inspect.getdoc(transport) or "").split("\n")[0]
     resolved = [
@@ -155,9 +155,7 @@ def _check_hooks(transport: Transport) -> None:
         )
     for name in transport.parameters:
         if name != "floor" and name in vars(CongestionControl):
-            raise ConfigError(
-                f"{transport.__name__}.parameters: {name!r} means something else of every law; give it another name"
-            )
+            raise ConfigError(f"{transport.__name__}.parameters: {name!r} is a name of every law; choose another name")
     for name, value in transport.parameters.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise ConfigError(f"{transport.__name__}.parameters: {name} is {value!r}, and not a finite number")

@@ -24,7 +24,7 @@ pub struct Args {
     /// Change a value of scenario or scheme.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     settings: Vec<(String, String)>,
-    /// The kernel's congestion control, in place of the scheme's own.
+    /// Congestion control of the kernel, instead of the scheme's.
     #[arg(long)]
     congestion: Option<String>,
     /// The kernel's queue in the hosts' cards, in place of a FIFO.

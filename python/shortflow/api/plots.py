@@ -86,9 +86,8 @@ class Plots:
             if of_scheme and (traced := with_burst(each)):
                 return timeline(traced)
         raise ConfigError(
-            f"{study.scenario}: no burst; in seed {first}{f' of {scheme}' if scheme else ''} no 8 flows to one "
-            "host begin together, or the runs were read from where their packets were not kept, as "
-            "`compare(…, out=DIR)` does"
+            f"{study.scenario}: no burst in seed {first}{f' of {scheme}' if scheme else ''}: no 8 flows to one host "
+            "begin together, or packets were not stored; store them with `compare(…, out=DIR)`"
         )
 
     @front_door
@@ -103,7 +102,7 @@ class Plots:
         beside = self._results.ideal_names
         found = swept(run for run in self._results.results if run.scheme not in beside)
         if len(found) != 1:
-            raise ConfigError(f"these are runs of several scenarios: {', '.join(each.name for each in found)}")
+            raise ConfigError(f"runs of several scenarios: {', '.join(each.name for each in found)}")
         return plot_of_metric(found[0], name)
 
     def sketch(self) -> str:

@@ -13,12 +13,10 @@ _CASES = ", ".join(case.label for case in benches.CASES)
 @command
 def bench(
     *,
-    cases: Annotated[str | None, Opt(f"These cases, separated by commas: {_CASES} (default: all).", "NAMES")] = None,
-    schemes: Annotated[
-        str | None, Opt("These schemes, separated by commas (default: all registered).", "NAMES")
-    ] = None,
+    cases: Annotated[str | None, Opt(f"Cases, separated by commas: {_CASES} (default: all).", "NAMES")] = None,
+    schemes: Annotated[str | None, Opt("Schemes, separated by commas (default: all).", "NAMES")] = None,
 ) -> Answer:
-    """Measure packet-hops per CPU-second, their cost over a minimal loop's, events, memory and start-up."""
+    """Measure the simulator's speed, memory and start-up on this machine."""
     chosen = benches.chosen(
         None if cases is None else names(cases, "--cases"), None if schemes is None else names(schemes, "--schemes")
     )

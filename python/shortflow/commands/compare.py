@@ -24,7 +24,7 @@ from shortflow.terms import names as names_in
 
 ALL = "all"
 """The word that `--metrics` takes in place of names."""
-MORE = f" (--metrics {ALL}: every one)"
+MORE = f" (all: --metrics {ALL})"
 
 
 def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
@@ -67,13 +67,13 @@ def compare(
     metrics: Annotated[
         str | Sequence[str] | None,
         Opt(
-            "Show these metrics, separated by commas, or `all` (default: the main ones).",
+            "Metrics to show, separated by commas, or `all` (default: main ones).",
             "NAMES",
             complete=complete.metrics,
         ),
     ] = None,
     baseline: given.Baseline = None,
-    ideal: Annotated[bool, Opt("Show what ideal schedulers do with the same flows.")] = True,
+    ideal: Annotated[bool, Opt("Show ideal schedulers on the same flows.")] = True,
     measured: Annotated["measured_flows.Source | None", given.MEASURED] = None,
     out: given.OutDirectory = None,
     tables: Annotated[bool, Opt(default=False)] = True,
@@ -81,7 +81,9 @@ def compare(
 ) -> Results:
     """Compare schemes on the same flows: means with confidence intervals, and paired differences.
 
-    With --out, every finished run is kept at once and not run again the next time.
+    With --out, finished runs are stored at once and not repeated.
+
+    Example: shortflow compare l2dct-benchmark --schemes tcp,dctcp,l2dct --seeds 10 --out results
 
     In Python, `seeds` is how many, from 1 on, or which; `jobs` may be a `Dask` cluster. Without `out` the `tables` of
     all runs are held in memory, unless that is false, which leaves the metrics. `measured` may be a data frame, with
@@ -93,7 +95,7 @@ def compare(
     given.check_baseline(baseline, names)
     for name in shown:
         if name != ALL:
-            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
+            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out")
     own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:
@@ -104,7 +106,7 @@ def compare(
         if name != ALL:
             found.require(name)
     if out:
-        console.note(f"results: {out} ({len(found.done)} runs, {found.reused} of them from before)")
+        console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
     console.note_about(found)
     _note_precision(found, until)
     return found
@@ -117,15 +119,15 @@ def _note_precision(comparison: Results, until: Precision | None) -> None:
     if not found or not (widest := found[0]).share:
         return
     seeds = len(comparison.seeds)
-    text = f"{widest.metric} of {widest.scheme} has the widest interval, {plus_minus(widest.share)} with {seeds} seeds"
+    text = f"widest interval: {widest.metric} of {widest.scheme}, {plus_minus(widest.share)} from {seeds} seeds"
     if until and until.is_met(comparison):
-        text += f"; the rule was to add seeds until {until.text}, which makes intervals a little too narrow"
+        text += f"; adding seeds until {until.text} makes intervals slightly too narrow"
     elif seeds < LEAST_SEEDS:
-        text += f"; {LEAST_SEEDS} would tell how many narrower ones take"
+        text += f"; run at least {LEAST_SEEDS} to estimate how many you need"
     else:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
         more = ((width, more_seeds(found, width)) for width in wanted)
-        text += "".join(f"; {plus_minus(width)} would take about {count:,} more" for width, count in more)
+        text += "".join(f"; {plus_minus(width)} needs about {count:,} more" for width, count in more)
     if bounds := list(dict.fromkeys(each.scheme for each in every if each.estimate.lower_bound)):
-        text += f"; no seeds narrow the lower bounds of {', '.join(bounds)}, some of whose flows did not finish"
+        text += f"; more seeds do not narrow lower bounds ({', '.join(bounds)}: unfinished flows)"
     console.note(text)

@@ -49,20 +49,17 @@ FLOOR = "transport.cwnd_floor"
 """The least window, in segments: the one parameter with another default in the kernel."""
 
 OF_COMPUTER = "close other programs, or use --virtual"
-OF_MACHINE = "the virtual machine is too slow for it: lower the rates, and start fewer flows at once"
+OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
 """What to do where it did not keep time."""
 
 SchemeName = Annotated[str, given.SCHEME]
-Congestion = Annotated[str | None, Opt("The kernel's congestion control, in place of the scheme's own.", "NAME")]
-Card = Annotated[str | None, Opt("The kernel's queue in the hosts' cards, in place of a FIFO: fq or fq_codel.", "NAME")]
-Attempts = Annotated[int, given.whole("Try a run at most this often, until the testbed keeps time.")]
-AllowLate = Annotated[bool, Opt("Exit with 0 also where the testbed did not keep time in the end.")]
+Congestion = Annotated[str | None, Opt("Congestion control of the kernel, instead of the scheme's.", "NAME")]
+Card = Annotated[str | None, Opt("Queue in the hosts' cards instead of a FIFO: fq or fq_codel.", "NAME")]
+Attempts = Annotated[int, given.whole("Maximum attempts until the testbed keeps time.")]
+AllowLate = Annotated[bool, Opt("Exit with 0 even if the testbed did not keep time.")]
 Virtual = Annotated[
     bool,
-    Opt(
-        "Use the kernel of a virtual machine (`make machine`), whose clock waits for it: slow, but always on time,"
-        " and without root."
-    ),
+    Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed."),
 ]
 
 
@@ -82,8 +79,8 @@ def on_testbed(
 ) -> Answer:
     """Run a scenario on the kernel's TCP, in network namespaces. Needs root, or --virtual.
 
-    The round trip is drawn by the seed, up to 5 % from the scenario's, unless it is set. The exit code is 1 if the
-    testbed did not keep time.
+    The seed draws the round trip, within 5 % of the scenario's, unless it is set. The exit code is 1 if the testbed did
+    not keep time.
     """
     drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
     loaded = load_scenario(scenario)
@@ -96,7 +93,7 @@ def on_testbed(
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
     if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
-        note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
+        note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` use 2 (--set {FLOOR}=2)")
     note_faults(measured.meta["drops"])
     note_about(comparison)
     _note_late(account, "")
@@ -122,10 +119,10 @@ def compare_sim(
     virtual: Virtual = False,
     progress: given.Progress = None,
 ) -> Answer:
-    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root, or --virtual.
+    """Compare a simulation with the kernel's TCP, on the same flows. Needs root, or --virtual.
 
-    Runs in which the testbed did not keep time are repeated, and enter no average; the exit code is 1 if that did not
-    help. The round trip of each seed is drawn, up to 5 % from the scenario's, unless it is set.
+    Late runs are repeated and enter no average; the exit code is 1 if they stay late. Each seed draws its round trip,
+    within 5 % of the scenario's, unless it is set.
     """
     every = range(1, seeds + 1)
     with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
@@ -164,7 +161,7 @@ def _going_on(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as cause:
-        message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
+        message = f"interrupted; finished runs are stored in {out}; the same command resumes"
         raise Interrupted(message) from cause
 
 
@@ -177,7 +174,7 @@ def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
     """1 where the testbed did not keep time, unless that is allowed; then says what helps."""
     if is_on_time:
         return ExitCode.FINE
-    note(f"the testbed did not keep time: {OF_MACHINE if virtual else OF_COMPUTER}")
+    note(f"the testbed did not keep time; {OF_MACHINE if virtual else OF_COMPUTER}")
     return ExitCode.FINE if allow_late else ExitCode.CLAIM_FAILED
 
 
@@ -196,7 +193,7 @@ def _account(account: Account) -> str:
     return (
         f"Testbed with {account['congestion']}: {account['verdict']}; frames late by"
         f" {_micros(of_frames['p50'])} (median), {_micros(of_frames['p99'])} (p99), {_micros(of_frames['max'])} (max);"
-        f" more than {_micros(stalls['limit_s'])} late: the switch {stalls['count']} times, the hosts' thread"
+        f" late by more than {_micros(stalls['limit_s'])}: the switch {stalls['count']} times, the hosts' thread"
         f" {of_hosts['count']} times; switch busy {account['busy']:.0%}"
     )
 
@@ -214,13 +211,13 @@ def agreement(
     allow_late: AllowLate = False,
     virtual: Virtual = False,
 ) -> Answer:
-    """Compare simulator and kernel over all testbed scenarios, or over the rows that are named.
+    """Compare simulator and kernel on all testbed scenarios, or on named rows.
 
-    Needs root, and the better part of an hour; or --virtual, and hours.
+    Needs root and almost an hour, or --virtual and hours.
 
-    Writes the table as agreement.md and everything as agreement.json. Finished runs are kept: the same command goes on
-    from there. The exit code is 1 if a run did not keep time. The aim is completion times, goodput and queue within
-    5 %, marks within 10 %, with their whole 95 % interval; what is outside and what is undecided is named.
+    Writes agreement.md (table) and agreement.json (everything). Finished runs are stored; the same command resumes. The
+    aim is 5 % for completion times, goodput and queue, and 10 % for marks, with the whole 95 % interval. Outside and
+    undecided numbers are named. The exit code is 1 if a run did not keep time.
     """
     out = Path(out)
     with _going_on(out):
@@ -254,9 +251,9 @@ def _tell_agreement(scenario: str, scheme: str, done: int, cell: SideBySide) -> 
 @command
 def fig14(
     *,
-    repeat: Annotated[int, given.whole("Repetitions of each run; the paper has 10.")] = 10,
+    repeat: Annotated[int, given.whole("Repetitions of each run (paper: 10).")] = 10,
     flows: Annotated[str, Opt("Numbers of simultaneous flows, from 1 to 8.", "N,…")] = "1,2,4,8",
-    full: Annotated[bool, Opt(f"Flows of {figure.FULL_MB} MB, which take hours in all.")] = False,
+    full: Annotated[bool, Opt(f"Use flows of {figure.FULL_MB} MB, which takes hours.")] = False,
     out: given.KeptIn = Path("results/fig14"),
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
@@ -264,11 +261,10 @@ def fig14(
 ) -> Answer:
     """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims.
 
-    Needs root, and some minutes; or --virtual, and hours.
+    Needs root and some minutes, or --virtual and hours.
 
-    Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there, and it repeats those
-    in which the testbed did not keep time, which enter no average. The exit code is 1 if a run did not keep time; a
-    claim most of whose runs did not is undecided.
+    Finished runs are stored; after Ctrl-C or a failure the same command resumes, and repeats late runs. Late runs enter
+    no average. A claim is undecided if most of its runs are late. The exit code is 1 if a run did not keep time.
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts, out = _counts(flows), Path(out)
@@ -306,14 +302,14 @@ def _tell_fig14(scheme: str, flows: int, repetition: int, account: Account) -> N
 
 
 HANDED_ON = {
-    "check": "List what this host supports and what is missing.",
+    "check": "List supported and missing features of this host.",
     "load": "Register congestion controls with the kernel.",
-    "unload": "Remove them again.",
-    "status": "Show what is loaded, and its connections.",
-    "class": "Say which ports carry short flows, and which long ones.",
-    "dscp": "Give packets that leave a device their priority.",
+    "unload": "Remove them from the kernel.",
+    "status": "Show loaded congestion controls and their connections.",
+    "class": "Assign ports to short and long flows.",
+    "dscp": "Set the priority of packets that leave a device.",
     "laws": "Compare the fixed-point laws with the simulator's.",
-    "cleanup": "Remove what killed commands have left behind.",
+    "cleanup": "Remove leftovers of killed commands.",
     "completions": "Print a completion script of shortflow-linux for a shell.",
 }
 """The commands of the program, which has their options and its own help."""
@@ -322,7 +318,7 @@ linux = typer.Typer(
     name="linux",
     cls=Group,
     add_completion=False,
-    help="The schemes on real Linux.",
+    help="Run and measure the schemes on real Linux.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -347,7 +343,7 @@ def options(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version of shortflow-linux."
     ),
 ) -> None:
-    """The schemes on real Linux."""
+    """Run and measure the schemes on real Linux."""
 
 
 def _become(*arguments: str) -> None:

@@ -35,23 +35,23 @@ def list_(
         str | None, Arg("schemes, scenarios, metrics, figures, …", "KIND", complete=lambda: list(KINDS))
     ] = None,
     names: Annotated[
-        Sequence[str] | None, Arg("Only these, with their details; or 'l2dct*'.", "NAME", many=True, complete=_complete)
+        Sequence[str] | None, Arg("Names to show in detail, such as 'l2dct*'.", "NAME", many=True, complete=_complete)
     ] = None,
     *,
-    long: Annotated[bool, Opt("Show the details of all: parameters, defaults, ranges.")] = False,
+    long: Annotated[bool, Opt("Show details of all: parameters, defaults, ranges.")] = False,
 ) -> Answer:
-    """List what has a name, or show the details of some.
+    """List schemes, scenarios, metrics and other names; with a name, show its details.
 
     Kinds: schemes, ideal, parameter-sets, transports, queues, topologies, routing, traffic, sizes, tables (the other
     keys of scenarios), scenarios, metrics, figures, claims, choices.
     """
     if kind is None:
-        raise ConfigError(f"list: name one of these kinds: {', '.join(KINDS)}")
+        raise ConfigError(f"list: expected a kind: {', '.join(KINDS)}")
     if kind not in KINDS:
         raise unknown_name("list", kind, KINDS)
     details = DETAILS.get(kind)
     if long and not details:
-        raise ConfigError(f"--long: {kind} have no details; these have: {', '.join(DETAILS)}")
+        raise ConfigError(f"--long: {kind} have no details; kinds with details: {', '.join(DETAILS)}")
     entries = _matching(kind, _entries(kind), names or [])
     if kind == "choices" and (names or long):
         with working("which figures follow each value"):
@@ -64,7 +64,7 @@ def _table(kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], I
     if details:
         return named_table(kind, [row for entry in entries for row in details(entry)])
     table = named_table(kind, list(_one_line_each(entries)))
-    hint = f"`shortflow list {kind} NAME` has the details of one, --long those of all."
+    hint = f"`shortflow list {kind} NAME` shows the details of one, --long those of all."
     return stacked(table, Text(hint)) if kind in DETAILS else table
 
 

@@ -13,24 +13,20 @@ from shortflow.report.write import report_numbers, write_report
 
 @command
 def report(
-    directory: Annotated[
-        str | Path, Arg("Where `run`, `compare`, `sweep` or `tune` kept results (`--out`).", "DIR", read=Path)
-    ],
+    directory: Annotated[str | Path, Arg("Directory of stored results (`--out`).", "DIR", read=Path)],
     *,
-    out: Annotated[
-        str | Path | None, Opt("The page (default: DIR/report.html); missing directories are made.", "FILE", read=Path)
-    ] = None,
+    out: Annotated[str | Path | None, Opt("Page to write (default: DIR/report.html).", "FILE", read=Path)] = None,
     measured: Annotated[str | Path | None, given.MEASURED] = None,
     baseline: given.Baseline = None,
-    json: Annotated[bool, Opt("Print the numbers behind every plot as one JSON document, in place of a page.")] = False,
+    json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
     """Write a self-contained HTML page with the plots and tables of stored results.
 
-    If `compare --out DIR` kept results there, what such commands keep further below, as in DIR/reproduction, is left
-    out. A damaged result is left out and named; the exit code is then 1.
+    Subdirectories such as DIR/reproduction are not included. A damaged result is left out and named; the exit code is
+    then 1.
     """
     if json and out:
-        raise ConfigError("--json: prints numbers in place of a page; leave out --out, or run the command twice")
+        raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")
     damages: list[str] = []
     page, numbers = Path(out or Path(directory) / "report.html"), None
     if json:

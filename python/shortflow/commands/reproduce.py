@@ -31,29 +31,29 @@ def reproduce(
     patterns: Annotated[
         Sequence[str] | None,
         Arg(
-            "Papers, figures or claims, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
+            "Papers, figures or claims: fast, l2dct/fig4a, 'pecn/fig1*' (default: all).",
             "PATTERN",
             many=True,
             complete=lambda: list(papers.figures()),
         ),
     ] = None,
     *,
-    scale: Annotated[Scale, Opt("A coarse look in minutes, or the papers' own scale.")] = Scale.QUICK,
+    scale: Annotated[Scale, Opt("Minutes at a coarse scale, or the papers' scale.")] = Scale.QUICK,
     choice: Annotated[
         Sequence[str] | None,
         Opt(
-            "Take another value for what a paper leaves unspecified (`shortflow list choices`).",
+            "Another value for a detail that a paper leaves open (`shortflow list choices`).",
             "NAME=VALUE",
             many=True,
         ),
     ] = None,
     sensitivity: Annotated[
-        bool, Opt("Try every other choice too, and pairs of those that move a claim; say which verdicts change.")
+        bool, Opt("Also try every other choice, and pairs of effective ones; report changed verdicts.")
     ] = False,
     minutes: Annotated[
         float | None,
         Opt(
-            "Begin no other value after this many minutes of --sensitivity, and leave out what is known.",
+            "Stop --sensitivity after this many minutes; skip known values.",
             "NUMBER",
             kind=float,
             more={"min": 0},
@@ -63,13 +63,15 @@ def reproduce(
     dask: given.Dask = None,
     out: given.KeptIn = Path("results/reproduction"),
 ) -> Answer:
-    """Reproduce figures of the papers and decide their claims: agrees, direction, differs, undecided or untested.
+    """Reproduce figures of the papers and decide their claims.
 
-    Finished runs are kept, so that a second call is quick and an interrupted one goes on where it stopped. The exit
-    code is 1 if a claim differs.
+    Verdicts are agrees, direction, differs, undecided and untested. Finished runs are stored; after an interruption the
+    same command resumes. The exit code is 1 if a claim differs.
+
+    Example: shortflow reproduce l2dct/fig4a
     """
     if minutes is not None and not sensitivity:
-        raise ConfigError("--minutes: a limit for --sensitivity, which is not asked for")
+        raise ConfigError("--minutes: needs --sensitivity")
     chosen_figures = select(patterns or [])
     chosen = parse_choices(choice or [], _values(chosen_figures))
     out = Path(out)

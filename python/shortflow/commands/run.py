@@ -40,20 +40,19 @@ def run(
     *,
     settings: given.Settings = None,
     out: given.OutDirectory = None,
-    csv: Annotated[bool, Opt("Write the flow table as CSV too (with --out).")] = False,
+    csv: Annotated[bool, Opt("Also write the flow table as CSV (with --out).")] = False,
     trace: Annotated[
         str | None,
         Opt(
-            "Write what happens to each packet of these flows as Parquet, into FILE or into the result directory: "
-            "rows of the flow table such as 0,5-9, classes, or all.",
+            "Write the packet events of these flows (rows such as 0,5-9, classes, or all) to FILE or the result "
+            "directory, as Parquet.",
             "FLOWS[=FILE]",
         ),
     ] = None,
     pcap: Annotated[
         Sequence[str] | None,
         Opt(
-            "Write the packets that leave a port, such as 's0->h22', as pcapng, into FILE or into the result "
-            "directory.",
+            "Write the packets that leave a port, such as 's0->h22', to FILE or the result directory, as pcapng.",
             "PORT[=FILE]",
             many=True,
         ),
@@ -61,15 +60,16 @@ def run(
     cores: Annotated[
         int,
         given.whole(
-            "Simulate parts of a large network on so many cores at most, where that is worth it. Results are the "
-            "same. Several runs are better done at once: compare --jobs."
+            "Maximum number of cores for one large network. Results are equal. For many runs use compare --jobs."
         ),
     ] = 1,
-    watch: Annotated[bool, Opt("Draw the bottleneck's queue and the windows while the run goes on.")] = False,
+    watch: Annotated[bool, Opt("Draw the bottleneck's queue and the windows during the run.")] = False,
     json: Annotated[bool, Opt("Print one JSON document instead of tables.")] = False,
     progress: given.Progress = None,
 ) -> Result:
     """Run a scenario once.
+
+    Example: shortflow run incast --scheme dctcp --set servers=20 --out result
 
     In Python, a scheme is a name of `shortflow list schemes`, such a name with settings of its own (`"xdctcp+g=0.09"`,
     or typed: `schemes.Xdctcp(g=0.09)`), `"TRANSPORT over QUEUE"`, `"FILE.toml:NAME"`, `"FILE.py:CLASS"`, or a subclass
@@ -82,13 +82,13 @@ def run(
     if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
         raise ConfigError(f"cores: {cores!r} is not a whole number from 1 on")
     if csv and not out:
-        raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
+        raise ConfigError("--csv: needs --out DIR, the directory to write to")
     if isinstance(scheme, str) and "," in scheme:
         raise ConfigError(
-            f"--scheme {scheme}: one scheme, whose settings begin with + each; `shortflow compare` runs several"
+            f"--scheme {scheme}: expected one scheme, with settings as NAME+KEY=VALUE; `shortflow compare` runs several"
         )
     if watch and (json or trace or pcap):
-        raise ConfigError("--watch: draws for people, of all flows; leave out --json, --trace and --pcap")
+        raise ConfigError("--watch: cannot be combined with --json, --trace or --pcap; leave these out")
     place = Path(out) if out else None
     if place:
         stored.check_target(place)
@@ -99,7 +99,7 @@ def run(
     console.note_warnings(work.scenario, [work.scheme])
     taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
     if why:
-        console.note(f"cores: {taken} of {cores}, as {why}")
+        console.note(f"cores: using {taken} of {cores}: {why}")
     label = f"{work.scenario.name}, {work.scheme.name}"
     with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
         with terminal.watching(work.scenario, label) if watch else _told(label, progress) as (of_watch, bar):
@@ -135,7 +135,7 @@ def _recording(
         if file:
             return Path(file)
         if out is None:
-            raise ConfigError(f"{option}: into which file? Name it behind a `=`, or a result directory with --out DIR")
+            raise ConfigError(f"{option}: names no file; add =FILE, or --out DIR")
         return out / usual
 
     wanted = None
@@ -147,11 +147,11 @@ def _recording(
         name, _, file = each.partition("=")
         port = port_of(name, scenario)
         if port in files:
-            raise ConfigError(f"--pcap {each}: {port} is captured already; name each port once")
+            raise ConfigError(f"--pcap {each}: {port} is captured twice; name each port once")
         files[port] = target(f"--pcap {each}", file, f"{port.replace('->', '-')}.pcapng")
     paths = [path.resolve() for path in [*files.values(), *([wanted[1]] if wanted else [])]]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
-        raise ConfigError(f"{twice}: is named for two things; each needs a file of its own")
+        raise ConfigError(f"{twice}: is named twice; name a file for each output")
     with recording(scenario, trace=wanted, pcaps=files, result=out) as found:
         yield found
 
@@ -163,5 +163,5 @@ def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> 
     for path, size in captured.bytes.items():
         console.note(f"captured: {path} ({size / 1e6:,.3g} MB)")
     if trace:
-        few = "" if captured.rows else f"; the flow table has the rows 0 to {flows - 1}"
+        few = "" if captured.rows else f"; the flow table has rows 0 to {flows - 1}"
         console.note(f"trace: {captured.rows:,} rows{few}")

@@ -43,13 +43,13 @@ def search(
     key: Annotated[
         str | Steps,
         Opt(
-            "What to change, and between which values: servers=1:100, switch.mark_above=5pkt:200pkt.",
+            "Key and range to search, such as servers=1:100 or switch.mark_above=5pkt:200pkt.",
             "KEY=LOW:HIGH[:STEP]",
             complete=complete.keys,
         ),
     ],
     condition: Annotated[
-        str | Condition, Opt("What must hold; also <=, >=, < and >.", "METRIC==NUMBER", complete=complete.metrics)
+        str | Condition, Opt("Condition to hold; also <=, >=, < and >.", "METRIC==NUMBER", complete=complete.metrics)
     ],
     seeds: given.AnySeeds = 5,
     *,
@@ -59,11 +59,13 @@ def search(
     out: given.OutDirectory = None,
     progress: given.Progress = None,
 ) -> Search:
-    """Find the largest value of a key for which a condition holds, by bisection for each seed.
+    """Find the largest value of a key for which a condition holds.
 
-    Where it still holds at the end of the range, the answer is that or more.
-    Such as the most senders without a missed deadline: --key senders=1:100 --condition deadline_miss==0.
-    With --out, every finished run is kept at once and not run again the next time.
+    Bisects the range for each seed. If the condition still holds at the high end, the answer is that value or more.
+
+    Example: shortflow search incast --key servers=1:40 --condition timeouts==0
+
+    With --out, finished runs are stored at once and not repeated.
 
     In Python, `key` has its range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`, and `condition` a metric and a
     number in its unit, such as `"p99_short_s<0.005"`. One that unfinished flows leave open counts as not holding. A
@@ -86,8 +88,8 @@ def _rows(found: Search) -> list[tuple[str, str]]:
 
     def text(value: float | None) -> str:
         if value is None:
-            return f"below {found.steps.written(low)}: fails at the low end already"
-        more = " or more: holds at the high end still" if value == high else ""
+            return f"below {found.steps.written(low)}, the low end"
+        more = " or more (holds at the high end)" if value == high else ""
         return f"{found.steps.written(value)}{more}"
 
     every = [(f"seed {seed}", text(value)) for seed, value in found.largest.items()]
@@ -101,21 +103,21 @@ def _note_unfinished(found: Search) -> None:
     if counts:
         note(
             f"unfinished at the end of the drain: up to {max(counts)} flows, in {len(counts)} of {len(found.trials)} "
-            "runs; each counts with its age, so that times are lower bounds"
+            "runs; each counts with its age, so times are lower bounds"
         )
     values = sorted({trial["value"] for trial in found.trials if trial["open"]})
     if values:
         at = ", ".join(found.steps.written(value) for value in values)
-        note(f"{found.condition.text} is open at {found.steps.key} = {at}: it counts as not holding there")
+        note(f"{found.condition.text} is undecided at {found.steps.key} = {at}; this counts as not holding")
 
 
 def _note_ends(found: Search) -> None:
     """Say where the range ends before the answer does."""
     low, high = (found.steps.written(found.steps.values[end]) for end in (0, -1))
     for seeds, what in (
-        (found.holds_at_high, f"still holds at {high}, the end of the range: the answer is that or more"),
-        (found.fails_at_low, f"fails at {low} already, the low end of the range: the answer is below it, or none"),
+        (found.holds_at_high, f"holds at {high}, the end of the range: the answer is {high} or more"),
+        (found.fails_at_low, f"fails at {low}, the low end of the range: the answer is lower, or none"),
     ):
         if seeds:
-            of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {len(seeds)} of the seeds"
+            of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {len(seeds)} seeds"
             note(f"{found.condition.text} {what} ({of_seeds})")

@@ -17,11 +17,11 @@ from shortflow.scenario import as_settings
 @command
 def show(
     scenario: given.ScenarioName,
-    scheme: Annotated[str, replace(given.SCHEME, help="Show the parameters of this scheme too.")] = "dctcp",
+    scheme: Annotated[str, replace(given.SCHEME, help="Also show the parameters of this scheme.")] = "dctcp",
     *,
     settings: given.Settings = None,
 ) -> Answer:
-    """Show a scenario with its defaults and where each value came from."""
+    """Show every value of a scenario, and its source."""
     (work,) = plan(given.scenario_with(scenario, settings), [scheme], [1], settings)
     of = work.scenario
     found: dict[str, Any] = {

@@ -29,18 +29,18 @@ def survey(
         Sequence[str] | None, Arg(f"{', '.join(WORKLOADS)} (default: all).", "WORKLOAD", many=True)
     ] = None,
     *,
-    scale: Annotated[Scale, Opt("A coarse look in minutes, or long runs with ten seeds, in hours.")] = Scale.QUICK,
+    scale: Annotated[Scale, Opt("Minutes at a coarse scale, or hours with long runs.")] = Scale.QUICK,
     settings: given.Settings = None,
-    seeds: Annotated[int, given.whole("Seeds of each comparison. More of them show smaller differences.")] = SEEDS,
+    seeds: Annotated[int, given.whole("Seeds of each comparison. More seeds show smaller differences.")] = SEEDS,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
     out: given.KeptIn = Path("results/survey"),
     progress: given.Progress = None,
 ) -> Answer:
-    """Compare the schemes on the papers' workloads and on published flow sizes: who wins where.
+    """Compare the schemes on the papers' workloads and on published flow sizes.
 
-    Finished runs are kept, so that an interrupted call goes on where it stopped. With workloads named, all their
-    numbers are printed too.
+    Finished runs are stored; after an interruption the same command resumes. Naming workloads also prints all their
+    numbers.
     """
     chosen, where, out = choose(workloads or []), given.executor(jobs, dask), Path(out)
     check_pages(out)

@@ -51,7 +51,7 @@ def sweep(
     grid: Annotated[
         Grid | Mapping[str, Values] | Sequence[str],
         Opt(
-            "Values of a key of scenario or scheme: 0.2,0.4,0.8 or LOW:HIGH:STEP, or both. An axis each.",
+            "Values of a key of scenario or scheme: 0.2,0.4,0.8 or LOW:HIGH:STEP. Repeat for more axes.",
             "KEY=VALUES",
             many=True,
             complete=complete.keys,
@@ -60,12 +60,10 @@ def sweep(
     seeds: given.Seeds = 3,
     *,
     out: given.KeptInIfAny = None,
-    link: Annotated[
-        Sequence[str] | None, Opt("Give key B the value that --grid gives key A.", "A=B", many=True)
-    ] = None,
+    link: Annotated[Sequence[str] | None, Opt("Set key B to the value of key A in --grid.", "A=B", many=True)] = None,
     zip_keys: Annotated[
         Sequence[str] | None,
-        Opt("Take the values of these keys in step instead of all combinations.", "A,B", "--zip", many=True),
+        Opt("Pair the values of these keys instead of combining them.", "A,B", "--zip", many=True),
     ] = None,
     until_ci: given.UntilCi = None,
     max_seeds: given.MaxSeeds = None,
@@ -74,16 +72,18 @@ def sweep(
     settings: given.Settings = None,
     metrics: Annotated[
         str | Sequence[str] | None,
-        Opt("Show these metrics, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
+        Opt("Metrics to show, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
     ] = None,
     baseline: given.Baseline = None,
-    tables: Annotated[bool, Opt("Keep the tables of flows, ports and samples of every run too.")] = False,
+    tables: Annotated[bool, Opt("Also store the tables of flows, ports and samples.")] = False,
     progress: given.Progress = None,
 ) -> Results:
-    """Run schemes at every point of a grid of settings, coarse first, and keep every finished run at once.
+    """Run schemes at every point of a grid of settings.
 
-    What is in DIR already is not run again, so that the same command goes on after Ctrl-C, a kill or a full disk. A run
-    that fails is kept with its error and stops no other; the exit code is then 1.
+    Finished runs are stored at once, coarse points first. After Ctrl-C, a kill or a full disk the same command resumes.
+    A failed run is stored with its error and stops no other run; the exit code is then 1.
+
+    Example: shortflow sweep incast --schemes tcp,dctcp --grid servers=5,10,20 --out sweep
 
     In Python, `grid` has the values of each key, of scenario or schemes: `{"load": [0.2, 0.4, 0.8]}`; a `Grid` can also
     link keys or take them in step. Runs that failed are in `failures`. Without `out` runs are held in memory, and their
@@ -91,7 +91,7 @@ def sweep(
     first run.
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int):
-        raise ConfigError(f"seeds: {seeds!r} is not how many there are; a sweep begins with seed 1")
+        raise ConfigError(f"seeds: {seeds!r} is not a whole number from 1 on; a sweep uses seeds 1 to this number")
     names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
     shown = _names(metrics)
     given.check_baseline(baseline, names)
@@ -119,18 +119,18 @@ def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:
 
 def _note_found(out: str | Path | None, had: int, of: int) -> None:
     if had:
-        console.note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} are to be run")
+        console.note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} left")
 
 
 def _note(done: Results, out: str | Path | None, until: Precision | None) -> None:
     runs = len(done.results) + len(done.failed)
     if out:
-        console.note(f"results: {Path(out) / 'runs.parquet'} ({runs:,} runs, {done.reused:,} of them from before)")
+        console.note(f"results: {Path(out) / 'runs.parquet'} ({runs:,} runs, {done.reused:,} reused)")
     if failures := done.failures:
         first = failures[0]
         at = ", ".join(f"{key}={value}" for key, value in first["at"].items())
         console.note(
-            f"{counted(len(failures), 'run')} failed, and will be tried again by the same command; the first, "
+            f"{counted(len(failures), 'run')} failed; the same command retries them; the first, "
             f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
     if until:
@@ -138,6 +138,6 @@ def _note(done: Results, out: str | Path | None, until: Precision | None) -> Non
         wide = sum(not point.met and not point.failed for point in done.points)
         console.note(
             f"--until-ci: {until.text} at {len(done.points) - wide - broken} of {counted(len(done.points), 'point')}"
-            + (f"; {wide} have not with {until.most} seeds" if wide else "")
-            + (f"; {broken} stopped at a run that failed" if broken else "")
+            + (f"; {wide} not within {until.most} seeds" if wide else "")
+            + (f"; {broken} stopped by a failed run" if broken else "")
         )

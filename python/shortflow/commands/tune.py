@@ -59,7 +59,7 @@ def tune(
     parameters: Annotated[
         Sequence[str] | Mapping[str, str | tuple[object, object]],
         Opt(
-            "Vary this key of scenario or scheme between these values; `:log` or `:STEP` may follow.",
+            "Range of a key of scenario or scheme; append `:log` or `:STEP` if needed.",
             "KEY=LOW:HIGH",
             "--param",
             many=True,
@@ -71,7 +71,7 @@ def tune(
     minimize: Annotated[
         Names,
         Opt(
-            "What should be small; with a second objective the trade-off is searched.",
+            "Metric to minimize; a second objective searches the trade-off.",
             "METRIC",
             many=True,
             complete=complete.metrics,
@@ -79,32 +79,32 @@ def tune(
         ),
     ] = (),
     maximize: Annotated[
-        Names, Opt("What should be large.", "METRIC", many=True, complete=complete.metrics, default=None)
+        Names, Opt("Metric to maximize.", "METRIC", many=True, complete=complete.metrics, default=None)
     ] = (),
     subject_to: Annotated[
         Names,
         Opt(
-            "What must hold: `goodput_long_bps >= 0.99 * dctcp`, `p99_short_s <= 5ms`.",
+            "Constraint, such as `goodput_long_bps >= 0.99 * dctcp` or `p99_short_s <= 5ms`.",
             "CONSTRAINT",
             many=True,
             default=None,
         ),
     ] = (),
     trials: Annotated[int, given.whole(f"Trials, rounded up to a multiple of {engine.BATCH}.")] = engine.TRIALS,
-    seeds: Annotated[int, given.whole("Trials have seeds 1 to this number.", 1, 1000)] = engine.SEEDS,
+    seeds: Annotated[int, given.whole("Run trials with seeds 1 to this number.", 1, 1000)] = engine.SEEDS,
     baseline: Annotated[str, Opt("Also compare with this scheme.", "SCHEME")] = engine.BASELINE,
     check_on: Annotated[
         str | None,
         Opt(
-            f"Check what was found on this second workload too; `{NOWHERE}` for no other (default: the first of "
-            f"{', '.join(WORKLOADS)} that is another scenario and has the metrics).",
+            f"Second workload for the check, or `{NOWHERE}` (default: the first of {', '.join(WORKLOADS)} that differs "
+            "from SCENARIO and has the metrics).",
             "SCENARIO",
         ),
     ] = None,
     check_metrics: Annotated[
         Mapping[str, str] | None,
         Opt(
-            "The metric of the second workload that takes the place of one of the goal's.",
+            "Replace a metric of the goal on the second workload.",
             "METRIC=METRIC",
             "--check-metric",
             many=True,
@@ -115,19 +115,21 @@ def tune(
     ] = None,
     check_settings: Annotated[
         Changes | None,
-        Opt("Change a value of the second workload.", "KEY=VALUE", "--check-set", many=True, read=given.parse_settings),
+        Opt("Set a key of the second workload.", "KEY=VALUE", "--check-set", many=True, read=given.parse_settings),
     ] = None,
-    check_seeds: Annotated[int, given.whole("Fresh seeds for the check.", 2, 1000)] = engine.CHECK_SEEDS,
+    check_seeds: Annotated[int, given.whole("Number of fresh seeds for the check.", 2, 1000)] = engine.CHECK_SEEDS,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
     settings: given.Settings = None,
     report: Annotated[bool, Opt(default=True)] = False,
     progress: given.Progress = None,
 ) -> Tuning:
-    """Search for the parameters of a scheme that serve a goal best, and check them on fresh seeds and elsewhere.
+    """Tune the parameters of a scheme, and check the result.
 
-    Called again after an interruption, or with more trials, it goes on where it stopped. The exit code is 1 if what
-    was found does not hold.
+    The check uses fresh seeds and a second workload. After an interruption, or with more trials, the same command
+    resumes. The exit code is 1 if the result does not hold.
+
+    Example: shortflow tune l2dct-benchmark --scheme l2dct --param w_max=1:4 --minimize afct_short_s --out best
 
     In Python, `parameters` has the range of each key: `{"transport.w_max": (1, 4), "transport.g": "0.01:0.5:log"}`. The
     goal is one metric to `minimize` or `maximize`, or two that pull apart, perhaps `subject_to` constraints such as
@@ -152,7 +154,7 @@ def tune(
         changed = {**split_settings(settings or {})[1], **(check_settings or {})}
         there = second_workload(check_on, loaded, goal, changed, check_metrics or {})
     elif check_metrics or check_settings:
-        raise ConfigError("--check-metric, --check-set: need a second workload (--check-on)")
+        raise ConfigError("--check-metric, --check-set: need a second workload; name it with --check-on")
     page = Path(out) / "report.html"
     if report:
         check_replaceable(page, Kind.PAGE)
@@ -163,7 +165,7 @@ def tune(
         wanted = engine.tune(Path(out), question, [here, *([there] if there else [])], trials, check_seeds)
         found = Runner(given.executor(jobs, dask), Store(Path(out)), bar).answer(wanted)
     if len(found.trials) < trials:
-        note(f"--trials: {len(found.trials)} are all combinations of the parameters that the scheme accepts")
+        note(f"--trials: only {len(found.trials)} combinations of the parameters are valid; all were tried")
     if report:
         write_page(found, page)
         note(f"report: {page}")

@@ -89,7 +89,7 @@ class _Cluster(Session):
     @contextlib.contextmanager
     def _connection(self) -> Iterator[None]:
         """Say so if the scheduler is gone, or goes meanwhile."""
-        gone = f"--dask {self._address}: the scheduler is gone; the same command goes on with another one"
+        gone = f"--dask {self._address}: the scheduler is gone; the same command resumes with another one"
         if self._client.status != "running":
             raise MissingRequirement(gone)
         try:
@@ -145,6 +145,6 @@ def _check_workers(client: Client, address: str) -> None:
             raise MissingRequirement(f"--dask {address}: worker {worker} cannot load Shortflow: {code}")
         if code != code_id():
             raise MissingRequirement(
-                f"--dask {address}: worker {worker} has Shortflow {code}, and here is {code_id()}; install the same "
-                "build there"
+                f"--dask {address}: worker {worker} has Shortflow {code}, expected {code_id()}; "
+                "install the same build there"
             )

@@ -37,9 +37,7 @@ class Task:
     def of(cls, run: Run, *, tables: bool) -> "Task":
         """The task of a run; a `ConfigError` for a law that is in no file."""
         if run.scheme_source is None:
-            raise ConfigError(
-                f"{run.scheme.name}: only a law that is named as FILE.py:CLASS can run in other processes"
-            )
+            raise ConfigError(f"{run.scheme.name}: only a law named as FILE.py:CLASS can run in other processes")
         scenario, parameters = run.scenario, tuple(run.scheme.resolved())
         place = str(scenario.directory)
         return cls(run.key, scenario.source, place, run.scheme_source, parameters, run.seed, code_id(), tables)

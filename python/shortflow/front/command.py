@@ -108,7 +108,7 @@ def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
         return int(answer.exit_code)
 
     run.__name__ = called.__name__
-    run.__doc__ = re.split(r"\n\s*In Python\b", called.__doc__ or "")[0]
+    run.__doc__ = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(called.__doc__ or "").partition("\n\nIn Python")[0])
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run

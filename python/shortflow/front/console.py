@@ -57,7 +57,7 @@ def notes_on_stderr() -> Iterator[None]:
 
 def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
     """Say where a report is, and what it took."""
-    note(f"report: {report} ({runs} runs, {reused} of them from before, {seconds:.0f} s)")
+    note(f"report: {report} ({runs} runs, {reused} reused, {seconds:.0f} s)")
 
 
 def note_warnings(scenario: Scenario, schemes: Iterable[Scheme]) -> None:

@@ -47,8 +47,8 @@ def whole(help_text: str, least: int = 1, most: int | None = None) -> Opt:
 
 
 parse_settings = partial(pairs, option="--set", expected="KEY=VALUE, such as --set topology.rate=10Gbps")
-SCHEME = Opt("Transport and queue discipline (`shortflow list schemes`).", "NAME", complete=complete.schemes)
-_KEPT = "Keep runs and report in this directory."
+SCHEME = Opt("Scheme (`shortflow list schemes`).", "NAME", complete=complete.schemes)
+_KEPT = "Store runs and report in this directory."
 
 ScenarioName = Annotated[
     AnyScenario,
@@ -59,8 +59,7 @@ SchemeName = Annotated[str | Transport, SCHEME]
 SchemeNames = Annotated[
     AnySchemes,
     Opt(
-        "Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; "
-        "with settings of its own: `xdctcp+g=0.09`.",
+        "Schemes, separated by commas: NAME, NAME+KEY=VALUE, TRANSPORT over QUEUE, FILE.toml:NAME, FILE.py:CLASS.",
         "NAMES",
         read=partial(names, option="--schemes"),
         complete=complete.schemes,
@@ -69,7 +68,7 @@ SchemeNames = Annotated[
 Settings = Annotated[
     Changes | None,
     Opt(
-        "Change a value: a parameter, `topology.rate`, `transport.g`, …",
+        "Set a parameter or a key, such as topology.rate=10Gbps.",
         "KEY=VALUE",
         "--set",
         many=True,
@@ -80,27 +79,26 @@ Settings = Annotated[
 Seed = Annotated[int, whole("Seed of all random draws.", 0)]
 Seeds = Annotated[int, whole("Run seeds 1 to this number.", 1, MOST_SEEDS)]
 AnySeeds = Annotated[int | Sequence[int], whole("Run seeds 1 to this number.", 1, MOST_SEEDS)]
-Jobs = Annotated[Work, whole("Runs at a time (default: one per core).")]
-Dask = Annotated[str | None, Opt("Run on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786.", "ADDRESS")]
+Jobs = Annotated[Work, whole("Parallel runs (default: one per core).")]
+Dask = Annotated[str | None, Opt("Run on the Dask cluster of this scheduler: tcp://10.0.0.1:8786.", "ADDRESS")]
 UntilCi = Annotated[
     str | None,
     Opt(
-        "Add seeds, five at a time and five at least, until the 95 % interval is ± this share of the mean: 2%, "
-        "p99_short_s=5%.",
+        "Add seeds in steps of 5 until the 95 % interval is within ± this share of the mean: 2%, p99_short_s=5%.",
         "[METRIC=]PERCENT",
     ),
 ]
-MaxSeeds = Annotated[int | None, whole(f"The most seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)]
+MaxSeeds = Annotated[int | None, whole(f"Maximum seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)]
 Baseline = Annotated[
     str | None,
     Opt("Give factors of this scheme in the answer (default: the first).", "NAME", complete=complete.schemes),
 ]
 MEASURED = Opt(
-    "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, perhaps class.", "FILE"
+    "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, optional class.", "FILE"
 )
 KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
 KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
-OutDirectory = Annotated[str | Path | None, Opt("Keep the results in this directory.", "DIR", read=Path)]
+OutDirectory = Annotated[str | Path | None, Opt("Store the results in this directory.", "DIR", read=Path)]
 Progress = Shown
 """Of Python alone: the shell has a bar where stderr is a terminal."""
 
@@ -110,7 +108,9 @@ def executor(jobs: Work, dask: str | None) -> Work:
     if dask is None:
         return Local(jobs) if isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1 else jobs
     if jobs is not None:
-        raise ConfigError("--jobs: is about this machine; with --dask the cluster has as many runs at a time as it can")
+        raise ConfigError(
+            "--jobs: applies to this machine only; the cluster of --dask sets its own number; leave out --jobs"
+        )
     return Cluster(dask)
 
 
@@ -118,7 +118,7 @@ def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
     """The interval that is wanted, if one is."""
     if until_ci is None:
         if max_seeds is not None:
-            raise ConfigError(f"--max-seeds {max_seeds}: is for --until-ci; --seeds says how many there are without")
+            raise ConfigError(f"--max-seeds {max_seeds}: needs --until-ci; without it, --seeds sets the number")
         return None
     return Precision.parse(until_ci, max_seeds or MAX_SEEDS)
 
@@ -155,6 +155,6 @@ def seed_list(seeds: int | Sequence[int]) -> Sequence[int]:
         return range(1, seeds + 1)
     if isinstance(seeds, Sequence) and seeds and all(isinstance(seed, int) for seed in seeds):
         if len(set(seeds)) < len(seeds):
-            raise ConfigError(f"seeds: {list(seeds)} has one twice")
+            raise ConfigError(f"seeds: {list(seeds)} names a seed twice")
         return seeds
-    raise ConfigError(f"seeds: {seeds!r} is not how many there are, from 1 on, nor a list of whole numbers")
+    raise ConfigError(f"seeds: {seeds!r} is neither a number from 1 on nor a list of whole numbers")

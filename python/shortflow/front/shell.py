@@ -55,7 +55,7 @@ app = typer.Typer(
     name="shortflow",
     cls=Commands,
     help="Simulate and compare data-centre transports that finish short flows first.",
-    epilog="Exit codes: 0 fine, 1 a check did not hold, 2 the input was wrong, 3 the environment lacks something, "
+    epilog="Exit codes: 0 success, 1 a claim or check failed, 2 wrong input, 3 the environment lacks something, "
     "130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

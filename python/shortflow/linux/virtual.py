@@ -138,4 +138,4 @@ def _started(command: Sequence[str], files: Sequence[int]) -> "subprocess.Comple
             command, stdin=subprocess.DEVNULL, capture_output=True, check=False, pass_fds=files, timeout=LONGEST_S
         )
     except subprocess.TimeoutExpired as error:
-        raise MissingRequirement(f"the virtual machine has not ended within {LONGEST_S} s") from error
+        raise MissingRequirement(f"the virtual machine did not end within {LONGEST_S} s") from error

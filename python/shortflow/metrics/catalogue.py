@@ -486,7 +486,7 @@ def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> No
     `without_ideal` says why no ideal scheduler runs, where none does.
     """
     if name not in (known := possible(classes)):
-        hint = did_you_mean(name, known) or "; `shortflow list metrics` has them all"
+        hint = did_you_mean(name, known) or "; see `shortflow list metrics`"
         raise ConfigError(f'"{name}": unknown metric{hint}')
     if without_ideal and known[name].statistic is DISTANCE:
         raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")

@@ -87,9 +87,7 @@ def is_of_kind(path: Path, kind: Kind) -> bool:
 def check_replaceable(target: Path, kind: Kind) -> None:
     """Refuse to replace what is neither empty nor an earlier output of this kind; a `ConfigError` names it."""
     if target.is_file() and target.stat().st_size and not is_of_kind(target, kind):
-        raise ConfigError(
-            f"{target}: is there already and no earlier output of this kind; remove it, or name another file"
-        )
+        raise ConfigError(f"{target}: exists and is no earlier output of this kind; remove it, or name another file")
 
 
 def write_bytes(path: Path, data: bytes, kind: Kind | None = None) -> None:
@@ -132,7 +130,9 @@ def _read_by_somebody(pipe: Path) -> Iterator[None]:
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
-        raise OSError(error.errno, "nobody reads this pipe" if error.errno == errno.ENXIO else error.strerror) from None
+        raise OSError(
+            error.errno, "this pipe has no reader" if error.errno == errno.ENXIO else error.strerror
+        ) from None
     try:
         yield
     finally:

@@ -228,15 +228,15 @@ def check_target(target: Path) -> None:
     except NotADirectoryError:
         names = {target.name}
     if names and RECORD not in names:
-        raise ConfigError(
-            f"{target}: is there already and is not a result of an earlier run; remove it, or name another directory"
-        )
+        raise ConfigError(f"{target}: exists and is no result of an earlier run; remove it, or name another directory")
     own = {RECORD, BURST, f"{BURST}.sum", "flows.csv", *(f"{name}.parquet" for name in TABLES)}
     kinds = {".html": Kind.PAGE, ".parquet": Kind.TRACE, ".pcapng": Kind.CAPTURE}
     for name in sorted(names - own):
         kind = kinds.get(Path(name).suffix)
         if kind is None or not is_of_kind(target / name, kind):
-            raise ConfigError(f"{target}: holds {name}, which no run wrote; move it, or name another directory")
+            raise ConfigError(
+                f"{target}: holds {name}, which is no output of a run; move it, or name another directory"
+            )
 
 
 def find_runs(directory: Path) -> list[Path]:
@@ -282,7 +282,7 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: li
             f"{directory}: every run failed; the first: {selection.results[selection.failed[0]].error_text}"
         )
     if not selection.current:
-        raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
+        raise ConfigError(f"{directory}: holds no results; create some with `shortflow compare … --out {directory}`")
     check_one_code(directory, selection)
     return selection
 
@@ -334,7 +334,7 @@ def read_run(directory: str | Path) -> Result:
     A `DamagedResult` names the file that is missing or not as it was written.
     """
     if Path(directory).is_file():
-        raise ConfigError(f"{directory}: a file; a run is a directory, as run --out writes it")
+        raise ConfigError(f"{directory}: is a file; expected the directory of `run --out`")
     place = Path(directory)
     with _way_out(place):
         return _read(place, _read_record(place))
@@ -485,4 +485,4 @@ def _way_out(place: Path) -> Iterator[None]:
     try:
         yield
     except DamagedResult as damage:
-        raise DamagedResult(f"{damage}; remove {place}, and the command that made it runs it again") from damage
+        raise DamagedResult(f"{damage}; remove {place}, and repeat the command that made it") from damage

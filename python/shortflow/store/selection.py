@@ -151,8 +151,8 @@ def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Prove
         return
     hint = ""
     if any((_source(origin) or "").startswith(UNSAVED) for origin in origins):
-        hint = " (a law that is not saved in a file counts as another one each time)"
-    raise ConfigError(f"{what}, which cannot be compared{hint}; run again, or remove: {_named(others)}")
+        hint = " (a law without a file is another law each time)"
+    raise ConfigError(f"{what}, which cannot be compared{hint}; repeat or remove: {_named(others)}")
 
 
 def _named(origins: Sequence[Provenance]) -> str:

@@ -111,15 +111,15 @@ def second_workload(
             return Workload(found, settings, *goal.elsewhere(counterparts, found.classes))
         except ConfigError as error:
             raise ConfigError(
-                f"--check-on {name}: {error}; --check-metric METRIC=METRIC says what stands there for a metric"
+                f"--check-on {name}: {error}; --check-metric METRIC=METRIC names the metric to use instead"
             ) from error
     wanted = [counterparts.get(each.metric, each.metric) for each in goal.objectives]
     for each in WORKLOADS:
         if each != scenario.name and all(metric in possible(load_scenario(each).classes) for metric in wanted):
             return second_workload(each, scenario, goal, settings, counterparts)
     raise ConfigError(
-        f"--check-on: none of {', '.join(WORKLOADS)} has {' and '.join(wanted)}; name a second scenario, with "
-        f"--check-metric {wanted[0]}=METRIC if its metrics are called otherwise, or say --check-on none"
+        f"--check-on: none of {', '.join(WORKLOADS)} has {' and '.join(wanted)}; name a second scenario "
+        f"(with --check-metric {wanted[0]}=METRIC if its metrics have other names), or --check-on none"
     )
 
 
@@ -163,9 +163,9 @@ def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Paramete
         for end in (each.low, each.high):
             if (each.key, end) in untried:
                 workload.runs(scheme, [1], {each.key: each.written(end)})  # says what is wrong with this end alone
-                raise ConfigError(f"--param {each.text}: {each.written(end)} does not go with any end of the others")
+                raise ConfigError(f"--param {each.text}: {each.written(end)} is valid with no end of the other ranges")
         if not _matters(workload, scheme, each):
-            raise ConfigError(f"--param {each.key}: changes nothing; {scheme} has a value of its own for it")
+            raise ConfigError(f"--param {each.key}: changes nothing, because {scheme} sets it")
 
 
 def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:

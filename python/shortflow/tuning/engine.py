@@ -68,7 +68,7 @@ def _measure(
     done = yield Wanted([run for group in groups for run in group], tables=False, keep_going=keep_going, of=of)
     for result in done:
         if result.error and not result.is_final:
-            raise LostRun(f"a run was lost ({result.error_text}); the same command goes on from there")
+            raise LostRun(f"a run was lost ({result.error_text}); the same command resumes")
     rest = iter(done)
     return [_measurement(goal, [next(rest) for _ in group]) for group in groups]
 

@@ -25,12 +25,12 @@ class Parameter(Range):
         """Read a parameter and its range; a `ConfigError` says what is expected."""
         found = cls(**vars(Range.read(text, f"--param {text}: expected {_RANGE}, with units of one kind")))
         if not found.low < found.high < math.inf:
-            raise ConfigError(f"--param {text}: expected a low end and a high end above it")
+            raise ConfigError(f"--param {text}: expected a low end below the high end")
         if found.log and found.low <= 0:
-            raise ConfigError(f"--param {text}: a logarithmic range begins above 0")
+            raise ConfigError(f"--param {text}: expected a logarithmic range that begins above 0")
         count = (found.high - found.low) / found.step if found.step and found.step > 0 else 0.0
         if found.step is not None and not (1 <= count < _MOST_STEPS and abs(count - round(count)) < 1e-9 * count):
-            raise ConfigError(f"--param {text}: expected a step above 0, some of which lead from end to end")
+            raise ConfigError(f"--param {text}: expected a step above 0 that divides the range")
         return found
 
     @property
@@ -138,7 +138,7 @@ class Constraint(Bound):
         left, star, scheme = (part.strip() for part in right.rpartition("*"))
         factor, unit = (cls.number(left) or (0.0, "")) if star else (1.0, "")
         if unit not in ("", "share") or factor <= 0 or not scheme:
-            raise ConfigError(f"--subject-to {text}: not a constraint, which is {_SYNTAX}")
+            raise ConfigError(f"--subject-to {text}: expected {_SYNTAX}")
         return cls(metric, sign, factor, scheme=scheme)
 
     @property
@@ -215,7 +215,7 @@ class Goal:
         names = [each.metric for each in self.objectives]
         if len(names) not in (1, 2) or len(set(names)) < len(names):
             raise ConfigError(
-                "--minimize, --maximize: expected one metric, or two different ones whose trade-off is wanted; found "
+                "--minimize, --maximize: expected one metric, or two different ones for a trade-off; found "
                 f"{', '.join(names) or 'none'}"
             )
         for metric in self.metrics:

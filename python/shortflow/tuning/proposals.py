@@ -90,7 +90,7 @@ class Proposals:
                 break
         if refused == _MOST_REFUSED or not self._tried:
             raise ConfigError(
-                f"--param: {refused:,} combinations in a row were refused; choose ranges that fit together"
+                f"--param: {refused:,} combinations in a row are invalid; choose ranges that are valid together"
             )
 
     def _draws(self, dice: random.Random) -> Iterator[dict[str, float]]:

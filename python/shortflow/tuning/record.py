@@ -258,7 +258,7 @@ def read_tuning(directory: str | Path) -> Tuning:
         raise DamagedResult(f"{path}: {error.strerror}") from error
     except (msgspec.MsgspecError, ValueError) as error:
         raise DamagedResult(
-            f"{path}: damaged, or written by another version: {error}; remove it to start anew"
+            f"{path}: damaged, or written by another version: {error}; remove it to start over"
         ) from error
 
 
@@ -272,7 +272,7 @@ def resume(directory: Path, question: Question) -> Tuning:
     ]
     if differs:
         raise ConfigError(
-            f"--out {directory}: holds another tuning, which differs in {', '.join(map(_named, differs))}"
+            f"--out {directory}: holds another tuning, with other {', '.join(map(_named, differs))}"
             f"{_shown(found.question, question, differs)}; name another directory"
         )
     return found

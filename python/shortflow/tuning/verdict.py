@@ -113,7 +113,7 @@ def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
-        *(Part(Holds.YES, f"{each} is not measured there, and so left out") for each in check.left_out),
+        *(Part(Holds.YES, f"{each} is not measured there and is left out") for each in check.left_out),
     ]
     holds, few = _worst({part.holds for part in parts}), _few_events(tuning, check, number)
     return Verdict(check.scenario, check.trials[number].seeds, holds, parts, few)
@@ -136,7 +136,7 @@ def sentence(tuning: Tuning) -> str:
     if chosen is None:
         return f"No trial of {len(tuning.trials)} is feasible: {_why_infeasible(tuning)}."
     if not tuning.checks:
-        return f"Trials so far: {len(tuning.trials)}, not checked yet; the same command goes on."
+        return f"Trials so far: {len(tuning.trials)}, not checked yet; the same command resumes."
     if tuning.is_untuned(chosen):
         return _nothing_better(tuning)
     if tuning.yardstick and not _has_gained(tuning, chosen):
@@ -174,7 +174,7 @@ def _place(tuning: Tuning, check: Check) -> str:
     """Where a check was, and what it could not tell there."""
     place = "fresh seeds" if check is tuning.checks[0] else check.scenario
     without = ", ".join(check.left_out)
-    return f"{place} (without {without}, which is not measured there)" if without else place
+    return f"{place} (without {without}, not measured there)" if without else place
 
 
 def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
@@ -312,7 +312,7 @@ def _constraints(check: Check, number: int) -> Iterator[Part]:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
         known = [value for value in values if value is not None]
         if limit is None or len(known) < len(values):
-            yield Part(Holds.OPEN, f"{each.text} cannot be told there")
+            yield Part(Holds.OPEN, f"{each.text} is undecided there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
         relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
@@ -351,4 +351,4 @@ def _why_infeasible(tuning: Tuning) -> str:
     counts.append(sum(bool(trial.found.errors) for trial in tuning.trials))
     found = ", ".join(f"{name} in {count}" for name, count in zip(names, counts, strict=True) if count)
     left = tuning.references[tuning.question.scheme].mean(UNFINISHED)
-    return f"{found}; a longer drain may let them finish, which not all do untuned either" if left else found
+    return f"{found}; a longer drain may let them finish (untuned, some are unfinished too)" if left else found
