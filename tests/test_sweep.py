@@ -437,7 +437,7 @@ def test_a_command_renews_the_table_of_runs_once(
     [
         (["--grid", "load=0.2,1e9"], ["--grid: at load=1e9", "load"]),
         (["--grid", "load=0.2,0.4", "--metrics", "afct_shrt_s"], ["did you mean", "afct_short_s"]),
-        (["--grid", "load=0.2,0.4", "--until-ci", "2%", "--max-seeds", "4"], ["--max-seeds 4: expected 5 at least"]),
+        (["--grid", "load=0.2,0.4", "--until-ci", "2%", "--max-seeds", "4"], ["--max-seeds 4: expected at least 5"]),
     ],
 )
 @pytest.mark.usefixtures("scenario")

@@ -139,7 +139,7 @@ def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
 
 def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:
     """Refuse a baseline that is none of the schemes."""
-    known = [each if isinstance(each, str) else each.__name__ for each in schemes]
+    known = [getattr(each, "__name__", str(each)) for each in schemes]
     if baseline is not None and baseline not in known:
         raise unknown_name("baseline among the schemes", baseline, known)
 
