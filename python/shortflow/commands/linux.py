@@ -50,7 +50,7 @@ FLOOR = "transport.cwnd_floor"
 
 OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
-"""What to do where it did not keep time."""
+"""Remedy for a testbed that did not keep time."""
 
 SchemeName = Annotated[str, given.SCHEME]
 Congestion = Annotated[str | None, Opt("Congestion control of the kernel, instead of the scheme's.", "NAME")]

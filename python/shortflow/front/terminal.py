@@ -1,4 +1,4 @@
-"""What Rich draws: results for people, a live bar of progress, and a run while it goes on (`run --watch`)."""
+"""Drawings by Rich: results for people, a live bar of progress, and a run while it goes on (`run --watch`)."""
 
 import contextlib
 import re

@@ -34,7 +34,7 @@ pub struct Network {
     chooser: Chooser,
     special: Option<Box<Special>>,
     paths: Paths,
-    /// Whether packets take the paths of their connections.
+    /// True if packets take the paths of their connections.
     fixed_paths: bool,
     outages: Option<Box<Outages>>,
     hosts: usize,

@@ -42,7 +42,7 @@ pub struct ExecutionPlan {
     pub fewer_cores: Option<String>,
     /// Packets are watched.
     pub(super) watched: bool,
-    /// What the parts of the run need.
+    /// Needs of the parts of the run.
     pub(super) needs: Needs,
     /// The part of each node.
     pub(super) owner: Arc<[u32]>,
@@ -85,7 +85,7 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
     Cores { used: 1, why }
 }
 
-/// What the parts of a run need; packets may be `watched`.
+/// Needs of the parts of a run; packets may be `watched`.
 fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
     let watch = watched.then(|| Needs::global_order("packets are followed one by one"));
     let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
@@ -174,7 +174,7 @@ impl ExecutionPlan {
     }
 }
 
-/// Whether it is worth its while to simulate the network node by node: it is not small, a node gets a packet or more in a slot,
+/// True if node by node is faster: the network is not small, a node gets a packet or more in a slot,
 /// at full rate, and flows and samples seldom interrupt it.
 fn pays_by_node(scenario: &Scenario, slot: Span) -> bool {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
