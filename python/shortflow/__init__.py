@@ -6,14 +6,14 @@
 Estimate(-0.557681, ci95=(-0.561091, -0.554245), n=10)
 >>> comparison.plot.fct_cdf()
 
-A name is imported when it is first used, so that the command is in charge of Ctrl-C before anything slow is loaded.
+Names are imported at first use. The command handles Ctrl-C before any slow import.
 """
 
 from importlib import import_module
 
 
 def __getattr__(name: str) -> object:
-    """The public name, from the module that defines it."""
+    """Imports a public name from its module."""
     if name == "__version__":
         return import_module("shortflow._core").version()
     homes = import_module("shortflow.lazy").homes(__file__)

@@ -1,10 +1,10 @@
-"""The command's entry: `shortflow`, or `python -m shortflow`. Little is imported before Ctrl-C is taken care of."""
+"""Entry point of `shortflow` and `python -m shortflow`. Imports little before Ctrl-C is handled."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command and leave with its exit code; Ctrl-C during the imports ends it like later."""
+    """Runs the command and exits with its code. Ctrl-C during the imports exits with 130 too."""
     try:
         from shortflow.front.shell import main as command  # noqa: PLC0415
     except KeyboardInterrupt:

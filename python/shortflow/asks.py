@@ -1,6 +1,6 @@
-"""Questions about runs: each ask yields the runs that it wants, and returns its answer.
+"""Questions about runs: each ask yields the runs it needs and returns its answer.
 
-A new ask is a generator here, and a `Runner` answers it.
+A new ask is a generator here; a `Runner` answers it.
 """
 
 import math
@@ -22,7 +22,7 @@ from shortflow.runs import Plan, plan_ideal
 from shortflow.scenario import as_pairs
 from shortflow.terms import Bound
 
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two signs come first
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # longer signs first
     "==": operator.eq,
     "<=": operator.le,
     ">=": operator.ge,
@@ -39,7 +39,7 @@ class Condition(Bound):
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
-        """Read a condition such as `deadline_miss==0` or `p99_short_s<5ms`."""
+        """Parses a condition such as `deadline_miss==0` or `p99_short_s<5ms`."""
         metric, sign, right = cls.split(text, _COMPARISONS) or ("", "", "")
         number = cls.number(right)
         if number is None or not math.isfinite(number[0]):
@@ -47,20 +47,20 @@ class Condition(Bound):
         return cls(metric, sign, *number, text.strip())
 
     def check(self, classes: Sequence[str]) -> None:
-        """Refuse a metric that no run with these classes of flows can have, and a bound of another unit."""
+        """Refuses a metric that no run with these flow classes has, and a bound in another unit."""
         check_name(self.metric, classes, "a search runs schemes alone")
         self.check_unit(self.text, possible(classes)[self.metric].unit)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
-        """True if it certainly holds, of metrics among which it is.
+        """True if the condition holds for these metrics.
 
-        Where the metric is among the `lower_bounds`, its truth may be any larger value, so that only > and >= can hold.
+        The true value of a metric in `lower_bounds` may be larger, so only > and >= can hold for it.
         """
         may_hold = self.metric not in lower_bounds or self.sign in (">", ">=")
         return may_hold and self._is_met(metrics)
 
     def is_open(self, metrics: Mapping[str, float], lower_bounds: Collection[str]) -> bool:
-        """True if it is open, as the metric is a lower bound."""
+        """True if the metric is a lower bound and its true value could change the answer."""
         if self.metric not in lower_bounds:
             return False
         if self.sign == "==":
@@ -72,15 +72,15 @@ class Condition(Bound):
 
     @property
     def text(self) -> str:
-        """The condition as it was written, or as it is read."""
+        """The condition as written, or rebuilt from its parts."""
         return self.written or f"{self.metric}{self.sign}{self.bound:g}"
 
 
 def compare(plan: Plan, seeds: Sequence[int], until: Precision | None = None, *, ideal: bool = True) -> Ask[Results]:
-    """Schemes over common seeds and, unless told otherwise, ideal schedulers on the same flows.
+    """Runs schemes over common seeds and, with `ideal`, ideal schedulers on the same flows.
 
-    With `until`, seeds are added after the first `seeds`, which are then 1 and so on, until the intervals are narrow
-    enough (see `shortflow.precision`).
+    With `until`, seeds must be 1, 2, …; more are added until the intervals are narrow enough (see
+    `shortflow.precision`).
     """
     if until:
         until.check(plan.scenario.classes)
@@ -106,7 +106,7 @@ def compare_with(
     ideal: bool = True,
     measured: "measured_flows.Measured | None" = None,
 ) -> Results:
-    """A comparison with measured flows beside it and, where a store keeps it, with the packets of its largest burst."""
+    """Compares schemes, adds measured flows and, in a store, traces the packets of the largest burst."""
     found = runner.answer(compare(plan, seeds, until, ideal=ideal))
     if runner.store:
         first = [(run, runner.store.place(run)) for run in plan.runs(seeds[:1])]
@@ -118,11 +118,11 @@ def compare_with(
 
 
 def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *, tables: bool = False) -> Ask[Results]:
-    """Every scheme at every point of a grid with seeds 1 to `seeds`.
+    """Runs every scheme at every point of a grid with seeds 1 to `seeds`.
 
-    Every point is validated before the first run. Points are run coarse first, so that a part of the sweep is a coarse
-    picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
-    seeds as its intervals need.
+    All points are validated before the first run. Coarse points run first, so a partial sweep covers the whole range. A
+    failed run is kept with its error; the others go on. With `until`, each point has as many seeds as its intervals
+    need.
     """
     require_at_least(1, seeds=seeds)
     check_apart(grid.keys, plan.settings)
@@ -154,12 +154,12 @@ def _place(at: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _check(plan: Plan, point: Point) -> None:
-    """Refuse a point that cannot be run, and say which it is."""
+    """Refuses a point that cannot be run. The error names the point."""
     try:
         plan.runs([1], point)
     except ConfigError as error:
         try:
-            plan.runs([1])  # what has nothing to do with the grid, such as a scheme that there is not, needs no point
+            plan.runs([1])  # an error without the point, such as an unknown scheme
         except ConfigError as other:
             if str(other) == str(error):
                 raise other from None
@@ -169,7 +169,7 @@ def _check(plan: Plan, point: Point) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """The result of each seed."""
+    """Largest value of each seed at which a condition holds."""
 
     scenario: str
     title: str
@@ -178,28 +178,28 @@ class Search:
     steps: Steps
     condition: Condition
     largest: dict[int, int | float | None]
-    """For each seed the largest value at which the condition holds; none if it does not even hold at the first."""
+    """Largest value of each seed at which the condition holds; None if it fails at the low end."""
     trials: list[dict[str, Any]] = field(default_factory=list)
-    """Its runs; `docs/results.md` describes them."""
+    """Runs of the bisection (`docs/results.md`)."""
 
     def largest_for(self, share: float) -> int | float | None:
-        """The largest value at which the condition holds for at least this share of the seeds."""
+        """Largest value at which the condition holds for at least this share of the seeds; None if there is none."""
         ordered = sorted((value for value in self.largest.values() if value is not None), reverse=True)
         needed = max(1, math.ceil(share * len(self.largest)))
         return ordered[needed - 1] if needed <= len(ordered) else None
 
     @property
     def fails_at_low(self) -> list[int]:
-        """The seeds for which the condition fails at the low end of the range already."""
+        """Seeds for which the condition fails at the low end of the range."""
         return [seed for seed, value in self.largest.items() if value is None]
 
     @property
     def holds_at_high(self) -> list[int]:
-        """The seeds for which the condition still holds at the high end of the range."""
+        """Seeds for which the condition holds at the high end of the range."""
         return [seed for seed, value in self.largest.items() if value == self.steps.values[-1]]
 
     def document(self) -> dict[str, Any]:
-        """The search as plain data; `docs/results.md` describes it."""
+        """The search as plain data (`docs/results.md`)."""
         return {
             "scenario": self.scenario,
             "scheme": self.scheme,
@@ -220,13 +220,13 @@ class Search:
 
 
 def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int]) -> Ask[Search]:
-    """For each seed the largest value at which the condition holds, by bisection; the seeds' runs go side by side.
+    """Finds by bisection the largest value of each seed at which the condition holds. Seeds run in parallel.
 
-    It takes it that the condition holds below some value and fails above.
+    Assumes that the condition holds below some value and fails above.
     """
     check_apart([steps.key], plan.settings)
     condition.check(plan.scenario.classes)
-    bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions at which it holds and fails
+    bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds, fails
     trials: list[dict[str, Any]] = []
     while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:
         written = {seed: steps.written(steps.values[middle]) for seed, middle in middles.items()}
@@ -242,7 +242,7 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
 
 
 def _judged(condition: Condition, value: int | float, done: Result) -> dict[str, Any]:
-    """A run as a step of the search; an error if it has not the condition's metric."""
+    """One run as a step of the search. Raises if the run lacks the condition's metric."""
     if condition.metric not in done.metrics:
         raise missing(condition.metric, [row.metric for row in done.rows])
     return {
@@ -257,13 +257,13 @@ def _judged(condition: Condition, value: int | float, done: Result) -> dict[str,
 
 
 def nothing_yet(plan: Plan) -> Results:
-    """The results of a plan before its first run."""
+    """Results of a plan before its first run."""
     of = plan.scenario
     return Results([], of.name, of.title, of.changes(plan.settings))
 
 
 def rounds(seeds: Sequence[int], until: Precision | None) -> Iterator[Sequence[int]]:
-    """All seeds at once; or ever more of them, time and again, for as long as nobody says that they are enough."""
+    """Yields all seeds once or, with `until`, larger and larger sets of new seeds."""
     if until is None:
         yield seeds
         return

@@ -1,8 +1,8 @@
-"""What the simulator costs: packet-hops per CPU-second, the ratio to a minimal loop, events, memory, start-up.
+"""Simulator costs: packet-hops per CPU-second, ratio to a minimal loop, events, memory, start-up.
 
-Every case runs in a fresh process of its own, so that its peak of resident memory is its own. The minimal loop (the
-floor) moves as many packets over the same topology and does nothing else. It is timed by turns with the simulation, and
-never changes, so the ratio of the two is the figure that can be carried from machine to machine.
+Each case runs in a fresh process, so its peak resident memory is its own. The minimal loop (the floor) moves as many
+packets over the same topology and does nothing else. Simulation and floor alternate. The floor never changes, so the
+ratio compares across machines.
 """
 
 import multiprocessing
@@ -35,7 +35,7 @@ _STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario that is run `repeats` times after one run that is not timed; that one is, where there are no more."""
+    """A scenario, run once untimed and then `repeats` times. With `repeats` 0, the first run is timed."""
 
     label: str
     what: str
@@ -44,7 +44,7 @@ class Case:
     repeats: int
 
     def with_default_hosts(self) -> "Case":
-        """The same where hosts are those of scenarios by default, in place of the FIFOs of earlier measurements."""
+        """The case with Linux hosts, the scenarios' default."""
         return replace(self, label=f"{self.label}-linux", settings={**self.settings, "host.model": "linux"})
 
 
@@ -66,15 +66,15 @@ CASES = tuple(row for case in _CASES for row in (case, case.with_default_hosts()
 
 
 Row = dict[str, Any]
-"""A case's cost under a scheme.
+"""Cost of a case under a scheme.
 
-`cpu_s` is the median over the repeats of the processor time of the simulating thread. `over_floor` is the median of its
-ratio to the time that the floor took right after it, for as many packet-hops.
+`cpu_s` is the median CPU time of the simulating thread over the repeats. `over_floor` is the median ratio to the
+floor's time for as many packet-hops, measured right after each run.
 """
 
 
 def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple[Case, SchemeSource]]:
-    """The cases of these labels under these schemes; all registered ones unless given."""
+    """Cases with these labels under these schemes (default: all)."""
     known = {case.label: case for case in CASES}
     for label in cases or []:
         if label not in known:
@@ -85,9 +85,9 @@ def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple
 
 
 def start_up() -> Row:
-    """The cost of `shortflow run --json` of one short flow, nearly all of it start-up.
+    """Cost of `shortflow run --json` of one short flow, mostly start-up.
 
-    To be called before others, whose peak would count.
+    Call this first: the peak memory is that of all child processes.
     """
     scenario = ["one-long-flow", "--set", "duration=10ms", "--set", "warmup=0s"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -99,7 +99,7 @@ def start_up() -> Row:
 
 
 def measure(case: Case, scheme: SchemeSource) -> Row:
-    """Run a case in a fresh process."""
+    """Runs a case in a fresh process."""
     if not _STATUS.exists():
         raise MissingRequirement("bench needs Linux: it reads memory use from /proc/self/status")
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -107,7 +107,7 @@ def measure(case: Case, scheme: SchemeSource) -> Row:
 
 
 def document(rows: list[Row], start: Row) -> dict[str, Any]:
-    """The rows with what they were measured on."""
+    """The rows with machine, version and revision."""
     machine = {
         "processor": processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -117,7 +117,7 @@ def document(rows: list[Row], start: Row) -> dict[str, Any]:
 
 
 def table(document: dict[str, Any]) -> RenderableType:
-    """The benchmark for people."""
+    """Benchmark table for the terminal."""
     rows, machine, start = document["rows"], document["machine"], document["start_up"]
     lead = Column("case", [f"{row['case']} {row['scheme']}" for row in rows])
     columns = [
@@ -140,7 +140,7 @@ def table(document: dict[str, Any]) -> RenderableType:
 
 
 def _measure_here(case: Case, source: SchemeSource) -> Row:
-    """Run a case in this process: the first run grows the memory, the others are timed."""
+    """Runs a case in this process. The first run grows the memory; later runs are timed."""
     scenario, scheme = load_scenario(case.scenario, case.settings), source.build()
     before = _resident("VmRSS")
     meta, first_cpu_s = _timed(scenario.core, scheme)
@@ -161,8 +161,8 @@ def _measure_here(case: Case, source: SchemeSource) -> Row:
         "over_floor": statistics.median(run / floor for run, floor in times),
         "events_per_packet_hop": meta["counters"]["events"] / hops,
         "flows_open": flows,
-        # What the run added to resident memory, its packets and result tables included. That is too coarse for a few
-        # flows, where the size of a connection's state has to do.
+        # Resident memory added by the run, with packets and result tables. Too coarse for a few flows; for those,
+        # the size of a connection's state is used.
         "bytes_per_flow": round((peak - before) / flows) if flows >= _MANY else meta["bytes_per_connection"],
         "peak_rss_bytes": peak,
         "runs": len(times),
@@ -176,20 +176,20 @@ def _timed(scenario: _core.Scenario, scheme: _core.Scheme) -> tuple[Meta, float]
 
 
 def _timed_floor(floor: _core.Floor, hops: int) -> float:
-    """Processor time of the floor for this many packet-hops."""
+    """CPU time (s) of the floor for this many packet-hops."""
     started = time.thread_time()
     done = floor.run(hops)
     return (time.thread_time() - started) * hops / done
 
 
 def _resident(field: str) -> int:
-    """Resident memory of this process in bytes: VmRSS is now, VmHWM the peak."""
+    """Resident memory of this process in bytes: VmRSS is the present value, VmHWM the peak."""
     line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(f"{field}:"))
     return int(line.split()[1]) * 1024
 
 
 def processor() -> str:
-    """The processor's name as the system gives it."""
+    """Processor name from the system."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

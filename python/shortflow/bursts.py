@@ -1,4 +1,4 @@
-"""The largest burst of a run: flows to one host that begin together, and what happened to their packets."""
+"""Largest burst of a run: flows to one host that start together, and their packets."""
 
 import contextlib
 import logging
@@ -18,32 +18,32 @@ from shortflow.runs import Run
 from shortflow.store.runs import read_run, write_burst
 
 Happened: TypeAlias = "Callable[[], pl.DataFrame]"
-"""Tells what happened to the packets, once the run is over."""
+"""Returns the packet events after the run."""
 
 _log = logging.getLogger(__name__)
 
 _LEAST = 8
-"""Fewer flows are no burst."""
+"""Least number of flows of a burst."""
 _MOST = 40
-"""The slowest so many flows of a burst are followed."""
+"""Largest number of flows traced; the slowest are chosen."""
 
 
 @dataclass(frozen=True)
 class Burst:
-    """Flows to one host, each of which begins no later than the shortest would take alone after the first."""
+    """Flows to one host that start within the shortest flow's ideal FCT of the first start."""
 
     host: str
     begin_s: float
     end_s: float
-    """When the last of them has finished, or the run has ended."""
+    """Last finish of its flows, or end of the run."""
     rows: list[int]
-    """In the flow table, of those that are followed."""
+    """Rows of the traced flows in the flow table."""
     flows: int
-    """All of them."""
+    """Number of flows, traced or not."""
 
 
 def find_burst(result: Result) -> Burst | None:
-    """The burst with the most flows that begins in the measured time, the first of several; none below 8 flows."""
+    """Finds the burst with the most flows in measured time, the earliest on a tie. None below 8 flows."""
     meta = result.meta
     finite = pl.col("size_bytes").is_not_null() & pl.col("ideal_fct_s").is_not_null()
     flows = result.flows.filter(finite & (pl.col("start_s") >= meta["warmup_s"])).sort("start_s", "id")
@@ -68,9 +68,9 @@ def find_burst(result: Result) -> Burst | None:
 
 
 def trace_burst(run: Run, result: Result) -> "pl.DataFrame | None":
-    """What happens to the packets of a run's largest burst, by running it once more until that is over.
+    """Packet events of a run's largest burst, from a second run that ends after the burst.
 
-    The rows are those of a packet trace (docs/results.md). None for a run without bursts, or without packets.
+    Rows as in a packet trace (docs/results.md). None for a run without bursts or without packets.
     """
     if (followed := _followed(run, result)) is None:
         return None
@@ -81,9 +81,9 @@ def trace_burst(run: Run, result: Result) -> "pl.DataFrame | None":
 
 
 def with_burst(result: Result) -> Result | None:
-    """A result with the packets of its largest burst: those that it has, or traced now.
+    """A result with the packets of its largest burst, traced now unless present.
 
-    None without bursts, and for a result that was read and has none.
+    None without bursts, and for a result read from disk without a trace.
     """
     if "burst" in result.tables:
         return result
@@ -93,10 +93,10 @@ def with_burst(result: Result) -> Result | None:
 
 
 def keep_bursts(kept: Iterable[tuple[Run, Path]], jobs: Jobs = None, progress: Progress | None = None) -> None:
-    """Put the packets of the largest burst of stored runs beside their tables, unless they are there.
+    """Traces the packets of the largest burst of stored runs, unless the trace exists.
 
-    The runs are done once more on this machine, `jobs` at a time. The results are complete without: where the packets
-    cannot be written, or the user does not wait, a warning says so.
+    Repeats the runs on this machine, `jobs` at a time. Results are complete without traces, so a failed write or an
+    interruption only warns.
     """
     followed: dict[str, tuple[Capture, Happened]] = {}
     places = {run.key: (run, place) for run, place in kept}
@@ -119,7 +119,7 @@ def keep_bursts(kept: Iterable[tuple[Run, Path]], jobs: Jobs = None, progress: P
 
 
 def _followed(run: Run, result: Result) -> "tuple[Capture, Happened] | None":
-    """What follows the packets of a run's largest burst and ends the run after it, and what then tells of them."""
+    """Capture of a run's largest burst, ending the run after the burst, and the function that returns its events."""
     if result.ports.is_empty() or (burst := find_burst(result)) is None:
         return None
     choice = FlowChoice([(row, row) for row in burst.rows])

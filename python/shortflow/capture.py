@@ -1,4 +1,4 @@
-"""What happens to the packets of a run, in files that grow while it goes on: traces in Parquet, captures in pcapng."""
+"""Packet events of a run, written while it runs: traces in Parquet, captures in pcapng."""
 
 import contextlib
 import io
@@ -15,24 +15,24 @@ from shortflow.scenario import Scenario
 from shortflow.store.files import Kind, hidden_directory, new_file
 
 MOST_ROWS = 50_000_000
-"""A packet trace of more rows, about 1 GB, ends the run."""
+"""Most rows of a packet trace, about 1 GB; more end the run."""
 TRACE = "trace.parquet"
 _ROWS = 100_000
-"""So many rows of a trace are held at a time."""
+"""Rows of a trace held in memory at a time."""
 _LAST_ROW = 2**32 - 2
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 @dataclass(frozen=True)
 class FlowChoice:
-    """Flows by their rows in the flow table, as first and last, and by their classes."""
+    """Selected flows: ranges (first, last) of rows in the flow table, and classes."""
 
     rows: Sequence[tuple[int, int]] = ()
     classes: Sequence[str] = ()
 
     @classmethod
     def parse(cls, text: str, scenario: Scenario) -> "FlowChoice":
-        """Flows as they are typed: `0,5-9`, `short`, or `all`; a `ConfigError` for others."""
+        """Parses a selection such as `0,5-9`, `short` or `all`. Raises `ConfigError`."""
         rows: list[tuple[int, int]] = []
         classes: list[str] = []
         for part in (part.strip() for part in text.split(",")):
@@ -54,7 +54,7 @@ class FlowChoice:
 
 
 def port_of(text: str, scenario: Scenario) -> str:
-    """The port that is meant, such as `s0->h22`; a `ConfigError` names the nearest."""
+    """Normalises a port name such as `s0->h22`. A `ConfigError` names the nearest port."""
     name = "->".join(part.strip() for part in text.split("->"))
     if name not in (ports := scenario.core.ports()):
         quoted = "" if "->" in text else "; quote the name, because the shell interprets >"
@@ -64,12 +64,12 @@ def port_of(text: str, scenario: Scenario) -> str:
 
 @dataclass
 class Captured:
-    """What was written."""
+    """Sizes of the written files."""
 
     rows: int = 0
-    """Of the packet trace."""
+    """Rows of the packet trace."""
     bytes: dict[Path, int] = field(default_factory=dict)
-    """The size of each file, once it is there."""
+    """Size in bytes of each written file."""
 
 
 @contextlib.contextmanager
@@ -80,10 +80,10 @@ def recording(
     pcaps: Mapping[str, Path] | None = None,
     result: Path | None = None,
 ) -> "Iterator[tuple[_core.Capture, Captured]]":
-    """What a run takes to write a packet trace of some flows, and captures of some ports, into files.
+    """Context with the capture that writes a packet trace of some flows and pcapng files of some ports.
 
-    They appear when the block ends well, complete or not at all. Until then those below the directory `result`, which
-    the block may replace, stand beside that.
+    Files appear complete when the block succeeds, and not at all otherwise. Until then, files below `result` are kept
+    next to that directory, because the block may replace it.
     """
     done = Captured()
 
@@ -109,7 +109,7 @@ def recording(
 def events(
     scenario: Scenario, choice: FlowChoice, during: tuple[float, float]
 ) -> "tuple[_core.Capture, Callable[[], pl.DataFrame]]":
-    """What a run takes to keep in memory what happens to some flows between two times, and what gives it in the end."""
+    """Capture of some flows' events between two times, in memory, and the function that returns them."""
     tables: list[pl.DataFrame] = []
     capture = _core.Capture(
         scenario.core,
@@ -131,7 +131,7 @@ def _measure(done: Captured, path: Path, file: io.BufferedWriter) -> None:
 
 @contextlib.contextmanager
 def _os_errors() -> Iterator[None]:
-    """Raise as an `OSError` what Polars tells of one."""
+    """Turns Polars' error for a failed system call into an `OSError`."""
     try:
         yield
     except pl.exceptions.ComputeError as error:
@@ -142,7 +142,7 @@ def _os_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable[[_core.Table], None]]:
-    """Takes the rows of a trace portion by portion, and makes one file of them in the end."""
+    """Yields a function that takes portions of trace rows. Joins them into one file at the end."""
     with new_file(path, Kind.TRACE, beside) as partial, hidden_directory(partial.parent) as portions:
         parts: list[Path] = []
 

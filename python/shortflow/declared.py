@@ -1,4 +1,4 @@
-"""Tables of scenarios as classes of Python, made from what the core declares of their keys."""
+"""Scenario tables as Python classes, generated from the core's declarations."""
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from shortflow.records import Declared, Key
 
 _HOME = "shortflow.spec"
 _OWN = "transport."
-"""What stands before the keys of a scheme's own transport."""
+"""Prefix of the keys of a scheme's own transport."""
 _ABOUT = {
     "topology": "the network",
     "traffic": "which flows there are",
@@ -19,17 +19,17 @@ _ABOUT = {
 
 
 class Table(Mapping[str, object]):
-    """A table of a scenario: its keys are given by name, and checked one by one.
+    """A table of a scenario. Keys are keyword arguments, checked one by one.
 
-    A key that Python has a word for ends in an underscore here: `from_`, `class_`. A `ConfigError` names the key, the
-    value, what was expected and the nearest name.
+    Python keywords take a trailing underscore: `from_`, `class_`. A `ConfigError` names the key, the value, what was
+    expected and the nearest name.
     """
 
     _declared: ClassVar[Declared]
     _path: ClassVar[str]
 
     def __init__(self, **values: object) -> None:
-        """With these values."""
+        """Checks and stores the values."""
         keys = {name.removesuffix("_"): value for name, value in values.items()}
         table, name = self._declared["table"], self._declared["name"]
         _core.check_table(table, name, self._path, keys)
@@ -40,50 +40,50 @@ class Table(Mapping[str, object]):
         return self._values[key]
 
     def __iter__(self) -> Iterator[str]:
-        """The keys that have values."""
+        """Keys with values."""
         return iter(self._values)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of keys with values."""
         return len(self._values)
 
     def __repr__(self) -> str:
-        """As it is written."""
+        """The constructor call."""
         given = (f"{python_name(key)}={value!r}" for key, value in self.items() if key != "kind")
         return f"{self._path}({', '.join(given)})"
 
 
 class Kinds:
-    """The kinds of a table, by name."""
+    """Namespace of the kinds of a table."""
 
     def __init__(self, table: str) -> None:
-        """None yet."""
+        """Creates an empty namespace."""
         self.__name__ = table
         self.__doc__ = f"The kinds of `{table}`, each a class whose keys are given by name:\n"
 
     def _add(self, kind: type) -> None:
-        """One more."""
+        """Adds a kind."""
         setattr(self, kind.__name__, kind)
         self.__doc__ = f"{self.__doc__}\n- {kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}"
 
     def __getattr__(self, name: str) -> type[Table]:
-        """There is none of this name; those that there are, are found without this."""
+        """Raises: unknown kind. Known kinds are found as plain attributes."""
         known = [each for each in vars(self) if not each.startswith("_")]
         raise AttributeError(f"{self.__name__}.{name}: unknown kind{did_you_mean(name, known)}")
 
 
 class NamedScheme(str):
-    """A scheme with settings of its own, as the text that names it: `schemes.L2dct(w_max=2)` is `"l2dct+w_max=2"`.
+    """A scheme with its own settings, as its name: `schemes.L2dct(w_max=2)` is `"l2dct+w_max=2"`.
 
-    Keys of the transport have their own names, others those of their tables before them (`queue_mark`). A `ConfigError`
-    names the key, the value, what was expected and the nearest name.
+    The transport's keys have bare names; other keys have their table as prefix (`queue_mark`). A `ConfigError` names
+    the key, the value, what was expected and the nearest name.
     """
 
     _declared: ClassVar[Declared]
     _path: ClassVar[str]
 
     def __new__(cls, **values: object) -> Self:
-        """The scheme's name, with these values."""
+        """Builds the name from these values."""
         known = {python_name(key["name"]): key["name"] for key in cls._declared["keys"]}
         for name in values:
             if name not in known:
@@ -99,22 +99,22 @@ class NamedScheme(str):
 
 
 def parameter(name: str) -> Any:
-    """A value that the scenario's `parameters` give: `parameter("load")` is `"$load"`, and stands for any value."""
+    """A reference to one of the scenario's `parameters`: `parameter("load")` is `"$load"`, valid for any key."""
     return f"${name}"
 
 
 def python_name(key: str) -> str:
-    """A key as a name in Python."""
+    """Python name of a key."""
     return f"{key}_" if key in ("from", "class") else key.removeprefix(_OWN).replace(".", "_")
 
 
 def class_name(name: str) -> str:
-    """What the class of a table is called: `LeafSpine` for `leaf-spine`, `Spec` for that of a whole scenario."""
+    """Class name of a table: `LeafSpine` for `leaf-spine`, `Spec` for the whole scenario."""
     return "".join(f"{word[0].upper()}{word[1:]}" for word in name.split("-")) if name else "Spec"
 
 
 def all_declared() -> Sequence[Declared]:
-    """All tables; that of a whole scenario, which comes first, has the tables in it as keys too."""
+    """All tables. The first is the whole scenario, with the other tables among its keys."""
     whole, *others = _core.declared()
     types = {"topology": "Topology", "traffic": "Sequence[Traffic]"}
     types |= {each["name"]: class_name(each["name"]) for each in others if not is_kind(each)}
@@ -134,7 +134,7 @@ def all_declared() -> Sequence[Declared]:
 
 
 def declared_schemes() -> Sequence[Declared]:
-    """All schemes, with the parameters that belong to them."""
+    """All schemes with their parameters."""
     return [
         {
             "table": "schemes",
@@ -147,7 +147,7 @@ def declared_schemes() -> Sequence[Declared]:
 
 
 def _type_of(expected: str) -> str:
-    """The type of values in Python that fit what is expected of a parameter."""
+    """Python type for a parameter's expected values."""
     if expected.startswith("one of "):
         return f"Literal[{', '.join(map(repr, expected.removeprefix('one of ').split(', ')))}]".replace("'", '"')
     starts = {
@@ -160,12 +160,12 @@ def _type_of(expected: str) -> str:
 
 
 def is_kind(declared: Declared) -> bool:
-    """Whether it is a kind of a table, and not the only one."""
+    """True for one of several kinds of a table."""
     return declared["name"] != declared["table"]
 
 
 def classes() -> dict[str, object]:
-    """All classes by name; kinds of a table are in a namespace called after it, and have a base that is called so."""
+    """All classes by name. Kinds of a table are in a namespace named after the table, and share a base class."""
     found: dict[str, Any] = {"parameter": parameter}
     for declared in all_declared():
         table, name = declared["table"], class_name(declared["name"])
@@ -201,7 +201,7 @@ def _class(declared: Declared, path: str, base: type) -> type:
 
 
 def describe(declared: Declared) -> str:
-    """What is to be known of a table: a line about it, and one about each key."""
+    """Docstring of a table: a line for the table and a line for each key."""
     about = declared["summary"]
     lines = [f"{about[0].upper()}{about[1:]}.", ""]
     for key in declared["keys"]:

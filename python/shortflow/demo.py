@@ -24,7 +24,7 @@ PARAMETER = "load"
 
 @dataclass(frozen=True)
 class Part:
-    """A scenario at some loads, over seeds 1 to `seeds`."""
+    """A scenario at several loads, with seeds 1 to `seeds`."""
 
     scenario: str
     loads: tuple[float, ...]
@@ -39,7 +39,7 @@ PARTS = (
 
 
 def main() -> None:
-    """Run everything, print one table per scenario, and write the report."""
+    """Runs all parts, prints one table per scenario and writes the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/demo"), help="where the results and the report go")
     out: Path = parser.parse_args().out
@@ -50,7 +50,7 @@ def main() -> None:
         print_result(_overview(part, store))
         places += [store.place(run) for run in _runs(part)]
     page = out / "report.html"
-    runs = write_report(out, page, places)  # and not about those of an earlier version, which may be there too
+    runs = write_report(out, page, places)  # leaves out results of an earlier version in the same directory
     print_result(Text(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}"))
 
 

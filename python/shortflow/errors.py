@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code that each kind of failure has on the command line."""
+"""Errors, and the exit code of each kind."""
 
 import functools
 import inspect
@@ -13,7 +13,7 @@ from shortflow import _core
 from shortflow._core import Cancelled, ConfigError, SimulationError
 
 for _error in (Cancelled, ConfigError, SimulationError):
-    _error.__module__ = "shortflow"  # what tracebacks call it
+    _error.__module__ = "shortflow"  # name in tracebacks
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,33 +34,33 @@ class MissingRequirement(RuntimeError):
 
 
 class DamagedResult(Exception):
-    """A stored result cannot be read, because part of it is missing or is not what was written."""
+    """A stored result cannot be read: a part is missing or altered."""
 
 
 class LostRun(SimulationError):
-    """A run ended with the process or the worker that did it; another attempt may go well."""
+    """A run ended with its process or worker. A retry may succeed."""
 
 
 class TooLittle(ValueError):
-    """Runs lack what is asked of them: a metric, a flow of some size, a sample, a point of the grid."""
+    """Runs lack a requested metric, flow size, sample or grid point."""
 
 
 class Interrupted(Exception):
-    """The user stopped the work; whatever was finished before is kept."""
+    """The user stopped the work. Finished runs are kept."""
 
 
 EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, OSError, SimulationError)
-"""Errors whose message says it all: what users can fix, or did, or should report as it is."""
+"""Errors shown by message alone, without a traceback."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The part of an error message that names what is likely meant, or nothing if no known name is near."""
+    """Suggestion for an error message: the nearest known names, or an empty text."""
     found = [f'"{each}"' for each in _core.meant(name, list(known))]
     return f"; did you mean {' or '.join(filter(None, [', '.join(found[:-1]), found[-1]]))}?" if found else ""
 
 
 def require_at_least(least: int, **numbers: int) -> None:
-    """Refuse numbers below the least, with their names."""
+    """Refuses numbers below `least`, by name."""
     for name, number in numbers.items():
         if number < least:
             raise ConfigError(f"{name}: {number} is not a whole number from {least} on")
@@ -77,7 +77,7 @@ UNCHECKED: set[Any] = {Any, inspect.Parameter.empty, bool, int, float}
 
 
 def _check_kind(name: str, value: object, annotation: Any) -> None:
-    """Refuse an argument of another kind than its annotation tells, if that is of classes. Numbers have checks."""
+    """Refuses an argument of another class than annotated. Numbers are not checked here."""
     bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     parts = get_args(bare) if get_origin(bare) in {Union, UnionType} else (bare,)
     kinds = [get_origin(part) or part for part in parts]
@@ -89,7 +89,7 @@ def _check_kind(name: str, value: object, annotation: Any) -> None:
 
 
 def front_door(function: Callable[P, R]) -> Callable[P, R]:
-    """A function that users call: what they did wrong is raised from here, without the frames in between."""
+    """Decorates a public function: checks argument types and raises user errors without inner frames."""
 
     signature = inspect.signature(function)
 

@@ -1,4 +1,4 @@
-"""The values that keys take in a search or a sweep, and the points of a grid over several keys."""
+"""Values of keys in a search or sweep, and the points of a grid."""
 
 import itertools
 import math
@@ -11,9 +11,9 @@ from shortflow.terms import Range, pair
 
 _MOST_VALUES = 1_000_000
 MOST_POINTS = 100_000
-"""So many points a grid can have."""
+"""Most points of a grid."""
 _KEEP_FLOWS = ("transport.", "queue.", "host_queue.", "priority.", "switch.", "host.", "tcp.", "routing.")
-"""Keys of these tables leave the flows as they are."""
+"""Tables whose keys do not change the flows."""
 
 Point = Mapping[str, str]
 """A value for each key."""
@@ -21,18 +21,18 @@ Point = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Steps:
-    """The values of a key from one end to the other, in ascending order."""
+    """Values of a key, in ascending order."""
 
     key: str
     values: Sequence[int | float]
     unit: str = ""
-    """The unit that all values have, as the key's own syntax writes it."""
+    """Unit of the values, as written for the key."""
 
     @classmethod
     def parse(cls, text: str) -> "Steps":
-        """Read `KEY=LOW:HIGH`, in steps of one of its units, or `KEY=LOW:HIGH:STEP`, in units of one kind.
+        """Parses `KEY=LOW:HIGH` with a step of 1 in the written unit, or `KEY=LOW:HIGH:STEP`.
 
-        The high end is always among the values, so the last step may be shorter.
+        The high end is always included, so the last step may be shorter.
         """
         found = Range.read(
             text,
@@ -52,23 +52,23 @@ class Steps:
         return cls(found.key, [int(value) if value.is_integer() else rounded(value) for value in values], found.unit)
 
     def written(self, value: int | float) -> str:
-        """A value as a setting of the key, which takes no exponent."""
+        """Formats a value as a setting, without exponent."""
         return f"{plain(value)}{self.unit}"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Keys that vary together, such as one key and those linked to it."""
+    """Keys that vary together, such as linked keys."""
 
     keys: tuple[str, ...]
     values: Sequence[tuple[str, ...]]
-    """At each place a value for each key."""
+    """One value per key at each position."""
 
     @property
     def levels(self) -> list[int]:
-        """How fine a picture each place belongs to: 0 for the ends, 1 for the middle, 2 for the middles beside it, …
+        """Coarseness of each position: 0 for the ends, 1 for the middle, 2 for the next middles, …
 
-        The first key's numbers say what lies between what. Words have no order, so that all of them are of level 0.
+        The first key's numbers give the order. Words have no order and are all at level 0.
         """
         found = [0] * len(self.values)
         numbers = in_base_unit([value[0] for value in self.values])
@@ -86,16 +86,15 @@ class Axis:
 
 @dataclass(frozen=True)
 class Grid:
-    """Every combination of the places of some axes."""
+    """All combinations of the values of some axes."""
 
     axes: Sequence[Axis]
 
     @classmethod
     def parse(cls, grids: Sequence[str], links: Sequence[str] = (), zips: Sequence[str] = ()) -> "Grid":
-        """Read `KEY=VALUES`, `A=B` for links, and `A,B` for keys whose values go in step.
+        """Parses `KEY=VALUES`, links `A=B` (B takes A's value), and zips `A,B` (values paired by position).
 
-        Values are separated by commas, and each may be a range LOW:HIGH:STEP; they stay in the order in which they are
-        written. In a link, B takes the value of A.
+        Values are separated by commas and keep their order. Each may be a range LOW:HIGH:STEP.
         """
         values: dict[str, list[str]] = {}
         for text in grids:
@@ -117,17 +116,17 @@ class Grid:
 
     @property
     def keys(self) -> list[str]:
-        """All keys that vary."""
+        """All varying keys."""
         return [key for axis in self.axes for key in axis.keys]
 
     @property
     def points(self) -> list[Point]:
-        """Every combination, in the order of the axes."""
+        """All combinations, in the order of the axes."""
         return [point for _, point in self._ordered()]
 
     @property
     def coarse_first(self) -> list[int]:
-        """The places of the points, ordered so that the first ones are a coarse picture that later ones make finer."""
+        """Indices of the points, coarse points first."""
         levels = [level for level, _ in self._ordered()]
         return sorted(range(len(levels)), key=lambda place: (levels[place], place))
 
@@ -143,7 +142,7 @@ class Grid:
 
 
 def _values(text: str) -> tuple[str, list[str]]:
-    """The key and the values of one `--grid`, as they are written."""
+    """Key and values of one `--grid`, as written."""
     expected = "KEY=VALUES, such as transport.g=0.05:0.11:0.005 or load=0.2,0.4,0.8"
     key, right = pair(text, "--grid", expected)
     items = [item.strip() for item in right.split(",")]
@@ -160,7 +159,7 @@ def _values(text: str) -> tuple[str, list[str]]:
 
 
 def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]:
-    """The keys that take the value of another, each with that other."""
+    """Target key → source key of each link."""
     linked: dict[str, str] = {}
     for text in texts:
         source, target = pair(text, "--link", "A=B, where A has a --grid and B takes its value")
@@ -200,7 +199,7 @@ def _axis(keys: tuple[str, ...], values: Mapping[str, Sequence[str]], linked: Ma
 
 
 def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
-    """Refuse keys that vary and are set too."""
+    """Refuses keys that both vary and are set."""
     fixed = set(map(_name, settings))
     for key in keys:
         if _name(key) in fixed:
@@ -208,11 +207,11 @@ def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
 
 
 def keeps_flows(keys: Iterable[str]) -> bool:
-    """Whether keys that vary together, parameters of a scenario beside what they stand for, leave the flows alone."""
+    """True if no key of an axis changes the flows. Scenario parameters follow the linked keys."""
     real = [key for key in keys if not key.startswith("parameters.")]
     return bool(real) and all(key.startswith(_KEEP_FLOWS) for key in real)
 
 
 def _name(key: str) -> str:
-    """A key without what may stand before a parameter's name."""
+    """The key without the prefix `parameters.`."""
     return key.removeprefix("parameters.")

@@ -1,6 +1,6 @@
-"""Slow modules, each loaded at its first use.
+"""Slow modules, each loaded at first use.
 
-Annotations that name one stay quoted, as Python evaluates others at once.
+Quote annotations with these names: Python evaluates unquoted ones at import.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def homes(file: str) -> dict[str, tuple[str, str]]:
-    """The names that the stub of a module imports, each with the module that has it, if any, and its name there."""
+    """Names that a module's stub imports, each with its module (may be empty) and its name there."""
     stub = Path(file).with_suffix(".pyi").read_text("utf-8")
     found = re.findall(r"^(?:from (\S+) )?import (\S+) as (\w+)$", stub, re.M)
     return {name: (module, there) for module, there, name in found}

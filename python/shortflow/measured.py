@@ -1,8 +1,8 @@
-"""Flow completion times that a user has measured, beside those of runs: one row, and one curve.
+"""Flow completion times measured by the user, shown beside those of runs.
 
-They have no seeds, so that nothing is known of their interval, and share no flows with runs, so that they are in no
-paired difference. Their slowdown is over the time in the scenario's empty network, which runs tell for their own flows:
-between the sizes of these, and only where it depends on the size alone.
+Measured flows have no seeds, hence no interval, and no paired differences. Their slowdown is over the FCT in the
+scenario's empty network, interpolated between the sizes of simulated flows. Slowdown exists only if that FCT depends on
+the size alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,21 +23,21 @@ from shortflow.result import Result, as_measured
 from shortflow.store.columns import TABLES
 
 MEASURED = "measured"
-"""What the row and the curve are called."""
+"""Name of the row and the curve."""
 _USUAL_CLASS = "short"
 _EXPECTED = {
     "start_s": "a time of zero or more in seconds",
     "size_bytes": "a whole number of bytes above zero",
     "fct_s": "a time above zero in seconds",
 }
-"""The columns that must be there, and what they hold."""
+"""Required columns and their expected values."""
 _SAME = 1e-3
-"""Times in an empty network that differ by more than this share are of different ways."""
+"""Ideal FCTs of one size that differ by more than this share come from different paths."""
 
 _WORDS = ("key", "version", "build", "platform", "scenario", "title", "digest", "finished_at")
 _LISTS: Any = {"scenario_settings": [], "scheme_settings": [], "traffic_notes": [], "files": {}}
 _ORIGIN: Any = {**dict.fromkeys(_WORDS, ""), **_LISTS, "revision": None, "scheme": MEASURED, "seed": 0, "wall_s": 0.0}
-"""Nobody simulated them."""
+"""Measured flows: not simulated."""
 
 Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 """A CSV or Parquet file, or a data frame."""
@@ -45,15 +45,15 @@ Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 
 @dataclass(frozen=True)
 class Measured:
-    """Measured flows: `class`, `size_bytes`, `start_s`, `fct_s`, and where known `ideal_fct_s` and `slowdown`."""
+    """Measured flows: `class`, `size_bytes`, `start_s`, `fct_s`, and `ideal_fct_s` and `slowdown` if known."""
 
     name: str
-    """Of the file."""
+    """Name of the file."""
     flows: pl.DataFrame = field(repr=False, compare=False)
 
     @property
     def note(self) -> str:
-        """What has to be known of the row, in a line."""
+        """One-line note on the row."""
         known = self.flows.height - self.flows["slowdown"].null_count()
         slowdown = "slowdown over the time in the scenario's empty network"
         if known < self.flows.height:
@@ -67,7 +67,7 @@ class Measured:
 
     @property
     def result(self) -> Result:
-        """Its completion times, in the form that those of runs have."""
+        """The completion times as a `Result`."""
         end_s = float((self.flows["start_s"] + self.flows["fct_s"]).to_numpy().max(initial=0.0))
         run = RunData({"flows": _as_table(self.flows)}, _meta(end_s))
         rows = []
@@ -84,17 +84,17 @@ class Measured:
         return Result({"provenance": _ORIGIN, **as_measured(known_rows), "tables": {}, "meta": _meta(end_s)})
 
     def of_class(self, flow_class: str) -> pl.DataFrame:
-        """The flows of a class, with the columns by which plots know those of runs."""
+        """Flows of a class, with the column names that plots use."""
         return self.flows.filter(pl.col("class") == flow_class).with_columns(
             elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False)
         )
 
     def in_network(self, flows: Iterable[pl.DataFrame]) -> "Measured":
-        """The same with slowdowns, as far as the flows of runs tell the times in their empty network."""
+        """The flows with slowdowns, if runs give the ideal FCT of each size."""
         known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
         by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
         by_size = by_size.sort("size_bytes")
-        longest = by_size["high"].cum_max()  # of this size and smaller ones: on one path larger flows take longer
+        longest = by_size["high"].cum_max()  # up to this size: on one path larger flows take longer
         if by_size.is_empty() or (longest > by_size["ideal_fct_s"] * (1 + _SAME)).any():
             return self
         times = np.interp(
@@ -110,10 +110,10 @@ class Measured:
 
 
 def read_measured(source: Source, classes: Sequence[str]) -> Measured:
-    """Read measured flows from a CSV or Parquet file or a data frame, for a scenario with these classes of flows.
+    """Reads measured flows from a CSV or Parquet file or a data frame, for a scenario with these classes.
 
-    Without a column `class` all are of the class `short`, or of the only one. A `ConfigError` names the file, the
-    column and the row, and what was expected.
+    Without a column `class`, all flows are `short`, or of the only class. A `ConfigError` names the file, column and
+    row, and what was expected.
     """
     name, table = _table(source)
     where = "line" if name.lower().endswith(".csv") else "row"
@@ -142,7 +142,7 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
 
 
 def _table(source: Source) -> tuple[str, pl.DataFrame]:
-    """The table, and what it is called in messages; a CSV file as texts."""
+    """The table and its name in messages. CSV columns stay texts."""
     if isinstance(source, pl.DataFrame):
         return "measured flows", source
     if not isinstance(source, str | Path):
@@ -158,14 +158,14 @@ def _table(source: Source) -> tuple[str, pl.DataFrame]:
         if path.suffix.lower() == ".parquet":
             return str(path), pl.read_parquet(data)
         return str(path), pl.read_csv(data, infer_schema=False)
-    except pl.exceptions.PolarsError:  # whose text quotes the file
+    except pl.exceptions.PolarsError:  # the text quotes the file
         raise ConfigError(
             f"{path}: is no {path.suffix[1:]} table; expected {', '.join(_EXPECTED)} and optionally class"
         ) from None
 
 
 def _numbers(name: str, given: pl.Series, where: str, first: int) -> pl.Series:
-    """A column as numbers; a `ConfigError` names the first row that is wrong."""
+    """A column as numbers. A `ConfigError` names the first bad row."""
     expected = _EXPECTED[given.name]
     if given.dtype != pl.String and not given.dtype.is_numeric():
         raise ConfigError(f"{name}: column {given.name}: is of type {given.dtype}; expected {expected}")
@@ -198,7 +198,7 @@ def _check(name: str, given: pl.Series, right: pl.Series, expected: str, where: 
 
 
 def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows as a run's table has them; what is not known is empty, or zero where a table has counts."""
+    """The flows with the columns of a run's flow table; unknown values are null, unknown counts 0."""
     counts = ("acked_bytes", "delivered_bytes", "measured_retransmits", "measured_timeouts", "retransmits", "timeouts")
     given = {"finish_s": flows["start_s"] + flows["fct_s"], **{name: flows[name] for name in flows.columns}}
     blank: Mapping[str, object] = {"id": 0, "source": "", "destination": "", "marks": 0, **dict.fromkeys(counts, 0)}
@@ -213,7 +213,7 @@ def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _meta(end_s: float) -> Meta:
-    """What metrics of completion times ask of a run's account: all flows count."""
+    """Run metadata for metrics of completion times: all flows are measured."""
     account: Any = {"warmup_s": 0.0, "duration_s": end_s, "end_s": end_s}
     meta: Meta = account
     return meta

@@ -1,8 +1,7 @@
-"""Seeds until an interval is narrow enough, and how many a wanted width would take.
+"""Adds seeds until an interval is narrow enough, and estimates how many are needed.
 
-The rule is sequential: it looks at the interval after every five seeds and stops when that is narrow enough. An
-interval that happens to be narrow ends the looking, so that those of such a comparison cover the truth somewhat less
-often than 95 % of the time. The looks come after fixed numbers of seeds, in their order, so that `--jobs` changes
+The rule is sequential: after every five seeds, stop if the interval is narrow enough. Stopping on a narrow interval
+lowers its coverage to somewhat below 95 %. The checks come after fixed numbers of seeds, in order, so `--jobs` changes
 nothing.
 """
 
@@ -17,26 +16,26 @@ from shortflow.results import Results
 from shortflow.terms import Bound
 
 LEAST_SEEDS = 5
-"""So many seeds are run before the first look, and between any two."""
+"""Seeds before the first check, and between checks."""
 MAX_SEEDS = 100
-"""So many seeds are run at most, unless told otherwise."""
+"""Default for the most seeds."""
 WIDTHS = (0.05, 0.02, 0.01)
-"""The widths that people ask for."""
+"""Common target widths."""
 
 
 @dataclass(frozen=True)
 class Precision:
-    """An interval that is wanted: half its width over the mean."""
+    """Wanted precision: half the interval's width over the mean."""
 
     width: float
     metric: str | None = None
-    """What it is of; without, the mean completion time of each class, or the times of tasks where there are some."""
+    """Metric of the interval (default: mean task time if there are tasks, else mean FCT of each class)."""
     most: int = MAX_SEEDS
-    """So many seeds are run at most."""
+    """Most seeds to run."""
 
     @classmethod
     def parse(cls, text: str, most: int = MAX_SEEDS) -> "Precision":
-        """Read `2%`, or `METRIC=2%` for one metric."""
+        """Parses `2%`, or `METRIC=2%` for one metric."""
         metric, _, width = (part.strip() for part in text.rpartition("="))
         number, unit = Bound.number(width) or (0.0, "")
         if unit != "share" or not 0 < number < math.inf:
@@ -46,32 +45,32 @@ class Precision:
         return cls(number, metric or None, most)
 
     def check(self, classes: Sequence[str]) -> None:
-        """Refuse the name of a metric that no run with these classes of flows can have."""
+        """Refuses a metric that no run with these flow classes has."""
         if self.metric is not None:
             check_name(self.metric, classes)
 
     def require(self, comparisons: Sequence[Results]) -> None:
-        """Refuse a metric that none of the runs so far has."""
+        """Refuses a metric that no finished run has."""
         done = [each for each in comparisons if each.runs]
         if self.metric and done and not any(self.metric in each.metrics for each in done):
             done[0].require(self.metric)
 
     def is_met(self, comparison: Results) -> bool:
-        """Whether the intervals of every scheme are narrow enough."""
+        """True if the intervals of all schemes are narrow enough."""
         found = widths(comparison, self.metric)
         complete = {each.scheme for each in found} == set(comparison.schemes)
         return complete and all(each.share <= self.width for each in found)
 
     @property
     def text(self) -> str:
-        """What is wanted, in words."""
+        """The wanted precision in words."""
         of = f" of {self.metric}" if self.metric else " of the main times"
         return f"{plus_minus(self.width)}{of}"
 
 
 @dataclass(frozen=True)
 class Width:
-    """How wide the interval of a scheme's metric is."""
+    """Interval of a scheme's metric."""
 
     scheme: str
     metric: str
@@ -79,7 +78,7 @@ class Width:
 
     @property
     def share(self) -> float:
-        """Half the width over the mean; infinite for a single seed, a lower bound, and a mean of zero that scatters."""
+        """Half the width over the mean; ∞ for a single seed, a lower bound, or a mean of 0 with scatter."""
         half = self.estimate.half_width
         if half is None or self.estimate.lower_bound:
             return math.inf
@@ -88,7 +87,7 @@ class Width:
         return half / abs(self.estimate.value) if self.estimate.value else math.inf
 
     def more_seeds(self, width: float) -> int:
-        """About how many more seeds it would take until half the width, now finite, is this share of the mean."""
+        """Estimated number of further seeds until half the width (now finite) is this share of the mean."""
         n = self.estimate.n
         if self.share <= width:
             return 0
@@ -101,14 +100,14 @@ class Width:
         return high - n
 
     def _after(self, seeds: int) -> float:
-        """About how large the share is after so many seeds: chance shrinks with their root, an allowance with them."""
+        """Estimated share after this many seeds: the random part falls as 1/√n, the allowance as 1/n."""
         n, allowance = self.estimate.n, self.estimate.allowance / abs(self.estimate.value)
         chance = math.sqrt(max(self.share**2 - allowance**2, 0.0))
         return math.hypot(chance * student(seeds) / student(n) * math.sqrt(n / seeds), allowance * n / seeds)
 
 
 def widths(comparison: Results, metric: str | None = None) -> list[Width]:
-    """The widths of a metric, or of the main times, of each scheme that has them; the widest first."""
+    """Intervals of a metric, or of the main times, of each scheme; widest first."""
     of_tasks = [name for name, each in comparison.metrics.items() if each.statistic is TASK_TIME]
     of_flows = [name for name, each in comparison.metrics.items() if each.statistic is MEAN_FCT]
     names = [metric] if metric else of_tasks or of_flows
@@ -122,10 +121,10 @@ def widths(comparison: Results, metric: str | None = None) -> list[Width]:
 
 
 def more_seeds(found: Sequence[Width], width: float) -> int:
-    """About how many more seeds it would take until none of the intervals is wider."""
+    """Estimated number of further seeds until every interval is narrow enough."""
     return max(each.more_seeds(width) for each in found)
 
 
 def plus_minus(share: float) -> str:
-    """Half a width as it stands in a text."""
+    """Half a width as text."""
     return f"±{100 * share:,.0f} %" if share >= 1 else f"±{100 * share:.3g} %"

@@ -19,7 +19,7 @@ _BASES = {unit: (base, factor) for base, units in _UNITS.items() for unit, facto
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit that a metric is shown in: divide by `divisor`, write `unit` in the header."""
+    """Display unit of a metric: values are divided by `divisor`."""
 
     divisor: float
     unit: str
@@ -27,30 +27,30 @@ class Scale:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number and its unit as written, such as `us`, `pkt`, or none."""
+    """A number and its unit as written, such as `us`, `pkt` or empty."""
 
     number: float
     unit: str
 
     @property
     def base(self) -> str:
-        """The unit that quantities of this kind share: s, B, bps, or the unit as written."""
+        """Base unit of the quantity: s, B, bps, or the unit as written."""
         return _BASES.get(self.unit, (self.unit, 1.0))[0]
 
     @property
     def factor(self) -> float:
-        """How many base units its unit has."""
+        """Base units per unit."""
         return _BASES.get(self.unit, (self.unit, 1.0))[1]
 
 
 def parse(text: str) -> Quantity | None:
-    """A value as a quantity; None for words such as `unlimited`."""
+    """Parses a quantity; None for words such as `unlimited`."""
     found = _QUANTITY.fullmatch(text.strip())
     return Quantity(float(found[1]), found[2]) if found else None
 
 
 def scale_for(unit: str, values: Sequence[float]) -> Scale:
-    """The largest unit in which even the smallest of the values is at least one; for times 0.1, so that ms stay ms."""
+    """Largest unit in which the smallest value is at least 1 (0.1 for times, so ms stay ms)."""
     if unit == "share":
         return Scale(0.01, "%")
     units = {"s": _TIME_UNITS, "bps": _RATE_UNITS, "B": _SIZE_UNITS}.get(unit)
@@ -62,13 +62,13 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
 
 
 def in_base_unit(texts: Sequence[str]) -> list[float] | None:
-    """All values in seconds, bytes, bits per second or their own unit; None if some are words or differ in kind."""
+    """Values in s, B, bps or their own unit; None for words or mixed kinds."""
     found = of_one_kind(texts)
     return None if found is None else [rounded(each.number * each.factor) for each in found]
 
 
 def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
-    """All values as numbers of one unit, and this unit; None if some are words or they measure different things."""
+    """Values in one unit, and the unit; None for words or mixed kinds."""
     found = of_one_kind(texts)
     if not found:
         return None
@@ -79,7 +79,7 @@ def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def in_unit_of_first(texts: Sequence[str]) -> list[float]:
-    """All values as numbers of the unit that the first one has; ValueError if there is no such thing."""
+    """Values in the unit of the first. Raises `ValueError` for words or mixed kinds."""
     found = of_one_kind(texts)
     if found is None:
         raise ValueError(f"{', '.join(texts)}: not numbers of one kind")
@@ -87,21 +87,21 @@ def in_unit_of_first(texts: Sequence[str]) -> list[float]:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words, such as `1 point` and `2 points`."""
+    """A count with its noun: `1 point`, `2 points`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def plain(value: float) -> str:
-    """A number without exponent, and without a point where it is whole."""
+    """A number without exponent; whole numbers without a point."""
     return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"
 
 
 def of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
-    """The values as quantities; None if some are words or they measure different things."""
+    """Values as quantities; None for words or mixed kinds."""
     found = [each for each in map(parse, texts) if each]
     return found if len(found) == len(texts) and len({each.base for each in found}) <= 1 else None
 
 
 def rounded(value: float) -> float:
-    """A number without the last digits, in which 0.9 ms is not 900 us."""
+    """Rounds to 12 digits, so that 0.9 ms equals 900 us."""
     return float(f"{value:.12g}")

@@ -1,4 +1,4 @@
-"""The shapes of the plain data that the core hands out."""
+"""Types of the plain data from the core."""
 
 from typing import NotRequired, TypedDict
 
@@ -13,19 +13,19 @@ class Parameter(TypedDict):
 
 
 class Entry(TypedDict):
-    """Something that can be named in a scenario or on the command line."""
+    """An entry of the registry, usable in a scenario or on the command line."""
 
     name: str
     summary: str
     source: str
-    """The paper or RFC; may be empty."""
+    """Paper or RFC; may be empty."""
     parameters: list[Parameter]
     transport: NotRequired[str]
-    """Of a scheme: its transport."""
+    """Transport of a scheme."""
     queue: NotRequired[str]
-    """Of a scheme: the queue discipline it needs in switches."""
+    """Queue discipline that a scheme needs in switches."""
     host_queue: NotRequired[str]
-    """Of a scheme: the one it needs in hosts."""
+    """Queue discipline that a scheme needs in hosts."""
 
 
 class Key(TypedDict):
@@ -33,7 +33,7 @@ class Key(TypedDict):
 
     name: str
     type: str
-    """Of its values in Python."""
+    """Python type of its values."""
     required: bool
     default: str
     expected: str
@@ -41,21 +41,21 @@ class Key(TypedDict):
 
 
 class Declared(TypedDict):
-    """A table of scenarios, or a kind of one."""
+    """A table of a scenario, or one kind of it."""
 
     table: str
-    """Empty for the keys outside any table."""
+    """Empty for keys outside any table."""
     name: str
-    """Of the kind, or of the table once more."""
+    """Name of the kind, or of the table."""
     summary: str
     keys: list[Key]
 
 
 class Counters(TypedDict):
-    """The whole run, warm-up included. Every packet sent is delivered, dropped or in flight at the end."""
+    """Counts of the whole run with warm-up. Sent packets are delivered, dropped, or in flight at the end."""
 
     events: int
-    """What it cost, in events of the simulator."""
+    """Number of simulator events."""
     packet_hops: int
     packets_sent: int
     packets_delivered: int
@@ -64,7 +64,7 @@ class Counters(TypedDict):
     drain_flows: int
     """Flows that started in the drain."""
     drain_bytes: int
-    """What those with an end had to send."""
+    """Bytes that finite flows had to send."""
 
 
 class Drop(TypedDict):
@@ -76,39 +76,39 @@ class Drop(TypedDict):
     in_run: int
     """In the whole run."""
     measured: int
-    """Those of them in the measured time."""
+    """Drops in measured time."""
 
 
 class Account(TypedDict):
-    """How well the testbed kept time."""
+    """Timing quality of a testbed run."""
 
     congestion: str
     """The kernel's congestion control."""
     verdict: str
     timing_error_s: dict[str, float]
-    """By how much frames were late: `p50`, `p99` and `max`."""
+    """Lateness of frames: `p50`, `p99` and `max`."""
     stalls: dict[str, int | float]
-    """Times at which the switch was late by more than four packets take on the slowest link; see docs/testbed.md."""
+    """Delays of the switch above four packet times on the slowest link (docs/testbed.md)."""
     host_stalls: dict[str, int | float]
-    """The same of the thread of the hosts, which takes the times of flows."""
+    """Delays of the thread of the hosts, which times the flows."""
     start_error_s: float
-    """By how much the latest start of a flow with an end was late, if by more than a hundredth of its own time."""
+    """Latest start of a finite flow, if late by more than 1 % of its own time."""
     lost: int
     """Frames lost outside queues."""
     busy: float
-    """The share of the measured time in which the switch computed."""
+    """Share of measured time in which the switch was busy."""
     real_time: bool
     attempts: int
-    """How often it was tried, in all calls that have kept the run in their store."""
+    """Number of attempts, over all calls with this store."""
     late: list[str]
-    """The verdicts of the attempts at which it did not keep time."""
+    """Verdicts of the attempts with bad timing."""
     seed: NotRequired[int]
     rtt: NotRequired[str | None]
-    """Of the propagation, on both sides: drawn by the seed, unless it is set."""
+    """Propagation delay on both sides, drawn by the seed unless set."""
 
 
 class Meta(TypedDict):
-    """The core's own account of a run."""
+    """The core's metadata of a run."""
 
     scenario: str
     scheme: str
@@ -119,7 +119,7 @@ class Meta(TypedDict):
     duration_s: float
     end_s: float
     classes: NotRequired[list[str]]
-    """The classes that the scenario declares, of which some may have no flow."""
+    """Classes declared by the scenario; some may have no flow."""
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]
@@ -128,6 +128,6 @@ class Meta(TypedDict):
     connections_peak: int
     bytes_per_connection: int
     remarks: NotRequired[dict[str, str]]
-    """Remarks that limit what its numbers mean, by kind."""
+    """Remarks that limit what the numbers mean, by kind."""
     testbed: NotRequired[Account]
-    """Of a run on the kernel's TCP."""
+    """Set for runs on the kernel's TCP."""

@@ -1,4 +1,4 @@
-"""A finished run: metrics, tables, provenance, and the error of a run that failed."""
+"""One finished run: metrics, tables, provenance, and the error of a failed run."""
 
 import functools
 import hashlib
@@ -19,29 +19,29 @@ from shortflow.shown import Shown
 
 
 class ArrowTable(Table, Protocol):
-    """A table that whatever reads Arrow can read."""
+    """A table with the Arrow C stream interface."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow stream."""
 
 
 class Checksum(TypedDict):
-    """What a file's contents are known by."""
+    """Hash and size of a file."""
 
     sha256: str
     bytes: int
 
 
 class Measured(TypedDict):
-    """What a stored result has of its metrics."""
+    """Stored metrics of a result."""
 
     metrics: dict[str, float]
     lower_bounds: list[str]
-    """The metrics that are lower bounds, in the order of their names."""
+    """Metrics that are lower bounds, sorted by name."""
     classes: list[str]
-    """The classes of flows that metrics are about."""
+    """Classes of flows that metrics cover."""
     measured_by: str
-    """A hash of the code that measured them."""
+    """Hash of the measuring code."""
 
 
 class Record(Measured):
@@ -49,12 +49,12 @@ class Record(Measured):
 
     provenance: Provenance
     tables: dict[str, Checksum]
-    """Of the files that hold them, where some do."""
+    """Checksums of the table files, if stored."""
     meta: Meta
 
 
 def as_measured(rows: Sequence[Row]) -> Measured:
-    """Rows of metrics as they are kept, measured by today's code."""
+    """Rows of metrics in their stored form, with the hash of this version's code."""
     return {
         "metrics": {row.metric.name: row.value for row in rows},
         "lower_bounds": sorted(row.metric.name for row in rows if row.lower_bound),
@@ -64,7 +64,7 @@ def as_measured(rows: Sequence[Row]) -> Measured:
 
 
 def table_of(name: str, about: str) -> "functools.cached_property[pl.DataFrame]":
-    """A table of a result as a data frame, made when it is first asked for."""
+    """A table of a result as a data frame, built at first access."""
 
     def read(result: "Result") -> "pl.DataFrame":
         return result.table(name)
@@ -77,31 +77,31 @@ def table_of(name: str, about: str) -> "functools.cached_property[pl.DataFrame]"
 
 @dataclass(frozen=True, repr=False)
 class Result(Shown):
-    """A run that is over.
+    """A finished run.
 
     `flows`, `tasks`, `samples` and `ports` are its tables as polars frames, with the columns of docs/results.md: times
-    in seconds, sizes in bytes, rates in bits per second. `flows` has every flow, also those of the warm-up, and an
-    empty `fct_s` where one did not finish; `metrics` and plots count such flows with their age. Among several results
-    some may have left their tables alone, and some may have failed with an `error`.
+    in seconds, sizes in bytes, rates in bits per second. `flows` includes warm-up flows; unfinished flows have a null
+    `fct_s`. `metrics` and plots count unfinished flows with their age. Among several results, some may lack tables, and
+    some may have failed with an `error`.
     """
 
     record: Record = field(repr=False)
-    """Where it came from, its metrics, and the simulator's own account: plain data that any process can read."""
+    """Provenance, metrics and the simulator's metadata, as plain data."""
     tables: Mapping[str, "ArrowTable | bytes"] = field(default_factory=dict, repr=False, compare=False)
-    """Its tables by name, as the core or a file has them, or as Parquet in memory; empty where they were not kept."""
+    """Tables by name, from the core, from a file, or as Parquet in memory; empty if not kept."""
     error: BaseException | None = field(default=None, compare=False)
     at: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The settings by which it differs from others that were asked for with it."""
+    """Settings that tell it from the other runs of a sweep."""
     reused: bool = False
-    """The store had it already."""
+    """Found in the store, not run again."""
     run: Run | None = field(default=None, repr=False, compare=False)
-    """The planned run; None for a result that was read."""
+    """The planned run; None for a result read from disk."""
 
     @classmethod
     def of(
         cls, provenance: Provenance, tables: "Mapping[str, ArrowTable]", meta: Meta, run: Run | None = None
     ) -> "Result":
-        """A finished run that gave these tables."""
+        """A finished run with these tables."""
         record: Record = {"provenance": provenance, **as_measured(measure(tables, meta)), "tables": {}, "meta": meta}
         return cls(record, tables, at=run.at if run else {}, run=run)
 
@@ -116,12 +116,12 @@ class Result(Shown):
 
     @property
     def provenance(self) -> Provenance:
-        """Where it came from."""
+        """Origin of the run."""
         return self.record["provenance"]
 
     @property
     def meta(self) -> Meta:
-        """The simulator's own account."""
+        """The simulator's metadata of the run."""
         return self.record["meta"]
 
     @property
@@ -136,31 +136,31 @@ class Result(Shown):
 
     @property
     def digest(self) -> str:
-        """The hash of everything that happened; empty where it failed."""
+        """Hash of all events of the run; empty if it failed."""
         return self.record["provenance"]["digest"]
 
     @property
     def key(self) -> str:
-        """The hash of everything that decides it."""
+        """Hash of all inputs of the run."""
         return self.record["provenance"]["key"]
 
     @functools.cached_property
     def rows(self) -> Sequence[Row]:
-        """Its metrics, each with what it is about."""
+        """Metrics with their descriptions."""
         return named(self.record["metrics"], self.record["lower_bounds"], self.record["classes"])
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The numbers the run is judged by, by name (see `shortflow.metrics.catalogue`)."""
+        """Metrics by name (see `shortflow.metrics.catalogue`)."""
         return self.record["metrics"]
 
     @functools.cached_property
     def lower_bounds(self) -> frozenset[str]:
-        """The metrics that are lower bounds, since flows or tasks did not finish, or never became fair."""
+        """Metrics that are lower bounds: flows or tasks did not finish, or flows never became fair."""
         return frozenset(self.record["lower_bounds"])
 
     def stake(self, metric: Metric) -> float:
-        """The move of a metric by one more late flow or timeout (see `shortflow.metrics.stakes`)."""
+        """Change of a metric by one more late flow or timeout (see `shortflow.metrics.stakes`)."""
         return stake(metric, self.metrics, self._risk)
 
     @functools.cached_property
@@ -170,19 +170,19 @@ class Result(Shown):
 
     @property
     def is_final(self) -> bool:
-        """True if scenario, scheme and seed cause its error, so that it would fail again."""
+        """True if scenario, scheme and seed cause the error, so a retry would fail too."""
         return isinstance(self.error, ConfigError | SimulationError) and not isinstance(self.error, LostRun)
 
     @property
     def error_text(self) -> str:
-        """Its error in words; nothing without one."""
+        """The error in words; empty if none."""
         if self.error is None:
             return ""
         expected = isinstance(self.error, ConfigError | SimulationError) and str(self.error)
         return str(self.error) if expected else f"{type(self.error).__name__}: {self.error}"
 
     def table(self, name: str) -> "pl.DataFrame":
-        """One of its tables, with the columns `scheme`, `seed` and `run`, by which it is joined to that of runs."""
+        """A table with the added columns `scheme`, `seed` and `run`, to join it to the table of runs."""
         if name not in self.tables:
             raise ConfigError(f"the tables of {self.scheme} were not stored; pass tables=True")
         found = self.tables[name]
@@ -211,30 +211,30 @@ class Result(Shown):
         return replace(self, tables={})
 
     def named(self, scheme: str) -> "Result":
-        """A copy under another name of its scheme."""
+        """A copy with another scheme name."""
         record: Record = {**self.record, "provenance": {**self.provenance, "scheme": scheme}}
         return replace(self, record=record)
 
     def to_frame(self) -> "pl.DataFrame":
-        """One row with the run's metrics, with the columns of `runs.parquet`."""
+        """One row with the run's metrics, in the columns of `runs.parquet`."""
         return frames.runs_frame([self])
 
     @property
     def plot(self) -> "plots.Plots":
-        """Its plots, such as `plot.fct_cdf()`."""
+        """Plots of the run, such as `plot.fct_cdf()`."""
         return plots.Plots(views.alone(self))
 
     @front_door
     def save(self, directory: str | Path) -> Path:
-        """Keep it in a directory as `shortflow run --out` does; `read_run` reads it again.
+        """Saves the run to a directory, as `shortflow run --out` does; `read_run` reads it.
 
-        A `ConfigError` if something else is there.
+        Raises `ConfigError` if the directory holds something else.
         """
         stored.write_run(self, directory)
         return Path(directory)
 
     def __repr__(self) -> str:
-        """What was run."""
+        """Scenario, scheme, seed and digest."""
         of = self.provenance
         return f"<Result {of['scenario']}, {of['scheme']}, seed {of['seed']}, digest {of['digest'][:KEY_LENGTH]}>"
 
@@ -246,13 +246,13 @@ class Result(Shown):
 
 
 def changed(origin: Provenance) -> dict[str, str]:
-    """The keys that were set for a run, with their values."""
+    """Keys set for a run by `--set`, with values."""
     settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
     return {each["key"].removeprefix("parameters."): each["value"] for each in settings if each["source"] == "--set"}
 
 
 def labelled(table: "pl.DataFrame", origin: Provenance) -> "pl.DataFrame":
-    """A table of a run with the columns `scheme`, `seed` and `run`, by which it is joined to the table of runs."""
+    """A table with the added columns `scheme`, `seed` and `run`, to join it to the table of runs."""
     return table.with_columns(
         pl.lit(origin["scheme"]).alias("scheme"),
         pl.lit(origin["seed"], pl.UInt64).alias("seed"),
@@ -261,7 +261,7 @@ def labelled(table: "pl.DataFrame", origin: Provenance) -> "pl.DataFrame":
 
 
 def checksum(data: bytes) -> Checksum:
-    """What the contents of a file are known by."""
+    """Hash and size of a file's contents."""
     return Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
 
 

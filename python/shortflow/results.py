@@ -1,6 +1,6 @@
-"""Finished runs and what tells them apart: a comparison, a sweep, what a store holds, or a figure's data.
+"""Finished runs and the settings that tell them apart: comparison, sweep, store, or data of a figure.
 
-Within a point, which is what `at` of its runs says, schemes have common seeds, so that differences are paired.
+Within a point (equal `at`), schemes have common seeds, so differences are paired.
 """
 
 import functools
@@ -22,45 +22,45 @@ from shortflow.scheme import differing
 from shortflow.shown import Shown
 
 SHORTEST = "ideal-srpt"
-"""The ideal scheduler with the lowest mean completion time."""
+"""Ideal scheduler with the lowest mean FCT."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Results(Shown):
-    """Finished runs of schemes over common seeds, with what ideal schedulers make of the same flows: a comparison, a
-    sweep, or what a store holds.
+    """Finished runs of schemes over common seeds, with ideal schedulers on the same flows: a comparison, a sweep, or
+    the contents of a store.
 
-    `runs` has each result; `schemes`, `seeds` and `metric_names` say what there is. `estimate` gives a metric of a
-    scheme with its 95 % interval over the seeds, `difference` the paired difference between two; metrics are those of
-    `shortflow list metrics`, in seconds, bits per second, packets or shares. Where settings vary, `points` has the
-    results at each point, which says `at` what settings it is; what failed is in `failures`.
+    `runs` has each result; `schemes`, `seeds` and `metric_names` list what is there. `estimate` gives a scheme's metric
+    with its 95 % interval over the seeds; `difference` gives the paired difference of two schemes. Metrics are those of
+    `shortflow list metrics`, in seconds, bits per second, packets or shares. If settings vary, `points` has the results
+    of each point, with its settings `at`. Failed runs are in `failures`.
     """
 
     done: Sequence[Result]
-    """All of them, in the order in which they were asked for; those that failed too."""
+    """All runs in the order asked for, failed ones included."""
     scenario: str = ""
     title: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings of `--set`, of scenario and schemes alike."""
+    """Settings of `--set`, of scenario and schemes."""
     keys: Sequence[str] = ()
-    """The settings by which its points differ."""
+    """Settings that vary between points."""
     ideal_names: Sequence[str] = ()
-    """The schemes that are ideal schedulers."""
+    """Schemes that are ideal schedulers."""
     measured: "measured_flows.Measured | None" = None
-    """Flows of the user's own, which stand beside the schemes and are compared with none."""
+    """The user's measured flows, shown beside the schemes without differences."""
     allows_for_events: bool = True
     """Intervals allow for timeouts and late flows that no seed had."""
     met_at: Mapping[tuple[str, ...], bool] | None = None
-    """At which points the intervals became as narrow as was wanted; none if nothing was."""
+    """Points with narrow enough intervals; None if no width was wanted."""
     superseded: Sequence[Result] = ()
-    """Older runs, of which newer ones with the same settings stand here."""
+    """Older runs, superseded by newer runs with equal settings."""
     directory: Path | None = None
-    """The store whose runs they are, of one scenario or of several."""
+    """The store of the runs, with one or several scenarios."""
     label: str = ""
-    """Of a point, the values of its settings in words."""
+    """Values of a point's settings, as text."""
 
     def __post_init__(self) -> None:
-        """Refuse to take runs for one another that have the same scheme and seed: a fault of whoever put them here."""
+        """Refuses two runs of one scheme and seed: a programming error."""
         if not self.keys and not self.directory:
             seen = set()
             for run in self.done:
@@ -72,32 +72,32 @@ class Results(Shown):
     def of_point(
         cls, runs: Sequence[Result], settings: Mapping[str, str], ideal_names: Sequence[str] = ()
     ) -> "Results":
-        """Runs of one scenario with the same settings."""
+        """Runs of one scenario with equal settings."""
         of = runs[0].provenance
         return cls(runs, of["scenario"], of["title"], settings, ideal_names=ideal_names)
 
     def __add__(self, more: Sequence[Result]) -> "Results":
-        """These and more."""
+        """These and more runs."""
         return replace(self, done=[*self.done, *more])
 
     @functools.cached_property
     def runs(self) -> list[Result]:
-        """Those of schemes that did not fail."""
+        """Successful runs of schemes, ideal schedulers excluded."""
         return [run for run in self.done if not run.error and run.scheme not in self.ideal_names]
 
     @functools.cached_property
     def ideal(self) -> list[Result]:
-        """Those of the ideal schedulers beside them."""
+        """Successful runs of ideal schedulers."""
         return [run for run in self.done if not run.error and run.scheme in self.ideal_names]
 
     @functools.cached_property
     def results(self) -> list[Result]:
-        """Those that did not fail, each once in however many points it is; ideal schedulers last."""
+        """Successful runs, each once even if at several points; ideal schedulers last."""
         return list({(run.key, run.digest): run for run in [*self.runs, *self.ideal]}.values())
 
     @functools.cached_property
     def failed(self) -> list[Result]:
-        """Those that failed, each once, at the first point that has it."""
+        """Failed runs, each once, at its first point."""
         found: dict[str, Result] = {}
         for run in self.done:
             if run.error:
@@ -106,29 +106,29 @@ class Results(Shown):
 
     @property
     def failures(self) -> list[dict[str, Any]]:
-        """The same as plain data."""
+        """Failed runs as plain data."""
         return [
             {"at": dict(run.at), "scheme": run.scheme, "seed": run.seed, "error": run.error_text} for run in self.failed
         ]
 
     @property
     def reused(self) -> int:
-        """Number of runs that the store had already."""
+        """Number of runs found in the store."""
         return sum(run.reused for run in self.results)
 
     @property
     def scenarios(self) -> list[str]:
-        """The scenarios that were run."""
+        """Names of the scenarios."""
         return list(dict.fromkeys(run.provenance["scenario"] for run in self.done))
 
     @property
     def at(self) -> Mapping[str, str]:
-        """Of a point, its settings."""
+        """Settings of a point."""
         return self.settings
 
     @functools.cached_property
     def points(self) -> "list[Results]":
-        """The results at each point; these themselves where nothing varies."""
+        """Results of each point; the results themselves if nothing varies."""
         if not self.keys:
             return [self]
         groups: dict[tuple[tuple[str, str], ...], list[Result]] = {}
@@ -139,19 +139,19 @@ class Results(Shown):
     def _point(self, at: Mapping[str, str], done: Sequence[Result]) -> "Results":
         here, label = {run.scheme for run in done}, ", ".join(at.values())
         beside = [name for name in self.ideal_names if name in here]
-        beside = beside if len(beside) < len(here) else []  # alone they are the schemes
+        beside = beside if len(beside) < len(here) else []  # without others they are the schemes
         return replace(self, done=done, settings=at, keys=(), ideal_names=beside, superseded=(), label=label)
 
     @property
     def x_name(self) -> str | None:
-        """The settings that vary between the points."""
+        """Names of the settings that vary; None if none does."""
         return ", ".join(self.keys) or None
 
     @functools.cached_property
     def axis(self) -> tuple[dict[str, float], str] | None:
-        """The places of the points, by their labels, on the axis of the one key that varies, and its unit.
+        """Numeric positions of the points by label, and their unit, if exactly one key varies.
 
-        None where more than one varies, or its values are no numbers.
+        None if several keys vary or the values are words.
         """
         labels = [point.label for point in self.points]
         found = common_axis(labels) if len(self.keys) == 1 and len(labels) > 1 else None
@@ -159,60 +159,60 @@ class Results(Shown):
 
     @property
     def shown_first(self) -> "Results":
-        """The point that plots show at first which show one at a time."""
+        """Point shown first by plots of one point."""
         return self.points[len(self.points) // 2]
 
     @property
     def labelled(self) -> "list[tuple[str, Results]]":
-        """The points with their labels."""
+        """Points with their labels."""
         return [(point.label, point) for point in self.points]
 
     @property
     def classes(self) -> list[str]:
-        """The classes of flows that metrics are about."""
+        """Classes of flows that metrics cover."""
         return list(dict.fromkeys(metric.flow_class for metric in self.metrics.values() if metric.flow_class))
 
     @property
     def met(self) -> bool | None:
-        """Of a point, whether its intervals became as narrow as was wanted; none if nothing was."""
+        """True if a point's intervals reached the wanted width; None if no width was wanted."""
         return None if self.met_at is None else self.met_at[tuple(self.settings.values())] and not self.failed
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes in the order of their first run."""
+        """Schemes in the order of their first run."""
         return list(dict.fromkeys(run.scheme for run in self.runs))
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds in ascending order."""
+        """Seeds in ascending order."""
         return sorted({run.seed for run in self.runs})
 
     @functools.cached_property
     def metrics(self) -> dict[str, catalogue.Metric]:
-        """Every metric that some run has to tell by name, in the order in which runs list them."""
+        """Informative metrics by name, in the order of the runs."""
         return catalogue.telling(row for run in self.runs for row in run.rows)
 
     @property
     def metric_names(self) -> list[str]:
-        """Their names."""
+        """Names of the metrics."""
         return list(self.metrics)
 
     @property
     def runs_digest(self) -> str:
-        """One hash over the digests of all runs: equal if and only if every run was equal."""
+        """Hash over the digests of all runs."""
         ordered = sorted(self.runs, key=lambda run: (run.scheme, run.seed))
         return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
 
     @property
     def measured_s(self) -> tuple[float, float] | None:
-        """The measured time, from the warm-up to the duration: that of goodput, queues, drops, marks and timeouts."""
+        """Measured time (start, end) in seconds, from warm-up to duration."""
         known = {key: parse(value) for key, value in self._settings.items() if key in ("warmup", "duration")}
         start, end = (known.get(key) for key in ("warmup", "duration"))
         return (start.number * start.factor, end.number * end.factor) if start and end else None
 
     @property
     def notes(self) -> list[str]:
-        """Limits of its numbers: warnings, seeds that change nothing, unfinished flows."""
+        """Limits of the numbers: warnings, seeds without effect, unfinished flows."""
         origin = self.runs[0].provenance if self.runs else None
         found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
@@ -240,31 +240,31 @@ class Results(Shown):
 
     @property
     def _settings(self) -> dict[str, str]:
-        """The resolved settings of the first run's scenario."""
+        """Resolved settings of the first run's scenario."""
         return {each["key"]: each["value"] for run in self.runs[:1] for each in run.provenance["scenario_settings"]}
 
     def require(self, name: str) -> catalogue.Metric:
-        """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
+        """The metric, if some run has it. Raises an error with the reason or the nearest name otherwise."""
         metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
         if name not in metrics:
             raise catalogue.missing(name, metrics.values())
         return metrics[name]
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
-        """A metric of each seed's run that has it."""
+        """A metric by seed, from the runs that have it."""
         return {run.seed: run.metrics[metric] for run in self._of(scheme) if metric in run.metrics}
 
     @front_door
     def estimate(self, scheme: str, metric: str) -> Estimate | None:
-        """A metric's mean over the seeds with its 95 % interval, none if the scheme does not have it.
+        """Mean of a metric over the seeds with its 95 % interval; None if the scheme lacks the metric.
 
-        A `ConfigError` for a scheme or metric that is not known names the nearest.
+        Raises `ConfigError` with the nearest name for an unknown scheme or metric.
         """
         self._check(metric, scheme)
         return self.mean(scheme, metric)
 
     def mean(self, scheme: str, metric: str) -> Estimate | None:
-        """The same; none for a scheme or metric that is not known."""
+        """Like `estimate`, but None for an unknown scheme or metric."""
         values = list(self.values(scheme, metric).values())
         if not values:
             return None
@@ -275,22 +275,22 @@ class Results(Shown):
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
         """Relative difference from a baseline, paired by seed (-0.3 means 30 % lower).
 
-        There is none where unfinished flows leave the sign open. A `ConfigError` for a scheme or metric that is not
-        known names the nearest.
+        None if unfinished flows leave the sign open. Raises `ConfigError` with the nearest name for an unknown scheme
+        or metric.
         """
         self._check(metric, scheme, baseline)
         return self.change(scheme, baseline, metric)
 
     def change(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
-        """The same; none for a scheme or metric that is not known."""
+        """Like `difference`, but None for an unknown scheme or metric."""
         found = self.relation(scheme, baseline, metric)
         return found if found and found.has_sign else None
 
     def relation(self, scheme: str, baseline: str, metric: str, among: int = 1) -> Estimate | None:
-        """The same whether its sign is open or not; `among` several, the interval is wider (`paired_difference`).
+        """Like `change`, but also with an open sign; `among` several, the interval is wider (`paired_difference`).
 
-        Above an exact baseline a lower bound is one still; below a baseline that is a lower bound, the difference is an
-        upper one.
+        A lower bound above an exact baseline gives a lower bound. A baseline that is a lower bound gives an upper
+        bound.
         """
         ours, theirs = self.values(scheme, metric), self.values(baseline, metric)
         common = [seed for seed in ours if seed in theirs]
@@ -307,7 +307,7 @@ class Results(Shown):
 
     @front_door
     def answer(self, metrics: Sequence[str] | None = None, baseline: str | None = None) -> dict[str, Any]:
-        """Winner, tie or open order by each metric at each point, beside a baseline (default: the first scheme).
+        """Winner, tie or open order by each metric at each point, with a baseline (default: the first scheme).
 
         The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named.
         """
@@ -315,7 +315,7 @@ class Results(Shown):
         return answers.answer(study, [study.require(name) for name in metrics or ()], baseline).document()
 
     def document(self, metrics: Sequence[str] = (), baseline: str | None = None) -> dict[str, Any]:
-        """All of it as plain data, in the shape that other programs rely on; `docs/results.md` describes it."""
+        """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
         if len(self.schemes) > 1:
             found["answer"] = answers.answer(self, [self.require(name) for name in metrics], baseline).document()
@@ -344,48 +344,48 @@ class Results(Shown):
         return found
 
     def scheme_tables(self, schemes: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
-        """What the runs of schemes gave, without differences, as plain data."""
+        """Estimates of each scheme as plain data, without differences."""
         return {scheme: self._scheme_table(scheme) for scheme in (self.schemes if schemes is None else schemes)}
 
     @functools.cached_property
     def flows(self) -> "pl.DataFrame":
-        """The flows that count for completion times, of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
+        """Measured flows of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
 
-        `elapsed_s` is the completion time or, of a flow that is `censored` as it did not finish, its age at the end of
-        the run, which the true time exceeds; no flow is left out, as one in the `fct_s` of a run would be. `run` joins
-        them to `to_frame`, which has the settings. A `ConfigError` where runs have no tables.
+        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound. No
+        flow is left out. Column `run` joins to `to_frame`, which has the settings. Raises `ConfigError` if runs lack
+        tables.
         """
         if self.directory and not all(run.tables for run in self.results):
             raise ConfigError(f"{self.directory}: has runs without tables of flows; `sweep --tables` stores them")
         return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in self.results)
 
     def to_frame(self) -> "pl.DataFrame":
-        """One row per run, those of ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
+        """One row per run, ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
 
-        A column per setting that varies, in seconds, bytes or bits per second, and one per metric. Runs of a store that
-        newer ones superseded are there too, and marked `superseded`; those that failed have an `error`.
+        One column per varying setting (seconds, bytes, bits per second) and one per metric. Superseded runs of a store
+        are included and marked `superseded`; failed runs have an `error`.
         """
         return frames.runs_frame(self.results, self.superseded, self.failed)
 
     def comparisons(self, scenario: str | None = None) -> "list[Results]":
-        """The results of a scenario, the only one unless named, with each choice of its settings.
+        """Results of a scenario (default: the only one), one per choice of settings.
 
-        Runs without tables are among them; only what needs tables, such as `flows`, is a `ConfigError` there.
+        Runs without tables are included; members that need tables, such as `flows`, raise `ConfigError` for them.
         """
         return views.one_scenario(self, scenario).points
 
     @property
     def plot(self) -> "plots.Plots":
-        """Its plots, such as `plot.fct_cdf()`, or `plot.metric("p99_short_s")` over what varies."""
+        """Plots, such as `plot.fct_cdf()`, or `plot.metric("p99_short_s")` over the varying settings."""
         return plots.Plots(self)
 
     @front_door
     def save(self, directory: str | Path) -> Path:
-        """Keep all runs in a store, as with `compare(…, out=DIR)`; `read_store` and `shortflow report` read it."""
+        """Saves all runs to a store, as `compare(…, out=DIR)` does; `read_store` and `shortflow report` read it."""
         return reading.save(self.results, directory)
 
     def __repr__(self) -> str:
-        """What was run."""
+        """Scenario, schemes and number of runs."""
         if self.directory:
             return f"<Results {self.directory}: {len(self.done)} runs of {', '.join(self.scenarios)}>"
         failed = f", {len(self.failed)} failed" if self.failed else ""
@@ -396,7 +396,7 @@ class Results(Shown):
 
     @property
     def changed(self) -> str:
-        """What was changed, behind a title."""
+        """Changed settings, as a suffix of a title."""
         return "".join(f", {key} = {value}" for key, value in self.settings.items())
 
     def _tables(self) -> "views.RenderableType":
@@ -414,7 +414,7 @@ class Results(Shown):
 
     @functools.cached_property
     def _by_scheme(self) -> dict[str, list[Result]]:
-        """The runs of each scheme, in the order of their seeds."""
+        """Runs of each scheme, in the order of their seeds."""
         found: dict[str, list[Result]] = {}
         for run in [*self.runs, *self.ideal, *([self.measured.result] if self.measured else [])]:
             found.setdefault(run.scheme, []).append(run)
@@ -422,14 +422,14 @@ class Results(Shown):
 
     @functools.cached_property
     def _described(self) -> dict[str, catalogue.Metric]:
-        """The metrics of all runs, those of ideal schedulers and of measured flows included."""
+        """Metrics of all runs, with ideal schedulers and measured flows."""
         return {row.metric.name: row.metric for runs in self._by_scheme.values() for run in runs for row in run.rows}
 
     def _of(self, scheme: str) -> list[Result]:
         return self._by_scheme.get(scheme, [])
 
     def _stake(self, scheme: str, metric: str) -> float:
-        """The largest stake of a metric in any run of a scheme."""
+        """Largest stake of a metric in any run of a scheme."""
         if not self.allows_for_events:
             return 0.0
         return max((run.stake(self._described[metric]) for run in self._of(scheme)), default=0.0)
@@ -461,7 +461,7 @@ class Results(Shown):
 
 
 def with_distances(runs: Sequence[Result]) -> list[Result]:
-    """Runs of schemes and ideal schedulers, each with its distance from ideal SRPT on the same flows."""
+    """Runs with their distances from ideal SRPT on the same flows."""
     shortest = {run.seed: run for run in runs if run.scheme == SHORTEST and not run.error}
 
     def far(run: Result) -> Result:
@@ -475,7 +475,7 @@ def with_distances(runs: Sequence[Result]) -> list[Result]:
 
 
 def mean_table(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as other programs read it; `ci95` is null for a single seed, and of a bound that of the bound."""
+    """An estimate as plain data. `ci95` is null for a single seed; for a lower bound it is the bound's interval."""
     table: dict[str, Any] = {"mean": estimate.value, "ci95": _plain(estimate), "n": estimate.n}
     if estimate.lower_bound:
         table["lower_bound"] = True

@@ -1,7 +1,7 @@
-"""The one engine: it does the runs that an ask wants, once each, wherever an executor does them, and keeps them.
+"""The engine: does the runs of an ask once each, on any executor, and keeps them.
 
-An ask is a generator: it yields the runs that it wants, is sent what came of them, and returns its answer. A run's
-result depends on its scenario, scheme and seed alone, so neither where it is done nor in what order matters.
+An ask is a generator: it yields wanted runs, is sent their results, and returns its answer. A run's result depends on
+its scenario, scheme and seed alone, not on place or order.
 """
 
 import time
@@ -21,7 +21,7 @@ from shortflow.runs import Run
 
 T = TypeVar("T")
 Jobs = int | Executor | None
-"""So many runs at a time on this machine (None: one for each core), or what else does them."""
+"""Number of runs at a time on this machine (None: one per core), or an executor."""
 
 _EVERY_S = 0.1
 
@@ -30,16 +30,16 @@ class Progress(Protocol):
     """Receives the progress of the work."""
 
     def __call__(self, fraction: float, finished: int, total: int, waiting: str = "", /) -> None:
-        """Told every tenth of a second: the fraction of the work, the runs finished, all runs, what drains wait for.
+        """Called every 0.1 s with the fraction of the work, finished runs, all runs, and a text on drains.
 
-        The fraction is of the time that the runs may simulate at most, their drains included, so it may end with a
-        leap. Ctrl-C is heard after this returns, so it should do so at once.
+        The fraction is of the most simulated time, drains included, so it may jump at the end. Return quickly: Ctrl-C
+        is handled only after the call.
         """
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The runs that an ask wants next."""
+    """Runs that an ask needs next."""
 
     runs: Sequence[Run]
     tables: bool = True
@@ -51,12 +51,12 @@ class Wanted:
 
 
 Ask: TypeAlias = Generator[Wanted, list[Result], T]
-"""A generator that yields wanted runs, is sent their results in this order, and returns its answer."""
+"""A generator: yields wanted runs, is sent their results in order, and returns its answer."""
 
 
 @dataclass
 class Runner:
-    """Where the runs of asks are done and kept, and who hears of it."""
+    """Executor, store and progress of the runs of asks."""
 
     jobs: Jobs = None
     store: "stored.Store | None" = None
@@ -64,14 +64,14 @@ class Runner:
     holds: bool = False
     """Results hold their tables in memory if there is no store."""
     found: Callable[[int, int], object] | None = None
-    """Told how many runs the store had, of how many."""
+    """Called with the number of runs found in the store, and the number wanted."""
     before: int = field(default=0, init=False)
     """Number of runs of earlier batches."""
 
     def answer(self, ask: Ask[T], *, conclude: bool = True) -> T:
-        """Do what an ask wants, time and again, until it has its answer; then the store is concluded.
+        """Answers an ask: does its runs batch by batch. Concludes the store afterwards.
 
-        Several calls inside `concluding` do not `conclude` themselves.
+        Calls inside `concluding` pass `conclude=False`.
         """
         with closing(ask), concluding(self.store if conclude else None):
             try:
@@ -83,7 +83,7 @@ class Runner:
                 return answer
 
     def do(self, wanted: Wanted) -> list[Result]:
-        """Run everything that the store does not have, in this order; what is asked for twice is run once."""
+        """Does the runs missing in the store. Returns all results in order; a repeated run is done once."""
         runs = {run.key: run for run in wanted.runs}
         work = _Work(self, _executor(self.jobs), wanted, runs)
         try:
@@ -103,14 +103,14 @@ class Runner:
 
 
 def once(wanted: Wanted) -> Ask[list[Result]]:
-    """The ask for some runs, and no more."""
+    """An ask for these runs only."""
     return (yield wanted)
 
 
 def run_one(run: Run, progress: Progress | None = None, capture: Capture | None = None) -> Result:
-    """Run once, in a thread of its own so that Ctrl-C is heard; the tables stay as the core has them.
+    """Does one run in its own thread, so Ctrl-C works. The tables stay as the core has them.
 
-    `capture` gets what it asks for of the packets, in that thread.
+    `capture` receives its packet events in that thread.
     """
     jobs = Local(1, {run.key: capture} if capture else {})
     try:
@@ -121,7 +121,7 @@ def run_one(run: Run, progress: Progress | None = None, capture: Capture | None 
 
 
 def _executor(jobs: Jobs) -> Executor:
-    """Where runs are done; a `ConfigError` for what is neither a number nor an executor."""
+    """The executor for `jobs`. Raises `ConfigError` unless `jobs` is a number or an executor."""
     if isinstance(jobs, Executor):
         return jobs
     if jobs is None or (isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1):
@@ -135,7 +135,7 @@ def _executor(jobs: Jobs) -> Executor:
 
 @contextmanager
 def concluding(store: "stored.Store | None") -> Iterator[None]:
-    """Make a store's runs safe and renew its table, once, when the work inside is done or ends in an error."""
+    """Makes a store's runs durable and renews its table once, after the block or its error."""
     try:
         yield
     except BaseException:
@@ -153,7 +153,7 @@ def _conclude(store: "stored.Store | None") -> None:
 
 @dataclass
 class _Work:
-    """The runs of a batch: where they are done, and what became of them."""
+    """The runs of a batch and their state."""
 
     runner: Runner
     executor: Executor
@@ -161,11 +161,11 @@ class _Work:
     runs: dict[str, Run]
     done: dict[str, Result] = field(default_factory=dict)
     elsewhere: list[Run] = field(default_factory=list)
-    """Runs that another process works on."""
+    """Runs claimed by another process."""
     told_at: float = 0.0
 
     def take(self, run: Run, *, warn: bool = False) -> bool:
-        """Takes a run from the store, if it is there. `warn` of a damaged one."""
+        """Takes a run from the store if present. `warn` reports a damaged one."""
         store = self.runner.store
         found = store.find(run, tables=self.wanted.tables, warn=warn) if store else None
         if found:
@@ -174,7 +174,7 @@ class _Work:
         return found is not None
 
     def do(self, runs: Sequence[Run]) -> None:
-        """Does all runs. Waits in the end for runs of other processes, and does those whose process is gone."""
+        """Does all runs. Then waits for runs of other processes, and takes over those of dead processes."""
         while runs:
             errors: dict[int, BaseException] = {}
             begun = self._begun(runs, errors)
@@ -187,7 +187,7 @@ class _Work:
             self.elsewhere.clear()
 
     def _begun(self, runs: Sequence[Run], errors: Sized) -> Iterator[Run]:
-        """The runs for this process to do, until there are errors."""
+        """Runs for this process to do, until an error occurs."""
         store = self.runner.store
         for run in runs:
             if errors:
@@ -211,7 +211,7 @@ class _Work:
                     errors[places[run.key]] = result.error
                 else:
                     self._keep(run, result)
-                # One that stands before it may fail later; that one's error is raised at any number of jobs.
+                # The error raised is that of the first failed run in order, for any number of jobs.
                 if errors and min(errors) < min(unknown, default=len(places)):
                     break
         if errors:
@@ -233,7 +233,7 @@ class _Work:
         self.done[run.key] = result
 
     def tell(self, controls: Sequence[Control] = (), waiting: str = "") -> None:
-        """Tell how far it is, with the parts of the runs that are at work, or else the reason for `waiting`."""
+        """Reports progress: fractions of active runs, their drains, or the reason for `waiting`."""
         now, finished, total = time.monotonic(), len(self.done), len(self.runs)
         progress = self.runner.progress
         if progress and (now - self.told_at >= _EVERY_S or finished == total):
@@ -247,7 +247,7 @@ class _Work:
 
 
 def waited_for(drains: Sequence[tuple[int, int, float]]) -> str:
-    """Runs in their drains: open flows, all flows and simulated seconds left of each."""
+    """Text on the drains: unfinished flows, all flows and simulated seconds left of each."""
     if not drains:
         return ""
     flows_open, flows = sum(drain[0] for drain in drains), sum(drain[1] for drain in drains)

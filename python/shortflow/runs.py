@@ -1,4 +1,4 @@
-"""Planned runs: scenario, scheme, seed, and the runs that a question takes."""
+"""Planned runs: scenario, scheme, seed. Plans list the runs of a question."""
 
 import functools
 import hashlib
@@ -17,14 +17,14 @@ from shortflow.scheme import SchemeSource, load_with_sources, split_settings
 from shortflow.transport import Transport
 
 KEY_LENGTH = 12
-"""So many digits of a run's key tell it from others, in tables and in names of directories."""
+"""Digits of a run's key in tables and directory names."""
 MOST_SEEDS = 100_000
-"""So many seeds a comparison can have."""
+"""Most seeds of a comparison."""
 _LARGEST_SEED = 2**64 - 1
 
 
 class CodeOrigin(TypedDict):
-    """The code that made a result, and the machine."""
+    """Code and machine of a result."""
 
     version: str
     build: str
@@ -33,40 +33,40 @@ class CodeOrigin(TypedDict):
 
 
 class ScenarioOrigin(TypedDict):
-    """The scenario of a result."""
+    """Scenario of a result."""
 
     scenario: str
     title: str
     scenario_settings: list[Setting]
     files: dict[str, str]
-    """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
+    """SHA-256 of each file named by the scenario, by key."""
     traffic_notes: list[str]
 
 
 class SchemeOrigin(TypedDict):
-    """The scheme of a result."""
+    """Scheme of a result."""
 
     scheme: str
     scheme_settings: list[Setting]
 
 
 class RunOrigin(TypedDict):
-    """What a result has for itself."""
+    """Key, seed, digest and timing of a result."""
 
     key: str
     seed: int
     digest: str
-    """Empty where the run failed."""
+    """Empty if the run failed."""
     finished_at: str
     wall_s: float
     cores: NotRequired[int]
-    """As many as it ran on; its results do not depend on that. Results of before runs on several have none."""
+    """Cores used; they do not change the results. Missing in results of older versions."""
     fewer_cores: NotRequired[str | None]
-    """Why they are fewer than was asked for."""
+    """Reason for fewer cores than asked for."""
 
 
 class Provenance(CodeOrigin, ScenarioOrigin, SchemeOrigin, RunOrigin):
-    """Where a result came from: enough to run it again and to tell whether that is needed."""
+    """Origin of a result: enough to repeat the run and to tell if that is needed."""
 
 
 @dataclass(frozen=True)
@@ -77,20 +77,20 @@ class Run:
     scheme: _core.Scheme
     seed: int
     scheme_source: SchemeSource | None = field(default=None, compare=False)
-    """The source from which another process builds the scheme; None for a class of this process alone."""
+    """Source for rebuilding the scheme in another process; None for a class of this process."""
     cores: int = field(default=1, compare=False)
-    """It may take so many."""
+    """Most cores it may use."""
     at: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The settings by which it differs from others that are asked for with it."""
+    """Settings that tell it from the other runs of a sweep."""
 
     @functools.cached_property
     def key(self) -> str:
-        """A hash of everything that decides the result, the simulator's own code included."""
+        """Hash of all inputs of the result, the simulator's code included."""
         parts = [self.scenario.fingerprint, self.scheme.name, *(f"{k}={v}" for k, v, _ in self.scheme.resolved())]
         return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
 
     def provenance(self, digest: str, wall_s: float, cores: tuple[int, str | None] = (1, None)) -> Provenance:
-        """Where its result comes from, which is finished now; how many cores it took, and why not more."""
+        """Provenance of a run that has just finished, with its number of cores and the reason for fewer."""
         return {
             "key": self.key,
             "version": _core.version(),
@@ -113,25 +113,25 @@ class Run:
         }
 
     def scheme_settings(self) -> list[Setting]:
-        """The resolved values of the scheme; keys of the network have those of the run, whoever gave them."""
+        """Resolved values of the scheme. Keys of the network take the run's values."""
         resolved = as_settings(self.scheme.resolved())
         of_run = {key: value for key, value, _ in self.scenario.core.resolved(self.scheme)}
         return [{**each, "value": of_run.get(each["key"], each["value"])} for each in resolved]
 
 
 class Plan:
-    """Schemes in a scenario whose settings may vary; each variant, and each setting of a scheme, is read once."""
+    """Schemes in a scenario with varying settings. Each variant and each scheme setting is parsed once."""
 
     def __init__(
         self, scenario: Scenario, schemes: Sequence[str | Transport], settings: Settings | None = None
     ) -> None:
-        """`settings` hold for all runs, unless some say otherwise; nothing is read yet."""
+        """`settings` apply to all runs unless a point overrides them. Nothing is parsed yet."""
         self.scenario, self.schemes, self.settings = scenario, schemes, settings or {}
         self._scenarios: dict[tuple[tuple[str, str], ...], Scenario] = {}
         self._loaded: dict[tuple[tuple[str, str], ...], list[tuple[_core.Scheme, SchemeSource | None]]] = {}
 
     def runs(self, seeds: Sequence[int], at: Mapping[str, str] | None = None) -> list[Run]:
-        """Every scheme with every seed at a point, after its settings are applied to whom they belong."""
+        """Every scheme with every seed at a point. Settings go to the scenario or to the schemes that have them."""
         if len(seeds) > MOST_SEEDS:
             raise ConfigError(f"seeds: {len(seeds)}: expected at most {MOST_SEEDS}")
         wrong = next((seed for seed in seeds if not 0 <= seed <= _LARGEST_SEED), None)
@@ -145,19 +145,19 @@ class Plan:
             self._loaded[in_schemes] = load_with_sources(self.schemes, of_schemes)
         scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]
         for scheme, _ in schemes:
-            scheme.warnings(scenario.core)  # says which of its own values do not fit the scenario
+            scheme.warnings(scenario.core)  # raises for scheme values that do not fit the scenario
         return [Run(scenario, scheme, seed, source, at=at or {}) for scheme, source in schemes for seed in seeds]
 
 
 def plan(
     scenario: Scenario, schemes: Sequence[str | Transport], seeds: Sequence[int], settings: Settings | None = None
 ) -> list[Run]:
-    """The runs of a comparison: every scheme with every seed, after the settings are applied to whom they belong."""
+    """Runs of a comparison: every scheme with every seed, with settings applied."""
     return Plan(scenario, schemes, settings).runs(seeds)
 
 
 def plan_ideal(runs: Sequence[Run]) -> list[Run]:
-    """The flows of some runs of one scenario under the ideal schedulers that suit it and are not among the runs."""
+    """Runs of the suitable ideal schedulers on the same flows, unless already among the runs."""
     if not runs:
         return []
     scenario, seeds = runs[0].scenario, list(dict.fromkeys(run.seed for run in runs))
@@ -168,18 +168,18 @@ def plan_ideal(runs: Sequence[Run]) -> list[Run]:
 
 @functools.cache
 def build_id() -> str:
-    """The version and a hash of the compiled core, so that a changed simulator never passes for the one before."""
+    """Version and hash of the compiled core, so a changed simulator gets a new id."""
     with Path(_core.__file__).open("rb") as file:
         return f"{_core.version()}+{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
 
 
 @functools.cache
 def git_revision() -> str | None:
-    """The commit of the checkout that Shortflow runs from, with `-dirty` after local changes; none for a wheel."""
+    """Commit of the source checkout, with `-dirty` after local changes; None for a wheel."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return None
-    # A checkout that belongs to another user is fine to ask; a tag is not a commit, so none is considered.
+    # Git may read another user's checkout. Tags are excluded: the result is a commit.
     git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
     command = [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:

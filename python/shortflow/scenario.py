@@ -1,4 +1,4 @@
-"""Scenarios: the shipped ones by name, a user's TOML file by path, or the same tables as a Python mapping."""
+"""Scenarios: shipped ones by name, TOML files by path, or their tables as a Python mapping."""
 
 import copy
 import functools
@@ -17,17 +17,17 @@ SHIPPED = Path(__file__).parent / "scenarios"
 
 HOST_QUEUE = "host.queue"
 SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")
-"""How the keys begin that belong to schemes."""
+"""Prefixes of keys that belong to schemes."""
 
 WARNING = "warning: "
-"""How the notes begin that warn of something."""
+"""Prefix of notes that are warnings."""
 
 Settings = Mapping[str, str | int | float]
 """Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "tcp.handshake": True}`."""
 
 
 class Setting(TypedDict):
-    """One resolved value and where it came from: a default, the scenario, a parameter or `--set`."""
+    """A resolved value and its source: default, scenario, parameter or `--set`."""
 
     key: str
     value: str
@@ -35,7 +35,7 @@ class Setting(TypedDict):
 
 
 class ExpectedFlows(TypedDict):
-    """The flows of a traffic entry that count: finite ones, with what is known of their number, and backlogged ones."""
+    """Measured flows of a traffic entry: number of finite flows, with its certainty, and of backlogged flows."""
 
     entry: str
     flows: float
@@ -46,32 +46,32 @@ class ExpectedFlows(TypedDict):
 
 @dataclass(frozen=True)
 class Source:
-    """What a scenario is read from, as plain data, so that another process can read the same one."""
+    """Source of a scenario as plain data, for rebuilding in another process."""
 
     tables: str | Mapping[str, object]
-    """The TOML text, or the mapping with its tables."""
+    """TOML text, or mapping of tables."""
     name: str
     settings: tuple[tuple[str, str], ...] = ()
-    """Changes by key path, in the order in which they are applied."""
+    """Changes by key path, in order of application."""
 
     def read(self, directory: Path) -> _core.Scenario:
-        """The scenario, its relative file names looked up in `directory`; a `ConfigError` says what is wrong."""
+        """Parses the scenario. Relative file names start at `directory`. Raises `ConfigError`."""
         if isinstance(self.tables, str):
             return _core.Scenario.parse(self.tables, self.name, str(directory), self.settings)
         return _core.Scenario.from_values(self.tables, self.name, str(directory), self.settings)
 
     @property
     def parameters(self) -> list[str]:
-        """The parameters that it declares."""
+        """Declared parameters."""
         try:
             tables = tomllib.loads(self.tables) if isinstance(self.tables, str) else self.tables
         except tomllib.TOMLDecodeError:
-            return []  # `read` says what is wrong
+            return []  # `read` raises the error
         declared = tables.get("parameters")
         return list(declared) if isinstance(declared, Mapping) else []
 
     def changed(self, settings: Iterable[tuple[str, str]]) -> "Source":
-        """The same with more settings; a `ConfigError` for what is a parameter of schemes without its prefix."""
+        """The source with more settings. Raises `ConfigError` for a scheme's parameter without its prefix."""
         settings = tuple(settings)
         bare = [key for key, _ in settings if "." not in key]
         for key in bare:
@@ -83,43 +83,43 @@ class Source:
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """A validated scenario: topology, traffic, duration and what to measure. It names no scheme."""
+    """A validated scenario: topology, traffic, duration and measurements. It names no scheme."""
 
     core: _core.Scenario
     directory: Path
-    """Where the relative file names of the scenario are looked up."""
+    """Directory of the scenario's relative file names."""
     source: Source
 
     @property
     def name(self) -> str:
-        """The shipped name, or the stem of the user's file."""
+        """Shipped name, or stem of the user's file."""
         return self.core.name
 
     @property
     def title(self) -> str:
-        """One line that says what the scenario is."""
+        """One-line title."""
         return self.core.title
 
     @property
     def classes(self) -> list[str]:
-        """The classes of its flows."""
+        """Classes of its flows."""
         return self.core.classes()
 
     def resolved(self) -> list[Setting]:
-        """Every value of the scenario, defaults included."""
+        """All values, defaults included."""
         return as_settings(self.core.resolved())
 
     def traffic_notes(self) -> list[str]:
-        """What the traffic amounts to, such as the arrival rate behind an offered load; then the warnings."""
+        """Notes on the traffic, such as the arrival rate of a load, followed by warnings."""
         return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings())]
 
     def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
-        """What is accepted, but hardly meant, by itself or under some schemes; each names its key."""
+        """Valid but probably unintended values, alone or under these schemes. Each names its key."""
         under = (warning for scheme in schemes for warning in scheme.warnings(self.core))
         return list(dict.fromkeys([*self.core.warnings(), *under]))
 
     def expected_flows(self) -> list[ExpectedFlows]:
-        """How many flows of each traffic entry start in the measured time, from the warm-up to the duration."""
+        """Expected flows of each traffic entry in measured time (warm-up to duration)."""
         return [
             {"entry": f"traffic.{number}", "flows": flows, "known": known, "backlogged": backlogged, "text": text}
             for number, (flows, known, backlogged, text) in enumerate(self.core.expected_flows(), start=1)
@@ -127,7 +127,7 @@ class Scenario:
 
     @front_door
     def with_(self, settings: Settings | None = None, /, **more: str | int | float) -> "Scenario":
-        """The same scenario with some values changed: `with_(load=0.2)`, `with_({"switch.mark_above": "30pkt"})`.
+        """The scenario with some values changed: `with_(load=0.2)`, `with_({"switch.mark_above": "30pkt"})`.
 
         Keys are the scenario's parameters and the paths of `shortflow show`; quantities are texts with their unit. A
         `ConfigError` names the key, the value, what was expected and the nearest name.
@@ -140,16 +140,16 @@ class Scenario:
         return Scenario(self.core.with_settings(pairs), self.directory, self.source.changed(pairs))
 
     def changes(self, settings: Settings | None = None) -> dict[str, str]:
-        """What `with_` or `--set` changed of the scenario as it was read, and what `settings` change further."""
+        """Changes by `with_` or `--set`, updated with `settings`."""
         return dict([*self.source.settings, *as_pairs(settings)])
 
     def __repr__(self) -> str:
-        """Its name and what was changed."""
+        """Name and changes."""
         changed = "".join(f", {key}={value}" for key, value in dict(self.source.settings).items())
         return f"<Scenario {self.name}{changed}: {self.title}>"
 
     def files(self) -> dict[str, str]:
-        """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
+        """SHA-256 of each file named by the scenario, by key."""
         return dict(self._files)
 
     @functools.cached_property
@@ -162,20 +162,20 @@ class Scenario:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """A hash of everything in the scenario that decides a run: the resolved values and the files they name."""
+        """Hash of all inputs of the scenario: resolved values and contents of files."""
         settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
         return hashlib.sha256(json.dumps([self.name, settings, self.files()]).encode()).hexdigest()
 
 
 @functools.cache
 def _scheme_parameters() -> list[str]:
-    """The paths of all parameters that a registered scheme has."""
+    """Paths of all parameters of registered schemes."""
     found = (parameter["name"] for scheme in _core.registry()["schemes"] for parameter in scheme["parameters"])
     return list(dict.fromkeys(found))
 
 
 def shipped_scenarios() -> list[str]:
-    """The names of the scenarios that come with Shortflow."""
+    """Names of the shipped scenarios."""
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
@@ -186,10 +186,10 @@ def load(
     *,
     directory: Path | None = None,
 ) -> Scenario:
-    """Load and validate a scenario: a shipped one by name, a TOML file by path, or a `Spec` or mapping of its tables.
+    """Loads and validates a scenario: a shipped one by name, a TOML file by path, or a `Spec` or mapping of tables.
 
-    `settings` changes values by key, as `with_` does. Files that a mapping names are looked up in `directory` (the
-    working directory unless given). A `ConfigError` names the key, the value, what was expected and the nearest name.
+    `settings` changes values by key, as `with_` does. Relative file names of a mapping start at `directory` (default:
+    the working directory). A `ConfigError` names the key, the value, what was expected and the nearest name.
 
     >>> load("l2dct-benchmark").with_(load=0.2)
     """
@@ -199,7 +199,7 @@ def load(
 def load_scenario(
     source: str | Path | Mapping[str, object], settings: Settings | None = None, *, directory: Path | None = None
 ) -> Scenario:
-    """The same of what is no scenario yet; the values of a mapping reach the simulator as they are."""
+    """Like `load`, for a source that is not yet a `Scenario`. Values of a mapping reach the simulator unchanged."""
     if isinstance(source, Mapping):
         folder = (directory or Path()).resolve()
         found = Source(copy.deepcopy(dict(source)), "scenario")
@@ -212,19 +212,19 @@ def load_scenario(
 
 
 def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:
-    """Settings in the form that the core takes."""
+    """Settings in the core's form."""
     return [
         (key, str(value).lower() if isinstance(value, bool) else str(value)) for key, value in (settings or {}).items()
     ]
 
 
 def as_settings(rows: Iterable[tuple[str, str, str]]) -> list[Setting]:
-    """Resolved values as the core gives them, with names."""
+    """Resolved values from the core as named fields."""
     return [{"key": key, "value": value, "source": source} for key, value, source in rows]
 
 
 def path_of(source: str) -> Path:
-    """The file of a scenario given by shipped name or by path."""
+    """Path of a scenario given by shipped name or path."""
     if source in shipped_scenarios():
         return SHIPPED / f"{source}.toml"
     path = Path(source)

@@ -1,4 +1,4 @@
-"""Schemes: a transport with the queue discipline that it needs, and which settings belong to which scheme."""
+"""Schemes: a transport with its queue discipline. Assigns settings to schemes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,23 +11,23 @@ from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, a
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
-"""Constants that a comparison of laws had better not be one of."""
+"""Constants that should be equal in a comparison of laws."""
 
 
 @dataclass(frozen=True)
 class SchemeSource:
-    """What a scheme is built from, as plain data, so that another process can build the same one."""
+    """Source of a scheme as plain data, for rebuilding in another process."""
 
     label: str
     base: str
-    """A registered name, `TRANSPORT over QUEUE` or, of a law in Python, `FILE.py:CLASS` with the whole path."""
+    """A registered name, `TRANSPORT over QUEUE`, or `FILE.py:CLASS` with an absolute path."""
     in_python: bool
     settings: tuple[tuple[str, str], ...]
     table: tuple[tuple[str, str], ...] = ()
-    """Parameters that a user's file of schemes sets; settings go before them."""
+    """Parameters from a user's file of schemes; settings override them."""
 
     def build(self) -> Scheme:
-        """The scheme; a law in Python is loaded from its file."""
+        """Builds the scheme; a Python law is loaded from its file."""
         if self.in_python:
             return as_scheme(load_transport(self.base), dict(self.settings), self.label)
         return Scheme.parse(self.base, self.settings, self.label, self.table)
@@ -35,19 +35,19 @@ class SchemeSource:
 
 @dataclass(frozen=True)
 class _Choice:
-    """A scheme as it was asked for."""
+    """A scheme as requested."""
 
     label: str
     scheme: str | Transport
     own: Settings
-    """Settings that this scheme alone has."""
+    """Settings of this scheme alone."""
     file: str = ""
-    """Of a law in Python that was named: `FILE.py:CLASS` with the whole path."""
+    """`FILE.py:CLASS` of a named Python law, with an absolute path."""
     table: Settings = field(default_factory=dict)
-    """Parameters that a user's file of schemes sets."""
+    """Parameters from a user's file of schemes."""
 
     def accepts(self, key: str, settings: Settings) -> bool:
-        """Whether it has the parameter `key`, if `settings` and its own say which queue is in hosts."""
+        """True if the scheme has the parameter `key`, given the host queue of the settings."""
         given = {**self.table, **settings, **self.own}.get(HOST_QUEUE)
         host_queue = None if given is None else str(given)
         if isinstance(self.scheme, str):
@@ -55,13 +55,13 @@ class _Choice:
         return accepts(self.scheme, key, host_queue)
 
     def build(self, settings: Settings) -> Scheme:
-        """The scheme with those of the settings that it has a parameter for, and with its own."""
+        """The scheme with its own settings, and the settings that it has parameters for."""
         if isinstance(self.scheme, str):
             return Scheme.parse(self.scheme, self._pairs(settings), self.label, as_pairs(self.table))
         return as_scheme(self.scheme, dict(self._pairs(settings)), self.label)
 
     def source(self, settings: Settings) -> SchemeSource | None:
-        """What the scheme is built from; none for a class of this process alone."""
+        """Source of the scheme; None for a class of this process."""
         base = self.scheme if isinstance(self.scheme, str) else self.file
         if not base:
             return None
@@ -75,26 +75,26 @@ class _Choice:
 
 
 def split_settings(settings: Settings) -> tuple[Settings, Settings]:
-    """The settings of the scenario, and those of schemes (`transport.…`, `queue.…`, `host.queue` and so on)."""
+    """Settings of the scenario, and settings of schemes (`transport.…`, `queue.…`, `host.queue` and so on)."""
     of_schemes = {key: value for key, value in settings.items() if key.startswith(SCHEME_PREFIXES)}
     of_scenario = {key: value for key, value in settings.items() if key not in of_schemes}
     return of_scenario, of_schemes
 
 
 def settings_of(scheme: str | Transport, settings: Settings) -> Settings:
-    """Those settings of schemes that a scheme has a parameter for."""
+    """Scheme settings that this scheme has parameters for."""
     choice = _choose(scheme)
     return {key: value for key, value in settings.items() if choice.accepts(key, settings)}
 
 
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:
-    """The schemes, each with those of the settings that it has a parameter for.
+    """The schemes, each with the settings that it has parameters for.
 
     A scheme is a registered name, `TRANSPORT over QUEUE`, `FILE.toml:NAME`, `FILE.py:CLASS`, or a subclass of
-    `CongestionControl`. A name may carry settings of its own, as in `xdctcp+g=0.09` or
-    `sack over pias+priority.by=size`; without a prefix they are the transport's. A setting that no scheme accepts is an
-    error. Keys of `switch`, `host`, `tcp` and `routing` change the scenario under this scheme alone, as in
-    `pfabric+switch.buffer=36KB`. A parameter set follows the name, as in `dctcp@linux`.
+    `CongestionControl`. A name may carry its own settings: `xdctcp+g=0.09`, `sack over pias+priority.by=size`. Keys
+    without a prefix are the transport's. A setting that no scheme accepts is an error. Keys of `switch`, `host`, `tcp`
+    and `routing` change the scenario under this scheme alone: `pfabric+switch.buffer=36KB`. A parameter set follows the
+    name: `dctcp@linux`.
     """
     return [scheme for scheme, _ in load_with_sources(schemes, settings)]
 
@@ -102,7 +102,7 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
 def load_with_sources(
     schemes: Sequence[str | Transport], settings: Settings | None = None
 ) -> list[tuple[Scheme, SchemeSource | None]]:
-    """The same, each with what it is built from; a class that is given as such has nothing that can be named."""
+    """Like `load_schemes`, with the source of each; None for a class."""
     settings = settings or {}
     choices = [_choose(scheme) for scheme in schemes]
     labels = [choice.label for choice in choices]
@@ -134,7 +134,7 @@ def _choose(scheme: str | Transport) -> _Choice:
 
 
 def _plain(name: str) -> _Choice:
-    """The scheme that a name without settings means."""
+    """The scheme of a name without settings."""
     file, _, of_file = name.rpartition(":")
     if file.endswith(".toml") or name.endswith(".toml"):
         return _of_file(name, file, of_file)
@@ -152,7 +152,7 @@ def _plain(name: str) -> _Choice:
 
 
 def _of_file(reference: str, file: str, name: str) -> _Choice:
-    """The scheme that `FILE.toml:NAME` names."""
+    """The scheme named by `FILE.toml:NAME`."""
     if not file:
         raise ConfigError(f"{reference}: names no scheme; expected FILE.toml:NAME")
     try:
@@ -181,10 +181,10 @@ def _own_setting(scheme: str, text: str) -> tuple[str, str]:
 
 
 def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setting]) -> list[str]:
-    """Constants that several of some schemes have, with different values: one line each.
+    """Parameters with different values among the schemes, one line each.
 
-    `schemes` are the resolved values of each, which go before those of the `scenario`. The line names --set where that
-    makes them equal.
+    `schemes` has resolved values of each scheme; they override those of the `scenario`. A line names --set if that can
+    make the values equal.
     """
     by_scheme = {scheme: {each["key"]: each for each in found} for scheme, found in schemes.items()}
     around = {each["key"]: each for each in scenario}

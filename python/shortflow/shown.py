@@ -10,11 +10,11 @@ from shortflow.lazy import console, markup, pd, pl, tables
 
 
 class Shown(ABC):
-    """A result that shows itself."""
+    """A result with frame, text, plots and notebook view."""
 
     @abstractmethod
     def to_frame(self) -> "pl.DataFrame":
-        """The numbers as one tidy polars table."""
+        """The numbers as a tidy polars table."""
 
     @property
     @abstractmethod
@@ -23,7 +23,7 @@ class Shown(ABC):
 
     @front_door
     def to_pandas(self) -> "pd.DataFrame":
-        """The same table as `to_frame` for pandas; `MissingRequirement` where pandas or pyarrow is not installed."""
+        """`to_frame` as a pandas frame. Raises `MissingRequirement` if pandas or pyarrow is not installed."""
         try:
             return self.to_frame().to_pandas()
         except ModuleNotFoundError as error:
@@ -44,10 +44,10 @@ class Shown(ABC):
 
     @abstractmethod
     def _view(self) -> "tuple[str, Sequence[tables.Section], Sequence[str]]":
-        """A caption, the main tables, and notes below them."""
+        """Caption, main tables, and notes."""
 
     def _repr_html_(self) -> str:
-        """The main tables and one plot, for a notebook."""
+        """Main tables and one plot, for a notebook."""
         head, sections, notes = self._view()
         return markup.part(
             "api/result.html", caption=head.split("\n"), sections=sections, notes=notes, plot=self.plot.sketch()

@@ -1,4 +1,4 @@
-"""A run, simulated."""
+"""Simulates one run."""
 
 import contextlib
 import math
@@ -18,13 +18,13 @@ from shortflow.result import Result
 from shortflow.runs import Run
 
 REMEDY = "raise an error in place of os._exit"
-"""What a law can do that wants to end."""
+"""Advice for a law that wants to end."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 
 
 def available_bytes() -> float:
-    """Bytes that system, control groups and the limit of address space leave: the least of them, ∞ if unknown."""
+    """Available memory in bytes: minimum over system, control groups and address-space limit; ∞ if unknown."""
     free = [math.inf]
     if found := re.search(r"MemAvailable:\s+(\d+) kB", _text(Path("/proc/meminfo"))):
         free.append(int(found[1]) * 1024)
@@ -38,7 +38,7 @@ def available_bytes() -> float:
 
 
 def _left(group: Path) -> float:
-    """Bytes that a control group may still take; cached files give way."""
+    """Bytes left in a control group, with cached files counted as free."""
     limit, taken = (_text(group / f"memory.{name}").strip() for name in ("max", "current"))
     if not limit.isdigit() or not taken.isdigit():
         return math.inf
@@ -63,7 +63,7 @@ def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
 
 
 def execute(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> Result:
-    """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
+    """Simulates the run. The core releases the GIL, so several threads can run at once."""
     started = time.perf_counter()
     cores, why = cores_for(run, is_captured=capture is not None)
     needed, free = run.scenario.core.table_bytes(), available_bytes()
@@ -77,8 +77,8 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
         raise _too_large(run, f"{error}, and {_megabytes(available_bytes())} are free") from None
     except (ConfigError, SimulationError, Cancelled):
         raise
-    except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
-        if capture and isinstance(error, OSError):  # or by a file that takes what is captured
+    except (Exception, SystemExit) as error:  # from a hook of a Python transport
+        if capture and isinstance(error, OSError):  # from writing a capture file
             raise
         said = f"{type(error).__name__}: {error}{_meant(error)}"
         raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
@@ -89,7 +89,7 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
 
 @contextlib.contextmanager
 def _law_stays(run: Run) -> Iterator[None]:
-    """A law in this thread that calls `os._exit` raises an error, for nothing else could say why the process ended."""
+    """Turns `os._exit` in a law of this thread into an error. Otherwise the process would end without a reason."""
     leave, law = os._exit, threading.get_ident()
 
     def stay(code: int) -> NoReturn:
@@ -117,7 +117,7 @@ def _megabytes(size: float) -> str:
 
 
 def _meant(error: BaseException) -> str:
-    """The nearest of what hooks are given, where it has no attribute of the name that was asked for."""
+    """Suggestion for an unknown attribute of a hook's argument; empty otherwise."""
     missed = re.fullmatch(r"'shortflow\._core\.(\w+)' object has no attribute '(\w+)'.*", str(error))
     if missed is None:
         return ""
@@ -125,7 +125,7 @@ def _meant(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Where an error was raised, if it was in the user's own file."""
+    """File and line of an error in the user's own file; empty otherwise."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
     return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"

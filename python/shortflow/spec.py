@@ -1,7 +1,7 @@
-"""Scenarios as typed values: a class for each table and kind, with the keys that files have.
+"""Typed scenarios: a class for each table and kind, with the keys of scenario files.
 
-They are made when this is imported, from the core's declarations; `spec.pyi`, which `make setup` writes, is for
-editors and type checkers.
+The classes are generated at import from the core's declarations. `spec.pyi`, written by `make setup`, serves editors
+and type checkers.
 """
 
 from shortflow.declared import classes

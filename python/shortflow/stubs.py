@@ -1,4 +1,4 @@
-"""Prints `spec.pyi`: the types of `shortflow.spec`, for editors and type checkers, from what the core declares."""
+"""Prints `spec.pyi`: types of `shortflow.spec` for editors and type checkers, from the core's declarations."""
 
 import textwrap
 from collections import Counter
@@ -19,13 +19,13 @@ from shortflow.declared import parameter as parameter
 '''
 WIDTH = 120
 _MANY = 3
-"""Keys that so many kinds of a table have are described once."""
+"""Keys of this many kinds are described once, in the base class."""
 TIERS = "**tiers: Mapping[str, object]"
 """Tables of tiers and ports, whose names depend on the topology."""
 
 
 def stubs() -> str:
-    """The whole file."""
+    """The whole stub file."""
     parts = [HEAD]
     for table, group in groupby(all_declared(), key=lambda declared: declared["table"]):
         entries = list(group)
@@ -40,7 +40,7 @@ def stubs() -> str:
 
 
 def _kinds(namespace: str, base: str, about: str, entries: Sequence[Declared]) -> list[str]:
-    """The base of some kinds, and the namespace that has them."""
+    """Base class and namespace of some kinds."""
     counts = Counter(line for declared in entries for line in _described(declared)[1:])
     shared = [line for line, count in counts.items() if count >= _MANY]
     above = "NamedScheme" if namespace == "schemes" else "Table"
@@ -54,7 +54,7 @@ def _kinds(namespace: str, base: str, about: str, entries: Sequence[Declared]) -
 
 
 def _class(declared: Declared, base: str, shared: Sequence[str] = ()) -> str:
-    """A class; keys that many kinds share are described in the class above."""
+    """A class. Keys shared by many kinds are described in its base class."""
     keys = sorted(declared["keys"], key=lambda key: not key["required"])
     parameters = [f"{python_name(key['name'])}: {key['type']}{'' if key['required'] else ' = ...'}" for key in keys]
     more = [TIERS] if declared["name"] == "switch" else []
@@ -65,7 +65,7 @@ def _class(declared: Declared, base: str, shared: Sequence[str] = ()) -> str:
 
 
 def _described(declared: Declared) -> list[str]:
-    """A line about a table, and one about each key."""
+    """A line for a table and a line for each key."""
     return [line for line in describe(declared).splitlines() if line]
 
 

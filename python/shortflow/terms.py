@@ -1,4 +1,4 @@
-"""The small grammars of options: KEY=VALUE, names between commas, KEY=LOW:HIGH[:STEP], METRIC <= NUMBER."""
+"""Grammars of options: KEY=VALUE, names between commas, KEY=LOW:HIGH[:STEP], METRIC <= NUMBER."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from shortflow.quantities import of_one_kind, parse, rounded
 
 
 def pair(text: str, option: str, expected: str) -> tuple[str, str]:
-    """Both sides of LEFT=RIGHT; a `ConfigError` says what is expected of the option."""
+    """Both sides of LEFT=RIGHT. A `ConfigError` gives the expected form."""
     left, _, right = (part.strip() for part in text.partition("="))
     if not left or not right:
         raise ConfigError(f"{option} {text}: expected {expected}")
@@ -16,7 +16,7 @@ def pair(text: str, option: str, expected: str) -> tuple[str, str]:
 
 
 def pairs(texts: Iterable[str], option: str, expected: str) -> dict[str, str]:
-    """An option that is given several times, as a mapping; the last value of a key counts."""
+    """A repeated option as a mapping; the last value of a key counts."""
     return dict(pair(text, option, expected) for text in texts)
 
 
@@ -30,21 +30,21 @@ def names(text: str, option: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Range:
-    """A key and the ends between which it varies."""
+    """A key and the range of its values."""
 
     key: str
     low: float
     high: float
     unit: str = ""
-    """The unit of all its values, as the key's own syntax writes it."""
+    """Unit of the values, as written for the key."""
     step: float | None = None
-    """The distance of its values; without one, any value in between will do."""
+    """Step between values; None allows any value in between."""
     log: bool = False
-    """Equal ratios, not equal differences, are equally likely at first."""
+    """Sample on a logarithmic scale."""
 
     @classmethod
     def read(cls, text: str, refusal: str) -> "Range":
-        """Read `KEY=LOW:HIGH`, with `:STEP` or `:log` behind it; the numbers are in the unit of the first."""
+        """Parses `KEY=LOW:HIGH` with optional `:STEP` or `:log`. Numbers are in the unit of LOW."""
         key, _, right = (part.strip() for part in text.partition("="))
         bounds = right.removesuffix(":log")
         log, found = bounds != right, of_one_kind(bounds.split(":")) or []
@@ -56,13 +56,13 @@ class Range:
 
 @dataclass(frozen=True)
 class Bound:
-    """A metric, one of `<=`, `>=` and the like, and a number."""
+    """A metric, a sign such as `<=`, and a number."""
 
     metric: str
     sign: str
     bound: float
     unit: str = ""
-    """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
+    """Unit of the bound, as in metrics; empty means the metric's own."""
 
     @staticmethod
     def split(text: str, signs: Iterable[str]) -> tuple[str, str, str] | None:
@@ -73,13 +73,13 @@ class Bound:
 
     @staticmethod
     def number(text: str) -> tuple[float, str] | None:
-        """A number in the unit that metrics have it in, and this unit; none if it is no number."""
+        """A number in the metrics' unit, and the unit; None if the text is not a number."""
         found = parse(text)
         if found is None:
             return None
         return (found.number / 100, "share") if found.unit == "%" else (found.number * found.factor, found.base)
 
     def check_unit(self, text: str, unit: str) -> None:
-        """Refuse a bound in another unit than the metric's."""
+        """Refuses a bound in another unit than the metric's."""
         if self.unit not in ("", unit):
             raise ConfigError(f"{text}: {self.metric} is {f'in {unit}' if unit else 'without a unit'}")

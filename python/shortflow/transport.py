@@ -20,18 +20,17 @@ from shortflow.errors import ConfigError, did_you_mean
 
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
 SOURCE = "transport.source"
-"""Listed among a scheme's parameters: the fingerprint of a law written in Python."""
+"""Key of a Python law's fingerprint among a scheme's parameters."""
 UNSAVED = "unsaved-"
-"""How the fingerprint of a law begins that is in no file."""
+"""Prefix of the fingerprint of a law without a file."""
 
 
 class CongestionControl:
     """A window law. One instance serves one connection.
 
     cwnd and ssthresh are in segments, sizes in bytes, times in seconds, rates in bits per second: see `Window`, `Ack`
-    and `Flow`. A hook that is left out does what TCP with ECN does: it grows by one segment a round trip and halves on
-    a mark. `parameters` names what `--set transport.NAME=…` may change, with defaults; each is an attribute of the
-    instance.
+    and `Flow`. Default hooks behave as TCP with ECN: cwnd grows by one segment per round trip and halves on a mark.
+    `parameters` maps names for `--set transport.NAME=…` to defaults; each is an attribute of the instance.
 
     Every ACK tells its round-trip time, how much of it was spent in queues of switches and of hosts, and the delivery
     rate. A law may set `window.pacing_bps`. Without it a window below one segment, which takes a `floor` below 1, sends
@@ -40,28 +39,28 @@ class CongestionControl:
 
     parameters: ClassVar[Mapping[str, float]] = {}
     base: ClassVar[str] = "dctcp"
-    """The scheme whose loss recovery, ECN behaviour and queue it runs over; only the window law is replaced."""
+    """Scheme that supplies loss recovery, ECN behaviour and queue; only the window law is replaced."""
     floor: ClassVar[float] = 1.0
-    """The smallest window that the law keeps, in segments. Leaving less is an error: such a law would stall."""
+    """Smallest window of the law, in segments. A smaller window is an error: the law would stall."""
     timer_s: float | None = None
-    """Simulated time at which `on_timer` is to be called; `None` for no timer, as after it has been called."""
+    """Simulated time of the next `on_timer`; `None` for no timer. Cleared by the call."""
     alpha: float | None = None
-    """The congestion estimate, for samples; `None` where there is none."""
+    """Congestion estimate for samples; `None` if there is none."""
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """An ACK, also of data beyond a gap: account for it and, where `ack.may_grow`, open the window."""
+        """Handles an ACK, also of data beyond a gap. Opens the window if `ack.may_grow`."""
         if ack.may_grow:
             self.grow(window, ack)
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """Shrink the window once for `cause`; after a timeout cwnd is one segment."""
+        """Shrinks the window once for `cause`. After a timeout cwnd is one segment."""
         if cause == "ecn-echo":
             self.multiplicative_decrease(window, 0.5)
         else:
             self.on_loss(window, cause, flow)
 
     def on_timer(self, window: Window, flow: Flow) -> None:
-        """The time that `timer_s` told has come."""
+        """Called at the time `timer_s`."""
 
     @staticmethod
     def grow(window: Window, ack: Ack, step: float = 1.0) -> None:
@@ -79,7 +78,7 @@ class CongestionControl:
 
     @staticmethod
     def on_loss(window: Window, cause: Cause, flow: Flow) -> None:
-        """TCP's answer to loss: half the flight, or one segment after a timeout (RFC 5681)."""
+        """TCP's response to loss: half the flight, or one segment after a timeout (RFC 5681)."""
         window.ssthresh = max(flow.flight / flow.mss / 2.0, 2.0)
         window.cwnd = 1.0 if cause == "timeout" else window.ssthresh
 
@@ -88,7 +87,7 @@ Transport = type[CongestionControl]
 
 
 def load_transport(reference: str) -> Transport:
-    """The class that `FILE.py:CLASS` names."""
+    """Loads the class named by `FILE.py:CLASS`."""
     file, _, name = reference.rpartition(":")
     if not file:
         raise ConfigError(f"{reference}: names no class; expected FILE.py:CLASS")
@@ -101,7 +100,7 @@ def load_transport(reference: str) -> Transport:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        # no bytecode is kept: a cached one counts as fresh when a file changes within a second and keeps its size
+        # no bytecode: a cached file counts as fresh if the source changes within a second at equal size
         exec(compile(path.read_bytes(), path, "exec"), vars(module))
     except Exception as error:
         raise ConfigError(f"{file}: {type(error).__name__}: {error}{_beside(error, path.parent)}") from error
@@ -115,14 +114,14 @@ def load_transport(reference: str) -> Transport:
 
 
 def _beside(error: Exception, folder: Path) -> str:
-    """How a module is found that stands beside the law, if that is what was missed."""
+    """Hint for importing a module from the law's own folder, if that module was missing."""
     if isinstance(error, ModuleNotFoundError) and error.name and (folder / f"{error.name}.py").is_file():
         return f"; PYTHONPATH={folder} finds it"
     return ""
 
 
 def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | None = None) -> Scheme:
-    """A transport with its parameters, and its base with those of the settings that are left to it, as a scheme."""
+    """A transport as a scheme, with its parameters. Remaining settings go to its base."""
     _check_hooks(transport)
     own = {key: text for key, text in settings.items() if _is_own(transport, key)}
     values = dict(transport.parameters)
@@ -148,7 +147,7 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
 
 
 def _check_hooks(transport: Transport) -> None:
-    """Refuse what looks like a hook and is none, a hook with other parameters, and a parameter that hides one."""
+    """Refuses an unknown or wrongly declared hook, and a parameter that hides a hook."""
     if not isinstance(transport.parameters, Mapping):
         raise ConfigError(
             f"{transport.__name__}.parameters: give a mapping of names to numbers, such as {{'gain': 0.5}}"
@@ -184,15 +183,15 @@ def _check_hooks(transport: Transport) -> None:
 
 
 def _module_name(path: Path) -> str:
-    """A name that two files share only if they are one: `law.py` of another folder is another module."""
+    """A module name unique to the file, so that `law.py` of two folders differ."""
     return f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
 
 
 def _fingerprint(transport: Transport) -> str:
-    """A hash of the code of a law, so that a changed one never passes for the one before.
+    """Hash of a law's code, so a changed law gets a new fingerprint.
 
-    It covers the files that define the class and its bases, and what these import from their own folders, directly or
-    not. A law that is in no file has no such hash, and none is given twice.
+    It covers the files of the class and its bases, and their imports from the same folders, recursively. A law without
+    a file gets a unique value each time.
     """
     files: dict[Path, str] = {}
     for each in transport.__mro__:
@@ -202,13 +201,13 @@ def _fingerprint(transport: Transport) -> str:
         if file is None or not Path(file).is_file():
             return f"{UNSAVED}{uuid.uuid4()}"
         home = Path(file).resolve()
-        # Of Shortflow, which has a version and a build, it is the base class alone that runs for each ACK.
+        # Of Shortflow, only the base class runs at each ACK, and the build id covers Shortflow.
         _collect(home, home.parent, files, follow=each is not CongestionControl)
     return hashlib.sha256("\n".join(sorted(files.values())).encode()).hexdigest()[:12]
 
 
 def _collect(file: Path, folder: Path, files: dict[Path, str], *, follow: bool = True) -> None:
-    """Add a source file, as its name in the folder and its hash, and if asked to all that it imports from there."""
+    """Adds a source file (name in the folder, hash) and, with `follow`, its imports from the folder."""
     if file in files:
         return
     source = file.read_bytes()
@@ -220,10 +219,10 @@ def _collect(file: Path, folder: Path, files: dict[Path, str], *, follow: bool =
 
 
 def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
-    """Where the modules that a file imports would be in a folder, without the ends of their names."""
+    """Paths in a folder, without suffix, of the modules that a file imports."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):  # not the code that was loaded, but still part of what can decide
+    except (SyntaxError, ValueError):  # not the loaded code, but the file still counts
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -234,7 +233,7 @@ def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
             found = [module / alias.name for alias in node.names]
         else:
             continue
-        for each in found:  # a package's own file is run before that of what is in it
+        for each in found:  # a package runs before its modules
             yield from (
                 each,
                 *(parent for parent in each.parents if parent != folder and parent.is_relative_to(folder)),
@@ -242,9 +241,9 @@ def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
 
 
 def accepts(transport: Transport, key: str, host_queue: str | None = None) -> bool:
-    """Whether the transport has the parameter `transport.NAME`, or its base has `key` and keeps it.
+    """True if the transport has the parameter `transport.NAME`, or its base has `key` and keeps it.
 
-    `host_queue` is the discipline of host ports, if not the base's own.
+    `host_queue` is the discipline of host ports (default: the base's own).
     """
     return _is_own(transport, key) or Scheme.keeps(transport.base, key, host_queue)
 
