@@ -1,4 +1,4 @@
-"""What figures, surveys and sweeps share: studies, their data, claims as expressions over them, and findings."""
+"""Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
 
 from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.choices import Choice

@@ -1,4 +1,4 @@
-"""Numbers in words: with their unit, and changes in per cent."""
+"""Numbers as text, with their unit; changes in per cent."""
 
 import math
 from collections.abc import Sequence
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from shortflow.quantities import Scale, scale_for
 
 RELATIVE = "relative change"
-"""The unit of a change, which is shown in per cent."""
+"""Unit of changes, shown in per cent."""
 NEVER = "never"
-"""What an infinite number means: what is measured did not happen."""
+"""Text for ∞: the measured event did not happen."""
 _ALL_OF_IT = -1.0
-"""Nothing falls by more."""
+"""Largest possible decrease."""
 
 
 def amount(value: float, unit: str, ci95: tuple[float, float] | None = None) -> str:
-    """A number with its unit and, in the same, the ends of its interval."""
+    """A number with its unit and, in the same unit, its interval."""
     scale = _scale(unit, [value])
     ends = f" [{', '.join(_digits(end, unit, scale) for end in ci95)}]" if ci95 else ""
     return f"{_digits(value, unit, scale)} {'' if math.isinf(value) else scale.unit}".rstrip() + ends
 
 
 def band(low: float, high: float, unit: str) -> str:
-    """From the one to the other; a change of more than -100 % is none that can be."""
+    """A range as text. A change is shown as -100 % at least."""
     if unit == RELATIVE:
         low = max(low, _ALL_OF_IT)
     scale = _scale(unit, [low, high])

@@ -1,4 +1,4 @@
-"""What a paper leaves unspecified, and what we chose: named, so that another choice can be tried on the whole paper."""
+"""Details that a paper leaves open, with the value taken and its alternatives."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from shortflow.terms import pair
 
 @dataclass(frozen=True)
 class Choice:
-    """One thing a paper does not say."""
+    """An unspecified detail of a paper."""
 
     about: str
-    """What it is, in one line."""
+    """Description in one line."""
     values: Mapping[str, Settings]
-    """The settings that make each value, by its name. The first is the one that recipes take."""
+    """Settings of each value by name. Recipes take the first."""
 
     @property
     def taken(self) -> str:
-        """The name of the value that recipes take."""
+        """Name of the value that recipes take."""
         return next(iter(self.values))
 
     @property
     def others(self) -> list[str]:
-        """The names of the other values."""
+        """Names of the alternatives."""
         return list(self.values)[1:]
 
 
 @dataclass(frozen=True)
 class Change:
-    """Another value in place of the one that recipes take."""
+    """An alternative in place of the value that recipes take."""
 
     name: str
     value: str
@@ -39,12 +39,12 @@ class Change:
 
     @property
     def text(self) -> str:
-        """As it stands on the command line."""
+        """The change as a command-line option."""
         return f"{self.name}={self.value}"
 
 
 def changes(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> list[Change]:
-    """Those of the chosen values that these choices have and that differ from the values taken."""
+    """Chosen alternatives that differ from the values taken."""
     known = {name: (choices[name], value) for name, value in chosen.items() if name in choices}
     return [
         Change(name, value, choice.values[choice.taken], choice.values[value])
@@ -54,9 +54,9 @@ def changes(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> list[Ch
 
 
 def parse_choices(values: Iterable[str], known: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """The `--choice` options as a mapping; `known` has the values of each choice.
+    """`--choice` options as a mapping; `known` has the values of each choice.
 
-    Unknown names and values are errors that suggest the nearest.
+    Raises an error with the nearest name for unknown names and values.
     """
     chosen = {}
     for text in values:

@@ -1,4 +1,4 @@
-"""What a claim needs to hold: comparisons of quantities, and what Python decides by itself."""
+"""Conditions of claims: comparisons of quantities, and checks by functions."""
 
 import inspect
 import math
@@ -12,31 +12,31 @@ from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate
 
 EXACT = 1e-9
-"""The relative error within which two numbers are the same but for rounding."""
+"""Relative error of numbers that are equal except for rounding."""
 HALVED = -0.5
-"""A change below this is told by its factor: -95 % is twenty times less, and -84 % six times."""
+"""Changes below this are compared by factor: -95 % is 20 times less, -84 % six times."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a paper prints of a quantity: a number, or a range."""
+    """A number or range that a paper prints for a quantity."""
 
     name: str
     unit: str
     low: float
     high: float
     points: Callable[[Mapping[str, Data]], Mapping[str, Estimate]]
-    """Ours, at one place or at several."""
+    """Our estimates, at one point or several."""
     metric: str = ""
-    """The metric of the catalogue that it is for these schemes, if it is nothing more."""
+    """The catalogue's metric, if the quantity is a plain metric of these schemes."""
     schemes: Sequence[str] = ()
     where: Mapping[str, object] = field(default_factory=dict)
-    """The place on the grid."""
+    """Selected points of the grid."""
     is_limit: bool = False
-    """Whether it is the least or the most that there may be."""
+    """True if the printed number is a limit."""
 
     def off(self, value: float) -> float:
-        """How far a number lies from what is printed, relative to that; infinite from a printed zero."""
+        """Relative distance of a number from the printed range; ∞ from a printed zero."""
         if self.unit == RELATIVE and self.high < HALVED:
             return replace(self, unit="", low=1 / (1 + self.low), high=1 / (1 + self.high)).off(1 / (1 + value))
         nearest = min(max(value, self.low), self.high)
@@ -45,7 +45,7 @@ class Printed:
         return abs(value - nearest) / abs(nearest) if nearest else math.inf
 
     def over(self, key: str, metric: str, fixed: Mapping[str, Value]) -> dict[str, list[tuple[Value, float]]]:
-        """The printed points of a curve of each scheme, by their place on the axis; none of another metric."""
+        """Printed points of a metric's curve: (position on the axis, value) by scheme. Empty for another metric."""
         where = dict(self.where)
         at = where.pop(key, ())
         places = at if isinstance(at, tuple) else (at,) if isinstance(at, Value) else ()
@@ -57,33 +57,33 @@ class Printed:
 
 @dataclass(frozen=True)
 class Condition:
-    """Something that a claim needs."""
+    """A condition of a claim."""
 
     text: str
-    """The sentence behind "agrees if"."""
+    """The sentence after "agrees if"."""
     findings: Callable[[Mapping[str, Data]], Mapping[str, Finding]]
-    """What runs say of it: a finding, or one at each point, by name."""
+    """Findings by name: one, or one per point."""
     studies: frozenset[str] = frozenset()
-    """The studies that it looks at; "" is the figure's first."""
+    """Studies it reads; "" is the figure's first."""
     label: str = ""
-    """What tells its findings from those of other conditions at the same points."""
+    """Prefix that separates its findings from those of other conditions at equal points."""
     printed: Printed | None = None
-    """What the paper prints, where that is a number."""
+    """The printed number, if there is one."""
 
 
 def decided(text: str, check: Callable[..., Finding]) -> Condition:
-    """Decided by a function, whose parameters are named like the studies that it looks at."""
+    """A condition checked by a function. Its parameters are named after the studies it reads."""
     names = tuple(inspect.signature(check).parameters)
     return Condition(text, lambda studies: {"": check(**{name: studies[name] for name in names})}, frozenset(names))
 
 
 def unmeasured(why: str) -> Condition:
-    """Nothing that runs here could decide."""
+    """A condition that no run here can decide."""
     return Condition("not measured", lambda _: {"": not_tested(why)})
 
 
 def same(value: float, expected: float, error: float = EXACT) -> bool:
-    """Whether two numbers are the same but for a relative error."""
+    """True if two numbers are equal within a relative error."""
     return math.isclose(value, expected, rel_tol=error, abs_tol=error * EXACT)
 
 
@@ -91,7 +91,7 @@ Pairs = Mapping[str, tuple[float, float]]
 
 
 def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None = None) -> Condition:
-    """Numbers that are equal to what is expected, within a relative error or to so many decimals."""
+    """Numbers that equal their expected values, within a relative error or to this many decimals."""
     text = f"equal to {digits} decimals" if digits else f"relative error below {error:g}"
 
     def agrees(ours: float, theirs: float) -> bool:

@@ -1,4 +1,4 @@
-"""What the runs of a study say: metrics, statistics and, where a claim needs them, the tables of single runs."""
+"""Data of a study's runs: metrics, statistics, and tables of single runs for claims."""
 
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
@@ -14,39 +14,39 @@ from shortflow.runs import Run
 Found = TypeVar("Found", bound=Sized)
 
 _KEPT = 200
-"""So many results are kept in memory."""
+"""Results cached in memory."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """The finished runs of a study."""
+    """Finished runs of a study."""
 
     study: Study
     keys: Sequence[str]
-    """The keys of the grid."""
+    """Keys of the grid."""
     points: Mapping[Position, Results]
     read: dict[str, Result] = field(default_factory=dict, repr=False)
-    """The results read last, by the runs' keys."""
+    """Cached results by run key, oldest first."""
     known: dict[tuple[Callable[[Result], float], str], float] = field(default_factory=dict, repr=False)
-    """What functions have read off runs, by the runs' keys: tables are large, and asked again and again."""
+    """Cached values of functions by run key: tables are large and read often."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
-    """Schemes whose runs are those of another."""
+    """Stand-in of each replaced scheme."""
     replaced: set[str] = field(default_factory=set)
-    """The schemes that another one stood in for when they were asked for."""
+    """Schemes replaced so far."""
 
     def with_stand_ins(self, stand_ins: Mapping[str, str]) -> Self:
-        """The same runs, where other schemes stand in for some."""
+        """The runs with some schemes replaced by others."""
         return replace(self, stand_ins=stand_ins, replaced=set())
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds that every scheme has at every point, in ascending order."""
+        """Seeds that every scheme has at every point, in ascending order."""
         schemes = [(point.runs, name) for point in self.points.values() for name in point.schemes]
         found = [{run.seed for run in runs if run.scheme == name} for runs, name in schemes]
         return sorted(set.intersection(*found)) if found else []
 
     def of_seed(self, seed: int) -> Self:
-        """The runs of one seed alone; all of them in a study that has no other."""
+        """Runs of one seed; all runs in a study with one seed."""
         if len(self.seeds) < 2:
             return self
         points = {
@@ -56,47 +56,47 @@ class Data:
         return replace(self, points=points)
 
     def of_value(self, key: str, value: Value) -> Self:
-        """The runs at one value of a key of the grid alone."""
+        """Runs at one value of a key of the grid."""
         index = self.keys.index(key)
         points = {at: point for at, point in self.points.items() if at[index] == value}
         return replace(self, points=points)
 
     def values(self, key: str) -> list[Value]:
-        """The values that a key of the grid takes."""
+        """Values of a key of the grid."""
         index = self.keys.index(key)
         return list(dict.fromkeys(position[index] for position in self.points))
 
     def at(self, **where: Value) -> Results:
-        """The runs at a point; keys with dots are written with two underscores (`transport__g`).
+        """Results at a point. Write dots in keys as two underscores (`transport__g`).
 
-        Intervals are those of the seeds alone, as the committed verdicts state them.
+        Intervals cover the seeds alone, as the committed verdicts do.
         """
         return replace(self.points[self._position(where)], allows_for_events=False)
 
     def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
-        """A metric over the seeds."""
+        """Mean of a metric over the seeds."""
         found = self.at(**where).mean(self._actor(scheme), metric)
         if found is None:
             raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
         return found
 
     def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
-        """How far a scheme lies above a baseline, paired over the seeds: -0.3 is 30 % less."""
+        """Paired relative difference from the baseline (-0.3 means 30 % lower)."""
         found = self.at(**where).relation(self._actor(scheme), self._actor(baseline), metric)
         if found is None:
             raise TooLittle(f"{metric}: {scheme} and {baseline} share no such result at {where}")
         return found
 
     def results(self, scheme: str, **where: Value) -> list[Result]:
-        """The full results of every seed, with their tables; one that is gone from the store is an error."""
+        """Full results of every seed, with tables. Raises if one is missing in the store."""
         return [self._read(run) for run in self._runs_of(scheme, **where)]
 
     def runs_of(self, scheme: str, **where: Value) -> list[Run]:
-        """The run of every seed, as it was planned."""
+        """Planned runs of every seed."""
         return [result.run for result in self._runs_of(scheme, **where) if result.run]
 
     def by_seed(self, scheme: str, metric: str | Callable[[Result], float], **where: Value) -> dict[int, float]:
-        """A metric of each seed's run that has it, or what a function reads off each run."""
+        """A metric by seed, from the runs that have it, or a function's value for each run."""
         if isinstance(metric, str):
             return self.at(**where).values(self._actor(scheme), metric)
         runs = self._runs_of(scheme, **where)
@@ -106,18 +106,18 @@ class Data:
         return {run.seed: self.known[metric, run.key] for run in runs}
 
     def measured(self, measure: Callable[[Result], float], scheme: str, **where: Value) -> Estimate:
-        """Something that is not among the metrics, over the seeds."""
+        """Mean of a function of each run over the seeds."""
         return estimate(list(self.by_seed(scheme, measure, **where).values()))
 
     def measured_change(
         self, measure: Callable[[Result], float], scheme: str, baseline: str, **where: Value
     ) -> Estimate:
-        """The same, relative to a baseline and paired over the seeds."""
+        """Difference of a function of each run from the baseline, relative and paired by seed."""
         ours, theirs = (self.by_seed(each, measure, **where) for each in (scheme, baseline))
         return relative(ours, theirs, baseline, where)
 
     def _actor(self, scheme: str) -> str:
-        """The scheme whose runs are taken."""
+        """The scheme, or its stand-in."""
         if scheme not in self.stand_ins:
             return scheme
         self.replaced.add(scheme)
@@ -131,7 +131,7 @@ class Data:
         return found
 
     def _read(self, run: Result) -> Result:
-        """A copy of a result, whose tables are read once and held while it is among the last."""
+        """A copy of a result with cached tables."""
         if run.key not in self.read:
             while len(self.read) >= _KEPT:
                 del self.read[next(iter(self.read))]
@@ -149,14 +149,14 @@ class Data:
 
 
 def some(values: Found, what: str) -> Found:
-    """The values, of which the runs have to hold any."""
+    """The values. Raises `TooLittle` if empty."""
     if len(values) == 0:
         raise TooLittle(f"the runs have no {what}")
     return values
 
 
 def recorded(result: Result, metric: str, what: str) -> float:
-    """A metric of a run, which has to have it and not be zero."""
+    """A metric of a run. Raises `TooLittle` if missing or zero."""
     value = result.metrics.get(metric)
     if not value:
         raise TooLittle(f"the runs have no {what}")
@@ -166,7 +166,7 @@ def recorded(result: Result, metric: str, what: str) -> float:
 def relative(
     ours: Mapping[int, float], theirs: Mapping[int, float], baseline: str, where: Mapping[str, Value]
 ) -> Estimate:
-    """How far one number of each seed lies above another, over the seeds that have both."""
+    """Paired relative difference of two numbers by seed, over common seeds."""
     common = [seed for seed in ours if seed in theirs]
     found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common]) if common else None
     if found is None:

@@ -1,4 +1,4 @@
-"""What a figure looks like, free of any plotting library."""
+"""Contents of a figure, independent of any plotting library."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,22 +14,22 @@ from shortflow.quantities import in_unit_of_first, scale_for
 
 @dataclass(frozen=True)
 class Line:
-    """One curve."""
+    """A curve."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     ci95: Sequence[Interval | None] = ()
-    """The 95 % interval of each mark, none for a single seed; empty for curves without."""
+    """95 % interval of each mark, None for a single seed; empty for curves without intervals."""
     markers: bool = True
     lower_bound: Sequence[bool] = ()
-    """Which marks are lower bounds, since flows did not finish; empty for none."""
+    """Marks that are lower bounds because of unfinished flows; empty for none."""
     printed: bool = False
-    """Whether it is the paper's; it has the colour of the curve of the same name."""
+    """True for the paper's points, drawn in the colour of the curve of the same name."""
     apart: bool = False
-    """Whether its marks are not joined."""
+    """True if the marks are not joined."""
     colour: str = ""
-    """Unless given, its scheme's, or one that no other has."""
+    """Default: the scheme's colour, or an unused one."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Row:
-    """What the paper prints of one quantity, and what we measure."""
+    """A printed quantity and our estimate."""
 
     name: str
     printed: Interval
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Beside:
-    """Numbers of one unit that the paper prints, each beside ours."""
+    """Printed numbers of one unit, each with our estimate."""
 
     title: str
     x_label: str
@@ -64,20 +64,20 @@ class Beside:
 
 @dataclass(frozen=True)
 class Curves:
-    """A metric of every scheme over one key of a study's grid; the other keys stay as `fixed` says."""
+    """A metric of every scheme over one key of a study's grid, other keys `fixed`."""
 
     x: str
     metric: str
     x_label: str
     title: str
     study: str = ""
-    """The figure's first, unless named."""
+    """Default: the figure's first study."""
     schemes: Sequence[str] | None = None
     log_y: bool = False
     fixed: Mapping[str, Value] = field(default_factory=dict)
 
     def draw(self, data: Data, printed: Sequence[Printed] = ()) -> Drawing:
-        """The curves of these runs, and those points of theirs that the paper prints."""
+        """Curves of these runs, with the printed points."""
         points = [(value, data.at(**{self.x: value, **self.fixed})) for value in data.values(self.x)]
         names = self.schemes or points[0][1].schemes
         estimates = {name: [(v, e) for v, at in points if (e := at.mean(name, self.metric))] for name in names}

@@ -1,4 +1,4 @@
-"""A figure or table of a paper: what it runs, what it draws, and the claims it decides, all of it declared."""
+"""A figure or table of a paper, declared: studies to run, drawings, and claims to decide."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,50 +11,50 @@ from shortflow.lab.quantity import Quantity
 from shortflow.lab.study import Study
 
 Draw = Curves | Callable[..., Sequence[Drawing]]
-"""Curves over a grid, or a function whose parameters are named like the studies that it looks at."""
+"""Curves over a grid, or a function whose parameters are named after the studies it reads."""
 
 _MANY = 6
-"""Of more points than these, a claim reports the extremes and those that decide."""
+"""Most points that a claim reports in full; of more, it reports extremes and deciding points."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper: where it stands, what is printed there, and when our runs agree."""
+    """A statement of a paper: its place, printed value, and conditions of agreement."""
 
     id: str
     kind: str
     """equation, numeric, ratio, ordering, shape, count or testbed."""
     says: str
-    """The statement, in our words."""
+    """The statement, paraphrased."""
     paper: object
-    """The printed value, or some by name; what is called check or exact is our evaluation of a formula."""
+    """Printed value, or several by name. Names check and exact are our evaluation of a formula."""
     conditions: Sequence[Condition]
-    """What has to hold, all of it."""
+    """Conditions, all required."""
     ref: str = ""
-    """Where in the paper it stands, if not at the figure that decides it."""
+    """Place in the paper (default: the figure)."""
     because: str = ""
-    """Why it differs, where it does: found by varying what is unspecified, and said of the quick scale."""
+    """Reason for a difference at the quick scale, found by varying unspecified values."""
     shows: Sequence[Quantity] = ()
-    """What is reported beside the numbers that decide."""
+    """Quantities reported beside the deciding numbers."""
 
     @property
     def tolerance(self) -> str:
-        """What counts as agreement, in words."""
+        """Conditions of agreement in words."""
         return "; ".join(condition.text for condition in self.conditions)
 
     @property
     def printed(self) -> list[Printed]:
-        """The numbers that the paper prints of what it is about."""
+        """Printed numbers of the claim."""
         return [condition.printed for condition in self.conditions if condition.printed]
 
     @property
     def studies(self) -> frozenset[str]:
-        """The names of the studies that it looks at; "" is the figure's first."""
+        """Names of the studies it reads; "" is the figure's first."""
         found = [each.studies for each in self.conditions] + [each.studies for each in self.shows]
         return frozenset[str]().union(*found)
 
     def judge(self, studies: Mapping[str, Data]) -> Finding:
-        """What runs say of it."""
+        """Finding of the claim in these studies."""
         parts = [dict(condition.findings(studies)) for condition in self.conditions]
         shared = {name for part in parts for name in part if sum(name in other for other in parts) > 1}
         parts = [
@@ -80,7 +80,7 @@ class Claim:
 
 
 def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
-    """A finding that reports the lowest and the highest of many points only, and the one that decides."""
+    """A finding reduced to the lowest, highest and deciding of many points."""
     values = {name: value for name in part if isinstance(value := whole.measured.get(name), float)}
     kept = (
         {min(values, key=values.__getitem__), max(values, key=values.__getitem__), whole.deciding} if values else set()
@@ -90,7 +90,7 @@ def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
 
 @dataclass(frozen=True)
 class paper:  # noqa: N801  (`paper(...).says(...)` is how claims are declared)
-    """What a paper prints, to be completed by what it says and by when our runs agree."""
+    """A claim's printed value, completed by statement and conditions with `says`."""
 
     id: str
     kind: str
@@ -98,18 +98,18 @@ class paper:  # noqa: N801  (`paper(...).says(...)` is how claims are declared)
     ref: str = ""
 
     def says(self, statement: str, *agrees: Condition, shows: Sequence[Quantity] = (), because: str = "") -> Claim:
-        """The claim that the paper makes, which holds if all of the conditions do."""
+        """The claim with this statement. It holds if all conditions do."""
         return Claim(self.id, self.kind, statement, self.value, agrees, self.ref, because, shows)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A recipe."""
+    """A recipe for a figure or table."""
 
     id: str
     """`paper/figure`, such as `l2dct/fig4a`."""
     ref: str
-    """What the paper calls it."""
+    """The paper's name for it."""
     title: str
     studies: Mapping[str, Study] = field(default_factory=dict)
     claims: Sequence[Claim] = ()
@@ -117,18 +117,18 @@ class Figure:
 
     @property
     def paper(self) -> str:
-        """The short name of the paper."""
+        """Short name of the paper."""
         return self.id.partition("/")[0]
 
     @property
     def printed(self) -> list[Printed]:
-        """The numbers that the paper prints of what its claims are about."""
+        """Printed numbers of all claims."""
         return [each for claim in self.claims for each in claim.printed]
 
     def decides(self, *claims: Claim, draws: Sequence[Draw] = ()) -> "Figure":
-        """The same, with the claims that it decides and what it draws."""
+        """The figure with its claims and drawings."""
         return replace(self, claims=claims, draws=draws)
 
     def looked_at(self, claim: Claim) -> set[str]:
-        """The names of the studies that a claim looks at."""
+        """Names of the studies that a claim reads."""
         return {name or next(iter(self.studies)) for name in claim.studies}

@@ -1,4 +1,4 @@
-"""How a measurement decides a claim: a number with its whole interval lies in the band of one verdict or of several."""
+"""Verdicts of measurements: the position of a number's interval relative to the bands of each verdict."""
 
 import math
 import sys
@@ -13,19 +13,19 @@ Measured = Mapping[str, Number]
 Band = tuple[float, float]
 
 BOUND = "flows were left unfinished, so that the value is a bound and the truth may lie beyond its interval"
-"""Said where the number that decides is one; a claim then agrees only if it does whatever the truth beyond it is."""
+"""Note for a deciding number that is a bound. The claim agrees only if every possible true value does."""
 ANY: Band = (-math.inf, math.inf)
 
 
 class Verdict(StrEnum):
-    """What came of a claim."""
+    """Verdict of a claim."""
 
     AGREES = "agrees"
     DIRECTION = "direction"
-    """A change has the published sign, or an order holds, but not its size."""
+    """A change has the published sign but not the size, or an order holds."""
     DIFFERS = "differs"
     UNDECIDED = "undecided"
-    """The interval, or what a bound leaves open, spans several verdicts: more seeds or longer runs may tell."""
+    """The interval or the open side of a bound spans several verdicts. More seeds or longer runs may decide."""
     UNTESTED = "untested"
 
 
@@ -35,63 +35,64 @@ _RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured for a claim, and what that says of it."""
+    """Measured numbers of a claim, and their verdict."""
 
     worst: Verdict
-    """Its worst verdict; the same as the best unless it is undecided."""
+    """Worst possible verdict; equal to the best unless undecided."""
     best: Verdict
     measured: Measured = field(default_factory=dict)
     ci95: tuple[float, float] | None = None
-    """The 95 % interval of the number that decides, where several seeds were run."""
+    """95 % interval of the deciding number, if several seeds were run."""
     note: str = ""
     deciding: str = ""
-    """The name of the measured number that decides."""
+    """Name of the deciding number."""
     units: Mapping[str, str] = field(default_factory=dict)
-    """The units of those measured numbers that have one."""
+    """Units of measured numbers that have one."""
     beyond: float = 0.0
-    """How far beyond the band of agreement its interval reaches (with one seed, the value): relative to that end of
-    the band or, where that is zero, by itself."""
+    """Distance by which the interval (with one seed, the value) exceeds the band of agreement, relative to the end of
+    the band (absolute if that is zero).
+    """
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict: the one that is left, if only one is."""
+        """Verdict, undecided if `worst` and `best` differ."""
         return self.worst if self.worst is self.best else Verdict.UNDECIDED
 
     @property
     def could_be(self) -> list[Verdict]:
-        """The verdicts that an undecided claim may get, the worst first; empty for others."""
+        """Possible verdicts of an undecided claim, worst first; empty for others."""
         return [] if self.worst is self.best else [self.worst, self.best]
 
     @property
     def holds(self) -> bool:
-        """Whether the claim agrees."""
+        """True if the claim agrees."""
         return self.verdict is Verdict.AGREES
 
     def document(self) -> Measured:
-        """The measured numbers as other programs read them: what is infinite is the text "inf"."""
+        """Measured numbers as plain data, with ∞ as the text "inf"."""
         return {name: finite(value) for name, value in self.measured.items()}
 
 
 def finite(value: Number) -> Number:
-    """A number as JSON can have it: what is infinite is the text "inf"."""
+    """A number for JSON, with ∞ as the text "inf"."""
     return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def fact(holds: bool, **measured: Number) -> Finding:
-    """A claim that is simply so or not, such as an equation."""
+    """A claim without an interval, such as an equation."""
     verdict = Verdict.AGREES if holds else Verdict.DIFFERS
     return Finding(verdict, verdict, measured)
 
 
 def not_tested(why: str) -> Finding:
-    """A claim that could not be run here."""
+    """A claim that could not be tested here."""
     return Finding(Verdict.UNTESTED, Verdict.UNTESTED, note=why)
 
 
 def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: str = "", **more: Number) -> Finding:
-    """A number that agrees within one band and, within a wider one, has the right direction at least.
+    """Agrees within one band; has at least the right direction within a wider one.
 
-    Its whole interval counts (with one seed, the value).
+    The whole interval counts (with one seed, the value).
     """
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
     bands = {Verdict.AGREES: agrees, Verdict.DIRECTION: direction or agrees}
@@ -106,7 +107,7 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: 
 
 
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
-    """A number that has to lie in a band."""
+    """A number that must lie in a band."""
     return placed(value, (low, high), None, "", **more)
 
 
@@ -121,10 +122,10 @@ def at_most(value: Estimate | float, high: float, **more: Number) -> Finding:
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
-    """Several measurements that a claim needs all of, so that the worst of them decides; it is named.
+    """Combines measurements that must all hold. The worst decides and is named.
 
-    Of several as bad that is the one that lies farthest beyond its band. One that differs for sure decides, whatever
-    the others say; else one that is untested leaves the claim untested.
+    On a tie, the one furthest beyond its band decides. A certain difference decides in any case. Otherwise, one
+    untested measurement leaves the claim untested.
     """
     if not findings:
         return not_tested("nothing was measured")
@@ -154,19 +155,19 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
 
 
 def _named(names: Collection[str], decides: str) -> str:
-    """The parts that keep the whole from more, that which decides and some more by name."""
+    """Text with the deciding part and some others that fail."""
     found = sorted(names, key=lambda name: name != decides)
     return ", ".join(found[:_NAMED]) + f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
 
 
 def ends(estimate: Estimate) -> Band:
-    """The interval (with one seed, the value), without an end on the side where the truth may lie beyond a bound."""
+    """Interval (with one seed, the value), with an infinite end beyond a bound."""
     low, high = estimate.ci95 or (estimate.value, estimate.value)
     return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
 
 
 def _beyond(interval: Band, band: Band) -> float:
-    """How far the one reaches out of the other."""
+    """Relative distance by which an interval reaches out of a band."""
     (low, high), (least, most) = interval, band
     outside = [(least - low, least)] * (low < least) + [(high - most, most)] * (high > most)
     return max((by / (abs(end) if abs(end) > sys.float_info.min else 1.0) for by, end in outside), default=0.0)
@@ -177,7 +178,7 @@ def _at(value: float, bands: Mapping[Verdict, Band]) -> Verdict:
 
 
 def _qualified(name: str, key: str) -> str:
-    """What a number of one of several findings is called."""
+    """Name of a number within several findings."""
     if not name:
         return key
     return name if key == "value" else f"{name}: {key}"

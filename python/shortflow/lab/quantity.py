@@ -1,7 +1,7 @@
-"""What claims are about: numbers with their intervals, at one or more points of a study's grid.
+"""Quantities of claims: numbers with their intervals, at one or more points of a study's grid.
 
-An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).at_most(-0.3)` is data: it finds its
-numbers in whatever runs it is given, and says in words what it compares.
+An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).at_most(-0.3)` is data. It reads its
+numbers from any given runs and describes the comparison in words.
 """
 
 import inspect
@@ -21,52 +21,52 @@ from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_diffe
 from shortflow.result import Result
 
 Studies = Mapping[str, Data]
-"""The finished runs of a figure's studies, by their names; the name "" stands for the first."""
+"""Finished runs of a figure's studies by name; "" is the first."""
 Points = dict[str, Estimate]
-"""An estimate at each point, by what tells the points apart."""
+"""Estimates by label of the point."""
 Names = str | Sequence[str]
 SLACK = 0.2
-"""How far a number may lie from the printed one, relative to it."""
+"""Allowed relative distance from the printed number."""
 TENFOLD = 9.0
-"""A change beyond this is another phenomenon than a paper's "much more", and has no more than its direction."""
+"""Changes above this are not a paper's "much more": only their direction counts."""
 _UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that is read off a single run, and what it is called."""
+    """A named function of a single run."""
 
     name: str
     unit: str
     read: Callable[[Result], float]
 
     def __call__(self, result: Result) -> float:
-        """The number of a run."""
+        """Value for a run."""
         return self.read(result)
 
 
 def measure(name: str, unit: str = "") -> Callable[[Callable[[Result], float]], Measure]:
-    """Decorator: what this function reads off a run has a name, and a unit unless it is a plain number."""
+    """Decorator that gives a function of a run a name and a unit (default: plain number)."""
     return partial(Measure, name, unit)
 
 
 Metric = str | Measure
-"""A metric of the catalogue by its name, or a measure of a recipe's own."""
+"""Name of a catalogue metric, or a recipe's own measure."""
 
 
 @dataclass(frozen=True)
 class Every:
-    """Every value of a key of the grid, or those within bounds; a grid that has some of them is enough."""
+    """Every value of a key within bounds. The grid must have at least one."""
 
     low: float = float("-inf")
     high: float = float("inf")
 
     def __contains__(self, value: Value) -> bool:
-        """Whether a value is one of them."""
+        """True if the value is within the bounds."""
         return isinstance(value, str) or self.low <= value <= self.high
 
     def text(self, key: str) -> str:
-        """In words."""
+        """The selection in words."""
         if self == Every():
             return f"every {key}"
         ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
@@ -74,42 +74,42 @@ class Every:
 
 
 Selection = Value | tuple[Value, ...] | Every
-"""One value of a key; several, all of which must be there; or all that are."""
+"""One value of a key; several values, all required; or every value."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number, or one at each of some points."""
+    """A number, or a number at each of some points."""
 
     text: str
     unit: str
     find: Callable[[Studies, Mapping[str, Selection]], Points]
     studies: frozenset[str]
     neutral: float | None = None
-    """The value that says that nothing changes: 0 of changes and differences, 1 of ratios, none of levels."""
+    """Value of no change: 0 for changes and differences, 1 for ratios, None for levels."""
     where: Mapping[str, Selection] = field(default_factory=dict)
     name: str = ""
     repeats: str = ""
-    """The key of the grid whose values stand for seeds, if any does."""
+    """Key of the grid whose values serve as seeds."""
     metric: str = ""
-    """The metric of the catalogue that it is at each point for `schemes`, if it is nothing more."""
+    """The catalogue's metric, if the quantity is a plain metric of `schemes`."""
     schemes: Sequence[str] = ()
 
     def at(self, **where: Selection) -> "Quantity":
-        """At these points of the grid alone; keys with dots are written with two underscores."""
+        """Selects points of the grid. Write dots in keys as two underscores."""
         named = {key.replace("__", "."): value for key, value in where.items()}
         return replace(self, where={**self.where, **named})
 
     def over(self, *keys: str) -> "Quantity":
-        """At every value of these keys."""
+        """Selects every value of these keys."""
         return self.at(**dict.fromkeys(keys, Every()))
 
     def called(self, name: str) -> "Quantity":
-        """The same under a shorter name."""
+        """The quantity under a shorter name."""
         return replace(self, name=name)
 
     def needs(self, key: str, values: Sequence[Value]) -> "Quantity":
-        """The same, which says nothing without runs at these values."""
+        """The quantity, untested without runs at these values."""
 
         def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
             replace(self, where={**where, key: tuple(values)}).points(studies)
@@ -118,74 +118,74 @@ class Quantity:
         return replace(self, find=find)
 
     def points(self, studies: Studies) -> Points:
-        """The estimates in these runs."""
+        """Estimates in these runs."""
         return self.find(studies, self.where)
 
     @property
     def words(self) -> str:
-        """What it is, and where."""
+        """Description and selected points."""
         places = [_selected(key, selection) for key, selection in self.where.items()]
         return f"{self.text} at {', '.join(places)}" if places else self.text
 
     @property
     def label(self) -> str:
-        """What its number is called among others."""
+        """Name of its number among others."""
         return self.name or self.text
 
     def lowest(self) -> "Quantity":
-        """The lowest of the points, which is no higher than any point's interval allows."""
+        """Lowest of the points. Its interval covers the uncertainty of every point."""
         return self._one("lowest", lambda studies: _extreme(self.points(studies).values(), min))
 
     def highest(self) -> "Quantity":
-        """The highest of the points, which is no lower than any point's interval allows."""
+        """Highest of the points. Its interval covers the uncertainty of every point."""
         return self._one("highest", lambda studies: _extreme(self.points(studies).values(), max))
 
     def mean(self) -> "Quantity":
-        """The mean over the points."""
+        """Mean over the points."""
         return self._one("mean", partial(self._of_points, lambda values: math.fsum(values) / len(values), True))
 
     def trend(self) -> "Quantity":
-        """The rank correlation with the order of the points, mean over the seeds: 1 if the values only rise."""
+        """Rank correlation with the order of the points, averaged over the seeds; 1 if the values only rise."""
         trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
         return replace(trend, unit="", neutral=0.0)
 
     def within(self, low: float, high: float) -> Condition:
-        """Each lies in a band."""
+        """All points lie in a band."""
         return self._if(self._band(low, high), (low, high))
 
     def at_least(self, low: float) -> Condition:
-        """None is below."""
+        """No point is below."""
         return self._if(f"at least {self._amount(low)}", (low, math.inf))
 
     def at_most(self, high: float) -> Condition:
-        """None is above."""
+        """No point is above."""
         return self._if(f"at most {self._amount(high)}", (-math.inf, high))
 
     def below(self, by: float = 0.0) -> Condition:
-        """Each is below zero; by more than `by`, or it has the direction alone."""
+        """All points are below zero; direction alone unless below by more than `by`."""
         text = f"more than {100 * by:g} % lower" if by else "below 0"
         return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)))
 
     def above(self, by: float = 0.0) -> Condition:
-        """Each is above zero; by more than `by`, or it has the direction alone."""
+        """All points are above zero; direction alone unless above by more than `by`."""
         text = f"more than {100 * by:g} % higher, and no more than tenfold" if by else "above 0"
         return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf))
 
     def alike(self, margin: float) -> Condition:
-        """Each lies within a margin of zero."""
+        """All points lie within a margin of zero."""
         return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
 
     def close_to(self, expected: float, error: float) -> Condition:
-        """Each is what theory says, within a relative error."""
+        """All points equal the theoretical value, within a relative error."""
         slack = abs(expected) * error
         return self._if(f"within {100 * error:g} % of {self._amount(expected)}", (expected - slack, expected + slack))
 
     def near(self, paper: float) -> Condition:
-        """The value that the paper prints, give or take 20 %; of a change, 20 % of the change itself."""
+        """Equals the printed value within 20 % (for a change, 20 % of the change)."""
         return self.between(paper, paper)
 
     def between(self, low: float, high: float) -> Condition:
-        """In the range that the paper prints, give or take 20 % at its ends, or of a factor above two."""
+        """Lies in the printed range, widened by 20 % at both ends (of the factor, for factors above two)."""
         agrees = (low - abs(low) * SLACK, high + abs(high) * SLACK)
         if self.unit == RELATIVE and high < HALVED:
             agrees = ((1 + low) / (1 + SLACK) - 1, (1 + high) / (1 - SLACK) - 1)
@@ -194,7 +194,7 @@ class Quantity:
         return self._if(f"{self._band(*agrees)} (printed: {printed})", agrees, direction, (low, high))
 
     def beyond(self, paper: float) -> Condition:
-        """At least as far from zero as the paper prints, less 20 %."""
+        """At least as far from zero as printed, less 20 %."""
         limit = paper - paper * SLACK
         agrees = (-math.inf, limit) if paper < 0 else (limit, math.inf)
         word = "at most" if paper < 0 else "at least"
@@ -202,13 +202,13 @@ class Quantity:
         return self._if(text, agrees, self._direction(paper), (paper, paper), is_limit=True)
 
     def under(self, paper: float) -> Condition:
-        """No more than the paper prints as the most, and 20 %."""
+        """At most the printed maximum, plus 20 %."""
         limit = paper + abs(paper) * SLACK
         text = f"at most {self._amount(limit)} (printed: {self._amount(paper)})"
         return self._if(text, (-math.inf, limit), None, (paper, paper), is_limit=True)
 
     def _direction(self, paper: float) -> finding.Band | None:
-        """Everything on the printed value's side of no change, where there is such a thing."""
+        """Values on the printed value's side of `neutral`; None without a neutral value."""
         if self.neutral is None:
             return None
         return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
@@ -221,7 +221,7 @@ class Quantity:
         return replace(self, text=f"{word} {self.words}", find=find, where={}, name=name, metric="")
 
     def _of_points(self, of: Callable[[list[float]], float], rising: bool, studies: Studies) -> Estimate:
-        """The points of each seed together; with bounds a bound if it rises with every point, else open."""
+        """One number from the points of each seed. Bounds give a bound if `rising`, else an open result."""
         parts = _each_seed(studies, self.studies, self.repeats) or [studies]
         found = over_seeds([of([each.value for each in self.points(part).values()]) for part in parts])
         points = self.points(studies).values()
@@ -259,7 +259,7 @@ class Quantity:
 
 
 def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
-    """A metric of a scheme, or of each of several."""
+    """A metric of one scheme or several."""
 
     def read(data: Data, scheme: str, where: Mapping[str, Value]) -> Estimate:
         return data.mean(scheme, metric, **where) if isinstance(metric, str) else data.measured(metric, scheme, **where)
@@ -272,7 +272,7 @@ def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
 
 
 def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") -> Quantity:
-    """How far a metric of a scheme lies above that of a baseline, paired over the seeds; -0.3 is 30 % less."""
+    """Paired relative difference of a metric from a baseline (-0.3 means 30 % lower)."""
 
     def read(data: Data, scheme: str, baseline: str, where: Mapping[str, Value]) -> Estimate:
         if isinstance(metric, str):
@@ -286,7 +286,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
 
 
 def pooled(scheme: str, measure: Measure, key: str, neutral: float | None = None) -> Quantity:
-    """A measure of a scheme over the values of a key of the grid, which stand for seeds."""
+    """A measure of a scheme, with the values of a key of the grid as seeds."""
 
     def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
         data = next(iter(studies.values()))
@@ -298,7 +298,7 @@ def pooled(scheme: str, measure: Measure, key: str, neutral: float | None = None
 
 
 def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
-    """How far a metric lies above that of another study at the same point of its grid, paired over the seeds."""
+    """Paired relative difference of a metric from another study at the same grid point."""
 
     def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
         def read(data: Data, scheme: str, where: Mapping[str, Value]) -> Estimate:
@@ -327,9 +327,9 @@ def computed(
     neutral: float | None = None,
     studies: Sequence[str] = (),
 ) -> Quantity:
-    """What a function makes of the studies that its parameters, or `studies`, name: a number, or some by name.
+    """A function of the studies named by its parameters or `studies`: a number, or several by name.
 
-    A plain number is found for each seed by itself, from which its interval follows.
+    A plain number is computed for each seed, which gives the interval.
     """
     names = tuple(studies) or tuple(inspect.signature(find).parameters)
 
@@ -350,7 +350,7 @@ def computed(
 
 
 def ratio(above: Quantity, below: Quantity) -> Quantity:
-    """One quantity over another, point by point and paired over the seeds."""
+    """Ratio of two quantities, point by point and paired by seed."""
 
     def of(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
         found = paired_difference(ours, theirs)
@@ -363,7 +363,7 @@ def ratio(above: Quantity, below: Quantity) -> Quantity:
 
 
 def difference(minuend: Quantity, subtrahend: Quantity) -> Quantity:
-    """One quantity less another, point by point and paired over the seeds."""
+    """Difference of two quantities, point by point and paired by seed."""
 
     def of(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
         return over_seeds([one - other for one, other in zip(ours, theirs, strict=True)])
@@ -400,9 +400,9 @@ def _combined(
 
 
 def _each_seed(studies: Studies, names: Collection[str], repeats: str = "") -> list[Studies]:
-    """The same studies with the runs of one seed, or of one value of the key that stands for seeds; none of only one.
+    """The studies split by seed, or by value of the key `repeats`; empty for a single seed.
 
-    A study without other seeds stands beside each seed of the others.
+    A study with one seed is repeated for each seed of the others.
     """
     used = {name or next(iter(studies)) for name in names}
     if repeats:
@@ -414,7 +414,7 @@ def _each_seed(studies: Studies, names: Collection[str], repeats: str = "") -> l
 
 
 def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
-    """The lowest or the highest of some, and between what ends it lies: every interval has a say."""
+    """Minimum or maximum of estimates, with an interval from all their intervals."""
     intervals = [each.ci95 or (each.value, each.value) for each in found]
     ends = [finding.ends(each) for each in found]
     ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
@@ -435,7 +435,7 @@ Read = Callable[..., Estimate]
 
 
 def _over_grid(study: str, reads: Mapping[str, Read], studies: Studies, where: Mapping[str, Selection]) -> Points:
-    """What each of the functions reads at the selected points of a study's grid."""
+    """Values of the functions at the selected points of a study's grid."""
     data = studies[study] if study else next(iter(studies.values()))
     found: Points = {}
     for place, fixed in _places(data, where):
@@ -446,7 +446,7 @@ def _over_grid(study: str, reads: Mapping[str, Read], studies: Studies, where: M
 
 
 def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, dict[str, Value]]]:
-    """The selected points, each with what tells it from the others; a key that is left open has only one value."""
+    """Selected points, each with its label. A key without selection must have only one value."""
     for key in where:
         if key not in data.keys:
             raise ConfigError(f"{key}: not a key of the grid over {', '.join(data.keys) or 'nothing'}")
@@ -502,14 +502,14 @@ def _called(metric: Metric) -> str:
 
 
 def _unit(metric: Metric) -> str:
-    """The unit of a metric, which the catalogue's names end in."""
+    """Unit of a metric, from the suffix of its name."""
     if isinstance(metric, Measure):
         return metric.unit
     return next((unit for end, unit in _UNITS.items() if metric.endswith(end)), "")
 
 
 def _over(value: float) -> float:
-    """The next number above, for a band that does not include its end."""
+    """Next larger number, for a band without its end."""
     return math.nextafter(value, math.inf)
 
 
@@ -517,7 +517,7 @@ def _under(value: float) -> float:
     return math.nextafter(value, -math.inf)
 
 
-# Counted over whole runs, warm-up and drain included: the timeouts of a burst that comes late fall into the drain.
+# Whole runs, with warm-up and drain: timeouts of a late burst fall into the drain.
 
 
 @measure("drops in the whole run")

@@ -1,4 +1,4 @@
-"""The runs behind a figure: one scenario, some schemes, a grid of settings, several seeds."""
+"""Runs of a figure: one scenario, schemes, a grid of settings, seeds."""
 
 import functools
 import itertools
@@ -18,11 +18,11 @@ Position = tuple[Value, ...]
 
 
 HOSTS = {"host.model": "fifo"}
-"""The hosts of the papers: a sender may fill its host's queue."""
+"""Hosts of the papers: a sender may fill its host's queue."""
 
 
 class Scale(StrEnum):
-    """How much to run: a coarse look in minutes, or as much as the paper."""
+    """Scale of a reproduction: a coarse look in minutes, or the paper's size."""
 
     QUICK = "quick"
     FULL = "full"
@@ -30,26 +30,26 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True)
 class Study:
-    """A grid of runs. Everything named `quick` replaces its namesake at the quick scale."""
+    """A grid of runs. At the quick scale, `quick…` fields replace their full counterparts."""
 
     scenario: str | Mapping[str, object]
-    """A shipped scenario by name, or the tables of one."""
+    """A shipped scenario by name, or a scenario's tables."""
     schemes: Sequence[str]
-    """Schemes; ideal schedulers are named like `ideal-srpt`."""
+    """Schemes; ideal schedulers are named `ideal-…`."""
     over: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """The grid: settings by key, each with the values that it takes."""
+    """The grid: values of each key."""
     settings: Settings = field(default_factory=dict)
     """Settings of all runs."""
     of_scheme: Mapping[str, Settings] = field(default_factory=dict)
-    """Settings of the runs of one scheme, in place of those of all and of choices."""
+    """Settings of one scheme's runs; they override common settings and choices."""
     seeds: int = 10
     quick: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     quick_settings: Settings = field(default_factory=dict)
     quick_seeds: int = 5
-    """No more than `seeds`."""
+    """At most `seeds`."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
-        """The values of each key of the grid."""
+        """Values of each key of the grid."""
         return {**self.over, **(self.quick if scale is Scale.QUICK else {})}
 
     def positions(self, scale: Scale) -> Iterator[Position]:
@@ -57,22 +57,22 @@ class Study:
         return itertools.product(*self.grid(scale).values())
 
     def seed_range(self, scale: Scale) -> range:
-        """The seeds of every point."""
+        """Seeds of every point."""
         return range(1, (min(self.quick_seeds, self.seeds) if scale is Scale.QUICK else self.seeds) + 1)
 
     def runs(self, scale: Scale, position: Position, chosen: Settings) -> list[Run]:
-        """The runs at a point.
+        """Runs at a point.
 
-        `chosen` are the settings of choices: they replace those of the study but not its grid, and schemes take what
-        concerns them.
+        `chosen` has settings of choices. They override the study's settings but not its grid; each scheme takes the
+        settings it accepts.
         """
         return self._planned(self._planner(), scale, position, chosen, self.seed_range(scale))
 
     def follows(self, scale: Scale, change: Change) -> bool:
-        """Whether a choice is the study's to follow.
+        """True if a choice applies to the study.
 
-        It is if all runs have the value that recipes take, and some run changes with the other value. What a study
-        varies, or sets otherwise for its own sake, is no choice; nor is what its network cannot be.
+        It applies if all runs have the default value and some run changes with the other value. It does not apply to
+        keys that the study varies or sets itself, or to values that its network does not allow.
         """
         if not change.before.keys().isdisjoint(self.grid(scale)):
             return False
