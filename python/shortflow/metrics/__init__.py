@@ -1,1 +1,1 @@
-"""The numbers that runs are judged by, and the statistics over seeds."""
+"""Metrics of runs, and statistics over seeds."""

@@ -1,9 +1,8 @@
-"""The numbers that runs are judged by, each declared once: its name, label, unit and meaning, and how it is computed.
+"""Metrics, each declared once: name, label, unit, meaning and computation.
 
-A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of all flows of a range of sizes, of
-a kind of tasks, of the measured ports, or of the whole network. Goodput counts what arrived between the warm-up and the
-end, whenever the flow started; so do waits, drops, marks, retransmissions and timeouts. A metric that a run does not
-have is absent.
+A metric is a statistic of a subject: a class of flows, a bin of their sizes, all flows of a range of sizes, a kind of
+tasks, the measured ports, or the network. Goodput, waits, drops, marks, retransmissions and timeouts count events in
+measured time, regardless of a flow's start. Metrics that a run lacks are absent.
 """
 
 import functools
@@ -36,7 +35,7 @@ from shortflow.records import Meta
 S = TypeVar("S")
 
 TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
-"""The kinds of tasks, and what several are called."""
+"""Kinds of tasks with their plurals."""
 
 PERCENTILES = (1, 5, 50, 95, 99, 100)
 BIN_PERCENTILES = (50, 99, 100)
@@ -48,25 +47,25 @@ QUEUE_PERCENTILES = (50, 95, 99)
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """What all metrics with one pattern of names have in common, such as `afct_<class>_s`."""
+    """Common definition of all metrics with one name pattern, such as `afct_<class>_s`."""
 
     pattern: str
     label: str
-    """What a table's header says."""
+    """Table header."""
     unit: str
-    """s, bps, pkt, B, x (times), share (0 to 1), or nothing for counts and indices."""
+    """s, bps, pkt, B, x (times), share (0 to 1), or empty for counts and indices."""
     about: str
-    """What it is, in a line."""
+    """Description in one line."""
     function: Callable[[Any], float | None]
-    """Computes it of somebody; None where there is nothing to compute it of."""
+    """Computes the value for a subject; None if undefined."""
     support: Support
-    """The values that it can take."""
+    """Possible values."""
     more_is_better: bool = False
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A statistic and the flows or tasks that it is about."""
+    """A statistic and its flows or tasks."""
 
     statistic: Statistic
     flow_class: str | None = None
@@ -75,50 +74,50 @@ class Metric:
 
     @functools.cached_property
     def name(self) -> str:
-        """Its name, as in `afct_short_s`."""
+        """Name, such as `afct_short_s`."""
         parts = {"<class>": self.flow_class, "<bin>": self.size_bin, "<task>": self.task}
         return functools.reduce(lambda name, part: name.replace(part, parts[part] or ""), parts, self.statistic.pattern)
 
     @property
     def label(self) -> str:
-        """What a table's header says."""
+        """Table header."""
         return self.statistic.label.format(task=self.task, tasks=TASKS.get(self.task or ""))
 
     @property
     def sizes(self) -> str:
-        """The sizes of its bin or range, in words; empty without one."""
+        """Sizes of its bin or range, in words; empty without one."""
         return SIZES[self.size_bin] if self.size_bin else ""
 
     @property
     def unit(self) -> str:
-        """Its unit (see `Statistic.unit`)."""
+        """Unit (see `Statistic.unit`)."""
         return self.statistic.unit
 
     @property
     def support(self) -> Support:
-        """The values that it can take."""
+        """Possible values."""
         return self.statistic.support
 
     @property
     def more_is_better(self) -> bool:
-        """Whether a larger value is better, as of rates, counts of finished flows and fairness."""
+        """True if larger values are better: rates, finished flows, fairness."""
         return self.statistic.more_is_better
 
 
 class Row(NamedTuple):
-    """A number that a run is judged by."""
+    """A metric's value in a run."""
 
     metric: Metric
     value: float
     lower_bound: bool = False
-    """Whether the truth may be more, since something was not finished, or not fair, at the end of the run."""
+    """True if the true value may be larger: flows were unfinished or not yet fair at the end."""
 
 
 class Scope(Generic[S]):
-    """Whom some statistics are about."""
+    """Registry of the statistics of one kind of subject."""
 
     def __init__(self) -> None:
-        """Nothing is declared yet."""
+        """Creates an empty registry."""
         self.statistics: list[Statistic] = []
 
     def has(
@@ -131,9 +130,9 @@ class Scope(Generic[S]):
         *,
         more: bool = False,
     ) -> Callable[[Callable[[S], float | None]], Statistic]:
-        """Declare a statistic, which a function computes. Its unit says what it can be, unless told otherwise.
+        """Decorator that declares a statistic computed by a function. The unit implies the support, unless given.
 
-        Of rates, and with `more`, a larger value is better.
+        Larger values are better for rates, and with `more`.
         """
         of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.POSITIVE}
         found = support or of_unit.get(unit, Support.NONNEGATIVE)
@@ -147,17 +146,17 @@ class Scope(Generic[S]):
 
 OF_BIN = Scope[Group]()
 OF_SIZE = Scope[Group]()
-"""The flows of all classes in a range of sizes."""
+"""Flows of all classes in a range of sizes."""
 OF_CLASS = Scope[Group]()
 OF_BOTH = Scope[tuple[float, float]]()
-"""A number of a run and the same under ideal SRPT."""
+"""A number of a run, and its value under ideal SRPT."""
 OF_TASKS = Scope[Tasks]()
 OF_PORTS = Scope[RunData]()
 OF_NETWORK = Scope[RunData]()
 
 
 def _called(percent: float, what: str) -> str:
-    """What a percentile is called."""
+    """Label of a percentile."""
     return f"median {what}" if percent == 50 else f"p{percent} {what}"
 
 
@@ -178,7 +177,7 @@ def _most_of(column: str) -> Callable[[RunData], float | None]:
 
 
 def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
-    """What some of the flows got together."""
+    """Total goodput of some of the flows, in bits per second."""
     measured_s = flows.run.meta["duration_s"] - flows.run.meta["warmup_s"]
     return sum(flow.delivered_bytes for flow in some) * 8 / measured_s if some else None
 
@@ -265,7 +264,7 @@ SLOWDOWNS = {
     )(_slowdown_of(percent))
     for percent in SLOWDOWN_PERCENTILES
 }
-"""Percentiles of it."""
+"""Percentiles of the slowdown."""
 OF_CLASS.has(
     "inversions_<class>",
     "size inversions per burst",
@@ -347,7 +346,7 @@ TASK_TIMES = {
     )(_time_of(percent))
     for percent in TASK_PERCENTILES
 }
-"""Percentiles of it."""
+"""Percentiles of the task time."""
 OF_TASKS.has("<task>_miss", "{tasks} too late", "share", "share of the tasks with a deadline")(lambda tasks: tasks.miss)
 OF_TASKS.has(
     "<task>_timed_out", "{tasks} with a timeout", "share", "share of the tasks one or more of whose flows had a timeout"
@@ -405,11 +404,11 @@ STATISTICS = {
     for scope in (OF_BIN, OF_SIZE, OF_CLASS, OF_BOTH, OF_TASKS, OF_PORTS, OF_NETWORK)
     for statistic in scope.statistics
 }
-"""All of them by their patterns, in the order in which they are listed."""
+"""All statistics by pattern, in listing order."""
 
 
 def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
-    """All metrics that a run with these tables has."""
+    """All metrics of a run with these tables."""
     run = RunData(tables, meta)
     return [
         Row(metric, float(value), isinstance(value, LowerBound))
@@ -419,9 +418,9 @@ def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
 
 
 def telling(rows: Iterable[Row]) -> dict[str, Metric]:
-    """The metrics of some runs by name, of bins of sizes those in which a class has flows, if these lie in several.
+    """Informative metrics by name: size bins only if they have flows and the class has flows in several bins.
 
-    Of all flows likewise; what short and long flows have is always told.
+    Likewise for all flows. Short and long flows are always included.
     """
     found = {row.metric.name: row.metric for row in rows}
     means = (BIN_MEAN_FCT, SIZE_MEAN_FCT)
@@ -436,7 +435,7 @@ def telling(rows: Iterable[Row]) -> dict[str, Metric]:
 
 
 def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
-    """Whom a metric is about, if the run has that."""
+    """Subject of a metric in a run, if present."""
     if metric.statistic is DISTANCE:
         return None
     if metric.flow_class is None:
@@ -446,9 +445,9 @@ def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
 
 
 def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
-    """For every class of flows the mean completion time over the best possible one, that of ideal SRPT.
+    """Mean FCT of each class over that of ideal SRPT.
 
-    Beside an ideal run that itself left flows unfinished there is none.
+    Omitted if the ideal run left flows unfinished.
     """
     means = {row.metric: row.value for row in best if row.value and not row.lower_bound}
     return [
@@ -460,7 +459,7 @@ def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
 
 
 def possible(classes: Iterable[str]) -> Mapping[str, Metric]:
-    """Every metric that a run with these classes of flows may have, by name."""
+    """Every metric that a run with these flow classes may have, by name."""
     return _possible(tuple(dict.fromkeys(classes)))
 
 
@@ -475,15 +474,15 @@ def _possible(names: Sequence[str]) -> Mapping[str, Metric]:
 
 
 def named(values: Mapping[str, float], lower_bounds: Collection[str], classes: Iterable[str]) -> list[Row]:
-    """The rows of metrics that are kept by name, of a run with these classes of flows; a `KeyError` for other names."""
+    """Rows of metrics stored by name. Raises `KeyError` for other names."""
     known = possible(classes)
     return [Row(known[name], value, name in lower_bounds) for name, value in values.items()]
 
 
 def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> None:
-    """Refuse the name of a metric that no run with these classes of flows can have; the error suggests the nearest.
+    """Refuses a metric that no run with these flow classes has. The error suggests the nearest name.
 
-    `without_ideal` says why no ideal scheduler runs, where none does.
+    `without_ideal` gives the reason if no ideal scheduler runs.
     """
     if name not in (known := possible(classes)):
         hint = did_you_mean(name, known) or "; see `shortflow list metrics`"
@@ -493,7 +492,7 @@ def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> No
 
 
 def missing(name: str, present: Iterable[Metric]) -> ConfigError:
-    """Why runs with the metrics `present` do not have this one."""
+    """Error with the reason why runs with the metrics `present` lack this one."""
     metrics = list(present)
     wanted = possible(metric.flow_class for metric in metrics if metric.flow_class).get(name)
     if wanted is None:
@@ -511,6 +510,6 @@ def missing(name: str, present: Iterable[Metric]) -> ConfigError:
 
 @functools.cache
 def measuring_id() -> str:
-    """A hash of the code that measures: metrics that other code has measured are not today's."""
+    """Hash of the measuring code. Metrics of another hash are out of date."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]

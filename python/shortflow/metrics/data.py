@@ -1,8 +1,8 @@
-"""What metrics are computed from: a run's flows by class and size, its tasks, samples and ports.
+"""Input of metrics: a run's flows by class and size, its tasks, samples and ports.
 
-Completion times count the flows that started after the warm-up. One that did not finish is censored: it counts with its
-age at the end of the run, and what its true time could raise is a lower bound. Everything here is plain Python, so that
-a run and its numbers need no library that is slow to load.
+Completion times count flows that started after the warm-up. An unfinished flow is censored: it counts with its age at
+the end of the run, and values that its true time could raise are lower bounds. All code here is plain Python, because
+numeric libraries load slowly.
 """
 
 import functools
@@ -16,39 +16,39 @@ from shortflow.metrics.stats import jain_index, rank
 from shortflow.records import Meta
 
 SIZE_BINS = {"10kb": "≤ 10 KB", "100kb": "10–100 KB", "1mb": "100 KB–1 MB", "10mb": "1–10 MB", "larger": "> 10 MB"}
-"""The bins of flow sizes, and what they hold; a bin includes its upper end."""
+"""Bins of flow sizes with their labels; a bin includes its upper end."""
 SHORT, LONG = "upto_100kb", "over_1mb"
 SIZES = {**SIZE_BINS, SHORT: "≤ 100 KB", LONG: "> 1 MB"}
-"""The ranges of sizes of all flows: the bins, the short flows and the long ones."""
+"""Ranges of sizes of all flows: the bins, short flows, long flows."""
 _BINS = tuple(SIZE_BINS)
 _BIN_EDGES = (10_000, 100_000, 1_000_000, 10_000_000)
 
 FAIR_ENOUGH = 0.95
-"""The Jain index from which on flows share fairly."""
+"""Least Jain index of a fair share."""
 FAIR_INTERVALS = 10
-"""So many sampling intervals in a row are fair once flows have converged."""
+"""Consecutive fair sampling intervals needed for convergence."""
 BURST_GAP_S = 1e-3
 BURST_FLOWS = 10
 
 
 class Table(Protocol):
-    """A table of a run: the core's own, or a data frame of polars."""
+    """A table of a run: the core's own, or a polars data frame."""
 
     def get_column(self, name: str, /) -> Iterable[Any]:
-        """The values of a column, one per row."""
+        """Values of a column, one per row."""
 
 
 class LowerBound(float):
-    """A number of which the truth may be more: something was not finished, or not fair, at the end of the run."""
+    """A number below the true value: flows were unfinished or not yet fair at the end."""
 
 
 def bound_if(is_bound: bool, value: float) -> float:
-    """A number, marked as a lower bound where it is one."""
+    """The number, marked if it is a lower bound."""
     return LowerBound(value) if is_bound else value
 
 
 def total(values: Iterable[float]) -> float:
-    """The sum, without rounding errors that depend on the order; not a number of what no run leaves behind."""
+    """Sum without rounding errors that depend on order; NaN if it overflows or is undefined."""
     try:
         return math.fsum(values)
     except (OverflowError, ValueError):
@@ -56,12 +56,12 @@ def total(values: Iterable[float]) -> float:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean; None of nothing."""
+    """Arithmetic mean; None for no values."""
     return total(values) / len(values) if values else None
 
 
 class Flow(NamedTuple):
-    """What metrics need of a flow: columns of its table (`class` is called `flow_class`)."""
+    """Columns of the flow table that metrics use (`class` is `flow_class`)."""
 
     id: int
     destination: str
@@ -84,7 +84,7 @@ class Flow(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What metrics need of a query, job, shuffle or request."""
+    """Columns of the task table that metrics use: queries, jobs, shuffles, requests."""
 
     kind: str
     start_s: float
@@ -96,24 +96,24 @@ class Task(NamedTuple):
 
 
 class Times:
-    """Times, or slowdowns, of which the censored ones are lower bounds."""
+    """Times or slowdowns. Censored values are lower bounds."""
 
     def __init__(self, values: Sequence[float], censored: Sequence[bool]) -> None:
-        """One of each for each flow or task."""
+        """Stores one value and one flag per flow or task."""
         self.values, self.censored = values, censored
         self.done = float(censored.count(False))
-        """How many are not censored."""
+        """Number of uncensored values."""
         self.open_share = censored.count(True) / len(values) if values else None
-        """The share that is."""
+        """Share of censored values."""
 
     @property
     def mean(self) -> float | None:
-        """Their mean."""
+        """Arithmetic mean."""
         found = mean(self.values)
         return None if found is None else bound_if(any(self.censored), found)
 
     def percentile(self, percent: float) -> float | None:
-        """A nearest rank; it is exact if it stays the same however long the censored times are."""
+        """Nearest-rank percentile; exact if longer censored times would not change it."""
         if not self.values:
             return None
         ordered, longest = self._ordered
@@ -122,7 +122,7 @@ class Times:
 
     @functools.cached_property
     def _ordered(self) -> tuple[list[float], list[float]]:
-        """The values in ascending order, and the same if what is censored never ended."""
+        """Values in ascending order, as given and with censored values at ∞."""
         ordered = sorted(self.values)
         if not any(self.censored):
             return ordered, ordered
@@ -131,30 +131,30 @@ class Times:
 
 
 def missed_share(rows: Iterable[Flow | Task], end_s: float) -> float | None:
-    """The share of deadlines missed; what is still open has missed its own if that has passed, and else may miss it."""
+    """Share of missed deadlines. Open ones count as missed once passed; earlier they leave a lower bound."""
     due = [(row.missed, row.start_s + row.deadline_s) for row in rows if row.deadline_s is not None]
     missed = [True if found is None and at < end_s else found for found, at in due]
     return bound_if(None in missed, missed.count(True) / len(missed)) if missed else None
 
 
 class Group:
-    """The flows of one class, of all classes, or of a bin of sizes."""
+    """Flows of one class, of all classes, or of a bin of sizes."""
 
     def __init__(self, run: "RunData", flows: Sequence[Flow]) -> None:
-        """Of `run`, these flows."""
+        """Groups these flows of `run`."""
         self.run, self.flows = run, flows
         self.finite = [flow for flow in flows if flow.size_bytes is not None]
         self.backlogged = [flow for flow in flows if flow.size_bytes is None]
-        """The flows without an end."""
+        """Flows without an end."""
         self.counted = [flow for flow in flows if self.counts(flow)]
-        """The flows that count for completion times."""
+        """Flows that count for completion times."""
 
     def counts(self, flow: Flow) -> bool:
-        """Whether a flow counts for completion times: it is finite and started after the warm-up."""
+        """True if the flow counts for completion times: finite and started after the warm-up."""
         return flow.size_bytes is not None and flow.start_s >= self.run.meta["warmup_s"]
 
     def elapsed_s(self, flow: Flow) -> float:
-        """The completion time or, of a flow that did not finish, its age at the end of the run."""
+        """Completion time, or age at the end of the run for an unfinished flow."""
         return self.run.meta["end_s"] - flow.start_s if flow.fct_s is None else flow.fct_s
 
     def _slowdown(self, flow: Flow) -> float:
@@ -167,22 +167,22 @@ class Group:
 
     @functools.cached_property
     def slowdowns(self) -> Times:
-        """Completion times over those in an empty network."""
+        """FCT over the FCT in an empty network."""
         return Times([self._slowdown(flow) for flow in self.counted], self.times.censored)
 
     @property
     def deadline_miss(self) -> float | None:
-        """The share of deadlines missed."""
+        """Share of missed deadlines."""
         return missed_share(self.counted, self.run.meta["end_s"])
 
     @property
     def done(self) -> float | None:
-        """How many of those that count finished, which may be none; there is no such number of backlogged flows."""
+        """Number of counted flows that finished; None for backlogged flows alone."""
         return self.times.done if self.counted or not self.backlogged else None
 
     @functools.cached_property
     def bins(self) -> dict[str, "Group"]:
-        """The counted flows by bins of sizes: all bins, so that every run has the same; none of backlogged flows."""
+        """Counted flows by size bin, empty bins included; none for backlogged flows."""
         if self.done is None:
             return {}
         found: dict[str, list[Flow]] = {name: [] for name in _BINS}
@@ -192,11 +192,11 @@ class Group:
 
     @property
     def flow_goodput_bps(self) -> float | None:
-        """What all flows together had acknowledged over the time that all of them together were open.
+        """Acknowledged payload of all flows over their total open time, in bits per second.
 
-        Of finite flows those after the warm-up, until they finished or the run ended: what one that stalls does not get
-        is part of the number, so that it is no bound. An ideal scheduler does not tell how far such a flow got. A flow
-        without end counts from the warm-up or its start on.
+        Finite flows count if they started after the warm-up, until they finish or the run ends. Stalled time counts, so
+        the value is exact; under an ideal scheduler, progress of unfinished flows is unknown. Backlogged flows count
+        from the warm-up or their start.
         """
         meta = self.run.meta
         seconds = total(self.times.values)
@@ -209,21 +209,21 @@ class Group:
 
     @property
     def timeouts(self) -> float | None:
-        """Timeouts per flow: of finite ones after the warm-up until they finished, of others in the measured time."""
+        """Timeouts per flow: whole lifetime of finite flows after the warm-up, measured time of backlogged flows."""
         found = [flow.timeouts for flow in self.counted] + [flow.measured_timeouts for flow in self.backlogged]
         return self.run.packets(sum(found) / len(found)) if found else None
 
     @property
     def timed_out(self) -> float | None:
-        """The share of the flows that count that had a timeout."""
+        """Share of counted flows that had a timeout."""
         found = mean([float(flow.timeouts > 0) for flow in self.counted])
         return None if found is None else self.run.packets(found)
 
     @property
     def inversions(self) -> float | None:
-        """How often, among the flows of a burst by size, one takes longer than the next larger one; mean over bursts.
+        """Number of flows in a burst that take longer than the next larger flow; mean over bursts.
 
-        What unfinished flows leave open does not count, and makes the mean a lower bound.
+        Pairs left open by unfinished flows do not count, and make the mean a lower bound.
         """
         counts, is_open = [], False
         for burst in self._bursts():
@@ -239,7 +239,7 @@ class Group:
         return None if found is None else bound_if(is_open, found)
 
     def _bursts(self) -> list[list[Flow]]:
-        """Ten or more flows to one host, each of which starts within a millisecond of the one before (pECN, Fig. 7)."""
+        """Ten or more flows to one host, each starting within 1 ms of the previous (pECN, Fig. 7)."""
         bursts: list[list[Flow]] = []
         for flow in sorted(self.counted, key=lambda flow: (flow.destination, flow.start_s)):
             last = bursts[-1][-1] if bursts else flow
@@ -250,20 +250,20 @@ class Group:
 
     @property
     def jain(self) -> float | None:
-        """The Jain index of what two or more backlogged flows got in the measured time."""
+        """Jain index of the goodput of two or more backlogged flows in measured time."""
         shares = [float(flow.delivered_bytes) for flow in self.backlogged]
         return jain_index(shares) if len(shares) > 1 and any(shares) else None
 
     @property
     def jain_sampled(self) -> float | None:
-        """The mean of the index over the sampling intervals after the warm-up."""
+        """Mean Jain index of the sampling intervals after the warm-up."""
         return mean([index for begin, _, index in self._intervals if begin >= self.run.meta["warmup_s"]])
 
     @property
     def convergence_s(self) -> float | None:
-        """How long from the last start until enough intervals in a row are fair; without such, at least until then.
+        """Time from the last start until enough consecutive intervals are fair; otherwise a lower bound.
 
-        What follows those intervals has no bearing on it, so a longer run says the same.
+        Later intervals do not matter, so a longer run gives the same value.
         """
         last_start_s = max((flow.start_s for flow in self.backlogged), default=math.inf)
         since, row = None, 0
@@ -276,9 +276,9 @@ class Group:
 
     @functools.cached_property
     def _intervals(self) -> list[tuple[float, float, float]]:
-        """Begin and end of the sampling intervals, and the Jain index of two or more backlogged flows within each.
+        """Start, end and Jain index of each sampling interval, for two or more backlogged flows.
 
-        An interval counts the flows that had started by its end; one in which nothing was acknowledged is left out.
+        An interval counts flows that started by its end. Intervals without acknowledged data are omitted.
         """
         if len(self.backlogged) < 2:
             return []
@@ -292,10 +292,10 @@ class Group:
 
 
 class Tasks:
-    """The tasks of one kind that began after the warm-up."""
+    """Tasks of one kind that started after the warm-up."""
 
     def __init__(self, tasks: Sequence[Task], end_s: float, timed_out: Collection[int]) -> None:
-        """The tasks of a run that ended then, and the ids of those that had a timeout."""
+        """`end_s` is the end of the run; `timed_out` has ids of tasks with a timeout."""
         ages = [end_s - task.start_s if task.time_s is None else task.time_s for task in tasks]
         self.times = Times(ages, [task.time_s is None for task in tasks])
         self.miss = missed_share(tasks, end_s)
@@ -303,10 +303,10 @@ class Tasks:
 
 
 class RunData:
-    """A run's tables and its account, as metrics look at them. What nobody looks at is not read."""
+    """Tables and metadata of a run, read on demand."""
 
     def __init__(self, tables: Mapping[str, Table], meta: Meta) -> None:
-        """The tables by name."""
+        """Stores the tables by name."""
         self._tables, self.meta = tables, meta
 
     @functools.cached_property
@@ -317,13 +317,13 @@ class RunData:
 
     @functools.cached_property
     def classes(self) -> dict[str, Group]:
-        """The flows by class; one that the scenario declares may have none."""
+        """Flows by class. Declared classes may have none."""
         names = sorted({flow.flow_class for flow in self.flows.flows}.union(self.meta.get("classes", ())))
         return {name: Group(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
 
     @functools.cached_property
     def sizes(self) -> dict[str, Group]:
-        """The counted flows of all classes by ranges of sizes; flows without end are long."""
+        """Counted flows of all classes by range of sizes; backlogged flows are long."""
         found = self.flows.bins or {name: Group(self, ()) for name in SIZE_BINS}
         short, long = (
             [flow for name in names for flow in found[name].flows] for names in (("10kb", "100kb"), ("10mb", "larger"))
@@ -332,7 +332,7 @@ class RunData:
 
     @functools.cached_property
     def tasks(self) -> dict[str, Tasks]:
-        """The tasks that began after the warm-up, by kind."""
+        """Tasks that started after the warm-up, by kind."""
         every = [Task(*row) for row in self.rows("tasks", Task._fields)]
         counted = [task for task in every if task.start_s >= self.meta["warmup_s"]]
         kinds = {task.kind for task in counted}
@@ -343,18 +343,18 @@ class RunData:
 
     @functools.cached_property
     def is_ideal(self) -> bool:
-        """Whether an ideal scheduler made it, which has no packets and so no ports."""
+        """True for a run of an ideal scheduler, which has no packets and no ports."""
         return not list(self.rows("ports", ["port"]))
 
     def packets(self, count: float) -> float | None:
-        """A count of what an ideal scheduler does not have."""
+        """A count of packets or their events; None under an ideal scheduler."""
         return None if self.is_ideal else float(count)
 
     def measured(self, column: str) -> list[float]:
-        """What the measured ports have in a column."""
+        """Values of a column for the measured ports."""
         rows = self.rows("ports", ("port", column))
         return [float(value) for port, value in rows if port in self.meta["measured_ports"] and value is not None]
 
     def rows(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-        """Some columns of a table, row by row."""
+        """Selected columns of a table, row by row."""
         return zip(*(self._tables[table].get_column(name) for name in columns), strict=True)

@@ -1,6 +1,6 @@
-"""The stake of a metric in a run: how far one more late flow, or one timeout, would move the metric.
+"""Stake of a metric in a run: effect of one more late flow or timeout.
 
-Few seeds may all have missed such an event, so intervals make an allowance for it (see `shortflow.metrics.stats`).
+A few seeds may all miss such an event, so intervals make an allowance for it (see `shortflow.metrics.stats`).
 """
 
 import functools
@@ -37,28 +37,28 @@ from shortflow.quantities import parse
 from shortflow.scenario import Setting
 
 _FULL = 0.5
-"""From this share of the buffer on, a longest queue puts a run at risk of a timeout."""
+"""Longest queue, as a share of the buffer, that puts a run at risk of a timeout."""
 
 
 class _Family(NamedTuple):
-    """The statistics of one distribution of times or slowdowns."""
+    """Statistics of one distribution of times or slowdowns."""
 
     number: Statistic
     mean: Statistic
     percentiles: Mapping[Any, Statistic]
     mean_s: Statistic
-    """The mean time behind the mean."""
+    """Mean time of the same flows."""
     times: Mapping[Any, Statistic]
-    """The percentiles of time behind the percentiles."""
+    """Percentiles of time of the same flows."""
 
 
 class Risk(NamedTuple):
-    """The risk of a timeout in a run."""
+    """Risk of a timeout in a run."""
 
     timeout_s: float
-    """The minimum retransmission timeout; 0 if the run is not at risk."""
+    """Minimum RTO in seconds; 0 if the run is not at risk."""
     classes: Collection[str]
-    """The classes of flows that had timeouts."""
+    """Classes of flows that had timeouts."""
 
 
 _FAMILIES = (
@@ -73,7 +73,7 @@ _FAMILIES = (
 
 @functools.cache
 def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
-    """The percentage (none of a mean); the names of number, mean, longest, mean time and longest time."""
+    """Percentile (None for a mean), and names of number, mean, longest, mean time and longest time."""
     for family in _FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
         if percent or family.mean is metric.statistic:
@@ -83,11 +83,11 @@ def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
 
 
 def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
-    """How far one flow, or task, later than the others would move a metric of a run; 0 for other metrics.
+    """Change of a metric if one flow or task were late; 0 for other metrics.
 
-    The flow takes as long as the longest of the run. If the run is at risk and that time has no timeout in it, the flow
-    may take a timeout more than usual instead. A time has none if it is shorter than one, or if no flow of the metric's
-    class (of any class, for tasks) had one.
+    The late flow takes as long as the longest of the run. If the run is at risk and the longest time includes no
+    timeout, the flow may instead take one timeout more than the mean. A time includes none if it is shorter than a
+    timeout, or if no flow of the metric's class (of any class, for tasks) had one.
     """
     known = place(metric)
     if known is None or not all(values.get(name) for name in known[1]):
@@ -98,14 +98,14 @@ def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
     timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * mean / mean_s
     if percent is None:
         return max(longest - mean, timeout) / count
-    # The percentile moves up by one place of those at or above it, where distances grow as in an exponential tail.
+    # The percentile moves up by one rank. Gaps between ranks above it grow as in an exponential tail.
     later = int(count) - rank(int(count), percent)
     below = mean if later == 1 else values[metric.name]
     return max(longest - below, timeout) / (later * (1 + math.log(later)))
 
 
 def risk_of_timeout(rows: Sequence[Row], settings: Sequence[Setting]) -> Risk:
-    """The risk of a timeout in a run, from its metrics and settings. Of two settings of a key the last is in force.
+    """Risk of a timeout in a run, from its metrics and settings. The last setting of a key counts.
 
     A run is at risk if a packet was dropped, or a measured queue was longer than half the buffer.
     """
