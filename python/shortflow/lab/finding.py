@@ -50,8 +50,7 @@ class Finding:
     """Units of measured numbers that have one."""
     beyond: float = 0.0
     """Distance by which the interval (with one seed, the value) exceeds the band of agreement, relative to the end of
-    the band (absolute if that is zero).
-    """
+    the band (absolute if that is zero)."""
 
     @property
     def verdict(self) -> Verdict:

@@ -1,7 +1,6 @@
-"""The five papers: one package for each, with one module for each figure or table.
+"""The five papers: one package each, one module per figure or table.
 
-A module's figures are the `Figure` objects at its top level; a package's `CHOICES` are about what its paper leaves
-unspecified.
+A module's figures are its top-level `Figure` objects. A package's `CHOICES` are the details that its paper leaves open.
 """
 
 import functools
@@ -18,7 +17,7 @@ PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
 
 @functools.cache
 def figures() -> dict[str, Figure]:
-    """Every recipe by its id, in the order of the papers and of their modules' names."""
+    """All figures by id, in the order of papers and module names."""
     found: dict[str, Figure] = {}
     for paper in PAPERS:
         package = importlib.import_module(f"shortflow.papers.{paper}")
@@ -29,23 +28,23 @@ def figures() -> dict[str, Figure]:
 
 
 def claims() -> dict[str, Claim]:
-    """Every claim by its id."""
+    """All claims by id."""
     return {claim.id: claim for figure in figures().values() for claim in figure.claims}
 
 
 def title(paper: str) -> str:
-    """A paper's short name, authors and title."""
+    """Short name, authors and title of a paper."""
     return " ".join((importlib.import_module(f"shortflow.papers.{paper}").__doc__ or paper).split())
 
 
 def choices(paper: str) -> dict[str, Choice]:
-    """What a paper leaves unspecified, by name."""
+    """Details that a paper leaves open, by name."""
     chosen: dict[str, Choice] = importlib.import_module(f"shortflow.papers.{paper}").CHOICES
     return chosen
 
 
 def set_apart(figure: Figure) -> str:
-    """What a figure sets of its schemes beside choices and what it varies, in a sentence; empty for nothing."""
+    """Sentence on scheme settings that are neither choices nor grid values; empty for none."""
     taken = {pair for each in choices(figure.paper).values() for pair in as_pairs(each.values[each.taken])}
     where: dict[str, list[str]] = {}
     for name, study in figure.studies.items():
@@ -59,6 +58,6 @@ def set_apart(figure: Figure) -> str:
 
 
 def stand_ins(paper: str) -> dict[str, str]:
-    """The paper's schemes, each with what does nothing of its own: the one that it changes."""
+    """The scheme that each of the paper's schemes modifies: its stand-in for checks."""
     found: dict[str, str] = importlib.import_module(f"shortflow.papers.{paper}").STAND_INS
     return found

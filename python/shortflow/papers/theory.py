@@ -1,4 +1,4 @@
-"""Closed forms of the papers, with which their claims compare runs. Windows and queues are in packets.
+"""Closed forms of the papers, for comparison with runs. Windows and queues are in packets.
 
 Deviations:
 - L2DCT, Eq. 10 prints T_C = D; the paper's own (W2 - W1)/k round trips give D/k.
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 
 def threshold_bound(bdp: float, weight: float = 1.0) -> float:
-    """L2DCT, Eq. 13: above this K the queue never runs empty; with weight 1 DCTCP's (pECN, Eq. 1). Unit of `bdp`."""
+    """L2DCT, Eq. 13: minimum K for a queue that never empties; with weight 1 DCTCP's (pECN, Eq. 1). Unit of `bdp`."""
     w = weight**weight
     return float(w * bdp / (2 * (weight + 1) ** (weight + 1) - w))
 
 
 def gain_bound(bdp: float, threshold: float) -> float:
-    """XDCTCP, Eq. 5: below this g alpha covers at least one congestion event."""
+    """XDCTCP, Eq. 5: largest g for which alpha covers at least one congestion event."""
     return 1.386 / math.sqrt(2 * (bdp + threshold))
 
 
 @dataclass(frozen=True)
 class LongFlows:
-    """L2DCT, Sec. II-C: `count` synchronized flows of fixed weight on one bottleneck; with w = k = 1 DCTCP's."""
+    """L2DCT, Sec. II-C: `count` synchronised flows of fixed weight on one bottleneck; DCTCP's with w = k = 1."""
 
     bdp: float
     threshold: float
@@ -33,16 +33,16 @@ class LongFlows:
     weight: float = 1.0
     step: float = 1.0
     exact: bool = False
-    """Alpha from the root of Eq. 5, and not from Eq. 6, which assumes that b is small."""
+    """Alpha from the root of Eq. 5. Eq. 6 assumes a small b."""
 
     @property
     def critical_window(self) -> float:
-        """W0 = (C T + K)/N, at which the queue reaches K."""
+        """W0 = (C T + K)/N, the window at which the queue reaches K."""
         return (self.bdp + self.threshold) / self.count
 
     @property
     def last_round_share(self) -> float:
-        """Right-hand side of Eq. 5: the share of a tooth's packets that its last round trip sends."""
+        """Right-hand side of Eq. 5: share of a tooth's packets sent in its last round trip."""
         w0, k = self.critical_window, self.step
         return (2 * w0 * k + k * k) / (w0 + k) ** 2
 
@@ -97,7 +97,7 @@ class LongFlows:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """FaST, Eqs. 4 to 7: what a bottleneck holds, in bytes, of segments of `mss` bytes."""
+    """FaST, Eqs. 4 to 7: capacity of a bottleneck in bytes, for segments of `mss` bytes."""
 
     bdp: float
     threshold: float
@@ -105,19 +105,19 @@ class Bottleneck:
     mss: float
 
     def critical_window(self, flows: float) -> float:
-        """Eq. 4: the window, in segments, at which the queue of `flows` synchronized flows reaches K."""
+        """Eq. 4: window in segments at which the queue of `flows` synchronised flows reaches K."""
         return (self.bdp + self.threshold) / (flows * self.mss)
 
     def flows_at_minimum(self, w_min: float) -> float:
-        """Eq. 5: the number of flows that brings the critical window down to `w_min` segments."""
+        """Eq. 5: number of flows with a critical window of `w_min` segments."""
         return (self.bdp + self.threshold) / (w_min * self.mss)
 
     def outstanding(self) -> float:
-        """Eq. 6: the sum of windows, in segments, at which the buffer is full."""
+        """Eq. 6: sum of windows, in segments, that fills the buffer."""
         return (self.bdp + self.buffer) / self.mss
 
     def most_flows(self, w_min: float) -> float:
-        """Eq. 7: the number of flows of `w_min` segments that fill the buffer."""
+        """Eq. 7: number of flows of `w_min` segments that fill the buffer."""
         return self.outstanding() / w_min
 
 
@@ -130,7 +130,7 @@ class Weights:
 
     @property
     def share(self) -> float:
-        """The share of the first flow in the limit (Theorem 1)."""
+        """Share of the first flow in the limit (Theorem 1)."""
         return self.a / (self.a + self.b)
 
     @property
@@ -139,16 +139,16 @@ class Weights:
         return self.a + self.b
 
     def windows(self, window: float, capacity: float, events: int) -> Sequence[float]:
-        """The first flow's window at successive losses that halve both, where pipe and buffer hold `capacity`."""
+        """The first flow's window at successive losses that halve both; pipe and buffer hold `capacity`."""
         after = itertools.repeat(None, events)
         return list(itertools.accumulate(after, lambda w, _: 0.5 * w + 0.5 * capacity * self.share, initial=window))
 
 
 def nested_times(link: float, large: float, small: float, rate: float) -> tuple[float, float]:
-    """ATCP, Theorem 2: times of a small flow at `rate` and of the large one, within which it lives, on a link."""
+    """ATCP, Theorem 2: FCT of a small flow at `rate`, and of the large flow that contains it, on a link."""
     return small / rate, (large + small) / link
 
 
 def medium_rate(link: float, ratio: float) -> float:
-    """ATCP, Sec. VII-A: rate of a flow beside a large one of `ratio` times less weight."""
+    """ATCP, Sec. VII-A: rate of a flow beside a large one with weight lower by `ratio`."""
     return link * ratio / (ratio + 1)

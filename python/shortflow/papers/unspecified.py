@@ -1,4 +1,4 @@
-"""What several of the papers leave unspecified."""
+"""Choices shared by several papers."""
 
 from shortflow import lab
 

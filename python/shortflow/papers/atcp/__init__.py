@@ -30,7 +30,7 @@ CHOICES = {
         {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")},
     ),
 }
-"""What the paper leaves unspecified, by name."""
+"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"atcp": "tcp"}
-"""What the paper's schemes are changes of."""
+"""The scheme that each of the paper's schemes modifies."""

@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 and Secs. V-C, VI, VII-A: the fluid model, and the weight asked of the law that simulates."""
+"""Theorems 1 and 2 and Secs. V-C, VI, VII-A: fluid model, and the weight of the simulated law."""
 
 import itertools
 
@@ -14,7 +14,7 @@ WEIGHTS = ((1.0, 1.0), (1.0, 2.0), (3.0, 1.0), (0.5, 4.0))
 
 
 def weight_at(sent: int, **settings: str) -> float:
-    """What one ACK adds to the law's window in congestion avoidance, in units of 1/cwnd."""
+    """Growth by one ACK in congestion avoidance, in units of 1/cwnd."""
     law = Law("atcp", list(settings.items()), START)
     law.ssthresh = START
     law.sent = sent

@@ -1,4 +1,4 @@
-"""Fig. 2, Secs. I, V-D and VII-B: the trace over the chain of four hops, class of size by class of size."""
+"""Fig. 2, Secs. I, V-D and VII-B: the trace over a chain of four hops, by size class."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,9 +41,9 @@ SLACK = 1.02
 
 
 def _not_slower(ours: Result, theirs: Result) -> tuple[float, bool]:
-    """The share of finite flows that are not slower for certain, and whether unfinished ones leave it open of more.
+    """Share of finite flows that are certainly not slower; True if unfinished flows could add more.
 
-    A flow that did not finish takes its age at the end of the run or longer.
+    An unfinished flow takes at least its age.
     """
     flows, of_tcp = (completion(each.flows, each.meta) for each in (ours, theirs))
     both = flows.join(of_tcp, on="id", suffix="_tcp")
@@ -60,7 +60,7 @@ def _benefit(chain: lab.Data) -> Estimate:
 
 
 def _lead(chain: lab.Data) -> dict[str, float]:
-    """How much more the mean of medium flows falls than that of the other classes."""
+    """Decrease of the mean of medium flows minus that of each other class."""
     measures = {"medium": mean(MEDIUM), "small": mean(SMALL), "large": LARGE_TIME}
     falls = {name: -chain.measured_change(measure, "atcp", "tcp").value for name, measure in measures.items()}
     return {f"over {name}": falls["medium"] - falls[name] for name in ("small", "large")}

@@ -1,4 +1,4 @@
-"""Fig. 3 and Sec. III: what the synthetic trace shares with the measured one."""
+"""Fig. 3 and Sec. III: properties that the synthetic trace shares with the measured one."""
 
 import math
 
@@ -29,26 +29,26 @@ ARRIVALS: dict[str, object] = {
         }
     ],
 }
-"""A median of 4 ms between flows, the middle of the published range, is 49.5 flows a second: half a million flows."""
+"""The middle of the published range of medians, 4 ms, gives 49.5 flows per second: half a million flows."""
 
 TRAFFIC = lab.Study(ARRIVALS, ("ideal-ps",), seeds=1, quick_settings={"duration": "4000s"})
 
 
 @lab.measure("share of flows below 100 KB")
 def below_100_kb(result: Result) -> float:
-    """Of all that started."""
+    """Share of all flows that started."""
     return float((_drawn(result) <= 100e3).mean())
 
 
 @lab.measure("share of flows below 10 MB")
 def below_10_mb(result: Result) -> float:
-    """Of all that started."""
+    """Share of all flows that started."""
     return float((_drawn(result) <= 10e6).mean())
 
 
 @lab.measure("share of bytes in flows above 10 MB")
 def bytes_above(result: Result) -> float:
-    """Of all that started."""
+    """Share of the bytes of all flows that started."""
     drawn = _drawn(result)
     return float(drawn[drawn > 10e6].sum() / drawn.sum())
 
@@ -59,19 +59,19 @@ def _drawn(result: Result) -> Floats:
 
 @lab.measure("share of inter-arrival times of 0.4 to 40 ms")
 def usual_times(result: Result) -> float:
-    """Between starts of flows."""
+    """Inter-arrival times."""
     between = np.diff(np.sort(result.flows["start_s"].to_numpy()))
     return float(((between >= 0.4e-3) & (between <= 40e-3)).mean())
 
 
 @lab.measure("share of flows that last under 10 s")
 def under_10_s(result: Result) -> float:
-    """Of all sizes."""
+    """Share over all sizes."""
     return float((times(result, ALL) < 10).mean())
 
 
 def _spans(result: Result, band: Band) -> Floats:
-    """Start and end of every flow of a class, one a row; one that never ended goes on for ever."""
+    """Start and end of every flow of a class, one per row; ∞ for unfinished flows."""
     flows = result.flows.filter(pl.col("size_bytes") > band[0], pl.col("size_bytes") <= band[1])
     flows = flows.with_columns(pl.col("finish_s").fill_null(math.inf))
     return np.asarray(flows.select("start_s", "finish_s").to_numpy(), dtype=np.float64)
@@ -79,7 +79,7 @@ def _spans(result: Result, band: Band) -> Floats:
 
 @lab.measure("share of one-second bins with 1000 to 2000 active flows")
 def busy_bins(result: Result) -> float:
-    """After the warm-up."""
+    """Counts after the warm-up."""
     spans = _spans(result, ALL)
     bins = np.arange(result.meta["warmup_s"], result.meta["duration_s"])
     counts = np.asarray([((spans[:, 0] < start + 1) & (spans[:, 1] >= start)).sum() for start in bins])

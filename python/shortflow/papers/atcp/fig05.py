@@ -18,7 +18,7 @@ PATH = {
     "host": {"buffer": "$buffer"},
     "tcp": TCP,
 }
-"""Sender, switch, receiver: the queue is where the sender's own link begins."""
+"""Sender, switch, receiver: the queue is at the sender's own link."""
 
 LONG: dict[str, object] = {
     "title": "Two long flows over the same two hops of 100 Mbps",
@@ -61,18 +61,18 @@ FINITE: dict[str, object] = {
 }
 ONE_AND_TWO: dict[str, Value] = {**BASE, "transport.w_high": 2, "transport.w_low": 1}
 
-# Nothing here is random, so the second flow's start takes the place of the seed: it shifts the losses.
+# Nothing here is random. The second flow's start replaces the seed: it shifts the losses.
 SHIFTS_MS = range(0, 370, 37)
 LATER, STARTS = (tuple(f"{at + shift}ms" for shift in SHIFTS_MS) for at in (13000, 2000))
 # The first flow alone is past T when the second starts, and the second is below it to the end.
 BELOW = {**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"}
 TWO_WINDOWS = lab.Study(LONG, ("tcp", "atcp"), over={"later": LATER}, settings=BELOW, seeds=1)
-# The large flow is past T = 10 MB when the small one starts, and the small one never is.
+# The large flow is past T = 10 MB when the small one starts; the small one never reaches T.
 TWO_SIZES = lab.Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1)
 
 FIRST, SECOND = "0", "1"
 ROUND_TRIP_S = 0.0125
-"""With a full buffer."""
+"""RTT with a full buffer."""
 
 
 def _series(result: Result, kind: str, subject: str, after_s: float = 0.0) -> pl.DataFrame:
@@ -86,23 +86,23 @@ def _all(data: lab.Data, scheme: str) -> list[Result]:
 
 @lab.measure("window of the second flow over that of the first")
 def window_ratio(result: Result) -> float:
-    """Means, once both have settled."""
+    """Ratio of means after both flows have settled."""
     settled = result.meta["warmup_s"]
     first, second = (_series(result, "cwnd_seg", flow, settled)["value"].to_numpy() for flow in (FIRST, SECOND))
     return float(second.mean() / first.mean())
 
 
 def _cuts(result: Result, flow: str) -> Floats:
-    """When a flow's window was cut: it fell by a quarter or more from one sample to the next."""
+    """Times of window cuts: decreases by a quarter or more between samples."""
     series = _series(result, "cwnd_seg", flow, result.meta["warmup_s"])
     window, time = series["value"].to_numpy(), series["time_s"].to_numpy()
     return np.asarray(time[1:][window[1:] <= 0.75 * window[:-1]], dtype=np.float64)
 
 
 def _episodes(result: Result) -> list[dict[str, float]]:
-    """The congestion events, and when each flow's window was cut.
+    """Congestion events, each with the time of every flow's window cut.
 
-    A flow learns of a loss up to a round trip later: cuts of one event lie up to 15 ms apart, events 180 ms.
+    A flow detects a loss up to one RTT later: cuts of one event are up to 15 ms apart, events 180 ms.
     """
     cuts = [(float(time), flow) for flow in (FIRST, SECOND) for time in _cuts(result, flow)]
     episodes: list[dict[str, float]] = []
@@ -116,14 +116,14 @@ def _episodes(result: Result) -> list[dict[str, float]]:
 
 @lab.measure("share of congestion events that cut both windows within a round trip")
 def joint_cuts(result: Result) -> float:
-    """Of all events once both have settled."""
+    """Share of all events after both flows have settled."""
     episodes = [list(cuts.values()) for cuts in _episodes(result)]
     return sum(len(times) == 2 and max(times) - min(times) <= ROUND_TRIP_S for times in episodes) / len(episodes)
 
 
 @lab.measure("share of congestion events that cut both windows within two round trips")
 def shared_cuts(result: Result) -> float:
-    """Of all events once both have settled."""
+    """Share of all events after both flows have settled."""
     episodes = _episodes(result)
     return sum(len(cuts) == 2 for cuts in episodes) / len(episodes)
 
@@ -141,13 +141,13 @@ SMALL_TIME, LARGE_TIME = _completion("small", "10 MB"), _completion("large", "10
 
 @lab.measure("small flow's share of the link")
 def small_share(result: Result) -> float:
-    """Its mean rate over that of the link."""
+    """Mean rate over the link's rate."""
     return 80e6 / SMALL_TIME(result) / 100e6
 
 
 @lab.measure("rate of the small flow over that of the large one")
 def rate_ratio(result: Result) -> float:
-    """While both are active."""
+    """Ratio while both flows are active."""
     small = lab.some(result.flows.filter(pl.col("class") == "small"), "small flow")
     begin, end = (float(small[column].to_numpy()[0]) for column in ("start_s", "finish_s"))
     if math.isnan(end):

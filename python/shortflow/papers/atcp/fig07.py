@@ -14,7 +14,7 @@ USED = (4, 3)
 """Sum and ratio of W_H = 3 and W_L = 1."""
 GRID = tuple(itertools.product(SUMS, RATIOS))
 CROSS = tuple(point for point in GRID if USED[0] == point[0] or USED[1] == point[1])
-"""The two lines of the grid through the weights in use."""
+"""The two lines of the grid through the default weights."""
 
 
 def _weights(total: int, ratio: int) -> tuple[float, float]:
@@ -27,10 +27,10 @@ def _columns(points: Sequence[tuple[int, int]]) -> dict[str, list[float]]:
 
 
 class Pairs(lab.Study):
-    """A study whose points are rows: the first value of every key, then the second of every key, and so on."""
+    """A study with points by row: all first values of the keys, all second values, and so on."""
 
     def positions(self, scale: lab.Scale) -> Iterator[Position]:
-        """One point for each row."""
+        """One point per row."""
         return zip(*self.grid(scale).values(), strict=True)
 
 
@@ -48,7 +48,7 @@ Gains = dict[tuple[int, int], Estimate]
 
 
 def _changes(weights: lab.Data, chain: lab.Data, band: Band) -> Gains:
-    """How far the median lies above TCP's at every point that was run."""
+    """Change of the median from TCP's at every point."""
     baseline = chain.results("tcp")
     found = {}
     for point in GRID:
@@ -64,7 +64,7 @@ def _lowest(weights: lab.Data, chain: lab.Data, band: Band) -> Estimate:
 
 
 def _beyond_medium(weights: lab.Data, chain: lab.Data) -> float:
-    """How much less than that of medium flows the best median of small ones falls."""
+    """Best decrease of the small flows' median minus that of medium flows."""
     return _lowest(weights, chain, SMALL).value - _lowest(weights, chain, MEDIUM).value
 
 
@@ -74,7 +74,7 @@ def _with_ratio_above_2(weights: lab.Data, chain: lab.Data) -> dict[str, Estimat
 
 
 def _lead(chain: lab.Data) -> Estimate:
-    """How much more the median of medium flows falls, paired over the seeds."""
+    """Decrease of the medium flows' median minus that of small flows, paired by seed."""
     leads = []
     for ours, theirs in zip(chain.results("atcp"), chain.results("tcp"), strict=True):
         small, medium = (1 - median(band)(ours) / median(band)(theirs) for band in (SMALL, MEDIUM))
@@ -99,7 +99,7 @@ def _sum_shape(weights: lab.Data, chain: lab.Data) -> lab.Finding:
 
 
 def _panels(band: Band, name: str, percent: float) -> lab.Draw:
-    """Over each weight; `percent` is what the paper prints for the weights in use."""
+    """Panels over each weight; `percent` is the printed decrease for the default weights."""
 
     def draw(weights: lab.Data, chain: lab.Data) -> Sequence[lab.Drawing]:
         changes = _changes(weights, chain, band)

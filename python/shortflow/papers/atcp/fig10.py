@@ -11,7 +11,7 @@ from shortflow.result import Result
 
 SCHEMES = ("tcp", "dctcp", "atcp")
 ANSWERS = lab.Study("atcp-answers", SCHEMES, settings=BASE, quick_settings={"traffic.1.repeat": 16, "duration": "60s"})
-# Eight mappers and eight reducers instead of twenty, whose shuffle is 3.2 GB a job.
+# Eight mappers and eight reducers; the paper's twenty shuffle 3.2 GB a job.
 SHUFFLES = lab.Study(
     "mapreduce",
     SCHEMES,
@@ -24,7 +24,7 @@ PRINTED_S = {
     SMALL: {"tcp": 0.21, "dctcp": 0.02, "atcp": 0.021},
     MEDIUM: {"tcp": 1.1, "dctcp": 0.93, "atcp": 0.81},
 }
-"""Medians as printed."""
+"""Printed medians."""
 IN_30_MS = in_time(SMALL, 0.03, "answer")
 
 
@@ -75,7 +75,7 @@ def _leftmost(shuffles: lab.Data) -> lab.Finding:
 
 
 def _less_expected(shuffles: lab.Data) -> dict[str, float]:
-    """How far the job's change lies from the change of the shuffle times its share of TCP's job."""
+    """Change of the job minus that of the shuffle, weighted by its share of TCP's job."""
     share = shuffles.mean("tcp", "shuffle_time_s").value / shuffles.mean("tcp", "job_time_s").value
     return {
         scheme: shuffles.change(scheme, "tcp", "job_time_s").value

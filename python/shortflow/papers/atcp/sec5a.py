@@ -13,7 +13,7 @@ SHARED: dict[str, object] = {
     "traffic": [{"kind": "long-lived", "class": "long", "flows": "$flows", "from": 0, "to": 1, "stagger": "100ms"}],
     "measure": {"ports": ["s0->h1"]},
 }
-# T is such that weights change from high to low within the run, at other times for every flow.
+# With this T, each flow's weight changes from high to low within the run, at different times.
 LINK = lab.Study(
     SHARED,
     ("tcp", "atcp"),

@@ -1,8 +1,8 @@
-"""What ATCP's figures share: the synthetic trace, the chain it crosses, and how sizes are classed (Sec. III).
+"""Shared by ATCP's figures: the synthetic trace, the chain it crosses, and size classes (Sec. III).
 
-On a hot link of the paper there are tens of flows at once, and a large one more than 95 % of the time. Here some large
-flows are always there, as many as TCP's published medians take (2.3 s for medium flows, 200 ms for all); they are told
-from the others by class, and their completion times by their rate.
+Hot links of the paper carry tens of flows at once, and a large one more than 95 % of the time. Here a constant number
+of large flows is always active. The number is calibrated to TCP's published medians (2.3 s for medium flows, 200 ms for
+all). Large flows form a class; their completion times follow from their rate.
 """
 
 import math
@@ -31,15 +31,15 @@ SMALL_SIZES = {"kind": "log-uniform", "min": "1KB", "max": "100KB"}
 MEDIUM_SIZES = {"kind": "log-uniform", "min": "100KB", "max": "10MB"}
 LARGE_SIZES = {"kind": "log-uniform", "min": "10MB", "max": "1GB"}
 LARGE_FLOWS = 16
-"""At once on a link: calibrated on TCP alone. Over eight runs of 100 s its medians are 2.2 s with NewReno and 2.1 s
-with SACK for medium flows, 0.22 and 0.16 s for all: they do not tell which of the two the paper has."""
+"""Large flows per link, calibrated on TCP alone. Over eight runs of 100 s, medians are 2.2 s with NewReno and 2.1 s
+with SACK for medium flows, 0.22 and 0.16 s for all. They do not tell which recovery the paper has."""
 TRACE_SIZES = {
     "kind": "mixture",
     "parts": [{"share": 0.80, **SMALL_SIZES}, {"share": 0.19, **MEDIUM_SIZES}, {"share": 0.01, **LARGE_SIZES}],
 }
 NON_LARGE_SIZES = {"kind": "mixture", "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}]}
 INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
-"""80 % of the inter-arrival times within two orders of magnitude, as those of Fig. 3(d)."""
+"""80 % of the inter-arrival times are within two orders of magnitude, as in Fig. 3(d)."""
 
 TRACE_MEAN_BYTES = 2_577_000
 """Mean of `TRACE_SIZES`: 0.8 x 21.5 KB + 0.19 x 2.15 MB + 0.01 x 215 MB."""
@@ -49,7 +49,7 @@ SWITCH = {"buffer": "$buffer", "mark_above": "20pkt"}
 TCP = {"rto_min": "200ms"}
 
 BASE = {"transport.recovery": "newreno"}
-"""All schemes recover alike, so that they differ in their window laws alone."""
+"""Equal recovery for all schemes, so only window laws differ."""
 
 TRACE_SETTINGS: Mapping[str, Value] = {
     **BASE,
@@ -58,16 +58,16 @@ TRACE_SETTINGS: Mapping[str, Value] = {
     "drain": "3000s",
     "measure.sample_every": "off",
 }
-"""By the end of the warm-up large flows have sent the 10 MB of the high weight; all others are waited for."""
+"""The warm-up ends after large flows have sent the 10 MB of the high weight. All other flows run to completion."""
 QUICK_TRACE = {"duration": "140s"}
 
 OTHERS = round(0.99 * 100e6 / 8 / TRACE_MEAN_BYTES, 4)
-"""Small and medium flows per second where the trace, large flows too, fills 100 Mbps."""
+"""Small and medium flows per second for a trace that fills 100 Mbps with its large flows."""
 END_TO_END = ("0-3", "16-19")
 
 
 def chain(title: str, parameters: Table, traffic: Sequence[Table]) -> dict[str, object]:
-    """Four hops of 100 Mbps and 50 us; hosts 4i to 4i+3 are at the i-th of five nodes."""
+    """Four hops of 100 Mbps and 50 us; hosts 4i to 4i+3 are at node i of five."""
     return {
         "title": title,
         "duration": TRACE_SETTINGS["duration"],
@@ -91,7 +91,7 @@ def chain(title: str, parameters: Table, traffic: Sequence[Table]) -> dict[str, 
 
 
 def across(flow_class: str, ends: tuple[str, str], **rate: Value) -> dict[str, object]:
-    """Flows with the inter-arrival times of the trace from one group of hosts to another."""
+    """Flows from one group of hosts to another, with the trace's inter-arrival times."""
     return {
         "kind": "arrivals",
         "class": flow_class,
@@ -105,7 +105,7 @@ def across(flow_class: str, ends: tuple[str, str], **rate: Value) -> dict[str, o
 
 
 def large(flows: Value, ends: tuple[str, str | int]) -> dict[str, object]:
-    """Large flows that are always there."""
+    """Large flows that are always active."""
     return {"kind": "long-lived", "class": "large", "flows": flows, "from": ends[0], "to": ends[1], "stagger": "100ms"}
 
 
@@ -117,9 +117,9 @@ TRACE = chain(
 
 
 def times(result: Result, band: Band, flow_class: str = "") -> Floats:
-    """Completion times of the flows above the lower and up to the upper size, without those of the warm-up.
+    """Completion times of flows in a band of sizes (lower end excluded), without the warm-up.
 
-    With `flow_class` they are those of a class alone. A flow that never ended took for ever.
+    With `flow_class`, of that class only. ∞ for unfinished flows.
     """
     flows = result.flows if not flow_class else result.flows.filter(result.flows["class"] == flow_class)
     flows = flows.filter(
@@ -131,7 +131,7 @@ def times(result: Result, band: Band, flow_class: str = "") -> Floats:
 
 
 def median(band: Band, flow_class: str = "", percent: float = 50) -> lab.Measure:
-    """The median, or another percentile, of the completion times in a band of sizes."""
+    """Median or other percentile of completion times in a band of sizes."""
     name = "median" if percent == 50 else f"percentile {percent:g}"
     return lab.Measure(
         f"{name} of {SIZES[band]} flows", "s", lambda result: nearest_rank(times(result, band, flow_class), percent)
@@ -139,7 +139,7 @@ def median(band: Band, flow_class: str = "", percent: float = 50) -> lab.Measure
 
 
 def mean(band: Band) -> lab.Measure:
-    """The mean of the completion times in a band of sizes."""
+    """Mean completion time in a band of sizes."""
     return lab.Measure(f"mean of {SIZES[band]} flows", "s", lambda result: float(times(result, band).mean()))
 
 
@@ -148,11 +148,11 @@ def _large_time(result: Result) -> float:
 
 
 LARGE_TIME = lab.Measure("time of large flows", "s/bit", _large_time)
-"""For each bit: they have no end of their own."""
+"""Seconds per bit: large flows have no end."""
 
 
 def in_time(band: Band, deadline_s: float, flow_class: str = "") -> lab.Measure:
-    """The share of a band of sizes that is done by a deadline."""
+    """Share of a band of sizes that finishes by a deadline."""
     return lab.Measure(
         f"share of {SIZES[band]} flows done in {1e3 * deadline_s:g} ms",
         "",
@@ -161,12 +161,12 @@ def in_time(band: Band, deadline_s: float, flow_class: str = "") -> lab.Measure:
 
 
 def over_tcp(metric: lab.Metric, study: str = "") -> lab.Quantity:
-    """How far ATCP lies above TCP, paired over the seeds."""
+    """Paired relative difference of ATCP from TCP."""
     return lab.change("atcp", "tcp", metric, study)
 
 
 def relative(results: Sequence[Result], baseline: Sequence[Result], measure: lab.Measure) -> Estimate:
-    """The relative change from one list of results to another, paired by position."""
+    """Relative difference between two lists of results, paired by position."""
     change = paired_difference([measure(result) for result in results], [measure(result) for result in baseline])
     if change is None:
         raise TooLittle("the baseline is zero")

@@ -1,4 +1,4 @@
-"""Table III: a web service in a tree, beside backups of its database and background flows of the trace."""
+"""Table III: a web service in a tree, with database backups and background flows of the trace."""
 
 from shortflow import lab
 from shortflow.papers.atcp.setup import (
@@ -33,8 +33,8 @@ TREE: dict[str, object] = {
     ],
     "measure": {"ports": ["tor1->root0", "tor2->root0"]},
 }
-"""Large flows of the background share both paths of the web's: so many that TCP's median of medium flows is the
-published one, 1.7 s. The last is the backup."""
+"""Large background flows share both paths of the web service. Their number gives TCP's published median of medium
+flows, 1.7 s. The last flow is the backup."""
 WEB = lab.Study(TREE, ("tcp", "atcp"), settings=BASE, quick_settings={"duration": "140s"})
 SMALL_MEDIAN, MEDIUM_MEDIAN = median(SMALL, "web"), median(MEDIUM, "web")
 

@@ -21,7 +21,7 @@ from shortflow.papers.atcp.setup import (
 )
 
 HOPS = [(f"{4 * hop}-{4 * hop + 3}", f"{4 * hop + 4}-{4 * hop + 7}") for hop in range(4)]
-"""The hosts before and behind each link."""
+"""Hosts before and behind each link."""
 
 DENSITY = lab.Study(
     TRACE,
@@ -40,8 +40,8 @@ LARGE_ON_CHAIN = lab.Study(
     settings=TRACE_SETTINGS,
     quick_settings=QUICK_TRACE,
 )
-# Behind four full queues TCP's median of medium flows is 7 s with a single large flow on each link, where the paper has
-# 2.5 s, and minutes with a quarter of the others' number.
+# Behind four full queues, TCP's median of medium flows is 7 s with a single large flow per link (paper: 2.5 s),
+# and minutes with a quarter of the number of the other studies.
 SMALL_ON_CHAIN = lab.Study(
     chain(
         "Large flows over one link each, others over the whole chain",
@@ -69,7 +69,7 @@ ROWS: dict[str, Row] = {
 def _row(
     name: str, says: str, small: tuple[int, int], medium: tuple[float, float], row: Row, study: str = ""
 ) -> lab.Claim:
-    """A row of a table: medians with TCP and with ATCP, of small flows in ms and of medium ones in s."""
+    """A row of a table: medians with TCP and ATCP, of small flows in ms and medium flows in s."""
     printed = {
         "tcp_small_ms": small[0],
         "atcp_small_ms": small[1],
@@ -83,7 +83,7 @@ def _row(
 
 
 def _denser(density: lab.Data) -> dict[str, float]:
-    """Each median over the one without the added class."""
+    """Each median over the median without the added class."""
     found = {}
     for scheme in ("tcp", "atcp"):
         for name, metric in MEDIANS.items():

@@ -32,7 +32,7 @@ CHOICES = {
     ),
     "rto-clock": RTO_CLOCK,
 }
-"""What the paper leaves unspecified, by name."""
+"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"fast": "dctcp"}
-"""What the paper's schemes are changes of."""
+"""The scheme that each of the paper's schemes modifies."""

@@ -1,4 +1,4 @@
-"""Secs. 3 and 4: the equations and Algorithm 1, asked of the very code that simulates."""
+"""Secs. 3 and 4: equations and Algorithm 1, evaluated with the simulator's own law."""
 
 from shortflow import lab
 from shortflow._core import Law
@@ -20,19 +20,19 @@ def _past_probing(vwnd: float, **settings: str) -> Law:
 
 
 def _window(law: Law, marked: int, total: int) -> None:
-    """Acknowledges one window of `total` segments of which the first `marked` carry a mark."""
+    """Acknowledges a window of `total` segments, the first `marked` with ECE."""
     for index in range(total):
         law.ack(MSS, index < marked, index == total - 1)
 
 
 def _alpha(law: Law) -> float:
-    """The estimate of a law that has one."""
+    """Alpha of a law that has one."""
     assert law.alpha is not None
     return law.alpha
 
 
 def _marked_fraction() -> lab.Pairs:
-    # With g = 1 alpha is F itself. FaST counts ACKs, so that ACKs of unequal segments weigh the same.
+    # With g = 1 alpha equals F. FaST counts ACKs, so ACKs of unequal segments have equal weight.
     fast, dctcp = _past_probing(10.0, g="1"), _law("dctcp", 10.0, g="1")
     for law in (fast, dctcp):
         _window(law, 1, 4)
@@ -72,7 +72,7 @@ def _virtual_window() -> lab.Pairs:
 
 
 def _segment(vwnd: float) -> int:
-    """Eq. 9, to the byte, rounded down."""
+    """Eq. 9 in bytes, rounded down."""
     return MSS if vwnd >= 1 else max(100, int(MSS * vwnd))
 
 

@@ -1,4 +1,4 @@
-"""Fig. 4: the mean query time over the number of workers; and what Sec. 4 and Sec. 6 say of these queries."""
+"""Fig. 4: mean query time over the number of workers; Secs. 4 and 6 on these queries."""
 
 import polars as pl
 
@@ -7,7 +7,7 @@ from shortflow.papers.fast.setup import ALONE, PORT, SCHEMES, WORKERS, asked, qu
 from shortflow.result import Result
 
 TIMEOUT_S = 0.010
-"""A query that takes longer has waited for a retransmission timeout."""
+"""Longer queries had a retransmission timeout."""
 
 NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
 KNEE = queries(("dctcp", "fast"), {"workers": (45, 50)})
@@ -33,18 +33,17 @@ def _round_trip(ping: lab.Data) -> lab.Pairs:
 
 @lab.measure("share of queries without a timeout")
 def queries_without_timeout(result: Result) -> float:
-    """None of whose flows had one."""
+    """Share of queries whose flows had no timeout."""
     late = result.flows.filter(pl.col("timeouts") > 0)["task"].n_unique()
     return 1.0 - late / asked(result)
 
 
 @lab.measure("share of segments below the MSS, after probing and but for the last")
 def small_segments(result: Result) -> float:
-    """At least this share of segments after probing is smaller than the MSS, from the packets that arrive.
+    """Lower bound on the share of segments after probing smaller than the MSS, from arriving packets.
 
-    10 KB are three probes of 730 bytes and 7810 bytes more, so that at most five of the later segments are whole. The
-    last one is what is left over and does not count. Packets are those of the port to the root without the ACKs of its
-    requests.
+    10 KB are three probes of 730 bytes and 7810 bytes more, so at most five later segments are whole. The last segment
+    is a remainder and does not count. Packets are those of the port to the root, without the ACKs of its requests.
     """
     answers = result.flows.filter(pl.col("class") == "query").height
     (packets,) = lab.some(result.ports.filter(pl.col("port") == PORT), "port")["tx_packets"]
@@ -54,13 +53,13 @@ def small_segments(result: Result) -> float:
 
 @lab.measure("share of queries without a loss")
 def queries_without_loss(result: Result) -> float:
-    """None of whose flows retransmitted: nothing is retransmitted unless something is lost."""
+    """Share of queries whose flows had no retransmission. Without loss, nothing is retransmitted."""
     lossy = result.flows.filter(pl.col("retransmits") > 0)["task"].n_unique()
     return 1.0 - lossy / asked(result)
 
 
 def first(scheme: str, metric: lab.Metric, above: float, study: str = "alone") -> lab.Quantity:
-    """The smallest number of workers at which the mean of a metric is above a limit; 0 if none is."""
+    """Smallest number of workers with the mean of a metric above a limit; 0 if none."""
     quantity = lab.level(scheme, metric, study)
 
     def smallest(data: lab.Data) -> float:

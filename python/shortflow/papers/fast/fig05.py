@@ -1,4 +1,4 @@
-"""Figs. 5 and 6: timeouts per query, and how they spread over workers."""
+"""Figs. 5 and 6: timeouts per query, and their distribution over workers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,13 +12,13 @@ from shortflow.result import Result
 
 @lab.measure("timeouts per query")
 def per_query(result: Result) -> float:
-    """Of all workers together, mean over the queries."""
+    """Timeouts of all workers, mean over the queries."""
     answers = result.flows.filter(pl.col("class") == "query")
     return float(answers["timeouts"].sum()) / asked(result)
 
 
 def share_with(timeouts: int) -> lab.Measure:
-    """The share of answers that waited for at least this many timeouts."""
+    """Share of answers with at least this many timeouts."""
 
     def read(result: Result) -> float:
         answers = result.flows.filter(pl.col("class") == "query")
@@ -29,13 +29,13 @@ def share_with(timeouts: int) -> lab.Measure:
 
 @lab.measure("share of queries with a worker of three timeouts")
 def queries_with_three(result: Result) -> float:
-    """Or more."""
+    """Share with three or more timeouts."""
     hit = result.flows.filter(pl.col("class") == "query", pl.col("timeouts") >= 3)["task"].n_unique()
     return hit / asked(result)
 
 
 def _explained(alone: lab.Data) -> dict[str, float]:
-    """The share of the variance of the timeouts that a line explains, from 50 workers on."""
+    """R² of a linear fit of timeouts over workers, from 50 workers on."""
     many = [n for n in WORKERS if n >= 50]
     found = {name: [alone.measured(per_query, name, workers=n).value for n in many] for name in SCHEMES}
     return {name: float(np.corrcoef(many, values)[0, 1]) ** 2 for name, values in found.items()}
@@ -48,7 +48,7 @@ def counts(data: lab.Data, title: str) -> lab.Drawing:
 
 
 def lines(x: Sequence[float], found: Mapping[str, Sequence[float]]) -> list[lab.Line]:
-    """A curve for each name."""
+    """One curve per name."""
     return [lab.Line(name, x, values) for name, values in found.items()]
 
 

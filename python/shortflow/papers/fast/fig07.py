@@ -1,4 +1,4 @@
-"""Figs. 7 to 9: the queries again while a flow of 10 MB fills the root's link, and what becomes of that flow."""
+"""Figs. 7 to 9: queries while a 10 MB flow fills the root's link, and the goodput of that flow."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from shortflow.result import Result
 ROUNDS = 10
 PERIOD_MS = 2000
 HEAD_START_MS = 10
-"""How long the 10 MB have been under way when the root asks: the paper says only that they fill the link."""
+"""Start of the 10 MB flow before the query: the paper says only that the flow fills the link."""
 
 BULK = {
     "kind": "incast",
@@ -42,7 +42,7 @@ BACKGROUND = lab.Study(
     settings=DCTCP,
     of_scheme=OF_SCHEME,
 )
-"""Ten rounds in a run, each with a new flow of 10 MB and one query."""
+"""Ten rounds per run, each with a new 10 MB flow and one query."""
 
 BOTH = {"background": BACKGROUND, "alone": ALONE}
 
@@ -51,7 +51,7 @@ MANY = lab.Every(60)
 
 @lab.measure("throughput of the 10 MB", "bps")
 def bulk(result: Result) -> float:
-    """10 MB over the time that they take, mean over the rounds."""
+    """10 MB over the FCT, mean over the rounds."""
     flows = result.flows.filter(pl.col("class") == "bulk")
     return float((flows["size_bytes"] * 8 / flows["fct_s"]).to_numpy().mean())
 
@@ -65,12 +65,12 @@ def queue_before_queries(result: Result) -> float:
 
 
 def _more(metric: lab.Metric, *schemes: str, workers: lab.Selection) -> lab.Quantity:
-    """How much more of something there is beside 10 MB than alone."""
+    """Difference of a metric with and without the 10 MB flow."""
     return lab.difference(*(lab.level(schemes, metric, study) for study in BOTH)).at(workers=workers)
 
 
 def _times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
-    """Timeouts over all numbers of workers, over those alone."""
+    """Timeouts over those without the flow, summed over all numbers of workers."""
 
     def total(data: lab.Data, scheme: str) -> float:
         return sum(data.measured(per_query, scheme, workers=n).value for n in WORKERS)
@@ -79,7 +79,7 @@ def _times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
 
 
 def _out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
-    """How far FaST's timeouts lie from those alone, over the larger of 5 and 25 %."""
+    """Deviation of FaST's timeouts from those without the flow, over the larger of 5 and 25 %."""
     found = {}
     for n in (n for n in WORKERS if n >= 60):
         here, there = (data.measured(per_query, "fast", workers=n).value for data in (background, alone))

@@ -1,4 +1,4 @@
-"""Figs. 10 and 11: how long FaST flows share a link; and Sec. 3.2 on the windows of long DCTCP flows."""
+"""Figs. 10 and 11: fairness of long FaST flows on one link; Sec. 3.2 on windows of long DCTCP flows."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ STEP_S = 3.0
 SAMPLE_S = 0.1
 SETTLING_S = 0.5
 PAYLOAD = 1460 / 1500
-"""Share of the link that payload can have."""
+"""Payload share of the link."""
 
 ARRIVING = tree(
     "Five flows of 1 GB in a rack, one more every 3 s",
@@ -62,13 +62,13 @@ WINDOWS = lab.Study(
 
 
 def _shares(result: Result, flow: int) -> pl.DataFrame:
-    """Throughput of a flow in bits per second, in intervals that end at `time_s`."""
+    """Throughput of a flow in bits per second, for intervals that end at `time_s`."""
     samples = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == f"flow{flow}"))
     return samples.select("time_s", "value").sort("time_s")
 
 
 def _deviation(active: int) -> lab.Measure:
-    """The largest relative deviation from the fair share, half a second after the start of the last flow."""
+    """Largest relative deviation from the fair share, 0.5 s after the last start."""
 
     def worst(result: Result) -> float:
         begin = (active - 1) * STEP_S + SETTLING_S
@@ -81,13 +81,13 @@ def _deviation(active: int) -> lab.Measure:
 
 @lab.measure("Jain's index")
 def fairness(result: Result) -> float:
-    """Of the bytes that all flows delivered."""
+    """Jain index of bytes delivered."""
     return jain_index(result.flows["delivered_bytes"].to_list())
 
 
 @lab.measure("mean window", "segments")
 def mean_window(result: Result) -> float:
-    """Over flows and time after the warm-up."""
+    """Mean over flows and time after the warm-up."""
     windows = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= result.meta["warmup_s"]))
     return float(windows["value"].to_numpy().mean())
 
@@ -98,7 +98,7 @@ def _theory(flows: float) -> float:
 
 
 def _over_theory(windows: lab.Data) -> dict[str, Estimate]:
-    """The mean window over the computed one."""
+    """Mean window over the theoretical one."""
     measures = {n: _relative_window(float(n)) for n in windows.values("flows")}
     return {f"{n} flows": windows.measured(measure, "dctcp", flows=n) for n, measure in measures.items()}
 

@@ -1,4 +1,4 @@
-"""Fig. 12: DCTCP's query time over the segment size; and Sec. 3.2 on how many flows fit without loss."""
+"""Fig. 12: DCTCP's query time over the segment size; Sec. 3.2 on the number of flows without loss."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ PACKETS = (100, 250, 500, 750, 1000, 1250, 1500)
 
 
 def mss(packet: int) -> str:
-    """The payload of a packet of this size, as a setting."""
+    """Payload of a packet of this size, as a setting."""
     return f"{packet - HEADER}B"
 
 
-# An answer is far below 64 KiB, and a receive window in segments would shrink with them.
+# An answer is far below 64 KiB. A receive window in segments would shrink with the segments.
 NO_WINDOW = {"tcp.receive_window": "unlimited"}
 SIZES = queries(
     ("dctcp",), {"workers": (25, 40, 50, 60, 80), "tcp.mss": [mss(packet) for packet in PACKETS]}, NO_WINDOW
@@ -36,7 +36,7 @@ INCAST = lab.Study(
     settings=DCTCP,
     quick_settings={"repetitions": 10},
 )
-"""In the root's rack, where the round trip is 100 us."""
+"""In the root's rack, with an RTT of 100 us."""
 
 
 def _times(sizes: lab.Data, workers: int) -> dict[int, float]:
@@ -53,13 +53,13 @@ def _best(workers: int) -> lab.Quantity:
 
 
 def _gain(sizes: lab.Data) -> float:
-    """The time of the best size with 40 workers over that of 1500 bytes, less 1."""
+    """Time of the best size over that of 1500 bytes, less 1, with 40 workers."""
     times = _times(sizes, 40)
     return min(times.values()) / times[1500] - 1
 
 
 def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
-    """The largest count of workers below the first one at which any run drops a packet."""
+    """Largest count of workers below the first with a packet drop in any run."""
     most = 0
     for count in data.values("workers"):
         if data.measured(lab.drops_in_run, "dctcp", workers=count, **fixed).value > 0:
@@ -69,7 +69,7 @@ def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
 
 
 def _over_theory(fitting: lab.Data) -> dict[str, float]:
-    """The most workers without a drop, over Eq. 7, by the size of packets."""
+    """Most workers without a drop, over Eq. 7, by packet size."""
     found = {}
     for packet in (500, 1000, 1500):
         theory = Bottleneck(12_500.0, 30_000.0, 100_000.0, float(packet)).most_flows(2.0)

@@ -1,7 +1,7 @@
-"""What FaST's simulations have in common: the tree of Fig. 3, its switches, the queries, and the three transports.
+"""Shared by FaST's simulations: the tree of Fig. 3, its switches, queries, and three transports.
 
-Every answer comes on a connection of its own, and more than 99 workers share servers. Recovery is NewReno's for all
-three, as the paper compares with NewReno.
+Each answer has its own connection; more than 99 workers share servers. All three use NewReno recovery, because the
+paper compares with NewReno.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,29 +16,29 @@ SCHEMES = ("tcp", "dctcp", "fast")
 NEWRENO: dict[str, Value] = {"transport.recovery": "newreno"}
 MARKING: dict[str, Value] = {**NEWRENO, "transport.initial_alpha": 1}
 DCTCP: dict[str, Value] = {**MARKING, "transport.cwnd_floor": 2}
-"""Eq. 3: the paper's DCTCP never has fewer than two segments."""
+"""Eq. 3: the paper's DCTCP keeps at least two segments."""
 
 ROOT = 0
 PORT = "tor0->h0"
-"""The port to the root."""
+"""Port to the root."""
 
 SWITCH = {
     "buffer": "1MB",
     "mark_above": "97.5KB",
     "tor": {"buffer": "100KB", "mark_above": "30KB", "up": {"mark_above": "97.5KB"}},
 }
-"""K is 20 packets at 1 Gbps and 65 at 10 Gbps, in bytes as small segments need; the core's buffer is large."""
+"""K is 20 packets at 1 Gbps and 65 at 10 Gbps, in bytes because of small segments; the core's buffer is large."""
 
 TCP = {"rto_min": "10ms", "initial_window": 1, "ack_every": 2, "receive_window": "44pkt"}
-"""As ns-3 had it in 2014: without window scaling a receiver offers 64 KiB at most, and ACKs are delayed."""
+"""Like ns-3 in 2014: receive window of 64 KiB without scaling, delayed ACKs."""
 
 
 OF_SCHEME: dict[str, dict[str, Value]] = {"fast": {"tcp.ack_every": 1}}
-"""FaST sends a small segment per round trip, which would otherwise wait each time for the timer of the delayed ACK."""
+"""FaST sends one small segment per RTT; with delayed ACKs each would wait for the timer."""
 
 
 def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hosts: int = 20) -> dict[str, object]:
-    """Five racks of servers at 1 Gbps under one switch at 10 Gbps, 25 us a link, with this traffic."""
+    """Five racks of servers at 1 Gbps under one switch at 10 Gbps, 25 us per link, with this traffic."""
     return {
         "title": title,
         "duration": duration,
@@ -59,7 +59,7 @@ def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hos
 
 
 def query(**more: object) -> dict[str, object]:
-    """Traffic: the root asks `$workers` workers, and each answers with 10 KB within 10 us."""
+    """Traffic: the root asks `$workers` workers; each answers with 10 KB within 10 us."""
     return {
         "kind": "queries",
         "class": "query",
@@ -75,11 +75,11 @@ QUERIES = {
     **tree("Queries to workers in five racks, 10 KB each", "100s", [query(repeat="$repetitions", think="10ms")]),
     "parameters": {"workers": 40, "repetitions": 100},
 }
-"""One query after the other, and nothing else in the network."""
+"""Consecutive queries without other traffic."""
 
 
 def asked(result: Result) -> float:
-    """How many queries there were."""
+    """Number of queries."""
     return lab.recorded(result, "query_count", "query")
 
 
@@ -91,7 +91,7 @@ def queries(
     over: Mapping[str, Sequence[Value]] | None = None,
     settings: Mapping[str, Value] | None = None,
 ) -> lab.Study:
-    """A study of queries alone, over the number of workers unless another grid is given."""
+    """A study of queries alone (default: over the number of workers)."""
     floor = DCTCP if "dctcp" in schemes else MARKING
     return lab.Study(
         QUERIES,

@@ -1,4 +1,4 @@
-"""Sec. II-C, Eq. 13: how large K must be, and how the queue's swing grows with the bandwidth-delay product."""
+"""Sec. II-C, Eq. 13: minimum K, and growth of the queue's swing with the bandwidth-delay product."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ SIMULATED_WEIGHTS = (0.5, 1.0, 2.5)
 
 
 def _at(bdp: int) -> lab.Study:
-    """Runs at a bandwidth-delay product in packets, with K = 0.8 times it."""
+    """Runs at a bandwidth-delay product in packets, with K = 0.8 of it."""
     settings: Settings = {
         "flows": 1,
         "topology.rtt": f"{bdp * 12 - SENDING_US}us",
@@ -72,7 +72,7 @@ def _no_underflow(underflow: lab.Data) -> lab.Finding:
 
 
 def _exponent(sizes: Sequence[float], swings: Sequence[float]) -> float:
-    """The slope of a straight line through the logarithms."""
+    """Slope of a straight line through the logarithms."""
     return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(swings)), 1)[0])
 
 

@@ -1,4 +1,4 @@
-"""Sec. II-C and Fig. 3: the steady state of N synchronised long flows, computed and simulated."""
+"""Sec. II-C and Fig. 3: steady state of N synchronised long flows, computed and simulated."""
 
 from collections.abc import Callable, Sequence
 
@@ -31,7 +31,7 @@ SMALLEST = lab.Study(
 
 
 def theory(flows: float, weight: float, step: float, *, exact: bool = False) -> LongFlows:
-    """The steady state at the reference point: 25 packets of bandwidth-delay product, K = 20."""
+    """Steady state at the reference point: bandwidth-delay product of 25 packets, K = 20."""
     return LongFlows(BDP, K, flows, weight, step, exact)
 
 
@@ -48,12 +48,12 @@ def _of(case: str, name: str) -> float:
 
 
 def _formula(name: str, value: Callable[[float, float], float], *cases: str) -> lab.Condition:
-    """The computed value of some cases against a formula of weight and step."""
+    """Computed values against a formula of weight and step."""
     return lab.equal(lambda: {each: (_of(each, name), value(*CASES[each])) for each in cases or CASES})
 
 
 def _printed(name: str, **values: float) -> lab.Condition:
-    """The computed value of some cases against printed digits."""
+    """Computed values against printed digits."""
     return lab.equal(lambda: {f"{each}, printed": (_of(each, name), v) for each, v in values.items()}, digits=4)
 
 
@@ -71,7 +71,7 @@ def _swings() -> lab.Pairs:
 
 
 def _unit(name: str, unit: str = "") -> dict[int, lab.Quantity]:
-    """A number of the sawtooth of w = k = 1 by the number of flows."""
+    """A number of the sawtooth of w = k = 1 by number of flows."""
     measure = of_teeth(name, unit)
     return {n: lab.level("l2dct", measure).at(flows=n).called(f"simulated {measure.name}, {n} flows") for n in (1, 2)}
 
@@ -105,7 +105,7 @@ def _accuracy(flows: int) -> list[lab.Condition]:
 
 
 def _overestimated(half: lab.Data) -> dict[str, float]:
-    """The simulated swing over the computed one."""
+    """Simulated swing over the computed one."""
     return {
         f"{flows} flows, k = {0.5 / w_max:g}": half.measured(
             of_teeth("swing"), "l2dct", flows=flows, transport__w_max=w_max
@@ -117,7 +117,7 @@ def _overestimated(half: lab.Data) -> dict[str, float]:
 
 
 def _ramp_s(unit: lab.Data) -> float:
-    """With packets as the runs have them."""
+    """Ramp with the packet sizes of the runs."""
     set_to = {row["key"]: row["value"] for row in unit.runs_of("l2dct", flows=1)[0].scenario.resolved()}
     law = Law("l2dct", [], 1.0)
     law.sent = 2_000_000

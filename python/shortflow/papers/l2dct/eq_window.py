@@ -1,4 +1,4 @@
-"""Sec. II-A and Fig. 2: the window law, asked of the very code that simulates."""
+"""Sec. II-A and Fig. 2: the window law, evaluated with the simulator's own law."""
 
 import itertools
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ SEGMENT = 1460
 ALPHAS = tuple(i / 20 for i in range(21))
 WEIGHTS = (0.125, 0.5, 1.0, 1.5, 2.0, 2.5)
 
-# Six packets of one window are marked, in a link that marks and drops nothing else.
+# Six packets of one window are marked; the link marks and drops nothing else.
 MARKED_BURST = lab.Study(
     {
         "title": "One flow, of which six packets of one window are marked",
@@ -29,21 +29,21 @@ MARKED_BURST = lab.Study(
 
 
 def growth(law: Law) -> float:
-    """Segments that one window of unmarked ACKs adds, in units of 1/cwnd per ACK."""
+    """Segments added by one window of unmarked ACKs, in units of 1/cwnd per ACK."""
     before = law.cwnd
     law.ack(SEGMENT, False, True)
     return (law.cwnd - before) * before
 
 
 def after(sent: float, cwnd: float = 10.0, alpha: float = 0.0) -> Law:
-    """The law of a flow that has sent so many bytes."""
+    """Law of a flow that has sent this many bytes."""
     law = Law("l2dct", [("initial_alpha", str(alpha))], cwnd)
     law.sent = int(sent)
     return law
 
 
 def cut(alpha: float, weight: float) -> float:
-    """The share of the window that one mark takes from a flow of constant weight."""
+    """Share of the window that one mark removes from a flow of constant weight."""
     settings = [("initial_alpha", str(alpha)), ("w_max", str(weight)), ("w_min", str(weight))]
     law = Law("l2dct", settings, 1000.0)
     law.congestion("ecn-echo")

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from shortflow import lab
 
-# Only the drawing gives the instance; of those in half units this is the one with the nine printed times. A unit of
-# size is 1 GB and one of time 1 s; headers and propagation are made negligible, since the figure has neither. Under LAS
-# flow A ends at the very instant at which it would have to share with C, so it starts 0.5 ms late, and B 1 ms.
+# The drawing gives the instance: the only one in half units with the nine printed times. A unit of
+# size is 1 GB and one of time 1 s. Headers and propagation are negligible: the figure has neither. Under LAS,
+# flow A would end exactly when it must share with C, so A starts 0.5 ms late and B 1 ms.
 FLOWS = {"A": (1000.5, 1), "B": (2001, 2), "C": (0, 4)}
 
 

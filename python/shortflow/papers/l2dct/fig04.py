@@ -1,4 +1,4 @@
-"""Fig. 4: completion times of short flows beside two long ones, over the load of the short flows."""
+"""Fig. 4: completion times of short flows beside two long ones, over the short flows' load."""
 
 from shortflow import lab
 from shortflow.papers.l2dct.setup import AFCT, LOAD, NEAR_BOTH
@@ -25,12 +25,12 @@ LARGER_W_MIN = lab.Study(
     settings={"transport.w_min": 0.3},
     quick_settings={"duration": "1s"},
 )
-"""Where the gain is the published one, and its cost too."""
+"""At this value, gain and cost are near the published ones."""
 BOTH = {"loads": LOADS, "larger_w_min": LARGER_W_MIN}
 
 
 def with_larger_w_min(metric: str) -> lab.Quantity:
-    """How far L2DCT with a larger w_min lies above DCTCP."""
+    """Paired relative difference of L2DCT with a larger w_min from DCTCP."""
     return lab.change("l2dct", "dctcp", metric, "larger_w_min").over("load").called(f"{metric} with w_min = 0.3")
 
 

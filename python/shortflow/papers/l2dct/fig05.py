@@ -1,4 +1,4 @@
-"""Fig. 5 and Sec. VI: what the favour to short flows costs the two long ones."""
+"""Fig. 5 and Sec. VI: cost of favouring short flows for the two long ones."""
 
 from shortflow import lab
 from shortflow.papers.l2dct.fig04 import BOTH, LOADS, with_larger_w_min
@@ -6,7 +6,7 @@ from shortflow.papers.l2dct.setup import GOODPUT, LINK_BPS, LOAD, NEAR_BOTH, PAY
 
 
 def _residual(loads: lab.Data) -> dict[str, float]:
-    """The long flows' goodput over what short ones leave, by load."""
+    """Goodput of the long flows over the capacity left by short ones, by load."""
     return {
         f"load {load}": loads.mean("l2dct", GOODPUT, load=load).value / ((1 - float(load)) * LINK_BPS * PAYLOAD_SHARE)
         for load in loads.values("load")

@@ -1,4 +1,4 @@
-"""Fig. 6: incast, over the number of servers and over the size of their answers."""
+"""Fig. 6: incast, over the number of servers and the size of answers."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ SERVERS = lab.Study(
 )
 
 MEANS_KB = (50, 100, 150, 200, 300, 400, 500, 600)
-"""Mean sizes of the five servers' answers, each uniform from half to one and a half times the mean."""
+"""Mean sizes of the five servers' answers, each uniform from 0.5 to 1.5 times the mean."""
 
 _SIZES = {mean: f'{{ kind = "uniform", min = "{mean // 2}KB", max = "{mean * 3 // 2}KB" }}' for mean in MEANS_KB}
 ANSWERS = lab.Study(
@@ -25,13 +25,13 @@ ANSWERS = lab.Study(
     quick_settings={"traffic.1.repeat": 10, "duration": "1s"},
 )
 FITTED = 4
-"""The first points of a curve, through which the line goes that the others are compared to."""
+"""Number of first points that define the reference line."""
 JUMP = 1.5
 LINE = f"{JUMP} times the line through the first {FITTED}"
 
 
 def _knee(data: lab.Data, scheme: str, key: str, x: Sequence[float]) -> float:
-    """The first x with timeouts and a mean time of more than 1.5 times the line; infinity where there is none."""
+    """First x with timeouts and a mean time above 1.5 times the line; ∞ if none."""
     over = over_trend(x, means(data, scheme, AFCT, key), FITTED)
     timeouts = [data.measured(lab.timeouts_in_run, scheme, **{key: at}).value for at in data.values(key)]
     points = zip(x, over, timeouts, strict=True)

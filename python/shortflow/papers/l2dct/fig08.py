@@ -1,4 +1,4 @@
-"""Fig. 8: a burst of 50 short flows of 50 KB beside two long ones."""
+"""Fig. 8: a burst of 50 short flows of 50 KB beside two long flows."""
 
 import math
 import statistics
@@ -51,20 +51,20 @@ BURST = lab.Study(
 
 
 def _series(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    """Every sample of a kind, summed over its subjects."""
+    """Samples of a kind, summed over subjects."""
     rows = result.samples.filter(kind=kind).group_by("time_s").agg(pl.col("value").sum()).sort("time_s")
     return rows["value"].to_numpy().astype(np.float64)
 
 
 def _burst(result: Result) -> tuple[float, float]:
-    """When the first short flow starts and the last one ends."""
+    """Start of the first short flow and end of the last."""
     short = lab.some(result.flows.filter(pl.col("class") == "short"), "short flows")
     return float(short["start_s"].to_numpy().min()), float(short["finish_s"].to_numpy().max())
 
 
 @lab.measure("share of the link in the 100 ms in which least arrives")
 def lowest_share(result: Result) -> float:
-    """Payload over what the link can carry, after half a second."""
+    """Payload over the link's capacity for payload, after 0.5 s."""
     total = _series(result, "throughput_bps")[500:]
     bins = lab.some(total[: len(total) // 100 * 100], "samples").reshape(-1, 100).mean(axis=1)
     return float(bins.min()) / (LINK_BPS * PAYLOAD_SHARE)
@@ -72,7 +72,7 @@ def lowest_share(result: Result) -> float:
 
 @lab.measure("share of the link that long flows have 0.5 s after the burst")
 def recovered_share(result: Result) -> float:
-    """Mean over the last 100 ms of them."""
+    """Mean from 400 to 500 ms after the burst."""
     _, end = _burst(result)
     long = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == "long"))
     after = long.filter((pl.col("time_s") - end).is_between(0.4, 0.5))["value"].to_numpy()
@@ -92,16 +92,16 @@ def queue_after(result: Result) -> float:
 
 
 def cuts(run: Run, start: float, end: float) -> dict[str, float]:
-    """The mean share of the window that a mark took in a period, by class (NaN without marks).
+    """Mean share of the window removed by a mark in a period, by class (NaN without marks).
 
-    It is the same run with the law in Python.
+    Repeats the run with the law in Python.
     """
     shares: dict[str, list[float]] = {}
 
     law: type[L2dctInPython] = LAWS[run.scheme.name]
 
     class Noting(law):  # type: ignore[misc, valid-type]
-        """A law that notes its cuts."""
+        """A law that records its cuts."""
 
         def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
             super().on_congestion(window, cause, flow)

@@ -1,7 +1,7 @@
-"""Fig. 9: what the bounds of the weight do to short and to long flows, at a load of 20 %.
+"""Fig. 9: effect of the weight's bounds on short and long flows, at a load of 20 %.
 
-The law is the printed one: by Eq. 1, k = w_c / w_max, a larger w_max shrinks the steps of long flows too. The paper
-explains the figure by more aggressive short flows and a higher alpha instead.
+The law is the printed one. By Eq. 1, k = w_c / w_max, so a larger w_max shrinks the steps of long flows too. The paper
+instead explains the figure by more aggressive short flows and a higher alpha.
 """
 
 import polars as pl

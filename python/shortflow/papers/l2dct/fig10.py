@@ -1,11 +1,11 @@
-"""Fig. 10: missed deadlines, with a law that does not know them and one that does."""
+"""Fig. 10: missed deadlines, with a deadline-agnostic and a deadline-aware law."""
 
 from shortflow import lab
 from shortflow.papers.l2dct.setup import LOAD, shipped
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "l2dct")
 NEGLIGIBLE = 0.01
-"""Rates below which all schemes count as equal."""
+"""Rates below this count as equal."""
 
 _BENCHMARK = shipped("l2dct-benchmark")
 _BENCHMARK["parameters"]["deadline"] = "40ms"
@@ -22,7 +22,7 @@ DEADLINES = lab.Study(
 
 def _fewest(mean: str) -> lab.Condition:
     def share(deadlines: lab.Data) -> float:
-        """The share of loads at which no scheme misses fewer."""
+        """Share of loads at which no scheme misses fewer deadlines."""
         loads = deadlines.values("load")
         won = 0
         for load in loads:

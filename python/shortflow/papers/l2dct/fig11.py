@@ -1,4 +1,4 @@
-"""Fig. 11: two bottlenecks in a row, of which S1 crosses both, S2 the first and S3 the second."""
+"""Fig. 11: two bottlenecks in series. S1 crosses both, S2 the first, S3 the second."""
 
 import statistics
 
@@ -6,8 +6,8 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate, paired_difference
 
 SCHEMES = ("tcp", "dctcp", "l2dct")
-# Nothing in it is drawn at random, and drop-tail queues make much of small differences in time: the flows of S3 start
-# in different rhythms, and means are over these.
+# Nothing here is random, and drop-tail queues amplify small differences in time. The flows of S3 start at
+# different staggers; means are over these.
 PARKING = lab.Study(
     "parking-lot",
     schemes=SCHEMES,
@@ -20,7 +20,7 @@ PARKING = lab.Study(
 
 
 def _goodput(parking: lab.Data, scheme: str, group: str) -> list[float]:
-    """Of a group's ten flows together, for each rhythm of starts."""
+    """Total goodput of a group's ten flows, by stagger."""
     rhythms = parking.values("traffic.3.stagger")
     return [parking.mean(scheme, f"goodput_{group}_bps", traffic__3__stagger=each).value for each in rhythms]
 
@@ -32,7 +32,7 @@ def _below_l2dct(parking: lab.Data) -> dict[str, Estimate]:
 
 
 def _over_the_others(parking: lab.Data) -> dict[str, float]:
-    """S1's goodput over the smaller of the others'; up to 2 % more counts as equal for L2DCT."""
+    """S1's goodput over the smaller of S2's and S3's; for L2DCT up to 2 % more counts as equal."""
     found = {}
     for name in SCHEMES:
         s1, s2, s3 = (statistics.fmean(_goodput(parking, name, group)) for group in ("s1", "s2", "s3"))

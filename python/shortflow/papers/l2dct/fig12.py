@@ -1,6 +1,6 @@
-"""Fig. 12: long flows of L2DCT beside long flows of TCP with ECN, in one marking queue.
+"""Fig. 12: long L2DCT flows beside long flows of TCP with ECN, in one marking queue.
 
-A flow that has sent a megabyte has k = w_min / w_max (Eq. 1; Sec. III-D: "k = 0.05 (as w_min = 0.125)"): w_min varies.
+After a megabyte a flow has k = w_min / w_max (Eq. 1; Sec. III-D: "k = 0.05 (as w_min = 0.125)"): w_min varies.
 """
 
 import itertools
@@ -47,12 +47,12 @@ RATIO = lab.ratio(*SIDES).called("goodput of L2DCT over TCP's").over("transport.
 
 
 def _steps(coexistence: lab.Data) -> list[float]:
-    """The k of a long flow at each w_min."""
+    """k of a long flow at each w_min."""
     return [float(w_min) / W_MAX for w_min in coexistence.values("transport.w_min")]
 
 
 def _fair_step(coexistence: lab.Data) -> float:
-    """The k at which one flow of each gets as much, on straight lines between the steps; infinity where none does."""
+    """k at which both flows get equal goodput, interpolated between the steps; ∞ if none."""
     ratios = RATIO.at(flows=1).points({"coexistence": coexistence}).values()
     points = [(k, each.value) for k, each in zip(_steps(coexistence), ratios, strict=True)]
     for (k, ratio), (k_after, after) in itertools.pairwise([(0.0, 0.0), *points]):

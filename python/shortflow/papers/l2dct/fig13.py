@@ -1,4 +1,4 @@
-"""Fig. 13 and Sec. VI: weights by bytes sent, by bytes left, and none."""
+"""Fig. 13 and Sec. VI: weights by bytes sent, by bytes left, and no weights."""
 
 from shortflow import lab
 from shortflow.metrics.stats import jain_index
@@ -25,7 +25,7 @@ UNIT = lab.Study(
 
 @lab.measure("Jain's index")
 def fairness(result: Result) -> float:
-    """Of the bytes that all flows delivered."""
+    """Jain index of bytes delivered."""
     return jain_index([float(done) for done in result.flows["delivered_bytes"]])
 
 

@@ -1,9 +1,9 @@
-"""Fig. 14: the testbed, here a simulation at its rate: 100 Mbps, K = 8, a long flow and simultaneous ones of 100 MB.
+"""Fig. 14: the testbed, simulated at its rate: 100 Mbps, K = 8, a long flow and simultaneous flows of 100 MB.
 
-One machine sends, one receives, and every card has 100 Mbps: the queue, which marks, stands where the sender's link
-begins. Connections begin with a handshake, and windows keep two segments, as Linux's. The short flows keep the largest
-weight to their end and the long one has the smallest when they start: the profile's knees are at 110 and 120 MB. The
-testbed's RTT, buffer and RTOmin are not given; these are those of the simulations.
+One machine sends, one receives, and every card has 100 Mbps, so the marking queue is at the sender's link. Connections
+begin with a handshake; windows keep two segments, like Linux. Short flows keep the largest weight to their end. The
+long flow has the smallest weight when they start: the profile's knees are at 110 and 120 MB. The paper omits the
+testbed's RTT, buffer and RTOmin; the simulations' values are used.
 """
 
 from shortflow import lab
@@ -34,7 +34,7 @@ FLOWS: dict[str, object] = {
     "measure": {"ports": ["s0->h1"]},
 }
 AT_LEAST = (1, 2, 4, 8)
-"""The numbers of flows without which nothing is said of every number."""
+"""Numbers of flows required for claims about every number."""
 TESTBED = lab.Study(
     FLOWS,
     schemes=("tcp-ecn", "dctcp", "l2dct"),
@@ -53,7 +53,7 @@ TWIN = "in a simulation of the testbed: "
 
 
 def _size_mb(testbed: lab.Data) -> float:
-    """The size of the simultaneous flows, which runs on the kernel may have changed."""
+    """Size of the simultaneous flows in MB; kernel runs may change it."""
     return float(testbed.at(flows=1).settings.get("size", SIZE).removesuffix("MB"))
 
 
@@ -66,7 +66,7 @@ def _share(*schemes: str) -> lab.Quantity:
 
 
 def _later(slow: str, fast: str) -> lab.Quantity:
-    """How much later one flow beside the long one ends; of smaller flows, as much for each byte."""
+    """Later end of one flow beside the long one, scaled to full size for smaller flows."""
 
     def seconds(testbed: lab.Data) -> float:
         scale = float(SIZE.removesuffix("MB")) / _size_mb(testbed)

@@ -1,4 +1,4 @@
-"""L2DCT's and DCTCP's laws in Python, which give the results of the built-in ones and can be watched."""
+"""L2DCT's and DCTCP's laws in Python: same results as the built-in laws, open to inspection."""
 
 from shortflow import CongestionControl
 from shortflow._core import Ack, Flow, Window
@@ -15,16 +15,16 @@ class L2dctInPython(CongestionControl):
     window_end = acked = marked = 0
 
     def weight(self, flow: Flow) -> float:
-        """By bytes sent, as in Sec. III."""
+        """Weight by bytes sent, as in Sec. III."""
         share = (flow.sent - KNEE_LOW) / (KNEE_HIGH - KNEE_LOW)
         return W_MAX - (W_MAX - W_MIN) * min(max(share, 0.0), 1.0)
 
     def step(self, flow: Flow) -> float:
-        """Segments that the window grows by in a round trip."""
+        """Segments added per round trip."""
         return self.weight(flow) / W_MAX
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """Update alpha at the end of a window, and grow by k segments per round trip."""
+        """Updates alpha at the end of a window, and grows by k segments per round trip."""
         self.acked += ack.acked
         self.marked += ack.acked if ack.ece else 0
         if ack.snd_una > self.window_end:
@@ -34,7 +34,7 @@ class L2dctInPython(CongestionControl):
             self.grow(window, ack, self.step(ack.flow))
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """Take half of the penalty from the window."""
+        """Reduces the window by half the penalty."""
         if cause == "ecn-echo":
             self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow) / 2)
         else:
@@ -42,12 +42,12 @@ class L2dctInPython(CongestionControl):
 
 
 class DctcpInPython(L2dctInPython):
-    """DCTCP: the same law with a weight and a step of one."""
+    """DCTCP: L2DCT's law with weight 1 and step 1."""
 
     def weight(self, flow: Flow) -> float:
-        """One."""
+        """Returns 1."""
         return 1.0
 
     def step(self, flow: Flow) -> float:
-        """One."""
+        """Returns 1."""
         return 1.0

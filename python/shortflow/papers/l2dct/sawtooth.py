@@ -1,4 +1,4 @@
-"""The sawtooth of a long flow's window and of the queue, read off the samples of a run."""
+"""Sawtooth of a long flow's window and of the queue, from the samples of a run."""
 
 import itertools
 import statistics
@@ -17,7 +17,7 @@ PACKET_S = 1500 * 8 / LINK_BPS
 BDP = 25.0
 """Packets of 1500 bytes in 300 us at 1 Gbps."""
 SENDING_US = 14
-"""What transmission adds to a round trip, which the analysis has in its 300 us: at 1 Gbps, and twice at 10 Gbps."""
+"""Transmission time per RTT: part of the analysis's 300 us; at 1 Gbps, and twice at 10 Gbps."""
 K = 20.0
 
 SAMPLED: Mapping[str, object] = {
@@ -29,10 +29,10 @@ SAMPLED: Mapping[str, object] = {
 
 @dataclass(frozen=True)
 class Sawtooth:
-    """Medians over the teeth of one flow; packets, and round trips at the mean window."""
+    """Medians over the teeth of one flow, in packets, and in round trips at the mean window."""
 
     swing: float
-    """Of the window."""
+    """Swing of the window."""
     period: float
     mean_window: float
     alpha: float
@@ -42,12 +42,12 @@ class Sawtooth:
 
     @property
     def queue_swing(self) -> float:
-        """From the trough of the queue to its peak."""
+        """Queue from trough to peak."""
         return self.queue_max - self.queue_min
 
 
 def sawtooth(result: Result) -> Sawtooth:
-    """The teeth between the cuts of the first flow's window after the warm-up, on a link that is always busy."""
+    """Teeth between window cuts of the first flow after the warm-up, on a busy link."""
     window, alpha, queue = (_series(result, kind) for kind in ("cwnd_seg", "alpha", "queue_pkt"))
     cuts = np.flatnonzero(np.diff(window) < 0)
     teeth = list(itertools.pairwise(cuts))
@@ -55,7 +55,7 @@ def sawtooth(result: Result) -> Sawtooth:
         raise TooLittle("no tooth after the warm-up")
     step = 50e-6
     mean_window = float(window.mean())
-    # By Little's law a round trip takes as long as the link needs for all windows.
+    # By Little's law a round trip takes the transmission time of all windows.
     round_trip = mean_window * len(result.flows) * PACKET_S
     return Sawtooth(
         swing=statistics.median(float(window[end] - window[start + 1]) for start, end in teeth),
@@ -69,12 +69,12 @@ def sawtooth(result: Result) -> Sawtooth:
 
 
 def of_teeth(name: str, unit: str = "") -> lab.Measure:
-    """One number of the sawtooth."""
+    """A number of the sawtooth."""
     return lab.Measure(name.replace("_", " "), unit, lambda result: float(getattr(sawtooth(result), name)))
 
 
 def _series(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    """The samples of a kind after the warm-up, of its first subject."""
+    """Samples of a kind after the warm-up, of its first subject."""
     rows = result.samples.filter((pl.col("kind") == kind) & (pl.col("time_s") >= result.meta["warmup_s"]))
     if rows.is_empty():
         raise TooLittle(f"no samples of {kind} after the warm-up")

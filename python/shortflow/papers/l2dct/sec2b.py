@@ -1,4 +1,4 @@
-"""Sec. II-B: what the weights are for, and that they do no harm when all flows are congested."""
+"""Sec. II-B: purpose of the weights, and no harm when all flows are congested."""
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,7 @@ from shortflow.papers.l2dct.setup import LONG_FLOWS
 from shortflow.result import Result
 
 SHORT_BYTES = 190_000
-"""Below the first knee of the profile, so that the weight is the largest throughout."""
+"""Below the profile's first knee, so the weight stays the largest."""
 
 TWO = lab.Study(
     {
@@ -47,7 +47,7 @@ SEVERE = lab.Study(
 
 @lab.measure("short flow's share")
 def share(result: Result) -> float:
-    """The share of the bytes that arrive from both during the short flow's life, mean over the flows."""
+    """Share of the bytes arriving from both during the short flow's life, mean over the flows."""
     rate = lab.some(result.samples.filter(kind="throughput_bps", subject="long"), "samples").sort("time_s")
     times = rate["time_s"].to_numpy()
     arrived = np.cumsum(rate["value"].to_numpy() * np.diff(times, prepend=0.0)) / 8

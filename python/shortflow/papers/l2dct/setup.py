@@ -1,4 +1,4 @@
-"""What several figures share: the benchmark's tables, a dumbbell of long flows, and trends over a grid."""
+"""Shared by several figures: the benchmark's tables, a dumbbell of long flows, and trends over a grid."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -10,22 +10,22 @@ import numpy as np
 from shortflow import lab
 
 PAYLOAD_SHARE = 1460 / 1500
-"""What a link can carry of payload."""
+"""Payload share of a link."""
 
 LINK_BPS = 1e9
 AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
 NEAR_BOTH = "a larger w_min comes near both the gain and its cost"
-"""Why Figs. 4 and 5 differ."""
+"""Reason for the differences of Figs. 4 and 5."""
 LOAD = "load of short flows (share of the link)"
 
 
 def shipped(name: str) -> dict[str, Any]:
-    """The tables of a shipped scenario, for a variant of it."""
+    """Tables of a shipped scenario, for variants."""
     text = resources.files("shortflow").joinpath("scenarios", f"{name}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
-# Hosts' links are ten times as fast as the bottleneck, so that one flow's queue stands in the switch too.
+# Hosts' links are ten times as fast as the bottleneck, so a single flow queues in the switch too.
 LONG_FLOWS: Mapping[str, Any] = {
     "title": "Long flows over a 1 Gbps bottleneck, 300 us",
     "duration": "10s",
@@ -40,11 +40,11 @@ LONG_FLOWS: Mapping[str, Any] = {
 
 
 def means(data: lab.Data, scheme: str, metric: str, key: str) -> list[float]:
-    """A metric at every value of the only key of a grid."""
+    """A metric at every value of a grid's only key."""
     return [data.mean(scheme, metric, **{key: value}).value for value in data.values(key)]
 
 
 def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:
-    """How many times each value is the straight line through the first `fitted` points."""
+    """Ratio of each value to the straight line through the first `fitted` points."""
     slope, start = np.polyfit(np.asarray(x[:fitted]), np.asarray(y[:fitted]), 1)
     return [value / float(start + slope * at) for at, value in zip(x, y, strict=True)]

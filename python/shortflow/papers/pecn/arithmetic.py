@@ -1,4 +1,4 @@
-"""Sec. 1, 3 and 5: what follows from rates, sizes and delays alone."""
+"""Secs. 1, 3 and 5: consequences of rates, sizes and delays alone."""
 
 from shortflow import lab
 from shortflow.papers.pecn.setup import BURST
@@ -9,13 +9,13 @@ HOPS = 5
 
 
 def _waiting(queue_bytes: float) -> dict[str, float]:
-    """The time that a queue takes to drain at 1 Gbps, and five times that, in seconds."""
+    """Drain time of a queue at 1 Gbps, and five times as much, in seconds."""
     one = queue_bytes * 8 / 1e9
     return {"one hop": one, "five hops": HOPS * one}
 
 
 def _query_deadline_ms() -> float:
-    """Two levels, each with a query and an answer that takes twice as long, and 100 ms of each aggregator."""
+    """Deadline for two levels of queries, answers twice as long, and 100 ms per aggregator."""
     worker, aggregator, levels = 40.0, 100.0, 2
     return (300.0 - worker - levels * aggregator) / (levels * (1 + 2))
 

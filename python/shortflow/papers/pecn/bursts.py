@@ -1,4 +1,4 @@
-"""Figs. 6 to 9 and 11: bursts of 10 to 100 connections, in a rack and across racks, alone and beside long flows."""
+"""Figs. 6 to 9 and 11: bursts of 10 to 100 connections, in a rack and across racks, with and without long flows."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def _bursts(settings: Settings) -> lab.Study:
 
 
 def _beside(settings: Settings) -> lab.Study:
-    """Beside two flows that always have something to send."""
+    """Beside two backlogged flows."""
     quick: Mapping[str, Sequence[int]] = {"flows": QUICK_COUNTS}
     soon = {"background_start": "1.4s"}
     return lab.Study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick, quick_settings=soon)
@@ -52,7 +52,7 @@ def _curves(title: str, metric: str = AFCT, *, log_y: bool = True) -> lab.Curves
 
 @lab.measure("flows that finish before a smaller one")
 def overtakers(result: Result) -> float:
-    """Before some strictly smaller one, which may never have finished."""
+    """Number of flows that finish before some strictly smaller flow, finished or not."""
     flows = completion(result.flows, result.meta)
     if flows["censored"].all():
         raise TooLittle("no flow finished")
@@ -159,7 +159,7 @@ _ORDER = (best("pecn", ("dctcp", "d2tcp", "tcp")), best("dctcp", "tcp"), best("d
 
 
 def _less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
-    """How much more the long flows lengthen TCP's mean than each other scheme's."""
+    """Increase of TCP's mean by long flows minus that of each other scheme."""
     data = {"beside": beside, "alone": alone}
     found = lab.effect(SCHEMES, AFCT, "beside", "alone").at(flows=lab.Every(MANY)).points(data)
     counts = [n for n in beside.values("flows") if n in lab.Every(MANY)]

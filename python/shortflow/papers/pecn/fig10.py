@@ -1,4 +1,4 @@
-"""Fig. 10 and Sec. 6: how many senders can answer at once before one misses its deadline; pMark over all figures."""
+"""Fig. 10 and Sec. 6: most simultaneous senders without a missed deadline; pMark over all figures."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -17,19 +17,19 @@ LOOSE = lab.Study(BURST, SCHEMES, GRID, {**NEWRENO, "soonest": "20ms", "latest":
 
 
 def limits(data: lab.Data, scheme: str) -> list[float]:
-    """For each seed the largest number of senders up to which none misses its deadline."""
+    """Largest number of senders without a missed deadline, for each seed."""
     missed = {int(n): data.by_seed(scheme, "deadline_miss", flows=n) for n in data.values("flows")}
     seeds = lab.some(next(iter(missed.values())), "deadlines")
     return [_last_without({n: of_seed[seed] for n, of_seed in missed.items()}) for seed in seeds]
 
 
 def _last_without(missed: Mapping[int, float]) -> float:
-    """The last number of senders before the first miss; 0 if the first number misses already."""
+    """Last number of senders before the first miss; 0 if the first misses."""
     return float(max(takewhile(lambda n: missed[n] == 0, missed), default=0))
 
 
 def _more(data: lab.Data, scheme: str, baseline: str) -> Estimate:
-    """How far a scheme's limit lies above a baseline's, paired over the seeds."""
+    """Paired relative difference of a scheme's limit from a baseline's."""
     found = paired_difference(limits(data, scheme), limits(data, baseline))
     if found is None:
         raise TooLittle(f"{baseline}: supports no sender, so nothing can be relative to it")
@@ -37,7 +37,7 @@ def _more(data: lab.Data, scheme: str, baseline: str) -> Estimate:
 
 
 def _pairs(study: str, *pairs: tuple[str, str]) -> lab.Quantity:
-    """How many more senders one scheme supports than another."""
+    """Relative difference in senders between pairs of schemes."""
 
     def find(data: lab.Data) -> dict[str, Estimate]:
         return {f"{one} over {other}": _more(data, one, other) for one, other in pairs}

@@ -1,7 +1,7 @@
 """Figs. 2 to 4: one flow with a deadline beside four long ones, under DCTCP and D2TCP.
 
-The paper shows one run. Here the seeds differ in when the flows start: up to 1 ms later for the long ones, and up to
-10 ms for the one with the deadline, so that it meets many phases of their windows.
+The paper shows one run. Here seeds vary the starts: up to 1 ms later for long flows, up to 10 ms for the deadline flow,
+which covers many phases of their windows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ SIZE_BYTES = 10_000_000
 FCT = "afct_urgent_s"
 SCHEMES = ("dctcp", "d2tcp")
 PRINTED_S = {"dctcp": 0.42, "d2tcp": 0.11}
-"""The flow of 10 MB starts at 1.5 s and ends at 1.92 s or at 1.61 s."""
+"""The 10 MB flow starts at 1.5 s and ends at 1.92 s or 1.61 s."""
 
 FIVE: Mapping[str, object] = {
     "title": "A flow with a deadline beside four of 100 MB",
@@ -67,10 +67,10 @@ LARGE = lab.Study(
 
 
 def _progress(result: Result) -> pl.DataFrame:
-    """For each sample until the flow is done or late: its rate, and the exponent that D2TCP's limits then clip.
+    """Rate and unclipped D2TCP exponent of each sample until the flow is done or late.
 
-    A window of W segments per round trip is the flow's rate, so the time needed, B / (0.75 W) round trips, over the
-    time left depends on no round trip. The rate is a mean over five samples, several swings of the window.
+    A window of W segments per round trip is the flow's rate. The time needed, B / (0.75 W) round trips, over the time
+    left is thus independent of the RTT. The rate is a mean over five samples, several swings of the window.
     """
     start = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")["start_s"].item()
     chosen = (pl.col("kind") == "throughput_bps") & (pl.col("subject") == "urgent")
@@ -86,7 +86,7 @@ def _progress(result: Result) -> pl.DataFrame:
 
 @lab.measure("mean window of the urgent flow")
 def mean_window(result: Result) -> float:
-    """Packets of the flow in flight on average: its rate times its mean round trip (Little's law)."""
+    """Mean number of the flow's packets in flight: rate times mean RTT (Little's law)."""
     flow = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")
     round_trip = pl.col("queueing_s") + RTT_S
     return float(flow.select(pl.col("size_bytes") / 1460 / pl.col("fct_s") * round_trip).to_series().to_numpy()[0])
@@ -98,7 +98,7 @@ def _window_ratio(runs: lab.Data) -> Estimate:
 
 
 def _crossing(runs: lab.Data) -> float:
-    """In how many runs the exponent falls from above 1 to below."""
+    """Share of runs in which the exponent falls from above 1 to below."""
     exponents = [[float(d) for d in _progress(result)["d"]] for result in runs.results("d2tcp")]
     return sum(found[0] > 1 > min(found) for found in exponents) / len(exponents)
 

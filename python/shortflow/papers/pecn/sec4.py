@@ -1,4 +1,4 @@
-"""Sec. 4: what the queue does, seen from outside: who is marked, who waits, in what order flows finish."""
+"""Sec. 4: visible behaviour of the queue: marks, waits, and order of completion."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,13 +31,13 @@ PAIR: Mapping[str, object] = {
     ],
 }
 
-# Short flows from hosts without a long one: there is always a packet of lower priority in the queue.
+# Short flows from hosts without a long flow: the queue always has a packet of lower priority.
 MARKED = lab.Study(
     BURST_AND_BACKGROUND,
     MARKING,
     settings={**NEWRENO, "flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
 )
-# One short flow of one packet: no packet of higher priority is ever in its way, and its mean wait is that packet's.
+# One short flow of one packet: nothing of higher priority precedes it, so its mean wait is the packet's.
 ORDER = lab.Study(
     BURST_AND_BACKGROUND,
     ("dctcp", "pecn"),
@@ -75,7 +75,7 @@ def _longest_wait(scheme: str) -> lab.Quantity:
 
 
 def rank_by(result: Result, by: str) -> float:
-    """Kendall's rank correlation of a column with the completion time; flows that never ended took the longest."""
+    """Kendall's rank correlation of a column with the FCT; unfinished flows rank last."""
     flows = completion(result.flows, result.meta)
     return kendall_tau(flows[by].to_numpy(), flows["fct_s"].fill_null(math.inf).to_numpy())
 
@@ -86,7 +86,7 @@ def _tau(scheme: str, column: str) -> lab.Quantity:
 
 
 def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
-    """How far one flow lies above the other in a column, paired over the seeds."""
+    """Paired relative difference of one flow from the other in a column."""
 
     def relative(pairs: lab.Data) -> Estimate:
         results = pairs.results("pecn", second=second)
@@ -107,13 +107,13 @@ WAIT, MORE = ("first", "second", "switch_queueing_s"), ("second", "first", "acke
 
 
 def _beyond_equal(pairs: lab.Data) -> float:
-    """How much more the throughputs of unequal flows differ than those of equal ones."""
+    """Throughput difference of unequal flows minus that of equal flows."""
     unequal, equal = (next(iter(_over(*MORE, size).points({"pairs": pairs}).values())) for size in ("400MB", "200MB"))
     return abs(unequal.value) - abs(equal.value)
 
 
 def _queue(result: Result) -> pl.DataFrame:
-    """The sampled length of the measured port's queue, in packets."""
+    """Sampled queue of the measured port, in packets."""
     return result.samples.filter(pl.col("kind") == "queue_pkt").sort("time_s")
 
 

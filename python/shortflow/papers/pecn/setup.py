@@ -1,4 +1,4 @@
-"""What the recipes share: the rack and its bursts (Sec. 5), and how runs with and without something are compared."""
+"""Shared by the recipes: the rack and its bursts (Sec. 5), and comparisons of studies."""
 
 from collections.abc import Mapping
 
@@ -15,22 +15,22 @@ COUNTS = tuple(range(10, 101, 10))
 """Connections of a burst; the paper names only 80."""
 QUICK_COUNTS = (20, 40, 60, 80, 100)
 MANY = 40
-"""From here on a burst does not fit into the buffer with TCP."""
+"""From this number on, a burst exceeds the buffer with TCP."""
 
 NEWRENO = {"transport.recovery": "newreno"}
-"""All schemes recover alike, so that they differ in their window laws and queues alone."""
+"""Equal recovery for all schemes, so only window laws and queues differ."""
 
 TINY = {**NEWRENO, "smallest": "1.6KB", "largest": "2KB"}
-"""Fig. 8."""
+"""Sizes of Fig. 8."""
 IN_RACK, ACROSS = 19, 20
-"""Receivers: the last host of the senders' rack, and the first of the other one."""
+"""Receivers: last host of the senders' rack, first host of the other rack."""
 
 SWITCH = {"buffer": "256KB", "mark_above": "30KB"}
 TCP = {"rto_min": "200ms", "receive_window": "1000pkt"}
 
 TREE = {
     "kind": "two-tier-tree",
-    "racks": 2,  # of the paper's 18: the others would idle
+    "racks": 2,  # the paper's other 16 would idle
     "hosts_per_rack": 20,
     "rate": "1Gbps",
     "uplink_rate": "10Gbps",
@@ -84,19 +84,19 @@ BURST_AND_BACKGROUND: Mapping[str, object] = {
 
 
 def fct_over(result: Result, column: str, factor: float, name: str) -> lab.Line:
-    """The completion times of a run's flows in ms over a column times `factor`; of one that did not finish, its age."""
+    """FCT of a run's flows in ms over a column times `factor`; the age of unfinished flows."""
     flows = completion(result.flows, result.meta).sort(column)
     x, y = (flows[column] * factor).to_list(), (flows["elapsed_s"] * 1e3).to_list()
     return lab.Line(name, x, y, lower_bound=flows["censored"].to_list())
 
 
 def afct(schemes: lab.Names, others: lab.Names) -> lab.Quantity:
-    """How far the mean completion times of schemes lie above others' at every number of connections."""
+    """Paired relative difference in mean FCT at every number of connections."""
     return lab.change(schemes, others, AFCT).over("flows")
 
 
 def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.Condition:
-    """A scheme's mean completion time is below that of the others, at every number of connections from `least` on."""
+    """A scheme's mean FCT is below the others', at every number of connections from `least` on."""
     return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 
 

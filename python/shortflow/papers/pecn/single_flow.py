@@ -75,7 +75,7 @@ def _needs_rto(intact: lab.Data, lost: lab.Data) -> lab.Finding:
 
 
 def _one_rtt_s() -> float:
-    """The round trip, two packets after one another on the first link, the second once more, and its ACK twice."""
+    """RTT: two consecutive packets on the first link, the second packet again, and its ACK twice."""
     gigabit = 1e9 / 8
     first, second, ack = SEGMENT + 40, 2000 - SEGMENT + 40, 40
     return 120e-6 + (first + max(first, second) + second + 2 * ack) / gigabit
@@ -90,7 +90,7 @@ def _spread(runs: lab.Data) -> float:
 
 
 def _delays(odd: int) -> lab.Quantity:
-    """How much longer flows of an odd or even number of segments take with delayed ACKs."""
+    """Extra time of flows with an odd or even number of segments under delayed ACKs."""
 
     def extra(prompt: lab.Data, delayed: lab.Data) -> dict[str, float]:
         return {

@@ -21,7 +21,7 @@ CHOICES = {
         },
     ),
 }
-"""What the paper leaves unspecified, by name."""
+"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"xdctcp": "dctcp"}
-"""What the paper's schemes are changes of."""
+"""The scheme that each of the paper's schemes modifies."""

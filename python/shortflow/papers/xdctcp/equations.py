@@ -1,4 +1,4 @@
-"""Secs. III and V-A: the equations, asked of the very code that simulates."""
+"""Secs. III and V-A: equations, evaluated with the simulator's own law."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ SAME = star(("dctcp", "xdctcp"), settings={"transport.ns": 0.5, "transport.nl": 
 
 
 def _cut(transport: str, flow_class: str, alpha: float, **settings: str) -> float:
-    """What one marked window leaves of 20 segments."""
+    """Segments left of 20 after one marked window."""
     sender = Law(transport, list({"initial_alpha": str(alpha), **settings}.items()), 20.0)
     sender.flow_class = flow_class
     sender.congestion("ecn-echo")

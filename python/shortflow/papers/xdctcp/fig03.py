@@ -1,4 +1,4 @@
-"""Figs. 3 and 4: the window of a long flow and the queue, under DCTCP and xDCTCP."""
+"""Figs. 3 and 4: window of a long flow and queue, under DCTCP and xDCTCP."""
 
 from collections.abc import Sequence
 
@@ -16,18 +16,18 @@ K, BUFFER = 65, 250
 SPIKE = 1.5 * K
 FOLLOWS_S = 300e-6
 PERIOD_S = 0.01
-"""Every short sender sends once in it."""
+"""Every short sender sends once per period."""
 SETTLED_S = 0.15
-"""All long flows have left slow start."""
+"""Time at which all long flows have left slow start."""
 SHOWN_S = 0.2
-"""Drawings end here, or nothing could be made out."""
+"""End of the drawings, for legibility."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @lab.measure("mean relative cut of long flows' windows")
 def mean_cut(result: Result) -> float:
-    """By which share a long flow's window falls, mean over all falls between two samples."""
+    """Relative decrease of a long flow's window, mean over all decreases between samples."""
     falls: list[float] = []
     for flow in long_windows(result):
         window = flow["value"].to_numpy()
@@ -38,32 +38,32 @@ def mean_cut(result: Result) -> float:
 
 @lab.measure("lowest window of long flows")
 def lowest(result: Result) -> float:
-    """The fifth percentile of the samples, mean over the flows."""
+    """Fifth percentile of the samples, mean over the flows."""
     return float(np.mean([nearest_rank(flow["value"].to_numpy(), 5) for flow in long_windows(result)]))
 
 
 @lab.measure("largest queue", "packets")
 def most_packets(result: Result) -> float:
-    """In the samples, from the first queries on."""
+    """Maximum of the samples from the first queries on."""
     return float(queue(result)["value"].to_numpy().max())
 
 
 @lab.measure("largest queue once long flows have left slow start", "packets")
 def most_later(result: Result) -> float:
-    """In the samples."""
+    """Maximum of the samples."""
     return float(queue(result).filter(pl.col("time_s") > SETTLED_S)["value"].to_numpy().max())
 
 
 @lab.measure("mean peak of the queue in a period of the short senders", "packets")
 def peak(result: Result) -> float:
-    """Each of them sends once in it."""
+    """Each sender sends once per period."""
     periods = queue(result).group_by((pl.col("time_s") / PERIOD_S).floor()).agg(pl.col("value").max())
     return float(periods["value"].to_numpy().mean())
 
 
 @lab.measure("share of spikes with a cut")
 def followed(result: Result) -> float:
-    """Of the times that the queue rises above 1.5 K, how many are followed by a fall of a long flow's window."""
+    """Share of the queue's rises above 1.5 K that a fall of a long flow's window follows."""
     found = queue(result)
     time, packets = found["time_s"].to_numpy(), found["value"].to_numpy()
     spikes = time[1:][(packets[1:] > SPIKE) & (packets[:-1] <= SPIKE)]

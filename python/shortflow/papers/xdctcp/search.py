@@ -13,7 +13,7 @@ MIXES = {
     "1-6-1": {"query": "0", "short": "1-6", "long": "7"},
     "3-4-1": {"query": "0-2", "short": "3-6", "long": "7"},
 }
-"""Query, short and long senders, beside the 3-3-2 of Table I."""
+"""Query, short and long senders, besides the 3-3-2 of Table I."""
 
 SEARCHES = {f"mix {name}": star(("xdctcp",), GRID, mix, COARSE) for name, mix in MIXES.items()}
 BESIDES = {f"{name}, best": star(("dctcp", "xdctcp"), settings=mix) for name, mix in {"3-3-2": {}, **MIXES}.items()}
@@ -25,7 +25,7 @@ FACTORS = star(
 LONG = "goodput_long_bps"
 DELAY_S = {"xdctcp": 65.955e-6, "dctcp": 70.65e-6}
 THROUGHPUT_BPS = {"xdctcp": 1850.26e6, "dctcp": 1849.88e6}
-"""As printed in Sec. V-B."""
+"""Printed in Sec. V-B."""
 
 
 def _where(data: lab.Data, position: Position) -> dict[str, str | int | float]:
@@ -33,22 +33,22 @@ def _where(data: lab.Data, position: Position) -> dict[str, str | int | float]:
 
 
 def _delays(data: lab.Data) -> dict[Position, float]:
-    """The delay in seconds by triplet."""
+    """Delay in seconds by triplet."""
     return {position: data.measured(delay, "xdctcp", **_where(data, position)).value for position in data.points}
 
 
 def _good(search: lab.Data, beside: lab.Data) -> float:
-    """The share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput."""
+    """Share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput."""
     least, long = beside.measured(delay, "dctcp").value, beside.mean("dctcp", LONG).value
     kept = {at: search.mean("xdctcp", LONG, **_where(search, at)).value > 0.995 * long for at in search.points}
     return sum(found < least and kept[at] for at, found in _delays(search).items()) / len(kept)
 
 
 def _near_the_best(data: lab.Data) -> dict[str, Estimate]:
-    """The triplet with the least delay, and how close the paper's comes to it.
+    """Triplet with the least delay, and the distance of the paper's triplet from it.
 
-    Triplets count whose long flows keep 99.5 % of the grid's most throughput, the paper's own included, as its goal is
-    the least delay that maintains it.
+    Only triplets whose long flows keep 99.5 % of the grid's best throughput count, including the paper's: its goal is
+    the least delay that maintains the throughput.
     """
     delays = _delays(data)
     rates = {at: data.mean("xdctcp", LONG, **_where(data, at)).value for at in data.points}
@@ -70,7 +70,7 @@ EXCESS, LOSS = "delay above the least", "throughput above the most"
 
 
 def _found(studies: Sequence[str], *names: str) -> Callable[..., dict[str, Estimate]]:
-    """Some of these numbers, of each study."""
+    """Some of these numbers, for each study."""
 
     def find(*data: lab.Data) -> dict[str, Estimate]:
         found = {study: _near_the_best(each) for study, each in zip(studies, data, strict=True)}
@@ -80,7 +80,7 @@ def _found(studies: Sequence[str], *names: str) -> Callable[..., dict[str, Estim
 
 
 def _optimum(slack: float, *studies: str) -> list[lab.Condition]:
-    """The minimum has the paper's nl, and its triplet comes close to it."""
+    """The minimum has the paper's nl, and the paper's triplet is close to it."""
 
     def of(text: str, name: str, unit: str = "") -> lab.Quantity:
         return lab.computed(text, _found(studies, name), unit, studies=studies)
@@ -97,7 +97,7 @@ def _triplet(*studies: str) -> lab.Quantity:
 
 
 def _corner(metric: lab.Metric) -> lab.Quantity:
-    """A metric of the paper's factors over that of DCTCP's."""
+    """A metric with the paper's factors over its value with DCTCP's factors."""
     at = lab.level("xdctcp", metric)
     corners = (at.at(transport__ns=0.3, transport__nl=1.0), at.at(transport__ns=0.5, transport__nl=0.5))
     return lab.ratio(*corners)

@@ -1,7 +1,7 @@
-"""What xDCTCP's figures have in common: the star of Table I, the grid of parameters and the paper's two measures.
+"""Shared by xDCTCP's figures: the star of Table I, the parameter grid and the paper's two measures.
 
-The paper's senders have fixed clocks. Queries that start a little later meet other queues, so that here a seed draws by
-how much each clock is late.
+The paper's senders have fixed clocks. Slightly later queries meet other queues, so here the seed draws a delay for each
+clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from shortflow.result import Result
 STAR = "xdctcp-star"
 PORT = "s0->h8"
 BEGIN_S = 0.05
-"""When the first queries and short flows begin."""
+"""Start of the first queries and short flows."""
 
 GAINS = (0.05, 0.055, 0.06, 0.0625, 0.065, 0.07, 0.075, 0.08, 0.085, 0.09, 0.095, 0.1, 0.105, 0.11)
 """Steps of 0.005, and DCTCP's 1/16."""
@@ -32,9 +32,9 @@ COARSE: Mapping[str, Sequence[Value]] = {
     "transport.nl": (0.5, 1.0),
 }
 OFFSETS = {"traffic.1.jitter": "100us", "traffic.2.jitter": "100us"}
-"""A round trip: the order of the senders stays that of the paper's scripts."""
+"""One RTT: the senders keep the order of the paper's scripts."""
 BEST = {"transport__g": 0.09, "transport__ns": 0.3, "transport__nl": 1.0}
-"""The triplet that the paper finds."""
+"""The paper's best triplet."""
 
 
 def star(
@@ -57,14 +57,14 @@ def star(
 
 
 BASE = star(("dctcp", "xdctcp"), quick_duration="1s")
-"""DCTCP, and xDCTCP with the triplet that the paper finds."""
+"""DCTCP, and xDCTCP with the paper's best triplet."""
 SEARCH = star(("xdctcp",), GRID, quick=COARSE)
 BESIDE = star(("dctcp",))
 """DCTCP over the same time as the search."""
 
 
 def wait(name: str, *classes: str) -> lab.Measure:
-    """The mean wait in the queue by sender, mean over the senders of some classes."""
+    """Mean wait in the queue by sender, mean over the senders of some classes."""
 
     def read(result: Result) -> float:
         flows = result.flows.filter(pl.col("class").is_in(classes))
@@ -75,13 +75,13 @@ def wait(name: str, *classes: str) -> lab.Measure:
 
 
 delay = wait("delay", "query", "short")
-"""The paper's."""
+"""The paper's delay."""
 BY_CLASS = {name: wait(f"delay of {name} senders", name) for name in ("query", "short", "long")}
 
 
 @lab.measure("throughput of short and long senders", "bps")
 def throughput(result: Result) -> float:
-    """The paper's throughput: mean over the short and the long senders."""
+    """The paper's throughput: mean over short and long senders."""
     senders = result.flows.filter(pl.col("class").is_in(["short", "long"]))
     span = result.meta["duration_s"] - result.meta["warmup_s"]
     return float(senders["delivered_bytes"].sum()) * 8 / span / senders["source"].n_unique()
@@ -94,6 +94,6 @@ def queue(result: Result) -> pl.DataFrame:
 
 
 def long_windows(result: Result) -> list[pl.DataFrame]:
-    """The window of each long flow in segments by `time_s`, from the first queries on."""
+    """Window of each long flow in segments by `time_s`, from the first queries on."""
     samples = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= BEGIN_S))
     return lab.some(samples, "samples").sort("time_s").partition_by("subject", maintain_order=True)
