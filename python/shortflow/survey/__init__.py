@@ -1,4 +1,4 @@
-"""The survey: every scheme on every paper's workload and on published flow sizes, and who wins where."""
+"""Survey: all schemes on the papers' workloads and on published flow sizes, with the winners."""
 
 from shortflow.survey.engine import Place, Survey, View, choose, survey
 from shortflow.survey.winners import Cell, Criterion, Verdict, judge

@@ -1,4 +1,4 @@
-"""The survey as other programs read it (`docs/results.md`). A metric that a place does not have is absent."""
+"""The survey as plain data (`docs/results.md`). Metrics that a place lacks are absent."""
 
 from typing import Any
 

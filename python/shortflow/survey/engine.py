@@ -1,4 +1,4 @@
-"""Running the survey: the schemes on all workloads at all levels, in one pool."""
+"""Runs the survey: all schemes on all workloads and levels, in one pool."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -27,55 +27,55 @@ class Place:
 
     @property
     def label(self) -> str:
-        """The level in words."""
+        """Level in words."""
         return self.workload.label(self.level)
 
     @property
     def name(self) -> str:
-        """The workload and its level."""
+        """Workload and level."""
         return f"{self.workload.name} {self.label}"
 
 
 @dataclass(frozen=True)
 class View:
-    """All places, with one initial alpha."""
+    """Results of all places with one initial alpha."""
 
     alpha: str
     places: Mapping[Place, Results]
-    """The schemes go by their registered names here, whatever settings they needed."""
+    """Schemes have their registered names here, without settings."""
     cells: Mapping[Place, Mapping[Criterion, Cell]]
 
     @property
     def label(self) -> str:
-        """The initial alpha in words."""
+        """Initial alpha in words."""
         return f"alpha {self.alpha}"
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Everything that one call compared."""
+    """Results of one survey."""
 
     scale: Scale
     settings: Mapping[str, str]
-    """What was changed for all workloads or schemes."""
+    """Changes to all workloads or schemes."""
     views: Sequence[View]
     """The first has the schemes' own initial alpha."""
     seeds: int
-    """How many every comparison has."""
+    """Seeds of every comparison."""
     runs: int
     reused: int
-    """Number of runs that the store had already."""
+    """Number of runs found in the store."""
     seconds: float
 
 
 def views(compared: Mapping[str, Mapping[Place, Results]]) -> list[View]:
-    """The places of each initial alpha, with what the seeds say of them all."""
+    """Results by initial alpha, judged over all of them."""
     judged = iter(judge([comparison for places in compared.values() for comparison in places.values()]))
     return [View(alpha, places, {place: next(judged) for place in places}) for alpha, places in compared.items()]
 
 
 def choose(names: Sequence[str]) -> list[Workload]:
-    """The workloads of these names; all without names."""
+    """Workloads with these names (default: all)."""
     for name in names:
         if name not in WORKLOADS:
             raise unknown_name("workload", name, list(WORKLOADS))
@@ -85,7 +85,7 @@ def choose(names: Sequence[str]) -> list[Workload]:
 def survey(
     workloads: Sequence[Workload], scale: Scale, settings: Settings | None = None, seeds: int = SEEDS
 ) -> Ask[Survey]:
-    """The schemes on all workloads at all levels; `settings` change every workload, and every scheme that has them."""
+    """Runs all schemes on all workloads and levels. `settings` change every workload, and schemes that accept them."""
     started = time.perf_counter()
     places = [Place(workload, level) for workload in workloads for level in workload.levels]
     alphas = initial_alphas(settings)
@@ -105,7 +105,7 @@ def survey(
 
 
 def _comparison(place: Place, runs: Sequence[Result], names: Mapping[str, str]) -> Results:
-    """The runs of a place under the schemes of one initial alpha."""
+    """Runs of a place under the schemes of one initial alpha."""
     of_scheme = {name: [run for run in runs if run.scheme == name] for name in (*names.values(), SHORTEST)}
     renamed = [run.named(scheme) for scheme, name in names.items() for run in of_scheme[name]]
     done = [*renamed, *of_scheme[SHORTEST]]

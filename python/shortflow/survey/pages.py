@@ -1,4 +1,4 @@
-"""The survey's report: one page with heat maps and all tables, and its text and tables as Markdown."""
+"""The survey's report: a page with heat maps and tables, and its text and tables as Markdown."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, n
 from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
 
 _LEAST = 1e-3
-"""Ratios are rounded to three decimals; a logarithmic colour needs more than zero."""
+"""Smallest rounded ratio: logarithmic colours need a positive number."""
 
 TITLE = "Beyond the papers: who wins where"
 LEAD = (
@@ -51,13 +51,13 @@ READING = (
 
 
 def check_pages(out: Path) -> None:
-    """Refuse to write pages below `out` in place of what is none, before any work is done."""
+    """Refuses in advance to overwrite other files below `out`."""
     check_replaceable(out / "beyond.md", Kind.DOCUMENT)
     check_replaceable(out / "beyond.html", Kind.PAGE)
 
 
 def write_pages(found: Survey, out: Path) -> Path:
-    """Write `beyond.html` and `beyond.md` below `out`; returns the former."""
+    """Writes `beyond.html` and `beyond.md` below `out`; returns the path of the former."""
     content = _content(found)
     write_text(out / "beyond.md", markdown("survey/page.md", **content), Kind.DOCUMENT)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
@@ -67,7 +67,7 @@ def write_pages(found: Survey, out: Path) -> Path:
 
 
 def _content(found: Survey) -> dict[str, object]:
-    """What both pages say; the templates arrange it."""
+    """Contents of both pages, for the templates."""
     workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
     return {
@@ -90,23 +90,23 @@ Best = Callable[[Iterable[float]], float] | None
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a heat map shows."""
+    """Metric and scale of a heat map."""
 
     criterion: Criterion
     heading: str
     unit: str
     best: Best = None
-    """Which end of the values the others are divided by."""
+    """End of the values that is the reference."""
 
     @property
     def won_by(self) -> Criterion:
-        """The criterion that has winners: the distance from ideal is the mean on another scale."""
+        """Criterion with winners: distance from ideal is mean FCT on another scale."""
         return AFCT if self.criterion is DISTANCE else self.criterion
 
 
 @dataclass(frozen=True)
 class _Map:
-    """A heat map as it stands in the page."""
+    """A heat map with its heading."""
 
     heading: str
     figure: go.Figure
@@ -122,9 +122,9 @@ _BOLD = f"bold: alone the best or tied; {UNFINISHED}: flows unfinished"
 
 
 def _heat_map(view: View, what: _Shown) -> _Map:
-    """Schemes by workloads and levels. Ratios above one are coloured by their logarithm; winners are bold.
+    """Heat map of schemes by workload and level. Colour is the logarithm of the ratio; winners are bold.
 
-    The colour is that of the number shown, so that equal numbers have equal colours.
+    Colours follow the displayed number, so equal numbers have equal colours.
     """
     cells = cells_of(view, what.won_by)
     percent = what.unit.startswith("%")
@@ -154,7 +154,7 @@ def _heat_map(view: View, what: _Shown) -> _Map:
 
 
 def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
-    """The means of all schemes that have the metric, over the best one where that is asked for, as shown."""
+    """Means of all schemes with the metric, relative to the best if wanted, rounded as shown."""
     means = {scheme: each.value for scheme in SCHEMES if (each := comparison.mean(scheme, what.criterion.metric))}
     exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
     reference = what.best(exact) if what.best and exact else 1.0
@@ -162,7 +162,7 @@ def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dic
 
 
 def _as_shown(value: float) -> float:
-    """Rounded as `number` shows it."""
+    """Rounds as `number` shows it."""
     return round(float(f"{value:.3g}"), 3)
 
 
@@ -174,7 +174,7 @@ def _text(value: float | None, scheme: str, cell: Cell) -> str:
 
 
 def _colour_bar(values: Sequence[Sequence[float | None]], unit: str, percent: bool) -> dict[str, object]:
-    """The legend; on a logarithmic scale it is labelled with the ratios themselves."""
+    """Colour bar; on a logarithmic scale, ticks show the ratios."""
     if percent:
         return {"title": unit}
     largest = max((value for row in values for value in row if value is not None), default=1.0)

@@ -1,7 +1,7 @@
-"""Who takes part: every registered scheme, but for variants that only one figure of their paper needs.
+"""Schemes of the survey: all registered ones except variants for a single figure.
 
-All run with the parameters that they have everywhere in Shortflow, those of their papers; none is tuned to a workload.
-What belongs to switches and hosts, such as K, buffers and RTOmin, is the workload's and the same for all.
+All run with their default parameters, those of their papers; none is tuned to a workload. Parameters of switches and
+hosts, such as K, buffers and RTOmin, belong to the workload and are equal for all.
 """
 
 from collections.abc import Mapping
@@ -46,24 +46,23 @@ TOLD = {
     "pecn-edf": "deadlines",
     "pfabric": "bytes that remain",
 }
-"""What a scheme has to be told of a flow before it starts; the others are told nothing."""
+"""Flow information that a scheme needs in advance; the others need none."""
 
 IN_SWITCHES = ("pias", "pecn", "pecn-pmark", "pecn-edf", "pfabric")
-"""Schemes whose switches choose which packet leaves first."""
+"""Schemes with a scheduler in switches."""
 
 PLAIN = "tcp-ecn"
-"""What the schemes that estimate the share of marks are without the estimate."""
+"""The marking schemes without their estimate of the marked fraction."""
 ALPHA = "transport.initial_alpha"
-"""The congestion estimate that a connection begins with."""
+"""Initial congestion estimate of a connection."""
 OTHER_ALPHA = INITIAL_ALPHA.others[0]
-"""That of RFC 8257 and Linux. Most schemes have that of the papers' ns-2 code."""
+"""Value of RFC 8257 and Linux. Most schemes have that of the papers' ns-2 code."""
 
 
 def initial_alphas(settings: Settings | None) -> dict[str, Mapping[str, str]]:
-    """The schemes to run at each initial alpha: for each of `SCHEMES`, its name with the settings that it needs.
+    """Scheme names by initial alpha: for each of `SCHEMES`, the name with the needed settings.
 
-    The first is what the schemes themselves have, most of them; a survey whose settings have an initial alpha is run
-    with that one alone.
+    The first alpha is the one most schemes have. If the settings give an initial alpha, only this one is run.
     """
     given = (settings or {}).get(ALPHA)
     plain = {scheme: scheme for scheme in SCHEMES}
@@ -74,5 +73,5 @@ def initial_alphas(settings: Settings | None) -> dict[str, Mapping[str, str]]:
 
 
 def own_alpha(scheme: str) -> str | None:
-    """The initial alpha that a scheme has of its own, if it has one."""
+    """Initial alpha of a scheme; None if it has none."""
     return next((value for key, value, _ in Scheme.parse(scheme, []).resolved() if key == ALPHA), None)

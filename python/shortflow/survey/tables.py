@@ -1,4 +1,4 @@
-"""The survey as tables: who wins how often, who wins where, and all numbers of a workload."""
+"""Tables of the survey: wins by scheme, winners by place, and all numbers of a workload."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion, Verdict
 
 HEADER = 14
-"""Headers are wrapped here."""
+"""Wrap width of headers."""
 ALONE = "**"
 TIED = "*"
 UNFINISHED = "†"
 
 
 def standings(found: Survey) -> Section:
-    """In how many cells each scheme is the best alone and tied, at each initial alpha, and how far from ideal."""
+    """Cells in which each scheme wins alone or ties, and its distance from ideal, by initial alpha."""
     columns = []
     for criterion in CRITERIA:
         for view in found.views:
@@ -38,9 +38,9 @@ def standings(found: Survey) -> Section:
 
 
 def matrix(view: View, *, narrow: bool = False) -> Section:
-    """Who wins where: the schemes that may be the best, for each workload, level and criterion.
+    """Schemes that may be the best, by workload, level and criterion.
 
-    Narrow cells name the best one and count the others.
+    Narrow cells name the best scheme and count the others.
     """
     lead = Column("", [place.name for place in view.places])
     columns = [
@@ -54,7 +54,7 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
 
 
 def numbers(view: View, name: str) -> Section:
-    """All means of a workload, marked where a scheme wins alone, ties, or has flows that did not finish."""
+    """Means of a workload, marked for sole wins, ties and unfinished flows."""
     places = [place for place in view.places if place.workload.name == name]
     rows = [(place, scheme) for place in places for scheme in SCHEMES]
     firsts = [place.label if scheme == SCHEMES[0] else "" for place, scheme in rows]
@@ -64,7 +64,7 @@ def numbers(view: View, name: str) -> Section:
 
 
 def participants() -> Section:
-    """The schemes, what they are told, and the parameters that they run with."""
+    """Schemes, flow information they need, and parameters."""
     registry = {entry["name"]: entry for entry in _core.registry()["schemes"]}
     values = [", ".join(f"{key}={value}" for key, value, _ in _core.Scheme.parse(s, []).resolved()) for s in SCHEMES]
     columns = [
@@ -77,12 +77,12 @@ def participants() -> Section:
 
 
 def cells_of(view: View, criterion: Criterion) -> dict[Place, Cell]:
-    """The cells of a criterion, at the places that have it."""
+    """Cells of a criterion, at the places that have it."""
     return {place: cells[criterion] for place, cells in view.cells.items() if criterion in cells}
 
 
 def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
-    """In how many cells a scheme is alone the best, and in how many it ties."""
+    """Number of cells that a scheme wins alone, and number of ties."""
     verdicts = [cell.verdict for cell in cells.values() if cell.wins(scheme)]
     return verdicts.count(Verdict.ALONE), verdicts.count(Verdict.TIE)
 
@@ -125,7 +125,7 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
 
 
 def _least_distance(view: View, place: Place) -> float | None:
-    """The least distance from ideal of the schemes that finished their flows."""
+    """Least distance from ideal among schemes that finished their flows."""
     estimates = (view.places[place].mean(scheme, DISTANCE.metric) for scheme in SCHEMES)
     return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
@@ -136,7 +136,7 @@ def _distances(view: View, scheme: str) -> list[Estimate]:
 
 
 def _summary(summary: Callable[[list[float]], float], distances: Sequence[Estimate]) -> str:
-    """A summary of distances, a lower bound as soon as one of them is."""
+    """Summary of distances; a lower bound if any distance is."""
     if not distances:
         return NOTHING
     bound = "≥ " if any(each.lower_bound for each in distances) else ""

@@ -1,4 +1,4 @@
-"""Who may be the best where, and what that is worth with so many schemes at so many places."""
+"""Possible best schemes of each place, with corrections for many schemes and places."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # loads its parts when they are first used: scipy.stats takes long
+import scipy  # loads submodules at first use: scipy.stats is slow
 
 from shortflow.metrics.catalogue import CLASS_DEADLINE_MISS, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
 from shortflow.metrics.catalogue import DISTANCE as OVER_IDEAL
@@ -15,30 +15,30 @@ from shortflow.metrics.stats import Support
 from shortflow.results import Results
 
 LEVEL = 0.05
-"""How often the set of those that may be the best misses the best one, and the false discovery rate of sole winners."""
+"""Error rate of the set of possible best schemes, and false discovery rate of sole winners."""
 Floats = npt.NDArray[np.float64]
 _EQUAL = 1e-9
-"""Differences below this are rounding."""
+"""Differences below this are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A metric and which end of it is good."""
+    """A metric and its good direction."""
 
     about: Metric
     name: str
-    """What a table's header says."""
+    """Table header."""
     most: bool = False
-    """Whether more is better."""
+    """True if larger is better."""
 
     @property
     def metric(self) -> str:
-        """The metric's name."""
+        """Name of the metric."""
         return self.about.name
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share, which may be zero: differences are compared instead of ratios."""
+        """True for a share, which may be zero: differences are compared instead of ratios."""
         return self.about.support is Support.SHARE
 
 
@@ -50,51 +50,50 @@ DISTANCE = Criterion(Metric(OVER_IDEAL, "short"), "mean FCT over ideal")
 """Ideal SRPT on the same flows."""
 
 CRITERIA = (AFCT, P99, MISSES, GOODPUT)
-"""What is won. The distance from ideal is the mean FCT on another scale, so that its winners are the same."""
+"""Criteria with winners. Distance from ideal is mean FCT on another scale, with the same winners."""
 
 
 class Verdict(StrEnum):
-    """What the seeds say of a cell."""
+    """Verdict on a cell."""
 
     ALONE = "alone"
     """One scheme is better than every other."""
     TIE = "tie"
-    """Several schemes cannot be told from the best, others can."""
+    """Several schemes are indistinguishable from the best; others are worse."""
     UNDECIDED = "undecided"
-    """No scheme can be told from the best, or the only one left does not hold among so many cells."""
+    """No scheme is distinguishable from the best, or the sole one fails the correction for many cells."""
     ALIKE = "alike"
     """All schemes have the same values."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A criterion at a place: which schemes may be the best there."""
+    """A criterion at a place, with the schemes that may be the best."""
 
     chances: Mapping[str, float]
-    """The schemes that finished all flows of the class, in the order of their means, each with the p-value of "none is
-    better"."""
+    """p-value of "none is better" for each scheme that finished all flows of the class, in the order of their means."""
     unfinished: Sequence[str]
-    """The schemes that did not: their times are lower bounds, so that they never win or tie, nor beat another."""
+    """Schemes with unfinished flows: their times are lower bounds, so they never win, tie or beat another."""
     detectable: Mapping[str, float]
-    """For each scheme but the likeliest, how far it would have to lie behind that one to be told apart, given how the
-    two scatter: as a fraction of that one's value, or of shares as a difference."""
+    """Detectable distance of each scheme behind the likeliest, given their scatter: a fraction of its value, or for
+    shares a difference."""
     alike: bool
     confirmed: bool = False
-    """Whether the likeliest one stays alone the best among all cells of the survey."""
+    """True if the likeliest scheme stays a sole winner among all cells."""
 
     @property
     def best(self) -> list[str]:
-        """The schemes that may be the best, in the order of their means."""
+        """Schemes that may be the best, in the order of their means."""
         return [scheme for scheme, chance in self.chances.items() if chance > LEVEL]
 
     @property
     def claim(self) -> float:
-        """The p-value of "another scheme is as good as the likeliest": the largest chance among the others."""
+        """p-value of "another scheme is as good as the likeliest": second-largest chance."""
         return sorted(self.chances.values())[-2] if len(self.chances) > 1 else 1.0
 
     @property
     def verdict(self) -> Verdict:
-        """Who wins, if anybody."""
+        """Verdict on the cell."""
         if self.alike:
             return Verdict.ALIKE
         if self.confirmed:
@@ -102,15 +101,15 @@ class Cell:
         return Verdict.TIE if 1 < len(self.best) < len(self.chances) else Verdict.UNDECIDED
 
     def wins(self, scheme: str) -> bool:
-        """Whether a scheme is alone the best or ties."""
+        """True if a scheme wins alone or ties."""
         return self.verdict in (Verdict.ALONE, Verdict.TIE) and scheme in self.best
 
 
 def judge(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
-    """The cells of every comparison, one for each criterion that a scheme has there.
+    """Cells of every comparison, by criterion.
 
-    That a scheme is alone the best is claimed only where it holds over all cells of all comparisons: the claims'
-    p-values are held against the false discovery rate (Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57, 1995).
+    A sole win is claimed only if it holds over all cells of all comparisons: the p-values of the claims are held to a
+    false discovery rate (Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57, 1995).
     """
     judged = [{each: cell for each in CRITERIA if (cell := _judge(found, each))} for found in comparisons]
     claims = [cell.claim for cells in judged for cell in cells.values()]
@@ -122,22 +121,22 @@ def judge(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
 
 
 def _counts(comparison: Results, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
-    """Whether a scheme finished all flows of the criterion's class at every seed, and no rate is zero."""
+    """True if a scheme finished all flows of the criterion's class at every seed, with positive rates."""
     unfinished = comparison.values(scheme, Metric(UNFINISHED_SHARE, criterion.about.flow_class).name)
     return not any(unfinished.values()) and (criterion.is_share or all(value > 0 for value in values))
 
 
 def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
-    """Each scheme against the best of the others, on the same seeds.
+    """Compares each scheme with the best of the others, on the same seeds.
 
     This is Hsu's comparison with the best (J. C. Hsu, Ann. Stat. 12, 1984, and "Multiple Comparisons", 1996) with seeds
-    as blocks: a scheme may be the best unless another is significantly better, at a level that allows for the number of
-    others. The set misses the best scheme with a probability of at most `LEVEL`. Hsu's own critical values need the
-    same variance for all schemes; those with timeouts scatter a hundredfold more than others, so that every pair has
-    its own t test here and the level is divided by the number of others (Bonferroni), which holds for any variances.
+    as blocks. A scheme may be the best unless another is significantly better, at a level corrected for the number of
+    others. The set misses the best scheme with a probability of at most `LEVEL`. Hsu's critical values need equal
+    variances, but schemes with timeouts scatter a hundredfold more. So each pair has its own t test, and the level is
+    divided by the number of others (Bonferroni), which holds for any variances.
 
-    Of times and rates the logarithms are compared: timeouts make them so skewed that a scheme which is slower a
-    hundredfold, more or less, would not differ significantly. Of shares the values themselves are.
+    Times and rates are compared by logarithm, because timeouts skew them: without, a hundredfold slower scheme would
+    not differ significantly. Shares are compared directly.
     """
     found = {scheme: comparison.values(scheme, criterion.metric) for scheme in comparison.schemes}
     seeds = sorted({seed for values in found.values() for seed in values})
@@ -162,9 +161,9 @@ def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
 
 
 def _against_the_best(losses: Floats) -> tuple[list[float], list[float]]:
-    """For each row, its chance to be the lowest, and how far behind the likeliest row it would be told apart.
+    """Chance of each row to be the lowest, and its detectable distance behind the likeliest row.
 
-    `losses` has a row for each scheme and a column for each seed. Nothing is told apart by a single seed.
+    `losses` has a row per scheme and a column per seed. A single seed separates nothing.
     """
     rows, seeds = losses.shape
     if rows < 2 or seeds < 2:

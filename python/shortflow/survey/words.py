@@ -1,4 +1,4 @@
-"""What the survey found, in sentences: every number and name in them comes from its cells."""
+"""Findings of the survey in sentences. All numbers and names come from its cells."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,7 +14,7 @@ Cells = dict[Place, Cell]
 
 
 def conclusions(view: View) -> list[str]:
-    """Who wins where at one initial alpha: mean completion times by kind of workload, the other criteria overall."""
+    """Winners at one initial alpha: mean FCT by kind of workload, other criteria overall."""
     found = []
     of_mean = cells_of(view, AFCT)
     for group in dict.fromkeys(place.workload.group for place in of_mean):
@@ -25,14 +25,14 @@ def conclusions(view: View) -> list[str]:
 
 
 def alpha_effects(found: Survey) -> list[str]:
-    """How many cells each scheme wins or ties at the first initial alpha and at the other; nothing if there is one."""
+    """Cells that each scheme wins or ties at the first and the other initial alpha; empty for one alpha."""
     if len(found.views) < 2:
         return []
     return [_effect(criterion, *found.views) for criterion in CRITERIA if cells_of(found.views[0], criterion)]
 
 
 def about_alpha(found: Survey) -> str:
-    """What the initial alphas are, and which schemes have another one than their view says."""
+    """Initial alphas, and schemes whose own alpha differs."""
     first = found.views[0].alpha
     others = [f"{scheme} has {own}" for scheme in SCHEMES if (own := own_alpha(scheme)) not in (None, first)]
     if len(found.views) < 2:
@@ -45,7 +45,7 @@ def about_alpha(found: Survey) -> str:
 
 
 def detectable(found: Survey) -> str:
-    """How far a scheme has to lie behind to be told from the best."""
+    """Detectable distance behind the best."""
     parts = []
     for criterion in CRITERIA:
         cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
@@ -98,7 +98,7 @@ def _most_often(counts: Mapping[str, int]) -> str:
 
 
 def _effect(criterion: Criterion, first: View, other: View) -> str:
-    """For one criterion, the schemes that are among the best in more or fewer cells at the other initial alpha."""
+    """Schemes that are among the best in more or fewer cells at the other initial alpha."""
     before, after = cells_of(first, criterion), cells_of(other, criterion)
     counts = {scheme: (sum(wins(before, scheme)), sum(wins(after, scheme))) for scheme in SCHEMES}
     plain = counts.pop(PLAIN)

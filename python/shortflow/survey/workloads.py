@@ -1,8 +1,8 @@
-"""What the schemes are compared on: the main workload of each of the five papers, and four published flow sizes.
+"""Workloads of the survey: the main one of each paper, and four published flow-size distributions.
 
-All have the same two classes, so that one set of metrics fits them all: `short` is what should be quick, and has
-deadlines; `long` is everything else. The class is all that xDCTCP knows of a flow, the deadline all that D2TCP does.
-Each workload is a function of its level (a load, or how many answer at once) and of the scale.
+All have two classes, so one set of metrics fits all. `short` flows should be quick, and have deadlines; `long` flows
+are the rest. xDCTCP knows only the class of a flow, D2TCP only the deadline. Each workload is a function of its level
+(a load, or the number of simultaneous answers) and of the scale.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,38 +22,38 @@ Level = float | int
 
 LOADS = (0.3, 0.6, 0.8)
 SHORT_UP_TO = "100KB"
-"""Where a workload does not say itself what is short."""
+"""Default upper size of short flows."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A kind of traffic on its network, at three levels."""
+    """Traffic and network, at three levels."""
 
     name: str
     title: str
     about: str
-    """Where it is from, and what is ours."""
+    """Source, and our additions."""
     levels: tuple[Level, ...]
-    """Loads, as a share of the receivers' links, or how many hosts answer at once."""
+    """Loads, as a share of the receivers' links, or numbers of simultaneous senders."""
     tables: Callable[[Level, Scale], Tables]
-    """The scenario's tables."""
+    """Tables of the scenario."""
 
     @property
     def group(self) -> str:
-        """What kind of workload it is, in words."""
+        """Kind of workload in words."""
         if self.name in {each.name for each in PUBLISHED}:
             return "the published flow sizes"
         bursts = all(isinstance(level, int) for level in self.levels)
         return "bursts to one host" if bursts else "the papers' mixes of short and long flows"
 
     def scenario(self, level: Level, scale: Scale) -> Scenario:
-        """The scenario at a level."""
+        """Scenario at a level."""
         tables = {"title": self.title, **self.tables(level, scale)}
         return load_scenario(tables, directory=SHIPPED)
 
     @staticmethod
     def label(level: Level) -> str:
-        """A level as people say it."""
+        """Text of a level."""
         return f"{level:.0%}".replace("%", " %") if isinstance(level, float) else f"{level} at once"
 
 
@@ -119,7 +119,7 @@ def _pecn(answers: Level, scale: Scale) -> Tables:
 
 def _atcp(load: Level, scale: Scale) -> Tables:
     answers = {"kind": "arrivals", "pattern": "many-to-one", "from": "1-39", "to": 0, "interarrival": INTERARRIVAL}
-    # Mean sizes 21.5 KB and 2.15 MB, as many flows of each.
+    # Mean sizes 21.5 KB and 2.15 MB, with equal numbers of flows.
     short, long = load * 0.0099, load * 0.9901
     return {
         **shipped("atcp-answers"),
@@ -150,22 +150,22 @@ def _fast(answers: Level, scale: Scale) -> Tables:
 
 @dataclass(frozen=True)
 class Published:
-    """How a published distribution is divided into short and long flows."""
+    """Division of a published distribution into short and long flows."""
 
     name: str
     short_bytes: float
-    """The share of all bytes that are in short flows."""
+    """Share of all bytes in short flows."""
     quick_short_bytes: float
-    """The same without the flows that do not occur at the quick scale."""
+    """Share of bytes in short flows without sizes above `QUICK_MAX`."""
     quick: str
     full: str
-    """How long flows arrive."""
+    """Time span of arrivals."""
 
     QUICK_MAX = "3MB"
-    """At the quick scale no flow is larger."""
+    """Largest flow at the quick scale."""
 
     def tables(self, load: Level, scale: Scale) -> Tables:
-        """Eight hosts on one switch of 10 Gbps, every one sending to every other."""
+        """Eight hosts on a 10 Gbps switch, with all-to-all traffic."""
         quick = scale is Scale.QUICK
         share = self.quick_short_bytes if quick else self.short_bytes
         sizes = {"kind": "published", "name": self.name}
