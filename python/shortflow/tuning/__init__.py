@@ -1,1 +1,1 @@
-"""The parameters of a scheme that serve a goal best: searched with common seeds, then checked on fresh ones."""
+"""Tunes a scheme's parameters for a goal: a search on common seeds, then a check on fresh ones."""

@@ -1,4 +1,4 @@
-"""What is asked of a tuning, checked before anything is run."""
+"""Validation of a tuning's question, before any run."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,29 +16,29 @@ from shortflow.tuning.goal import Constraint, Goal, Parameter
 from shortflow.tuning.record import Question
 
 WORKLOADS = ("l2dct-pareto", "l2dct-benchmark", "websearch-star", "facebook-hadoop-star")
-"""Where parameters are checked unless told: the first of these that is not the scenario and has the goal's metrics."""
+"""Candidates for the second workload: the first that is not the scenario and has the goal's metrics."""
 _MOST_PARAMETERS = 12
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A scenario with what was changed, and the goal as this scenario has it."""
+    """A scenario with its changes, and the goal for this scenario."""
 
     scenario: Scenario
     settings: Settings
     """Changes to the scenario and to schemes."""
     goal: Goal
     left_out: Sequence[Constraint] = ()
-    """Constraints of the goal that cannot be told in this scenario."""
+    """Constraints that this scenario cannot measure."""
 
     def runs(self, scheme: str, seeds: Iterable[int], tuned: Settings | None = None) -> list[Run]:
-        """The runs of a scheme, with its own parameters or with tuned ones; settings that it has not are others'."""
+        """Runs of a scheme with its own or tuned parameters. Settings that it lacks are ignored."""
         of_scenario, of_schemes = split_settings(self.settings)
         settings = {**of_scenario, **settings_of(scheme, of_schemes), **(tuned or {})}
         return Plan(self.scenario, [scheme], settings).runs(list(seeds))
 
     def accepts(self, scheme: str, tuned: Settings) -> bool:
-        """Whether scenario and scheme take a combination of parameters."""
+        """True if scenario and scheme accept these parameters."""
         try:
             self.runs(scheme, [1], tuned)
         except ConfigError:
@@ -56,14 +56,14 @@ def ask(
     seeds: int,
     batch: int,
 ) -> Question:
-    """The question, if all of it makes sense here and in the second workload; else a `ConfigError`."""
+    """Builds the question, valid in both workloads. Raises `ConfigError`."""
     here.goal.check(here.scenario.classes)
     _check_keys(parameters, here.settings)
     laws: dict[str, str] = {}
     names = list(dict.fromkeys([scheme, baseline, *here.goal.schemes]))
     for workload in (here, there):
         if workload:
-            load_schemes(names, split_settings(workload.settings)[1])  # says which setting none of them has
+            load_schemes(names, split_settings(workload.settings)[1])  # raises for a setting that no scheme has
     for name in names:
         (run,) = here.runs(name, [1])
         resolved = {key: value for key, value, _ in run.scheme.resolved()}
@@ -101,9 +101,9 @@ def ask(
 def second_workload(
     name: str | None, scenario: Scenario, goal: Goal, settings: Settings, counterparts: Mapping[str, str]
 ) -> Workload:
-    """The scenario of this name with `settings`, or else the first of `WORKLOADS` in which the goal can be told.
+    """The named scenario with `settings` (default: first of `WORKLOADS` with the goal's metrics).
 
-    `counterparts` names what stands there for metrics of the goal.
+    `counterparts` maps metrics of the goal to metrics of that scenario.
     """
     if name is not None:
         found = load_scenario(name, split_settings(settings)[0])
@@ -135,7 +135,7 @@ def _check_keys(parameters: Sequence[Parameter], settings: Settings) -> None:
 
 
 def _in_its_steps(here: Workload, scheme: str, parameter: Parameter) -> Parameter:
-    """The parameter, in steps of one if its key takes whole numbers alone; a `ConfigError` if the key is unknown."""
+    """The parameter, in steps of 1 for integer keys. Raises `ConfigError` for an unknown key."""
 
     def accepts(value: float, prefix: str = "") -> bool:
         return here.accepts(scheme, {prefix + parameter.key: parameter.written(value)})
@@ -144,7 +144,7 @@ def _in_its_steps(here: Workload, scheme: str, parameter: Parameter) -> Paramete
     if not ends:
         if accepts(parameter.low, "transport."):
             raise ConfigError(f'--param {parameter.key}: unknown key; did you mean "transport.{parameter.key}"?')
-        here.runs(scheme, [1], {parameter.key: parameter.written(parameter.low)})  # says what is wrong
+        here.runs(scheme, [1], {parameter.key: parameter.written(parameter.low)})  # raises the error
     is_whole = parameter.low.is_integer() and parameter.high.is_integer()
     if parameter.step is None and is_whole and not accepts(ends[0] + (0.5 if ends[0] == parameter.low else -0.5)):
         return replace(parameter, step=1.0)
@@ -152,7 +152,7 @@ def _in_its_steps(here: Workload, scheme: str, parameter: Parameter) -> Paramete
 
 
 def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Parameter]) -> None:
-    """See that each end of each range is accepted with some ends of the others, and that it matters which end."""
+    """Checks that each end of each range is accepted with some ends of the others, and has an effect."""
     untried = {(each.key, end) for each in parameters for end in (each.low, each.high)}
     for ends in itertools.product(*((each.low, each.high) for each in parameters)):
         corner = {(each.key, end) for each, end in zip(parameters, ends, strict=True)}
@@ -162,14 +162,14 @@ def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Paramete
     for each in parameters:
         for end in (each.low, each.high):
             if (each.key, end) in untried:
-                workload.runs(scheme, [1], {each.key: each.written(end)})  # says what is wrong with this end alone
+                workload.runs(scheme, [1], {each.key: each.written(end)})  # raises the error of this end
                 raise ConfigError(f"--param {each.text}: {each.written(end)} is valid with no end of the other ranges")
         if not _matters(workload, scheme, each):
             raise ConfigError(f"--param {each.key}: changes nothing, because {scheme} sets it")
 
 
 def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:
-    """Whether the scenarios with both ends, as far as they are accepted, differ in what decides about the flows."""
+    """True if both ends (if accepted) give scenarios with different flows."""
     ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
     found = [here.runs(scheme, [1], end)[0] for end in ({}, *ends) if here.accepts(scheme, end)]
     resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]
@@ -178,7 +178,7 @@ def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:
 
 
 def _matters(workload: Workload, scheme: str, parameter: Parameter) -> bool:
-    """Whether runs with both ends differ, where both are accepted with nothing else tuned."""
+    """True if runs with both ends differ, if both are accepted alone."""
     ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
     if not all(workload.accepts(scheme, end) for end in ends):
         return True

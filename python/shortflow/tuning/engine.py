@@ -1,7 +1,6 @@
-"""The search for parameters: batches of trials on common seeds, then a check on fresh ones.
+"""Search for parameters: batches of trials on common seeds, then a check on fresh ones.
 
-Every trial runs with the same seeds as every other and as the schemes it is compared with, and so on the same flows
-unless a parameter changes these.
+All trials and reference schemes have the same seeds, so the same flows unless a parameter changes them.
 """
 
 import math
@@ -22,31 +21,31 @@ from shortflow.tuning.proposals import Proposals
 from shortflow.tuning.record import Check, Question, Trial, Tuning
 
 BATCH = 8
-"""So many trials are proposed before the results of any of them are known."""
+"""Trials proposed before any of their results is known."""
 TRIALS = 64
 SEEDS = 3
 CHECK_SEEDS = 10
 BASELINE = "dctcp"
 _CHECKED = 5
-"""Of a Pareto front so many trials are checked."""
+"""Most trials of a Pareto front to check."""
 _LEAST_FEASIBLE = 4
-"""So many feasible trials say what is usual, before one is given up for being worse."""
+"""Feasible trials needed before a trial can be given up as worse."""
 
 
 def tune(
     directory: Path, question: Question, workloads: Sequence[Workload], trials: int, check_seeds: int
 ) -> Ask[Tuning]:
-    """The search that a question asks for in the first workload, and a check of what it found in all.
+    """Searches parameters in the first workload, and checks the result in all.
 
-    Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight, and ends when all combinations
-    of values in steps have been tried. With one objective, a trial that is hopeless after a third of its seeds is given
-    up. The best trial, or up to five of a Pareto front, then run with fresh seeds, beside the untuned scheme and the
-    `baseline`. Everything is kept: the same question goes on where it stopped.
+    Trials have seeds 1 to `seeds`. Their number is rounded up to batches of eight; the search ends early when all
+    stepped combinations are tried. With one objective, hopeless trials stop after a third of their seeds. The best
+    trial, or up to five of a Pareto front, then run with fresh seeds, beside the untuned scheme and the `baseline`. All
+    results are kept: the same question resumes.
     """
     tuning = record.resume(directory, question)
     fresh = range(question.seeds + 1, question.seeds + check_seeds + 1)
     of = _expected(tuning, trials, len(workloads) * check_seeds)
-    for workload in workloads:  # with a seed that the check needs in any case
+    for workload in workloads:  # on a seed that the check needs anyway
         yield from _require_metrics(workload, _schemes(tuning.question, workload), fresh[0], of)
     tuning = yield from _search(directory, workloads[0], tuning, trials, of)
     if tuning.chosen:
@@ -61,9 +60,9 @@ def tune(
 def _measure(
     goal: Goal, groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = True
 ) -> Ask[list[Measurement]]:
-    """The results of each group of runs, in their order; all run side by side.
+    """Results of each group of runs, in order; all run in parallel.
 
-    A run that fails has no metrics or, without `keep_going`, ends it, as one does that was lost in any case.
+    A failed run has no metrics. Without `keep_going`, or if the run was lost, it raises.
     """
     done = yield Wanted([run for group in groups for run in group], tables=False, keep_going=keep_going, of=of)
     for result in done:
@@ -74,7 +73,7 @@ def _measure(
 
 
 def _require_metrics(workload: Workload, schemes: Sequence[str], seed: int, of: int) -> Ask[None]:
-    """Refuse metrics that untuned runs do not have; a run that fails ends it."""
+    """Refuses metrics that untuned runs lack. Raises if a run fails."""
     runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
     for result in (yield Wanted(runs, tables=False, of=of)):
         for metric in workload.goal.metrics:
@@ -84,7 +83,7 @@ def _require_metrics(workload: Workload, schemes: Sequence[str], seed: int, of: 
 
 
 def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
-    """How many runs there are at most: of references, of the trials that are missing, of the check."""
+    """Most runs of the tuning: references, missing trials and the check."""
     question = tuning.question
     batches = math.ceil(max(trials - len(tuning.trials), 0) / question.batch)
     checked = 1 if len(question.goal.objectives) == 1 else _CHECKED
@@ -93,9 +92,9 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
 
 
 def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
-    """What some runs gave, seed by seed, of what decides."""
+    """Deciding metrics of some runs, by seed."""
     values = {metric: [run.metrics.get(metric) for run in runs] for metric in goal.metrics}
-    # There is none without finite flows, nor of a run that failed.
+    # None without finite flows, and for failed runs.
     values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
     bounds = sorted({metric for run in runs for metric in run.lower_bounds if metric in values})
     stakes = dict.fromkeys(goal.metrics, 0.0)
@@ -107,7 +106,7 @@ def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
 
 
 def _joined(first: Measurement, second: Measurement) -> Measurement:
-    """Measurements with different seeds as one."""
+    """Joins measurements with different seeds."""
     return Measurement(
         first.seeds + second.seeds,
         {metric: values + second.values[metric] for metric, values in first.values.items()},
@@ -119,12 +118,12 @@ def _joined(first: Measurement, second: Measurement) -> Measurement:
 
 
 def _schemes(question: Question, workload: Workload) -> list[str]:
-    """The schemes beside the tuned one: untuned, the baseline, those of constraints."""
+    """Schemes beside the tuned one: untuned, baseline, those of constraints."""
     return list(dict.fromkeys([question.scheme, question.baseline, *workload.goal.schemes]))
 
 
 def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: int) -> Ask[Tuning]:
-    """The tuning with so many trials: a full batch at a time, each kept as soon as it is done."""
+    """Runs trials up to this number, in full batches. Each batch is kept when done."""
     question = tuning.question
     names = question.references
     groups = [here.runs(name, range(1, question.seeds + 1)) for name in names]
@@ -149,7 +148,7 @@ def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: in
 
 
 def _batch(here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float]], of: int) -> Ask[list[Trial]]:
-    """The trials of a batch: the first of their seeds, then the others of those that are not hopeless."""
+    """Trials of a batch: first stage of seeds for all, the rest for those not hopeless."""
     question = tuning.question
     settings = [question.written(values) for values in proposed]
     first, rest = _stages(question)
@@ -172,16 +171,16 @@ def _batch(here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float
 
 
 def _stages(question: Question) -> tuple[range, range]:
-    """The seeds after which a trial may be given up, and the others; with two objectives none is given up."""
+    """First and second stage of seeds; with two objectives all are in the first."""
     one = len(question.goal.objectives) == 1
     first = math.ceil(question.seeds / 3) if one else question.seeds
     return range(1, first + 1), range(first + 1, question.seeds + 1)
 
 
 def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
-    """Whether flows were left unfinished, or the objective is worse than the median of feasible trials on these seeds.
+    """True if flows were unfinished, or the objective is worse than the median of feasible trials.
 
-    What infeasible trials reached does not count: a constraint usually costs something.
+    Infeasible trials do not count: constraints usually cost performance.
     """
     judgement = tuning.judge(trial)
     if judgement.objectives is None or judgement.violations[0] > 0:
@@ -193,7 +192,7 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
 
 
 def _check(workload: Workload, tuning: Tuning, seeds: Sequence[int], of: int) -> Ask[Check]:
-    """The trials that matter beside the other schemes, on seeds that no trial has seen."""
+    """The best trials and the other schemes on fresh seeds."""
     question, names = tuning.question, _schemes(tuning.question, workload)
     trials = [tuning.trials[number] for number in _worth_checking(tuning)]
     groups = [workload.runs(name, seeds) for name in names]
@@ -212,7 +211,7 @@ def _check(workload: Workload, tuning: Tuning, seeds: Sequence[int], of: int) ->
 
 
 def _worth_checking(tuning: Tuning) -> list[int]:
-    """The chosen trial first, and others along the front: its ends and some between them."""
+    """The chosen trial, then the ends of the front, then trials between."""
     front, chosen = tuning.front, tuning.chosen
     assert chosen is not None
     first = [chosen.number, front[0], front[-1]]

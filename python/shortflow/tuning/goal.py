@@ -1,4 +1,4 @@
-"""What a tuning is after: one objective, perhaps under constraints, or two objectives that pull apart."""
+"""Goals of a tuning: one objective with optional constraints, or a trade-off of two."""
 
 import math
 import random
@@ -12,17 +12,17 @@ from shortflow.terms import Bound, Range
 
 _RANGE = "KEY=LOW:HIGH, KEY=LOW:HIGH:STEP or KEY=LOW:HIGH:log, such as transport.g=0.01:0.5:log or knee_low=20KB:1MB"
 _DIGITS = 4
-"""A value that is not in steps has so many significant digits: no run tells more of them apart."""
+"""Significant digits of values without steps; runs do not resolve more."""
 _MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Parameter(Range):
-    """A key and the values between which it is varied, both ends included."""
+    """A key and the range of its values, both ends included."""
 
     @classmethod
     def parse(cls, text: str) -> "Parameter":
-        """Read a parameter and its range; a `ConfigError` says what is expected."""
+        """Parses a parameter with its range. Raises `ConfigError`."""
         found = cls(**vars(Range.read(text, f"--param {text}: expected {_RANGE}, with units of one kind")))
         if not found.low < found.high < math.inf:
             raise ConfigError(f"--param {text}: expected a low end below the high end")
@@ -35,7 +35,7 @@ class Parameter(Range):
 
     @property
     def text(self) -> str:
-        """The range as it is written."""
+        """The range as written."""
         ends = f"{self.written(self.low)}:{self.written(self.high)}"
         if self.step is not None:
             return f"{self.key}={ends}:{plain(self.step)}{self.unit}"
@@ -43,15 +43,15 @@ class Parameter(Range):
 
     @property
     def count(self) -> float:
-        """How many values it has; infinite if they are not in steps."""
+        """Number of values; ∞ without steps."""
         return math.inf if self.step is None else round((self.high - self.low) / self.step) + 1
 
     def at(self, place: int) -> float:
-        """The value at a place of its steps, from 0 on."""
+        """Value of a step, counted from 0."""
         return rounded(self.low + place * (self.step or 0.0))
 
     def drawn(self, dice: random.Random) -> float:
-        """Any value, all of them equally likely, or on a logarithmic range their logarithms."""
+        """Draws a value uniformly, or log-uniformly on a logarithmic range."""
         if self.log:
             value = math.exp(dice.uniform(math.log(self.low), math.log(self.high)))
         else:
@@ -59,13 +59,13 @@ class Parameter(Range):
         return value if self.step is None else self.at(round((value - self.low) / self.step))
 
     def written(self, value: float) -> str:
-        """A value as a setting of the key, which takes no exponent."""
-        if self.step is None and value not in (self.low, self.high):  # which are as the user wrote them
+        """Formats a value as a setting, without exponent."""
+        if self.step is None and value not in (self.low, self.high):  # the ends stay as written
             value = float(f"{value:.{_DIGITS}g}")
         return f"{plain(rounded(value))}{self.unit}"
 
     def value(self, text: str) -> float | None:
-        """A setting of the key as a number in the parameter's unit; None if it is not one of the parameter's values."""
+        """Parses a setting into the parameter's unit; None if it is not one of the parameter's values."""
         found = parse(text)
         unit = parse(f"1{self.unit}")
         if not found or not unit or found.base != unit.base:
@@ -79,27 +79,27 @@ class Parameter(Range):
 _SIGNS = ("<=", ">=")
 _SYNTAX = "METRIC >= FACTOR * SCHEME or METRIC >= NUMBER, also with <=, such as `goodput_long_bps >= 0.99 * dctcp`"
 UNFINISHED = UNFINISHED_OF_ALL.pattern
-"""The metric that tells whether flows were left unfinished."""
+"""Metric of unfinished flows."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the runs of one scheme with one choice of parameters gave, seed by seed."""
+    """Results of one scheme with one choice of parameters, by seed."""
 
     seeds: list[int]
     values: dict[str, list[float | None]]
-    """For each metric its value with each seed; none where a run does not have it."""
+    """Value of each metric by seed; None if a run lacks it."""
     lower_bounds: list[str]
-    """The metrics that some run knows as lower bounds only, since something did not finish."""
+    """Metrics that are lower bounds in some run, because of unfinished flows."""
     digests: list[str | None]
-    """Of each run; none of one that failed."""
+    """Digest of each run; None if it failed."""
     errors: dict[int, str] = field(default_factory=dict)
-    """Of the runs that failed, by seed."""
+    """Errors of failed runs by seed."""
     stakes: dict[str, float] = field(default_factory=dict)
-    """The largest stake of each metric in any run (see `shortflow.metrics.stakes`)."""
+    """Largest stake of each metric in any run (see `shortflow.metrics.stakes`)."""
 
     def mean(self, metric: str, first: int | None = None) -> float | None:
-        """A metric's mean over the seeds, or over the `first` of them; none if a run does not have it."""
+        """Mean of a metric over all or the `first` seeds; None if a run lacks it."""
         values = self.values[metric][:first]
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known and len(known) == len(values) else None
@@ -107,31 +107,31 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric whose mean over the seeds is to be as small, or as large, as can be."""
+    """A metric whose mean over the seeds is minimised or maximised."""
 
     metric: str
     maximize: bool = False
 
     @property
     def text(self) -> str:
-        """The objective in words."""
+        """Objective in words."""
         return f"{'largest' if self.maximize else 'least'} {self.metric}"
 
     def gain(self, change: float) -> float:
-        """A change as it counts for this objective: above 0 where it is for the better."""
+        """The change, positive if it improves the objective."""
         return change if self.maximize else -change
 
 
 @dataclass(frozen=True)
 class Constraint(Bound):
-    """A metric whose mean has to stay above, or below, a number or a multiple of another scheme's mean."""
+    """A bound on a metric's mean: a number, or a multiple of another scheme's mean."""
 
     scheme: str | None = None
-    """The scheme with whose mean on the same seeds it is compared, times the bound; none if the bound is a number."""
+    """Scheme whose mean on the same seeds is multiplied by the bound; None if the bound is a number."""
 
     @classmethod
     def parse(cls, text: str) -> "Constraint":
-        """Read a constraint such as `goodput_long_bps >= 0.99 * dctcp` or `queue_mean_pkt <= 30pkt`."""
+        """Parses a constraint such as `goodput_long_bps >= 0.99 * dctcp` or `queue_mean_pkt <= 30pkt`."""
         metric, sign, right = cls.split(text, _SIGNS) or ("", "", "*")
         if number := cls.number(right):
             return cls(metric, sign, *number)
@@ -143,42 +143,42 @@ class Constraint(Bound):
 
     @property
     def text(self) -> str:
-        """The constraint as it is written."""
+        """Constraint as written."""
         if self.scheme:
             return f"{self.metric} {self.sign} {self.bound:g} * {self.scheme}"
         return f"{self.metric} {self.sign} {self.bound:g}{self.unit.replace('share', '')}"
 
     def limit(self, references: Mapping[str, Measurement], first: int | None = None) -> float | None:
-        """The bound as a number, over the same seeds; none where the other scheme does not have the metric."""
+        """The bound as a number, over the same seeds; None if the other scheme lacks the metric."""
         if self.scheme is None:
             return self.bound
         mean = references[self.scheme].mean(self.metric, first)
         return None if mean is None else self.bound * mean
 
     def violation(self, value: float, limit: float) -> float:
-        """By how much of the bound a value is on its wrong side; 0 or less if it is on the right one."""
+        """Violation relative to the bound; 0 or less if the bound is kept."""
         beyond = value - limit if self.sign == "<=" else limit - value
         return beyond / abs(limit) if limit else beyond
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a measurement is worth."""
+    """Value of a measurement for a goal."""
 
     objectives: list[float] | None
-    """The mean of each objective; none where a run does not have a metric that decides."""
+    """Mean of each objective; None if a run lacks a deciding metric."""
     violations: list[float]
-    """Of what must hold, that flows finish first of all: above 0 where it does not, by how much of the bound."""
+    """Relative violations of unfinished flows and each constraint; positive if violated."""
 
     @property
     def feasible(self) -> bool:
-        """Whether it may be chosen."""
+        """True if all constraints hold."""
         return self.objectives is not None and all(each <= 0 for each in self.violations)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """One or two objectives and any constraints. Flows that are left unfinished always break it."""
+    """One or two objectives, and constraints. Unfinished flows always violate the goal."""
 
     objectives: list[Objective]
     constraints: list[Constraint] = field(default_factory=list)
@@ -187,31 +187,30 @@ class Goal:
     def parse(
         cls, minimize: Sequence[str] = (), maximize: Sequence[str] = (), subject_to: Sequence[str] = ()
     ) -> "Goal":
-        """Read the names of metrics that are to be small or large, and constraints."""
+        """Parses names of metrics to minimise or maximise, and constraints."""
         wanted = [*map(Objective, minimize), *(Objective(each, maximize=True) for each in maximize)]
         return cls(wanted, [Constraint.parse(each) for each in subject_to])
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that decide, each once."""
+        """Deciding metrics, each once."""
         wanted = [each.metric for each in self.objectives]
         return list(dict.fromkeys([*wanted, *(each.metric for each in self.constraints), UNFINISHED]))
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes that constraints compare with."""
+        """Schemes that constraints compare with."""
         return list(dict.fromkeys(each.scheme for each in self.constraints if each.scheme))
 
     @property
     def text(self) -> str:
-        """The goal in words."""
+        """Goal in words."""
         wanted = " and ".join(each.text for each in self.objectives)
         limits = " and ".join(each.text for each in self.constraints)
         return f"{wanted}, subject to {limits}" if limits else wanted
 
     def check(self, classes: Sequence[str]) -> None:
-        """Refuse metrics that no run with these classes of flows can have, bounds of another unit, and other numbers
-        of objectives than one or two."""
+        """Refuses metrics foreign to these flow classes, bounds in another unit, and 0 or more than 2 objectives."""
         names = [each.metric for each in self.objectives]
         if len(names) not in (1, 2) or len(set(names)) < len(names):
             raise ConfigError(
@@ -224,9 +223,9 @@ class Goal:
             limit.check_unit(f"--subject-to {limit.text}", possible(classes)[limit.metric].unit)
 
     def elsewhere(self, counterparts: Mapping[str, str], classes: Sequence[str]) -> "tuple[Goal, list[Constraint]]":
-        """The goal for another scenario with these classes of flows, where some metrics have a counterpart.
+        """The goal with counterparts of metrics, for a scenario with these flow classes.
 
-        Beside it the constraints on metrics that cannot be had there; an objective that cannot is a `ConfigError`.
+        Also returns the constraints it cannot measure. Raises `ConfigError` if it lacks an objective.
         """
         unknown = next((metric for metric in counterparts if metric not in self.metrics), None)
         if unknown:
@@ -240,7 +239,7 @@ class Goal:
         return goal, lost
 
     def judge(self, found: Measurement, references: Mapping[str, Measurement]) -> Judgement:
-        """What a measurement is worth beside those of other schemes, of which as many of the first seeds count."""
+        """Judges a measurement. References use the same number of seeds."""
         objectives = [found.mean(each.metric) for each in self.objectives]
         pairs = [(found.mean(each.metric), each.limit(references, len(found.seeds))) for each in self.constraints]
         known = [each for each in objectives if each is not None]
@@ -253,12 +252,12 @@ class Goal:
         return Judgement(known if complete else None, [self._unfinished(found), *violations])
 
     def _unfinished(self, found: Measurement) -> float:
-        """The share of flows that did not finish; 1 if only what else is open makes a metric that decides a bound."""
+        """Share of unfinished flows; 1 if a deciding metric is a bound for another reason."""
         share = found.mean(UNFINISHED) or 0.0
         return share or float(any(metric in found.lower_bounds for metric in self.metrics))
 
 
 def dominates(goal: Goal, one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether the means of the objectives are nowhere worse and somewhere better than other ones."""
+    """True if the means are nowhere worse and somewhere better than the other means."""
     gains = [objective.gain(ours - theirs) for objective, ours, theirs in zip(goal.objectives, one, other, strict=True)]
     return all(gain >= 0 for gain in gains) and any(gain > 0 for gain in gains)

@@ -1,4 +1,4 @@
-"""A tuning's report, and the tuning as other programs read it."""
+"""A tuning's report, and the tuning as plain data."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from shortflow.tuning.verdict import holds, sentence, verdict, verdicts
 
 
 def write_page(tuning: Tuning, path: Path) -> None:
-    """Write the report: the verdict, tables and plots in one file that opens offline."""
+    """Writes the report: verdict, tables and plots in one file that opens offline."""
     content = page(
         "tuning/page.html",
         question=tuning.question,
@@ -31,7 +31,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
 
 
 def document(tuning: Tuning) -> dict[str, Any]:
-    """The tuning as plain data, in the shape that docs/results.md describes."""
+    """The tuning as plain data (docs/results.md)."""
     chosen, found = tuning.chosen, importances(tuning)
     objectives = [each.metric for each in tuning.question.goal.objectives]
     return {
@@ -44,7 +44,7 @@ def document(tuning: Tuning) -> dict[str, Any]:
         "references": msgspec.to_builtins(tuning.references),
         "trials": [_trial(tuning, trial) for trial in tuning.trials],
         "checks": [_check(tuning, check) for check in tuning.checks],
-        "plots": msgspec.json.decode(msgspec.json.encode(list(plots(tuning)))),  # no number is infinite in JSON
+        "plots": msgspec.json.decode(msgspec.json.encode(list(plots(tuning)))),  # JSON has no ∞
     }
 
 

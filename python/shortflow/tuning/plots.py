@@ -1,4 +1,4 @@
-"""The plots of a tuning: how it went, the trade-off, the choices of parameters, and which of these matter."""
+"""Plots of a tuning: history, trade-off, parameters, and their importance."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ Groups = Mapping[str, Sequence[Trial]]
 
 
 def plots(tuning: Tuning) -> Iterator[AnyPlot]:
-    """All plots that the trials have data for."""
+    """Plots that the trials have data for."""
     groups = _groups(tuning)
     objectives = tuning.question.goal.objectives
     scales = [_scale(tuning, each) for each in objectives]
@@ -27,7 +27,7 @@ def plots(tuning: Tuning) -> Iterator[AnyPlot]:
 
 
 def _groups(tuning: Tuning) -> Groups:
-    """The trials that have the objectives' metrics, by what they are worth."""
+    """Trials with the objectives' metrics, by quality."""
     groups: dict[str, list[Trial]] = {name: [] for name in (GIVEN_UP, INFEASIBLE, FEASIBLE, BEST)}
     for trial in tuning.trials:
         if tuning.judge(trial).objectives is None:
@@ -42,7 +42,7 @@ def _groups(tuning: Tuning) -> Groups:
 
 
 def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Plot:
-    """The two objectives of every trial, the front, and the schemes that nothing is tuned of."""
+    """The two objectives of every trial, the front, and untuned schemes."""
     x, y = tuning.question.goal.objectives
     series = []
     for name, trials in groups.items():
@@ -75,7 +75,7 @@ def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Plot:
 
 
 def _history(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Plot:
-    """The objectives in the order of the trials."""
+    """Objectives in the order of the trials."""
     panels = []
     for each, scale in zip(tuning.question.goal.objectives, scales, strict=True):
         series = [
@@ -137,7 +137,7 @@ def _choices(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Paralle
 
 
 def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Plot:
-    """The share of each parameter in what makes trials good."""
+    """Importance of each parameter for good trials."""
     panels = []
     for objective, shares in zip(tuning.question.goal.objectives, found, strict=True):
         ordered = sorted(shares, key=lambda key: -shares[key])
@@ -154,7 +154,7 @@ def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Plot:
 
 
 def _mean(found: Measurement, objective: Objective) -> float:
-    """An objective's mean where there is one, as there is of trials in groups and of schemes."""
+    """Mean of an objective; NaN if missing."""
     mean = found.mean(objective.metric)
     return float("nan") if mean is None else mean
 
@@ -175,5 +175,5 @@ def _metric(tuning: Tuning, objective: Objective) -> Metric:
 
 
 def _label(trial: Trial) -> str:
-    """A trial and its parameters."""
+    """Number and parameters of a trial."""
     return f"trial {trial.number}: {', '.join(f'{key} = {value}' for key, value in trial.settings.items())}"

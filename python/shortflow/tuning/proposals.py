@@ -1,7 +1,7 @@
-"""Which parameters to try next: Optuna's tree-structured Parzen estimator (TPE), in batches.
+"""Proposals of parameters by Optuna's tree-structured Parzen estimator (TPE), in batches.
 
-Trials of a batch are proposed before any of them is told, and told in their order; the sampler's random numbers depend
-on the batch alone. So proposals follow from the question, and neither the number of jobs nor an interruption matters.
+A batch is proposed before any of its results is told. Results are told in order, and random numbers depend on the batch
+alone. So proposals follow from the question, regardless of jobs and interruptions.
 """
 
 import itertools
@@ -19,19 +19,19 @@ from shortflow.tuning.goal import Goal, Judgement, Parameter
 from shortflow.tuning.record import Trial, Tuning
 
 _PATIENCE = 50
-"""After so many refusals in a row, what is left of a batch is drawn evenly."""
+"""Refusals in a row after which the rest of a batch is drawn uniformly."""
 _MOST_REFUSED = 1000
-"""So many even draws in a row may be refused too."""
+"""Most refused uniform draws in a row."""
 _MOST_COMBINATIONS = 10_000
-"""Up to so many of values in steps are drawn without repetition, until all have been tried."""
+"""Most stepped combinations that are drawn without repetition."""
 
 Values = Mapping[str, float]
 
 
 def require_optuna() -> None:
-    """Fail with the remedy where Optuna is not installed."""
+    """Raises the error with the remedy if Optuna is not installed."""
     try:
-        with warnings.catch_warnings():  # tqdm's, in notebooks without widgets, for a bar that nobody asked for
+        with warnings.catch_warnings():  # tqdm warns in notebooks without widgets
             warnings.simplefilter("ignore")
             import_module("optuna")
     except ImportError as error:
@@ -41,10 +41,10 @@ def require_optuna() -> None:
 
 
 class Proposals:
-    """Proposes batches of trials, each from the results of those before it, and no combination twice."""
+    """Proposes batches of trials from earlier results, each combination once."""
 
     def __init__(self, parameters: Sequence[Parameter], goal: Goal, size: int) -> None:
-        """Nothing has been tried yet; a batch has this `size`."""
+        """Starts without trials; `size` is the size of a batch."""
         self._parameters, self._size = parameters, size
         self._distributions = {each.key: _distribution(each) for each in parameters}
         self._study = _study(goal)
@@ -53,9 +53,9 @@ class Proposals:
     def batch(
         self, number: int, accepts: Callable[[Values], bool], first: Values | None = None
     ) -> list[dict[str, float]]:
-        """The choices of parameters of the batch with this number, all of them accepted.
+        """Proposes the parameters of batch `number`, all accepted.
 
-        `first`, if there is one, is the first of them. There are fewer where no other combination is left.
+        The first is `first`, if given. The batch is smaller if no combination is left.
         """
         self._asked: list[optuna.Trial] = []
         with _quiet():
@@ -69,7 +69,7 @@ class Proposals:
         return [dict(trial.params) for trial in self._asked]
 
     def _takes(self, accepts: Callable[[Values], bool]) -> bool:
-        """Ask for a combination, and keep it if it is new and accepted."""
+        """Asks for a combination. Keeps it if new and accepted."""
         trial = self._study.ask(self._distributions)
         values = self._written(trial.params)
         if values in self._tried or not accepts(trial.params):
@@ -80,7 +80,7 @@ class Proposals:
         return True
 
     def _fill(self, number: int, accepts: Callable[[Values], bool]) -> None:
-        """Draw what is left of a batch evenly: where TPE leans into what is refused, it would not come out."""
+        """Fills a batch with uniform draws, because TPE can get stuck on refused combinations."""
         refused = 0
         draws = self._draws(random.Random(number))
         while len(self._asked) < self._size and (values := next(draws, None)):
@@ -94,7 +94,7 @@ class Proposals:
             )
 
     def _draws(self, dice: random.Random) -> Iterator[dict[str, float]]:
-        """Combinations: of few values in steps each that has not been tried, once; else any, without end."""
+        """Combinations: all untried stepped ones once if few, otherwise random ones without end."""
         counts = [each.count for each in self._parameters]
         if math.prod(counts) > _MOST_COMBINATIONS:
             while True:
@@ -110,20 +110,20 @@ class Proposals:
         return tuple(each.written(values[each.key]) for each in self._parameters)
 
     def tell(self, trials: Sequence[Trial], judgements: Sequence[Judgement]) -> None:
-        """What came of the batch, in its order."""
+        """Reports the results of the batch, in its order."""
         with _quiet():
             for asked, trial, judgement in zip(self._asked, trials, judgements, strict=True):
                 _tell(self._study, asked, trial, judgement)
 
     def replay(self, trials: Sequence[Trial], judgements: Sequence[Judgement]) -> None:
-        """What was told before."""
+        """Reports the results of an earlier session."""
         with _quiet():
             _replay(self._study, self._distributions, trials, judgements)
         self._tried.update(self._written(trial.values) for trial in trials)
 
 
 def optuna_study(tuning: Tuning) -> "optuna.Study":
-    """A tuning's trials as a study of Optuna, for whatever Optuna does with one."""
+    """The trials as an Optuna study, for use with Optuna's own functions."""
     require_optuna()
     question = tuning.question
     study = _study(question.goal)
@@ -134,9 +134,9 @@ def optuna_study(tuning: Tuning) -> "optuna.Study":
 
 
 def importances(tuning: Tuning) -> list[dict[str, float]]:
-    """For each objective the share of each parameter in what makes trials good (Optuna's PED-ANOVA).
+    """Importance of each parameter for good trials, by objective (Optuna's PED-ANOVA).
 
-    Empty where fewer than two trials tell.
+    Empty if fewer than two trials have results.
     """
     require_optuna()
     study = optuna_study(tuning)
@@ -147,7 +147,7 @@ def importances(tuning: Tuning) -> list[dict[str, float]]:
         sign = -1.0 if tuning.question.goal.objectives[objective].maximize else 1.0
         return lambda trial: sign * trial.values[objective]
 
-    with _quiet(UserWarning):  # which says for all that what is lower counts as better
+    with _quiet(UserWarning):  # warns that lower is better for all objectives
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         return [
             optuna.importance.get_param_importances(study, evaluator=evaluator, target=of(number))
@@ -161,7 +161,7 @@ def _study(goal: Goal) -> "optuna.Study":
 
 
 def _sampler(batch: int, size: int) -> "optuna.samplers.BaseSampler":
-    """What proposes the batch with this number: at random the first, the others from the trials before them."""
+    """Sampler of a batch: random for the first, TPE for the others."""
     return optuna.samplers.TPESampler(seed=batch, n_startup_trials=size)
 
 
@@ -201,7 +201,7 @@ def _state(name: str) -> Any:
 
 @contextmanager
 def _quiet(*warned: type[Warning]) -> Iterator[None]:
-    """Keep Optuna from telling of each trial, and from some warnings."""
+    """Silences Optuna's log of trials, and some warnings."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:

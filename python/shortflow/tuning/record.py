@@ -1,4 +1,4 @@
-"""A tuning as it is kept in a file, after each batch of trials: what was asked, and what the runs gave."""
+"""A tuning as stored after each batch of trials: the question and its results."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -16,49 +16,49 @@ from shortflow.store.files import check_seal, sealed, write_bytes
 from shortflow.tuning.goal import Goal, Judgement, Measurement, Parameter, dominates
 
 FILE = "tuning.json"
-"""The file's name in the directory of a tuning."""
+"""File name in the directory of a tuning."""
 _TINY = 1e-9
-"""No more than this share of what an objective was counts for less of it."""
+"""Relative changes of an objective up to this count as none."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What decides every trial of a tuning: tunings with the same question have the same trials."""
+    """Inputs of all trials of a tuning. Equal questions have equal trials."""
 
     scenario: str
     title: str
     fingerprint: str
-    """A hash of all that the scenario says, `settings` included."""
+    """Hash of the scenario, `settings` included."""
     classes: list[str]
-    """The classes of its flows."""
+    """Classes of its flows."""
     scheme: str
     settings: dict[str, str]
-    """What was changed with `--set`."""
+    """Changes by `--set`."""
     parameters: list[Parameter]
     untuned: dict[str, str]
-    """The parameters as they are when nothing is tuned, of those that have a value then."""
+    """Untuned values of the parameters that have one."""
     goal: Goal
     baseline: str
-    """The scheme that the found parameters are also compared with."""
+    """Scheme that the found parameters are also compared with."""
     seeds: int
-    """Every trial has seeds 1 to this one."""
+    """Number of seeds of a trial; they are 1 to this number."""
     batch: int
-    """So many trials are proposed at a time, whatever the number of jobs."""
+    """Trials proposed at a time, for any number of jobs."""
     laws: dict[str, str]
-    """The fingerprints of those of these schemes whose law is written in Python."""
+    """Fingerprints of the schemes with a law in Python."""
     code: str
-    """The simulator's version and hash, and that of the code that measures."""
+    """Version and hash of the simulator, and hash of the measuring code."""
     flow_keys: list[str] = field(default_factory=list)
-    """Those of the parameters that change the flows themselves, such as a load."""
+    """Parameters that change the flows, such as a load."""
 
     @property
     def references(self) -> list[str]:
-        """The schemes that are measured on the trials' seeds: the untuned one first."""
+        """Schemes measured on the trials' seeds, the untuned one first."""
         return list(dict.fromkeys([self.scheme, self.baseline, *self.goal.schemes]))
 
     @property
     def untuned_values(self) -> dict[str, float] | None:
-        """The parameters as they are when nothing is tuned, as numbers; none if one is not in its range."""
+        """Untuned parameters as numbers; None if one is not in its range."""
         values = {each.key: each.value(self.untuned.get(each.key, "")) for each in self.parameters}
         known = {key: value for key, value in values.items() if value is not None}
         return known if len(known) == len(values) else None
@@ -70,63 +70,63 @@ class Question:
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice of parameters and what it gave."""
+    """One choice of parameters with its results."""
 
     number: int
-    """From 0 on, in the order in which they were proposed."""
+    """Position in the order of proposals, from 0."""
     values: dict[str, float]
-    """Of each parameter the number that was proposed, in the parameter's unit."""
+    """Proposed number of each parameter, in the parameter's unit."""
     settings: dict[str, str]
-    """The same as settings, with as many digits as count."""
+    """Parameters as settings, with significant digits."""
     found: Measurement
     given_up: bool = False
-    """Whether it was hopeless after the first of its seeds, so that the others were not run."""
+    """True if hopeless after its first seeds, so the others were not run."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """The found parameters beside the untuned scheme and others, on seeds that no trial has seen."""
+    """The found parameters beside the untuned scheme and others, on fresh seeds."""
 
     scenario: str
     title: str
     settings: dict[str, str]
     classes: list[str]
     goal: Goal
-    """The goal as this scenario has it."""
+    """The goal for this scenario."""
     left_out: list[str]
-    """Constraints that cannot be told in this scenario."""
+    """Constraints that this scenario cannot measure."""
     schemes: dict[str, Measurement]
-    """By name; the scheme of the question is the untuned one."""
+    """Measurements by name; the scheme of the question is untuned."""
     trials: dict[int, Measurement]
-    """By the number of the trial whose parameters were checked."""
+    """Measurements by number of the checked trial."""
 
 
 @dataclass(frozen=True, repr=False)
 class Tuning(Shown):
-    """A search for parameters: what was asked, every trial, and the checks on fresh seeds.
+    """A search for parameters: question, trials, and checks on fresh seeds.
 
-    `chosen` is the trial that serves the goal best, with its `settings`; none if no trial is feasible.
+    `chosen` is the best trial for the goal, with its `settings`; None if no trial is feasible.
     """
 
     question: Question
     references: dict[str, Measurement] = field(default_factory=dict)
-    """The schemes of `Question.references`, untuned, on the trials' seeds."""
+    """Measurements of `Question.references`, untuned, on the trials' seeds."""
     trials: list[Trial] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    """On fresh seeds, and on a second workload unless that was not wanted; empty until then."""
+    """On fresh seeds, and on a second workload unless disabled; empty until done."""
 
     @property
     def runs(self) -> int:
-        """How many runs are behind it."""
+        """Number of runs behind the tuning."""
         checked = (found for check in self.checks for found in (*check.schemes.values(), *check.trials.values()))
         measured = [*self.references.values(), *(trial.found for trial in self.trials), *checked]
         return sum(len(found.seeds) for found in measured)
 
     @functools.cached_property
     def yardstick(self) -> str | None:
-        """The scheme that objectives are held against: the untuned one or, if that is infeasible, the baseline.
+        """Reference of the objectives: the untuned scheme or, if that is infeasible, the baseline.
 
-        None where both are: then all that counts is what makes a trial feasible.
+        None if both are infeasible: then only feasibility counts.
         """
         question = self.question
         feasible = (
@@ -137,23 +137,23 @@ class Tuning(Shown):
         return next(feasible, None)
 
     def is_untuned(self, trial: Trial) -> bool:
-        """Whether a trial has the parameters that the scheme has anyway."""
+        """True if a trial has the untuned parameters."""
         values = self.question.untuned_values
         return values is not None and trial.settings == self.question.written(values)
 
     def judge(self, trial: Trial) -> Judgement:
-        """What a trial is worth over the seeds that it has."""
+        """Judgement of a trial over its seeds."""
         return self.question.goal.judge(trial.found, self.references)
 
     @property
     def plot(self) -> "plots.TuningPlots":
-        """The plots of its report: `plot.all()`."""
+        """Plots of the report: `plot.all()`."""
         return plots.TuningPlots(self)
 
     def to_frame(self) -> "pl.DataFrame":
-        """One row per trial: its parameters, the mean of each metric of the goal, and what became of it.
+        """One row per trial: parameters, mean of each metric of the goal, and state.
 
-        Parameters are in seconds, bytes or bits per second where they are one of these.
+        Parameters are in seconds, bytes or bits per second if they have such a unit.
         """
         keys, metrics = [each.key for each in self.question.parameters], self.question.goal.metrics
         of_keys = {key: [trial.settings[key] for trial in self.trials] for key in keys}
@@ -168,7 +168,7 @@ class Tuning(Shown):
         )
 
     def __repr__(self) -> str:
-        """What was tuned."""
+        """Scenario, scheme, goal and number of trials."""
         of = self.question
         return f"<Tuning {of.scenario}, {of.scheme}: {of.goal.text}; {len(self.trials)} trials>"
 
@@ -185,13 +185,13 @@ class Tuning(Shown):
 
     @functools.cached_property
     def feasible(self) -> dict[int, list[float]]:
-        """The means of the objectives of each trial that has all seeds and may be chosen, by number."""
+        """Objective means of feasible trials with all seeds, by number."""
         judged = {trial.number: self.judge(trial) for trial in self.trials if not trial.given_up}
         return {number: each.objectives for number, each in judged.items() if each.feasible and each.objectives}
 
     @functools.cached_property
     def front(self) -> list[int]:
-        """The feasible trials that no other beats, by the first objective: one, or a Pareto front of two objectives."""
+        """Undominated feasible trials, ordered by the first objective: one, or a Pareto front of two objectives."""
         goal = self.question.goal
         best = [
             number
@@ -203,11 +203,10 @@ class Tuning(Shown):
 
     @functools.cached_property
     def chosen(self) -> Trial | None:
-        """The best trial; of a front the one that gains most on both objectives together.
+        """The best trial; on a front, the one with the largest joint gain.
 
-        Trials that lose nothing against the scheme that they are held against go before others; what counts then is the
-        product of the ratios by which the objectives are better. Beside zero, which has none, it is one plus the gain
-        as a share of the largest value.
+        Trials that lose nothing against the yardstick come first. The joint gain is the product of the ratios by which
+        the objectives improve. For a reference of zero, the ratio is one plus the gain as a share of the largest value.
         """
         if not self.front:
             return None
@@ -230,23 +229,23 @@ class Tuning(Shown):
 
 
 def spread(numbers: Sequence[int], most: int) -> list[int]:
-    """Up to so many of some numbers, evenly along them, both ends included."""
+    """Up to `most` of the numbers, evenly spaced, both ends included."""
     count = min(len(numbers), most)
     return [numbers[round(i * (len(numbers) - 1) / max(count - 1, 1))] for i in range(count)]
 
 
 def is_tuning(directory: Path) -> bool:
-    """Whether a directory holds a tuning."""
+    """True if a directory holds a tuning."""
     return (directory / FILE).is_file()
 
 
 def write(directory: Path, tuning: Tuning) -> None:
-    """Keep a tuning, in place of its earlier state; the file appears complete or not at all."""
+    """Stores a tuning in place of its earlier state, atomically."""
     write_bytes(directory / FILE, sealed(msgspec.json.format(msgspec.json.encode(tuning), indent=1)))
 
 
 def read_tuning(directory: str | Path) -> Tuning:
-    """The tuning in a directory. Raises a `DamagedResult` if it is missing or damaged."""
+    """Reads the tuning in a directory. Raises `DamagedResult` if it is missing or damaged."""
     path = Path(directory) / FILE
     try:
         data = path.read_bytes()
@@ -263,7 +262,7 @@ def read_tuning(directory: str | Path) -> Tuning:
 
 
 def resume(directory: Path, question: Question) -> Tuning:
-    """What a directory has of this question, or the beginning of its answer; a `ConfigError` if it has another one."""
+    """The stored tuning of this question, or a new one. Raises `ConfigError` if another is stored."""
     if not is_tuning(directory):
         return Tuning(question)
     found = read_tuning(directory)
@@ -283,7 +282,7 @@ def _named(attribute: str) -> str:
 
 
 def _shown(before: Question, now: Question, differs: Sequence[str]) -> str:
-    """Both values, where they are short."""
+    """Both values, if short."""
 
     def text(value: Any) -> str:
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The tables of a tuning: what was found, the front, and how the found parameters do beside other schemes."""
+"""Tables of a tuning: parameters, front, and comparison with other schemes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,11 +12,11 @@ from shortflow.tuning.record import Check, Tuning, spread
 from shortflow.tuning.verdict import Change, change, verdict
 
 _MOST_OF_FRONT = 12
-"""So many trials of a front, evenly along it, are in its table; all of them are in the plot."""
+"""Most trials of a front in its table; the plot has all."""
 
 
 def sections(tuning: Tuning) -> Iterator[Section]:
-    """All tables, the found parameters first."""
+    """All tables, found parameters first."""
     yield _parameters(tuning)
     if len(tuning.question.goal.objectives) > 1 and tuning.front:
         yield _front(tuning)
@@ -25,7 +25,7 @@ def sections(tuning: Tuning) -> Iterator[Section]:
 
 
 def _parameters(tuning: Tuning) -> Section:
-    """Each parameter with its found and its untuned value, its range, and its share in each objective."""
+    """Found value, untuned value, range and importance of each parameter."""
     question, chosen = tuning.question, tuning.chosen
     keys = [each.key for each in question.parameters]
     columns = [
@@ -40,7 +40,7 @@ def _parameters(tuning: Tuning) -> Section:
 
 
 def _counts(tuning: Tuning) -> str:
-    """Which trial was chosen of how many, and what became of the others."""
+    """The chosen trial, and counts of the others."""
     given_up = sum(trial.given_up for trial in tuning.trials)
     infeasible = len(tuning.trials) - given_up - len(tuning.feasible)
     chosen = f"Trial {tuning.chosen.number}" if tuning.chosen else "None"
@@ -48,7 +48,7 @@ def _counts(tuning: Tuning) -> str:
 
 
 def _front(tuning: Tuning) -> Section:
-    """Trials along the Pareto front, those that are checked among them: parameters, and means on the trials' seeds."""
+    """Trials along the Pareto front, including checked ones: parameters, and means on the trials' seeds."""
     question, chosen = tuning.question, tuning.chosen
     numbers = {*spread(tuning.front, _MOST_OF_FRONT), *(number for check in tuning.checks for number in check.trials)}
     trials = [tuning.trials[number] for number in tuning.front if number in numbers]
@@ -62,7 +62,7 @@ def _front(tuning: Tuning) -> Section:
 
 
 def _check(tuning: Tuning, check: Check) -> Section:
-    """The checked trials and the other schemes on fresh seeds, with each objective beside what it is held against."""
+    """Checked trials and other schemes on fresh seeds, with each objective's change from its reference."""
     question = tuning.question
     scheme = question.scheme
     trials = {f"trial {number}, {_holds(tuning, check, number)}": found for number, found in check.trials.items()}
@@ -90,7 +90,7 @@ def _metrics(classes: Sequence[str], names: Sequence[str]) -> list[Metric]:
 
 
 def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[Column]:
-    """A column of means with their intervals for each metric; metrics of one unit share it."""
+    """Means with intervals, a column per metric; metrics of one unit share a scale."""
     found = {metric: [_estimate(metric, row) for row in rows] for metric in metrics}
     scales = common_scales(found)
     return [
@@ -111,7 +111,7 @@ def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
 
 
 def _changed(found: Change | None) -> str:
-    """A change in per cent; nothing where there is no share of zero, or both sides are bounds."""
+    """A change in per cent; empty if undefined, or if both sides are bounds."""
     if found is None or found.is_open or not (found.relative or found.estimate.value == 0):
         return NOTHING
     return percent(found.estimate) if found.estimate.value else number(0.0)

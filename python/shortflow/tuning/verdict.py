@@ -1,4 +1,4 @@
-"""Whether the found parameters hold where no trial has been: decided by paired intervals, said in plain sentences."""
+"""Verdict on the found parameters on fresh seeds and workloads, by paired intervals, in plain sentences."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,20 +16,20 @@ from shortflow.tuning.record import Check, Trial, Tuning
 
 @dataclass(frozen=True)
 class Change:
-    """How far a metric lies above another measurement's, pair by pair."""
+    """Paired difference of a metric from another measurement."""
 
     estimate: Estimate
-    """A bound where either side is one, and open where both are."""
+    """A bound if either side is one; open if both are."""
     relative: bool
-    """Whether it is a share of the other's mean; if that is zero, it has the metric's own unit."""
+    """True if relative to the other's mean; if that is zero, the change has the metric's unit."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the truth may be anything."""
+        """True if the sign and size are open: a lower and an upper bound."""
         return self.estimate.lower_bound and self.estimate.upper_bound
 
     def gains(self, objective: Objective) -> Interval:
-        """The interval as it counts for an objective, above 0 for the better; infinite where an end is not known."""
+        """Interval, positive for improvements of an objective; infinite at unknown ends."""
         low, high = self.estimate.ci95 or (-math.inf, math.inf)
         ends = -math.inf if self.estimate.upper_bound else low, math.inf if self.estimate.lower_bound else high
         worst, best = sorted(objective.gain(end) for end in ends)
@@ -54,13 +54,13 @@ class Change:
         return f"{value:{digits}}{unit} {f'(95 % interval {within}) ' if ends and interval else ''}{kind}"
 
     def beside(self, unit: str, name: str) -> str:
-        """The change in words beside the scheme that it is a change of."""
+        """The change in words, with the reference scheme."""
         joint = "with" if self.is_open else "than with" if self.estimate.value else "as with"
         return f"{self.words(unit)} {joint} {name}{'' if self.relative else ', where it is 0'}"
 
 
 def change(metric: str, ours: Measurement, theirs: Measurement) -> Change | None:
-    """How far a metric lies above another measurement's with the same seeds; none if a run does not have it."""
+    """Paired difference of a metric, seed by seed; None if a run lacks it."""
     pairs = list(zip(ours.values[metric], theirs.values[metric], strict=True))
     known = [(one, other) for one, other in pairs if one is not None and other is not None]
     if not known or len(known) < len(pairs):
@@ -73,7 +73,7 @@ def change(metric: str, ours: Measurement, theirs: Measurement) -> Change | None
 
 
 class Holds(StrEnum):
-    """What came of a check."""
+    """Outcome of a check."""
 
     YES = "holds"
     OPEN = "undecided"
@@ -82,7 +82,7 @@ class Holds(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that has to hold, with its numbers in words."""
+    """One requirement of a check, with its numbers in words."""
 
     holds: Holds
     words: str
@@ -90,14 +90,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says of one trial's parameters."""
+    """Verdict of a check on one trial's parameters."""
 
     scenario: str
     seeds: Sequence[int]
     holds: Holds
     parts: Sequence[Part]
     few_events: str = ""
-    """The warning of a gain that rests on few events."""
+    """Warning on a gain that rests on few events."""
 
     @property
     def words(self) -> str:
@@ -107,7 +107,7 @@ class Verdict:
 
 
 def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
-    """What a check says of the parameters of the trial with this number."""
+    """Verdict of a check on trial `number`."""
     parts = [
         *_failures(check, number),
         *_unfinished(tuning, check, number),
@@ -120,18 +120,18 @@ def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
 
 
 def verdicts(tuning: Tuning) -> list[Verdict]:
-    """What the checks say of the chosen trial's parameters; none if none was chosen, or checked yet."""
+    """Verdicts on the chosen trial; empty if none is chosen or checked."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
 
 
 def holds(tuning: Tuning) -> Holds:
-    """The worst that a check says of the chosen trial; it does not hold if no trial is feasible."""
+    """Worst outcome for the chosen trial; NO if no trial is feasible."""
     return _worst({each.holds for each in verdicts(tuning)} or {Holds.OPEN}) if tuning.chosen else Holds.NO
 
 
 def sentence(tuning: Tuning) -> str:
-    """The verdict in plain words, the first sentence of which is the verdict itself."""
+    """The verdict in plain words. The first sentence states the outcome."""
     chosen = tuning.chosen
     if chosen is None:
         return f"No trial of {len(tuning.trials)} is feasible: {_why_infeasible(tuning)}."
@@ -149,7 +149,7 @@ def sentence(tuning: Tuning) -> str:
 
 
 def _nothing_better(tuning: Tuning) -> str:
-    """What is said where the untuned scheme itself was chosen."""
+    """Sentence if the untuned scheme itself was chosen."""
     name, others = tuning.question.scheme, len(tuning.front) - 1
     if not others:
         return f"No trial is better than untuned {name}: keep its parameters."
@@ -171,14 +171,14 @@ def _worst(found: set[Holds]) -> Holds:
 
 
 def _place(tuning: Tuning, check: Check) -> str:
-    """Where a check was, and what it could not tell there."""
+    """Place of a check, and constraints not measured there."""
     place = "fresh seeds" if check is tuning.checks[0] else check.scenario
     without = ", ".join(check.left_out)
     return f"{place} (without {without}, not measured there)" if without else place
 
 
 def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
-    """What the chosen trial gave away of one objective for the other, as the checks have it."""
+    """Losses in one objective that the chosen trial accepts for the other, by check."""
     name = tuning.yardstick
     for place, (objective, before) in enumerate(_promised(tuning, chosen)):
         if name is None or before is None or objective.gain(before.estimate.value) >= 0:
@@ -193,7 +193,7 @@ def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
 
 
 def _held_against(tuning: Tuning) -> str:
-    """What stands in for an untuned scheme that is infeasible, as a sentence of its own."""
+    """Sentence on the reference that replaces an infeasible untuned scheme."""
     question = tuning.question
     if tuning.yardstick == question.scheme:
         return ""
@@ -219,7 +219,7 @@ def _unit(check: Check, metric: str) -> str:
 
 
 def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, Change | None]]:
-    """Each objective with what the trial changed of it on its own seeds; nothing where no scheme is feasible."""
+    """Each objective with the trial's change on its own seeds; empty if no scheme is feasible."""
     if tuning.yardstick is None:
         return []
     other = tuning.references[tuning.yardstick]
@@ -227,13 +227,13 @@ def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, Change | No
 
 
 def _has_gained(tuning: Tuning, trial: Trial) -> bool:
-    """Whether the trial is better in an objective on its own seeds, or may be."""
+    """True if the trial is better, or may be, in an objective on its own seeds."""
     promised = _promised(tuning, trial)
     return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
 
 
 def _failures(check: Check, number: int) -> Iterator[Part]:
-    """Runs that failed: with the checked parameters they decide, with other schemes they leave it open."""
+    """Failed runs: decisive with the checked parameters, undecided with other schemes."""
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
@@ -243,7 +243,7 @@ def _failures(check: Check, number: int) -> Iterator[Part]:
 
 
 def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
-    """Whether flows finish; open where as many or more do not under the scheme that the trial is held against."""
+    """Unfinished flows: undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
     share, theirs = (found.mean(UNFINISHED) or 0.0 for found in (ours, other))
@@ -257,7 +257,7 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
 
 
 def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
-    """Whether what the trial promised beside the scheme that it is held against is true here too."""
+    """Checks that the gains over the reference scheme are confirmed."""
     question, ours = tuning.question, check.trials[number]
     trial = tuning.trials[number]
     promised = [found for _, found in _promised(tuning, trial)]
@@ -278,7 +278,7 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
 
 
 def _few_events(tuning: Tuning, check: Check, number: int) -> str:
-    """The warning of the first objective that rests on few events; empty where none does."""
+    """Warning for the first objective that rests on few events; empty if none."""
     name = tuning.yardstick or tuning.question.scheme
     for objective in check.goal.objectives:
         found = change(objective.metric, check.trials[number], check.schemes[name])
@@ -292,9 +292,9 @@ def _compared(found: Change | None, unit: str, name: str) -> str:
 
 
 def _is_as_promised(objective: Objective, before: Change | None, found: Change | None) -> Holds:
-    """Whether a gain is one here too, with its whole interval; what was given away may not be more than it seemed.
+    """Checks that the whole interval shows a gain, or a loss no larger than expected.
 
-    That is held to the far end of its interval on the trials' seeds, since few of them tell little.
+    The largest expected loss is the far end of its interval on the trials' seeds, because few seeds are uncertain.
     """
     if found is None:
         return Holds.OPEN
@@ -306,7 +306,7 @@ def _is_as_promised(objective: Objective, before: Change | None, found: Change |
 
 
 def _constraints(check: Check, number: int) -> Iterator[Part]:
-    """Whether each bound is kept, with the whole paired interval where it is another scheme's."""
+    """Checks each bound, with the whole paired interval if the bound is another scheme's."""
     ours = check.trials[number]
     for each in check.goal.constraints:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
@@ -332,7 +332,7 @@ def _constraints(check: Check, number: int) -> Iterator[Part]:
 
 
 def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Holds:
-    """Whether an interval is on the right side of a bound; where it has both sides, or is none, that is open."""
+    """Outcome of a bound for an interval; undecided if the bound lies inside, or without an interval."""
     kept = {constraint.violation(end, limit) <= 0 for end in ends}
     return Holds.OPEN if len(kept) != 1 else Holds.YES if True in kept else Holds.NO
 
@@ -342,7 +342,7 @@ def _interval(*ends: str, unit: str = "") -> str:
 
 
 def _why_infeasible(tuning: Tuning) -> str:
-    """What most trials break."""
+    """Most frequent violations among the trials."""
     judged = [tuning.judge(trial) for trial in tuning.trials]
     names = ["flows were left unfinished", *(f"{each.text} was broken" for each in tuning.question.goal.constraints)]
     counts = [sum(len(each.violations) > i and each.violations[i] > 0 for each in judged) for i in range(len(names))]
