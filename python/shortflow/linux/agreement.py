@@ -1,4 +1,4 @@
-"""How far the kernel agrees with the simulator: every testbed scenario and the schemes that suit it, side by side."""
+"""Agreement of kernel and simulator: every testbed scenario with its schemes, side by side."""
 
 import enum
 import functools
@@ -22,7 +22,7 @@ WEIGHTS: dict[str, Settings] = {"atcp": {"transport.w_high": "2"}}
 KERNELS: dict[str, Settings] = {"linux-dctcp": {}}
 HOSTS: dict[str, Settings] = {**BOTH, **KERNELS, "cubic": {}}
 LINUXS_OWN = {"linux-dctcp": "dctcp"}
-"""Columns in which the kernel runs its own congestion control of this name, and the simulator the scheme."""
+"""Columns with the kernel's own congestion control of this name, compared with the simulator's scheme."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Setup:
     simulated: Settings = field(default_factory=dict)
     """Settings of the simulator alone."""
     card: str | None = None
-    """The kernel's queue in the cards of hosts."""
+    """The kernel's queue in the hosts' cards."""
 
 
 ONE_HOST: dict[str, Setup] = {
@@ -44,7 +44,7 @@ ONE_HOST: dict[str, Setup] = {
     "messages, fq": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq"),
     "messages, fq_codel": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq_codel"),
 }
-"""Connections that share the card of their host, whose queue is measured. The simulator has DRR for fq and fq_codel."""
+"""Connections that share the measured card of their host. The simulator has DRR for fq and fq_codel."""
 CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-two-long": BOTH,
     "testbed-incast": BOTH,
@@ -56,7 +56,7 @@ CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-messages": {**CLASSES, **WEIGHTS},
     **{row: KERNELS if setup.card else HOSTS for row, setup in ONE_HOST.items()},
 }
-"""Rows, and the schemes of each with what is set. Classes are for xDCTCP, two weights for ATCP."""
+"""Schemes of each row with their settings. Classes are for xDCTCP, two weights for ATCP."""
 GROUPS = {"scenarios": [row for row in CELLS if row not in ONE_HOST], "one-host": [*ONE_HOST]}
 """Rows of each table."""
 SLOWER: dict[str, Settings] = {
@@ -73,48 +73,48 @@ SLOWER: dict[str, Settings] = {
         ("testbed-wide-incast", "40ms", "800ms", "20s"),
     )
 }
-"""Incasts at a quarter of their rates, for a kernel that is too slow to start so many flows at once."""
+"""Incasts at a quarter of their rates, for kernels that start many flows slowly."""
 TABLES = (("dctcp", "l2dct", "xdctcp", "atcp"), tuple(HOSTS))
 """Columns of the scenarios, and of `ONE_HOST`."""
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
-"""How far the kernel may be from the simulator, relatively."""
+"""Largest relative difference of the kernel from the simulator."""
 COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN, MARKS)
-"""By what both sides are compared."""
+"""Compared statistics."""
 FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
-"""Those of the flows of all these scenarios."""
+"""Flow classes of all these scenarios."""
 LEAST_SEEDS = 3
-"""With fewer, nothing is decided."""
+"""Fewest seeds for a decision."""
 
 Told = Callable[[str, str, int, testbed.SideBySide], None]
-"""Told after each cell: the scenario, the scheme, how many cells are done, and what was found."""
+"""Called after each cell with scenario, scheme, number of cells done, and result."""
 
 
 class Standing(enum.StrEnum):
-    """Where the 95 % interval of a difference lies."""
+    """Position of a difference's 95 % interval."""
 
     WITHIN = "within"
-    """Inside the aim."""
+    """The interval is inside the aim."""
     OUTSIDE = "outside"
     UNDECIDED = "undecided"
-    """It meets the border of the aim, or there are too few seeds to tell."""
+    """The interval includes the aim's border, or there are too few seeds."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """The cells by scenario and scheme."""
+    """Cells by scenario and scheme."""
 
     cells: Mapping[tuple[str, str], testbed.SideBySide]
     slower: Container[str] = ()
-    """The scenarios that ran at a quarter of their rates."""
+    """Scenarios that ran at a quarter of their rates."""
 
     @property
     def all_kept_time(self) -> bool:
-        """Whether the testbed kept time with every seed of every cell."""
+        """True if the testbed kept time with every seed of every cell."""
         return all(cell.kept == len(cell.accounts) for cell in self.cells.values())
 
     def named(self, standing: Standing) -> list[str]:
-        """What stands so, as `scenario scheme metric`; `no data`, which is undecided, where no run kept time."""
+        """Metrics with this standing, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
         names = []
         for (scenario, scheme), cell in self.cells.items():
             found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": Standing.UNDECIDED}
@@ -122,7 +122,7 @@ class Agreement:
         return names
 
     def document(self) -> list[dict[str, Any]]:
-        """Every cell as plain data."""
+        """All cells as plain data."""
         return [
             {
                 "scenario": scenario,
@@ -139,9 +139,9 @@ class Agreement:
 
 
 def markdown(cells: Sequence[dict[str, Any]]) -> str:
-    """The tables of docs/testbed.md, of an agreement's document: the kernel over the simulator, less one.
+    """Tables of docs/testbed.md from an agreement's document: relative difference of the kernel.
 
-    What is outside the aim is bold, what is undecided has a question mark.
+    Differences outside the aim are bold; undecided ones have a question mark.
     """
     parts = [[cell for cell in cells if (cell["scenario"] in ONE_HOST) is of_one] for of_one in (False, True)]
     tables = [
@@ -169,7 +169,7 @@ def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[st
 
 
 def standings(cell: testbed.SideBySide) -> dict[Metric, Standing]:
-    """How each metric stands by which both sides are compared: completion, goodput, queue and marks."""
+    """Standing of each compared metric: completion, goodput, queue and marks."""
     comparison = cell.comparison
     compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
     return {
@@ -180,7 +180,7 @@ def standings(cell: testbed.SideBySide) -> dict[Metric, Standing]:
 
 
 def _says_nothing(comparison: Results, metric: Metric) -> bool:
-    """Whether there is none of it on either side, as no marks, or it is the mean over again: that of one flow."""
+    """True if both sides have no events, such as marks, or the p95 equals the mean: a single flow."""
     values = [comparison.values(side, metric.name) for side in (testbed.SIMULATED, testbed.REAL)]
     if metric.statistic is FCT[95]:
         mean = replace(metric, statistic=MEAN_FCT).name
@@ -189,7 +189,7 @@ def _says_nothing(comparison: Results, metric: Metric) -> bool:
 
 
 def standing(metric: Metric, difference: Estimate | None) -> Standing:
-    """Where a difference stands; of a bound the truth may lie beyond it, as flows did not finish."""
+    """Standing of a difference. The true value may lie beyond a bound, because of unfinished flows."""
     if difference is None or difference.ci95 is None or difference.n < LEAST_SEEDS:
         return Standing.UNDECIDED
     aim = AIM_OF_MARKS if metric.statistic is MARKS else AIM
@@ -208,10 +208,10 @@ def measure(
     attempts: int = testbed.ATTEMPTS,
     kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Agreement:
-    """Compare every cell of these rows over these seeds, and keep the runs on the testbed in `out`.
+    """Compares all cells of these rows over these seeds, and keeps testbed runs in `out`.
 
-    What would keep this computer's kernel from a run is found out at the start. The same call goes on from the runs
-    that are kept, and repeats those in which the testbed did not keep time.
+    Problems of this computer's kernel are reported before the first run. The same call resumes with the kept runs, and
+    repeats runs that did not keep time.
     """
     slower = {} if kernel is testbed.THIS_KERNEL else SLOWER
     setups = {row: ONE_HOST.get(row, Setup(row, slower.get(row, {}))) for row in rows}
@@ -228,13 +228,13 @@ def measure(
 
 
 def cell_of(setup: Setup, column: str, settings: Settings) -> tuple[str, str, Settings, testbed.Choice]:
-    """Scenario, scheme and settings of both sides, and the kernel's part in the scheme's place."""
+    """Scenario, scheme and settings of both sides, and the kernel's replacements."""
     own = LINUXS_OWN.get(column)
     return setup.scenario, own or column, {**settings, **setup.settings}, testbed.Choice(own, setup.card)
 
 
 def _host_queue(comparison: Results) -> str:
-    """The mean queue of the host on both sides."""
+    """Mean queue of the host on both sides."""
     means = [comparison.estimate(side, "queue_mean_pkt") for side in (testbed.REAL, testbed.SIMULATED)]
     return "; ".join(f"{mean.value:.2f}" if mean else "–" for mean in means)
 
@@ -255,7 +255,7 @@ def _shown(cell: Mapping[str, Any], metric: str) -> str:
 
 
 def _estimate(table: Mapping[str, Any], seeds: int) -> Estimate | None:
-    """A paired difference of a comparison's document; none where its sign is open."""
+    """A paired difference from a comparison's document; None if its sign is open."""
     if table.get("relative") is None:
         return None
     low, high = table["ci95"] or (None, None)

@@ -1,7 +1,7 @@
-"""Fig. 14 on real TCP: a long flow, and n that start together, over 100 Mbps with K = 8.
+"""Fig. 14 on real TCP: a long flow and n simultaneous ones, over 100 Mbps with K = 8.
 
-The paper's flows have 100 MB and the largest weight to their end; so have these at any size, for the knees of L2DCT's
-profile lie beyond it, where the long flow is when they start.
+The paper's flows have 100 MB and the largest weight to their end. The same holds here at any size: the knees of L2DCT's
+profile scale with it, and the long flow starts beyond them.
 """
 
 import math
@@ -28,25 +28,25 @@ SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
 FULL_MB, SCALED_MB = 100, 5
 KNEES = (1.1, 1.2)
-"""Where L2DCT's weight begins and ends to fall, in sizes of a short flow."""
+"""Knees of L2DCT's weight, in sizes of a short flow."""
 START_S_PER_MB = 0.2
-"""When the short flows start, for each of their megabytes: the long one is far beyond the knees."""
+"""Start of the short flows, per megabyte of their size: the long flow is far beyond the knees."""
 FAIR_S_PER_MB = 0.08
-"""Less than a short flow of a megabyte takes at the full rate: so long both kinds of flows run."""
+"""Less than the FCT per megabyte at the full rate: both kinds of flows overlap for this time."""
 
 _NOT_MEASURED = Estimate(math.nan, None, 0)
-"""Where the testbed kept time in no run."""
+"""Placeholder if the testbed kept time in no run."""
 
 Told = Callable[[str, int, int, Account], None]
-"""Told after each run: the scheme, the number of flows, the repetition, and how well the testbed kept time."""
+"""Called after each run with scheme, number of flows, repetition and timing."""
 
 
 @dataclass(frozen=True)
 class _Watched(Data):
-    """Runs that note which of them a claim looks at."""
+    """Runs that record the cells a claim reads."""
 
     cells: set[tuple[int, str]] = field(default_factory=set)
-    """Numbers of flows and schemes."""
+    """Number of flows and scheme of each cell read."""
 
     def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
         self.cells.add((int(where["flows"]), scheme))
@@ -59,7 +59,7 @@ class _Watched(Data):
 
 @dataclass(frozen=True)
 class Fig14:
-    """The runs in which the testbed kept time, by the number of simultaneous flows; of each scheme, how well it did."""
+    """Runs in which the testbed kept time, by number of simultaneous flows, and the timing of all."""
 
     size_mb: int
     points: Mapping[int, Results]
@@ -67,9 +67,9 @@ class Fig14:
     store: Store
 
     def claims(self) -> list[Judged]:
-        """The paper's claims, decided as those of the simulation are.
+        """The paper's claims, decided as in the simulation.
 
-        One is undecided if the testbed kept time in less than half of the runs that it looks at.
+        A claim is undecided if the testbed kept time in less than half of its runs.
         """
         claims = [*paper.fig14a.claims, *paper.fig14b.claims]
         return [Judged(each, self._decide(each)) for each in claims]
@@ -85,11 +85,11 @@ class Fig14:
 
     @property
     def all_kept_time(self) -> bool:
-        """Whether the testbed kept time in every run."""
+        """True if the testbed kept time in every run."""
         return all(testbed.is_trustworthy(account) for accounts in self.accounts.values() for account in accounts)
 
     def kept_time(self, count: int, scheme: str | None = None) -> str:
-        """In how many of its runs the testbed kept time."""
+        """Number of runs in which the testbed kept time, as text."""
         accounts = [
             account
             for place, found in self.accounts.items()
@@ -108,10 +108,10 @@ def measure(
     attempts: int,
     kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Fig14:
-    """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
+    """Runs every scheme with every number of flows `repeat` times. The seed shifts starts by up to 10 ms.
 
-    Every finished run is kept in `out`. One in which the testbed did not keep time is repeated, until there are so many
-    `attempts`. What would keep one from beginning is found out at the start.
+    Finished runs are kept in `out`. Runs that did not keep time are repeated, up to `attempts` in total. Problems are
+    reported before the first run.
     """
     store = testbed.measured_runs(out, kernel)
     _check(flows, repeat, size_mb, store, kernel)
@@ -136,7 +136,7 @@ def measure(
 
 
 def _check(flows: Sequence[int], repeat: int, size_mb: int, store: Store, kernel: Kernel) -> None:
-    """Find out whether the runs that are not kept can begin."""
+    """Checks that the missing runs can start."""
     for scheme in SCHEMES if kernel is testbed.THIS_KERNEL else ():
         for count in flows:
             settings = _settings(scheme, count, size_mb)
@@ -160,7 +160,7 @@ def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
 
 
 def sections(fig14: Fig14) -> Iterator[Section]:
-    """(a) mean completion times and L2DCT's reduction; (b) throughput of both kinds of flows while they run."""
+    """(a) Mean FCT and L2DCT's reduction; (b) throughput of both kinds of flows while they overlap."""
     counts = [str(count) for count in fig14.points]
     points = list(fig14.points.values())
     times = [Column(f"{name}\n(s)", [shown(each.mean(name, "afct_short_s")) for each in points]) for name in SCHEMES]

@@ -1,4 +1,4 @@
-"""The kernels on which the testbed can run: what each has to offer, and this computer's."""
+"""Kernels for the testbed: their interface, and this computer's kernel."""
 
 import functools
 import hashlib
@@ -21,40 +21,40 @@ HOW_TO_GET = (
 
 
 class Kernel(Protocol):
-    """Where the testbed runs."""
+    """A kernel that can run the testbed."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Displayed name."""
 
     @property
     def identity(self) -> str:
-        """Of kernel and program: runs of different ones are different."""
+        """Identity of kernel and program. Runs of different identities are stored apart."""
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        """Run `shortflow-linux testbed` on a scenario.
+        """Runs `shortflow-linux testbed` on a scenario.
 
         Raises:
-            MissingRequirement: there is no such program or machine here.
+            MissingRequirement: the program or machine does not exist.
         """
 
 
 class ThisKernel:
-    """That of this computer. Needs root."""
+    """The kernel of this computer. Needs root."""
 
     @property
     def name(self) -> str:
-        """Its release."""
+        """Release of the kernel."""
         return f"Linux {os.uname().release}"
 
     @property
     def identity(self) -> str:
-        """Its release and the program's bytes."""
+        """Hash of the release and the program."""
         return digest(os.uname().release, program())
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        """Run it as a process of its own."""
-        # What ends us ends it too, with its namespaces and its registration.
+        """Runs the program as a child process."""
+        # --parent: the program ends with this process, with its namespaces and registration.
         command = [str(program()), "testbed", str(scenario), *arguments, "--parent", str(os.getpid())]
         with (
             tempfile.TemporaryFile("w+") as out,
@@ -71,7 +71,7 @@ class ThisKernel:
 
 
 def _but_for_waiting(lines: Iterable[str]) -> Iterator[str]:
-    """What the program says, but for what it waits for: that is told at once."""
+    """The program's messages. Messages about waiting are printed at once instead."""
     for line in lines:
         if line.startswith("waiting: "):
             print(line, end="", file=sys.stderr, flush=True)
@@ -81,7 +81,7 @@ def _but_for_waiting(lines: Iterable[str]) -> Iterator[str]:
 
 @functools.cache
 def program() -> Path:
-    """The program: of this checkout, or on the path."""
+    """Path of the program, in this checkout or on PATH."""
     built = CHECKOUT / "target" / "release" / PROGRAM
     found = built if built.is_file() else shutil.which(PROGRAM)
     if not found:
@@ -90,7 +90,7 @@ def program() -> Path:
 
 
 def digest(name: str, *files: Path) -> str:
-    """What tells a name and the contents of files from others."""
+    """Hash of a name and the contents of files."""
     found = hashlib.sha256(name.encode())
     for path in files:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""What an application tells the eBPF congestion controls about its TCP connections.
+"""Hints from applications to the eBPF congestion controls about TCP connections.
 
-It takes `shortflow-linux load NAME --cgroup PATH`, and a process in that cgroup; no privileges. The numbers are those
-of `crates/deploy/include/shortflow.h`. Only the standard library is used.
+Needs `shortflow-linux load NAME --cgroup PATH` and a process in that cgroup, but no privileges. Option numbers are
+those of `crates/deploy/include/shortflow.h`. Uses the standard library only.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ _CLASSES = {None: 0, "short": 1, "long": 2}
 
 
 def set_size(sock: socket.socket, size: int | None) -> None:
-    """Say that the next byte begins a message of `size` bytes; `None` where that is not known.
+    """Declares that the next byte begins a message of `size` bytes; `None` for an unknown size.
 
     Raises:
-        ValueError: `size` is no whole number, or too large for 64 bits.
-        OSError: nobody listens; see `shortflow-linux status`.
+        ValueError: `size` is not an integer in 64 bits.
+        OSError: no congestion control is attached; see `shortflow-linux status`.
     """
     if size is not None and not (isinstance(size, int) and 0 <= size < 1 << 64):
         raise ValueError(f"size = {size!r}: expected a whole number of bytes from 0 to 2^64 - 1, or None")
@@ -31,13 +31,13 @@ def set_size(sock: socket.socket, size: int | None) -> None:
 
 
 def set_deadline(sock: socket.socket, seconds: float | None) -> None:
-    """Say in how many seconds from now the message should be complete; `None` takes it back.
+    """Sets the time in seconds in which the message should complete; `None` removes the deadline.
 
-    D2TCP uses it where the size is known too.
+    D2TCP needs the size too.
 
     Raises:
         ValueError: `seconds` is not positive, or 10^9 or more.
-        OSError: the socket itself listens, or nobody does; see `shortflow-linux status`.
+        OSError: a listening socket, or no congestion control is attached; see `shortflow-linux status`.
     """
     if seconds is not None and not 0 < seconds < 1e9:
         raise ValueError(f"seconds = {seconds}: expected more than 0 and less than 10^9")
@@ -45,11 +45,11 @@ def set_deadline(sock: socket.socket, seconds: float | None) -> None:
 
 
 def set_class(sock: socket.socket, name: Literal["short", "long"] | None) -> None:
-    """Say whether somebody waits for what the connection carries; `None` where it is not known.
+    """Sets the class of the connection: `short` is latency-sensitive; `None` is unknown.
 
     Raises:
         ValueError: another name.
-        OSError: nobody listens; see `shortflow-linux status`.
+        OSError: no congestion control is attached; see `shortflow-linux status`.
     """
     if name not in _CLASSES:
         raise ValueError(f"class = {name!r}: expected 'short', 'long' or None")
@@ -57,28 +57,28 @@ def set_class(sock: socket.socket, name: Literal["short", "long"] | None) -> Non
 
 
 def get_size(sock: socket.socket) -> int | None:
-    """The size in bytes that was said last, if any.
+    """Last declared size in bytes, or `None`.
 
     Raises:
-        OSError: nobody listens; see `shortflow-linux status`.
+        OSError: no congestion control is attached; see `shortflow-linux status`.
     """
     return _get(sock, _SIZE) or None
 
 
 def get_deadline(sock: socket.socket) -> float | None:
-    """The seconds that are left until the deadline, or `None` without one; 1 ns when it has passed.
+    """Seconds until the deadline, or `None` without one; 1 ns after it has passed.
 
     Raises:
-        OSError: nobody listens; see `shortflow-linux status`.
+        OSError: no congestion control is attached; see `shortflow-linux status`.
     """
     return _get(sock, _DEADLINE_NS) / 1e9 or None
 
 
 def get_class(sock: socket.socket) -> Literal["short", "long"] | None:
-    """The class of the connection, by the application or by the operator's ports.
+    """Class of the connection, set by the application or by the operator's ports.
 
     Raises:
-        OSError: nobody listens; see `shortflow-linux status`.
+        OSError: no congestion control is attached; see `shortflow-linux status`.
     """
     names: tuple[None, Literal["short"], Literal["long"]] = (None, "short", "long")
     return names[_get(sock, _CLASS)]
@@ -99,7 +99,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP):  # of setsockopt and getsockopt
+        if error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP):  # from setsockopt and getsockopt
             why = "no TCP socket, or this process is in no cgroup given to `shortflow-linux load --cgroup`"
             raise OSError(error.errno, why) from error
         raise

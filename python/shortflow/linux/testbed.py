@@ -1,7 +1,7 @@
 """The testbed: a scenario on the kernel's own TCP, with the tables of a simulation.
 
-The program `shortflow-linux` makes a network namespace for each host and runs the scenario's network between them by
-the clock.
+The program `shortflow-linux` makes a network namespace for each host, and emulates the scenario's network between them
+in real time.
 """
 
 import json
@@ -34,14 +34,14 @@ LINUX_TCP: dict[str, str] = {
     "tcp.ack_every": "2",
     "tcp.ack_delay": "40ms",
 }
-"""Linux's TCP, as both sides can be told: timestamps, ten segments to begin with, delayed ACKs."""
+"""Linux's TCP in terms of both sides: timestamps, initial window of ten segments, delayed ACKs."""
 LINUX_RECOVERY = "rack"
 LINUX_SCHEME: dict[str, str] = {"transport.recovery": LINUX_RECOVERY, "transport.cwnd_floor": "2"}
-"""The same of a scheme's transport: RACK-TLP (RFC 8985), and two segments as the least window."""
+"""Linux's transport: RACK-TLP (RFC 8985), and a smallest window of two segments."""
 OF_IPV6 = ("60B", "72B")
-"""The values of `tcp.header` with which the testbed runs over IPv6."""
+"""Values of `tcp.header` for IPv6."""
 OF_SIX_BITS = ("none", "size-dscp", "size-class", "levels")
-"""The values of `priority.by` whose numbers a DSCP has room for."""
+"""Values of `priority.by` that fit a DSCP."""
 LIKE_TESTBED: dict[str, str] = {
     "tcp.ack_message_end": "true",
     "tcp.quick_acks": "254",
@@ -51,26 +51,26 @@ LIKE_TESTBED: dict[str, str] = {
     "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
-"""What the simulator is told besides, unless scenario or user say otherwise. The testbed's receivers answer the
-end of a flow at once; the rest is what Linux does by itself. With the hosts' receive buffers, of 4 MB, 254 segments is
-what 6.18 acknowledges one by one before it delays any. Hosts are never as punctual as simulated ones."""
+"""Further settings of the simulator, unless scenario or user have them. The testbed's receivers ACK the end of a flow
+at once; the rest is Linux's default. With 4 MB receive buffers, Linux 6.18 ACKs the first 254 segments one by one.
+Jitter represents the timing of real hosts."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 ATTEMPTS = 3
-"""How often a run is tried until the testbed keeps time, unless told otherwise."""
+"""Default for the most attempts of a run."""
 RTT = "topology.rtt"
 RTT_SPREAD = 0.05
-"""By how much the round trip of a seed may differ from the scenario's, relatively: agreement at a single one may be
-chance, for phases between flows come and go with it."""
+"""Largest relative change of a seed's RTT from the scenario's. Phases between flows depend on the RTT, so agreement at
+a single one may be chance."""
 
 THIS_KERNEL = ThisKernel()
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The kernel's part in the place of the scheme's own."""
+    """The kernel's replacements for parts of the scheme."""
 
     congestion: str | None = None
-    """Congestion control."""
+    """The kernel's congestion control."""
     card: str | None = None
     """Queue in the hosts' cards: `fq` or `fq_codel`."""
 
@@ -82,7 +82,7 @@ class Choice:
 
 
 OWN = Choice()
-"""Nothing of the kernel's: the scheme's congestion control, and a FIFO in the card."""
+"""No replacements: the scheme's congestion control, and a FIFO in the card."""
 
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
@@ -93,26 +93,26 @@ class SideBySide:
 
     comparison: Results
     accounts: Sequence[Account]
-    """Of every seed."""
+    """Timing of every seed."""
 
     @property
     def kept(self) -> int:
-        """With how many seeds it did."""
+        """Number of seeds with which the testbed kept time."""
         return sum(map(is_trustworthy, self.accounts))
 
     @property
     def tried(self) -> int:
-        """How many runs were made on the testbed."""
+        """Number of runs on the testbed, repeated ones included."""
         return sum(account["attempts"] for account in self.accounts)
 
     @property
     def kept_time(self) -> str:
-        """The same, for people."""
+        """Number of seeds that kept time, as text."""
         return f"{self.kept} of {len(self.accounts)} kept time"
 
 
 def is_trustworthy(account: Account) -> bool:
-    """Whether the testbed kept time."""
+    """True if the testbed kept time."""
     return account["verdict"] == "trustworthy"
 
 
@@ -126,10 +126,10 @@ def measure_on_testbed(
     attempts: int = 1,
     kernel: Kernel = THIS_KERNEL,
 ) -> Result:
-    """Run a scenario, by its shipped name or path, on the testbed, or take the run from the store.
+    """Runs a scenario (shipped name or path) on the testbed, or takes the run from the store.
 
-    It is repeated until the testbed keeps time, at most until there are so many `attempts`. A stored run in which the
-    testbed did not keep time is run again, and the new one takes its place. The store is that of this `choice`.
+    Repeats the run until the testbed keeps time, up to `attempts` in total. A stored run that did not keep time is run
+    again and replaced. The store must be that of this `choice`.
     """
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     found = store.find(work) if store else None
@@ -149,7 +149,7 @@ def measure_on_testbed(
     meta["testbed"] = account = document["testbed"]
     account["attempts"], account["late"] = tried, late
     origin = work.provenance(meta["digest"], float(meta["end_s"]))
-    origin["build"] += f" on {kernel.name}"  # so that it never passes for a simulated run
+    origin["build"] += f" on {kernel.name}"  # marks the run as not simulated
     result = Result.of(origin, tables, meta, work)
     if store:
         store.keep(result)
@@ -157,7 +157,7 @@ def measure_on_testbed(
 
 
 def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
-    """Whether the store has such a run in which the testbed kept time."""
+    """True if the store has this run and the testbed kept time."""
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     found = store.find(work)
     return found is not None and is_trustworthy(found.meta["testbed"])
@@ -170,18 +170,18 @@ def check_testbed(
     kernel: Kernel = THIS_KERNEL,
     choice: Choice = OWN,
 ) -> None:
-    """Fail if such a run could not begin, for example because another testbed runs with its congestion control."""
+    """Raises an error if the run could not start, for example if another testbed uses its congestion control."""
     _run(kernel, scenario, [*_arguments(scheme, 1, settings, choice), "--check"])
 
 
 def measured_runs(directory: Path, kernel: Kernel = THIS_KERNEL, choice: Choice = OWN) -> Store:
-    """The runs of this choice on this kernel by this program that are kept in a directory."""
+    """Store for this choice, kernel and program, in a directory."""
     chosen = [text for text in (choice.congestion, choice.card) if text]
     return Store(directory / "-".join(["kernel", kernel.identity[:KEY_LENGTH], *chosen]))
 
 
 def _arguments(scheme: str, seed: int, settings: Settings | None, choice: Choice) -> list[str]:
-    """The program's, for a run, without its scenario."""
+    """Arguments of the program for a run, without the scenario."""
     arguments = ["--scheme", scheme, "--seed", str(seed)]
     for key, value in (settings or {}).items():
         arguments += ["--set", f"{key}={value}"]
@@ -189,20 +189,20 @@ def _arguments(scheme: str, seed: int, settings: Settings | None, choice: Choice
 
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
-    """Linux's TCP where the scenario leaves its own open, and its transport; what is set stays."""
+    """Settings of Linux's TCP and transport, unless scenario or settings have them."""
     of_scheme = {key: value for key, value in LINUX_SCHEME.items() if Scheme.accepts(scheme, key)}
     chosen = {key: str(value) for key, value in settings.items()}
     return {**_left_open(scenario, LINUX_TCP), **of_scheme, **chosen}
 
 
 def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings of which the scenario says nothing."""
+    """The settings that the scenario does not have."""
     said = {setting["key"] for setting in load_scenario(scenario).resolved() if setting["source"] != "default"}
     return {key: value for key, value in settings.items() if key not in said}
 
 
 def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
-    """The round trip of a seed, of up to `RTT_SPREAD` more or less than the scenario's; none where it has none."""
+    """RTT of a seed, within `RTT_SPREAD` of the scenario's; None if the scenario has none."""
     values = {setting["key"]: setting["value"] for setting in load_scenario(scenario).resolved()}
     nominal = parse(values.get(RTT, ""))
     if not nominal:
@@ -213,7 +213,7 @@ def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
 
 
 def with_drawn_rtt(scenario: str | Path, seed: int, settings: dict[str, str]) -> dict[str, str]:
-    """The settings, with the round trip of the seed unless they have one."""
+    """The settings, with the seed's RTT unless they have one."""
     rtt = None if RTT in settings else drawn_rtt(scenario, seed)
     return {RTT: rtt, **settings} if rtt else settings
 
@@ -231,10 +231,10 @@ def compare_with_simulation(
     store: Store | None = None,
     kernel: Kernel = THIS_KERNEL,
 ) -> SideBySide:
-    """A scenario simulated and on the testbed, with the same flows, and with the same round trip drawn for each seed.
+    """Runs a scenario in simulation and on the testbed, with equal flows and an RTT drawn for each seed.
 
-    The simulator alone gets the settings `simulated`. Runs in which the testbed did not keep time are repeated, and
-    left out where that does not help.
+    Only the simulator gets the settings `simulated`. Runs that did not keep time are repeated, and left out if
+    repetition does not help.
     """
     common = linux_settings(scenario, scheme, settings)
     told = {**_left_open(scenario, LIKE_TESTBED), **(simulated or {})}
@@ -255,7 +255,7 @@ def compare_with_simulation(
 
 
 def known_differences(comparison: Results, scheme: str) -> list[str]:
-    """What the simulator leaves out of the kernel's TCP, as far as it matters here."""
+    """Relevant parts of the kernel's TCP that the simulator lacks."""
     reasons = []
     names = ("drops", "retransmits")
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
@@ -287,7 +287,7 @@ def known_differences(comparison: Results, scheme: str) -> list[str]:
 
 
 def _check(tables: Mapping[str, pl.DataFrame]) -> None:
-    """A program of another version measures other columns."""
+    """Checks the program's columns: another version of the program has others."""
     try:
         for name in TABLES:
             check_columns(name, tables[name])
@@ -300,7 +300,7 @@ def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
 
 
 def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:
-    """Output of the program, whose code is 1 for a run that did not keep time; its other failures are ours."""
+    """Output of the program. Code 1, a run that did not keep time, is accepted; others raise."""
     done = kernel.run(path_of(str(scenario)), arguments)
     if done.returncode == ExitCode.FINE or (done.returncode == ExitCode.CLAIM_FAILED and done.stdout):
         return done.stdout

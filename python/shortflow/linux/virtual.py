@@ -1,7 +1,7 @@
 """A virtual machine as the testbed's kernel.
 
-Its clock counts the instructions that its processor has executed, a nanosecond each, and leaps over the time in which
-it has none to execute. So it always keeps time, however busy this computer is; it needs no root.
+Its clock advances 1 ns per executed instruction, and skips idle time. So it always keeps time, regardless of this
+computer's load. It needs no root.
 """
 
 import io
@@ -20,22 +20,22 @@ from shortflow.scenario import load_scenario
 from shortflow.scheme import split_settings
 
 MACHINE = CHECKOUT / "target" / "machine"
-"""Where `make machine` leaves the virtual machine."""
+"""Directory of the virtual machine from `make machine`."""
 LONGEST_S = 3600
-"""A run in a virtual machine that has not ended by then never will."""
+"""Timeout of a run in a virtual machine, in seconds."""
 
 _QEMU = (
-    # Nothing that this process starts may outlive it.
+    # The machine must not outlive this process.
     *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
     *("-nodefaults", "-no-user-config", "-machine", "q35", "-display", "none", "-no-reboot", "-m", "1024"),
     *("-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
-    # Emulated, `erms` clears a page by one instruction a byte. After cmpxchg16b, QEMU 7.2 restores wrong flags.
+    # Emulated `erms` clears pages with one instruction per byte. QEMU 7.2 restores wrong flags after cmpxchg16b.
     *("-cpu", "max,-cx16,-erms,-fsrm,-rdrand,-rdseed"),
     *("-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"),
     *("-device", "virtio-serial", "-device", "virtserialport,chardev=taken"),
 )
-# Clearing a huge page takes milliseconds, during which nothing else runs, and a kernel that is not preempted everywhere
-# holds up the switch for some 150 µs at a time (Reno in Fig. 14). The rest spares instructions.
+# Clearing a huge page takes milliseconds without preemption. A kernel without full preemption holds up the switch
+# for about 150 µs at a time (Reno in Fig. 14). The other options save instructions.
 _COMMAND_LINE = (
     "console=ttyS0 quiet panic=-1 no_timer_check nokaslr transparent_hugepage=never preempt=full mitigations=off"
     " init_on_alloc=0 hardened_usercopy=off randomize_kstack_offset=off audit=0 lsm=capability"
@@ -44,26 +44,26 @@ _COMMAND_LINE = (
 
 @dataclass(frozen=True)
 class VirtualKernel:
-    """That of a virtual machine that `make machine` has built."""
+    """The kernel of a virtual machine built by `make machine`."""
 
     directory: Path = MACHINE
 
     @property
     def name(self) -> str:
-        """Its release, and that it is virtual."""
+        """Release of the kernel, marked as virtual."""
         return f"virtual Linux {self._file('release').read_text(encoding='utf-8').strip()}"
 
     @property
     def identity(self) -> str:
-        """Its release, its command line and the bytes of all it starts with, which include the program's."""
+        """Hash of release, command line and boot files, with the program among them."""
         return digest(f"{self.name} {_COMMAND_LINE}", self._file("vmlinuz"), self._file("initramfs"))
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        """Run it in a machine that lives as long as that takes."""
+        """Runs the program in a new virtual machine."""
         kernel, initramfs = self._file("vmlinuz"), self._file("initramfs")
         given = {name: path.read_bytes() for name, path in _files(scenario, arguments)}
         given["arguments"] = "\n".join(["testbed", scenario.name, *arguments, ""]).encode()
-        # Files, as QEMU drops what a full pipe has not taken when the machine ends.
+        # Files instead of pipes: QEMU drops data left for a full pipe when the machine ends.
         with _in_memory(_packed(given)) as into, _in_memory(b"") as out_of:
             command = [
                 *_QEMU,
@@ -91,7 +91,7 @@ class VirtualKernel:
 
 
 def _files(scenario: Path, arguments: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """The scenario and the files that it or a setting names, which are beside it."""
+    """The scenario and the files named in it or in settings."""
     yield scenario.name, scenario
     given = dict(value.split("=", 1) for option, value in itertools.pairwise(arguments) if option == "--set")
     of_scenario, _ = split_settings(given)
@@ -117,7 +117,7 @@ def _unpacked(packed: bytes) -> dict[str, str]:
 
 
 def _in_memory(content: bytes) -> io.BufferedRandom:
-    """A file that is in no folder."""
+    """An anonymous file in memory."""
     file = os.fdopen(os.memfd_create("shortflow"), "w+b")
     file.write(content)
     file.flush()
@@ -125,7 +125,7 @@ def _in_memory(content: bytes) -> io.BufferedRandom:
 
 
 def _path(file: io.BufferedRandom) -> str:
-    """Where a process finds it that it is passed to."""
+    """Path of the file for a child process that inherits it."""
     return f"/proc/self/fd/{file.fileno()}"
 
 
