@@ -1,7 +1,7 @@
-"""Where runs are done: in threads and processes of this machine, or on the workers of a Dask cluster.
+"""Executors do runs: in threads and processes of this machine, or on the workers of a Dask cluster.
 
-An `Executor` is given runs, which are pure (scenario, settings, scheme and seed decide the result), and hands out what
-became of each as soon as it is known, in no particular order.
+An `Executor` takes runs, whose results depend on scenario, settings, scheme and seed alone. It yields each result as
+soon as known, in no particular order.
 
 >>> from shortflow.executors import Local
 >>> for run, result in Local(jobs=2).outcomes(runs):

@@ -1,4 +1,4 @@
-"""A Dask cluster: any that has a scheduler's address, on one machine or on many."""
+"""Executor for a Dask cluster with a scheduler address, on one machine or many."""
 
 import contextlib
 import logging
@@ -16,30 +16,30 @@ from shortflow.result import Result
 from shortflow.runs import Run
 
 Client = Any
-"""`distributed.Client`; Dask is there only if it was asked for, and has no types."""
+"""`distributed.Client`; Dask is optional and untyped."""
 Future = Any
 """`distributed.Future`."""
 
 _PATIENCE_S = 10
-"""So long the scheduler has to answer, and to have a worker."""
+"""Seconds for the scheduler to answer and to have a worker."""
 _AHEAD = 2
-"""So many runs are handed over for each thread of the cluster, so that none waits for this process."""
+"""Runs submitted per thread of the cluster, so that no thread idles."""
 
 
 class Dask(Executor):
-    """The workers behind a Dask scheduler, which must have the same build of Shortflow as this process.
+    """Workers of a Dask scheduler. They need the same build of Shortflow as this process.
 
-    A run that loses its worker is done again by another. A law in Python must be in a file that all see under the same
-    path; the other files that a scenario names travel with it.
+    A run that loses its worker is done by another. A Python law must be in a file with the same path on all workers;
+    other files named in a scenario are sent along.
     """
 
     def __init__(self, address: str) -> None:
-        """The scheduler's address, such as `tcp://10.0.0.1:8786`; nothing is connected yet."""
+        """`address` is the scheduler's, such as `tcp://10.0.0.1:8786`. Does not connect yet."""
         self.address = address
 
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
-        """A connection; a `MissingRequirement` says what is not there, or not the same."""
+        """Connects. Raises `MissingRequirement` if something is missing or differs."""
         client = _connected(self.address)
         try:
             _check_workers(client, self.address)
@@ -53,7 +53,7 @@ class _Cluster(Session):
         self._client, self._address, self._tables = client, address, tables
         self._jobs: set[Future] = set()
         self._files: dict[tuple[tuple[str, str, str], ...], Future] = {}
-        self._name = f"shortflow-{uuid.uuid4().hex}"  # so that what is cancelled here is nobody else's
+        self._name = f"shortflow-{uuid.uuid4().hex}"  # unique, so cancelling affects no one else
         self._threads, self._counted_at = 0, float("-inf")
 
     @property
@@ -81,14 +81,14 @@ class _Cluster(Session):
         return Result.failed(run, answer) if isinstance(answer, Exception) else adopted(run, answer)
 
     def stop(self) -> bool:
-        """Runs that workers have begun go on to their end there; nobody waits for them."""
+        """Cancels the runs. Runs already started on workers continue there unobserved."""
         with contextlib.suppress(MissingRequirement), self._connection():
             self._client.cancel(list(self._jobs), force=True)
         return True
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[None]:
-        """Say so if the scheduler is gone, or goes meanwhile."""
+        """Raises the error with the remedy if the scheduler is gone."""
         gone = f"--dask {self._address}: the scheduler is gone; the same command resumes with another one"
         if self._client.status != "running":
             raise MissingRequirement(gone)
@@ -98,7 +98,7 @@ class _Cluster(Session):
             raise MissingRequirement(gone) from error
 
     def _shared(self, run: Run) -> Future:
-        """The files of a run's scenario, which travel to a worker once, and again if it is lost."""
+        """The files of a run's scenario, sent to a worker once, and again if lost."""
         hashes, paths = run.scenario.files(), paths_of(run.scenario)
         named = tuple((key, hashes[key], path.suffix) for key, path in paths.items())
         if named and named not in self._files:
@@ -107,7 +107,7 @@ class _Cluster(Session):
 
 
 def _perform(task: Task, files: Files | None) -> Result | Exception:
-    """Do a task on a worker. Errors come back as data, which needs nothing of this process to be read."""
+    """Does a task on a worker. Returns errors as data that needs no code of this process to be read."""
     try:
         return perform(task, Control(), files)
     except OtherCode as error:
@@ -124,7 +124,7 @@ def _connected(address: str) -> Client:
         raise MissingRequirement("--dask needs Dask: pip install 'shortflow[dask]'") from None
     for name in [*logging.root.manager.loggerDict]:
         if name.partition(".")[0] == distributed.__name__:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is said here what went wrong, and in one line
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # errors are reported here, in one line
     try:
         return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except ValueError as error:
@@ -134,7 +134,7 @@ def _connected(address: str) -> Client:
 
 
 def _check_workers(client: Client, address: str) -> None:
-    """Refuse workers that would give other results; those that come later are refused when they do."""
+    """Refuses workers with other code. Later workers are checked with their first task."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE_S)
     except TimeoutError:

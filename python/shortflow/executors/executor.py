@@ -1,4 +1,4 @@
-"""The interface of executors, and the loop that all of them share."""
+"""Interface of executors, and the loop they share."""
 
 import abc
 import contextlib
@@ -18,19 +18,19 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class SignalsHeld:
-    """Holds SIGINT and SIGTERM back until one is let through; from then on none is held any more.
+    """Holds SIGINT and SIGTERM back until the first is let through; no longer afterwards.
 
-    A handler that raises may do so anywhere, also where the main thread has just taken one of the locks that
-    `concurrent.futures` shares with its workers: nobody gives that lock back, and the workers wait for it for ever.
+    A handler may raise anywhere, even while the main thread holds a lock that `concurrent.futures` shares with its
+    workers. The lock would never be released, and the workers would wait forever.
     """
 
     def __init__(self) -> None:
-        """Nothing is held before the `with`."""
+        """Holds nothing before the `with`."""
         self._handlers: dict[int, Handler] = {}
         self._came: dict[int, FrameType | None] = {}
 
     def __enter__(self) -> Self:
-        """Hold the signals whose handlers are functions; in a thread that cannot hear signals, none."""
+        """Holds signals that have Python handlers; none outside the main thread."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 handler = signal.getsignal(number)
@@ -40,16 +40,16 @@ class SignalsHeld:
         return self
 
     def let_through(self) -> None:
-        """If a signal came, end the holding."""
+        """Ends holding if a signal arrived."""
         if self._came:
             self._release()
 
     def __exit__(self, *_: object) -> None:
-        """End the holding, if it goes on still."""
+        """Ends holding, if still active."""
         self._release()
 
     def _release(self) -> None:
-        """Put every handler back, then hand over what came: SIGTERM before SIGINT, which says less."""
+        """Restores all handlers, then delivers held signals: SIGTERM before the weaker SIGINT."""
         handlers, self._handlers = self._handlers, {}
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -60,57 +60,56 @@ class SignalsHeld:
 _POLL_S = 0.1
 
 Watch = Callable[[Sequence[Control]], object]
-"""Told every tenth of a second and after each run: the controls of the runs that this process is simulating."""
+"""Called every 0.1 s and after each run with the controls of the runs simulated by this process."""
 
 
 class Job(Protocol):
-    """A run that was handed over, like a `concurrent.futures.Future`."""
+    """A submitted run, like a `concurrent.futures.Future`."""
 
     def add_done_callback(self, told: Callable[[Any], object], /) -> object:
-        """Call `told` with the job when it is done."""
+        """Calls `told` with the job when it is done."""
 
 
 class Session(abc.ABC):
-    """An executor at work."""
+    """A running executor."""
 
     @property
     @abc.abstractmethod
     def room(self) -> int:
-        """How many runs should be handed over at a time, some of them waiting; it may change."""
+        """Number of runs to submit at a time, waiting ones included; may change."""
 
     @property
     def controls(self) -> Sequence[Control]:
-        """The controls of the runs that this process is simulating."""
+        """Controls of the runs simulated by this process."""
         return ()
 
     @abc.abstractmethod
     def submit(self, run: Run) -> Job:
-        """Hand a run over."""
+        """Submits a run."""
 
     @abc.abstractmethod
     def outcome(self, run: Run, job: Any) -> Result:
-        """What became of a run whose job is done."""
+        """Result of a run whose job is done."""
 
     @abc.abstractmethod
     def stop(self) -> bool:
-        """Stop everything, without waiting; asked again until it says that nothing is left."""
+        """Stops everything without waiting. Called again until it returns True: nothing is left."""
 
 
 class Executor(abc.ABC):
-    """Where runs are done."""
+    """Does runs."""
 
     @abc.abstractmethod
     def session(self, *, tables: bool) -> AbstractContextManager[Session]:
-        """Get ready to take runs, and to encode their `tables` if asked."""
+        """Prepares to take runs, and to encode their `tables` if asked."""
 
     def outcomes(
         self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None
     ) -> Generator[tuple[Run, Result], None, None]:
-        """Do all runs, and yield each with what became of it as soon as that is known.
+        """Does all runs, and yields each with its result as soon as known.
 
-        Runs are taken from the iterable when there is room for them, in its order. A run that fails does not stop the
-        others. Ctrl-C is raised here, as is whatever makes the executor itself unusable; then, and when the iterator
-        is closed, runs that are at work are stopped.
+        Runs are taken from the iterable in order, when there is room. A failed run does not stop the others. Raises
+        Ctrl-C and errors of the executor itself; then, and when the iterator is closed, active runs are stopped.
         """
         waiting = iter(runs)
         done: queue.SimpleQueue[Job] = queue.SimpleQueue()

@@ -1,6 +1,6 @@
-"""This machine: one thread for each run, since the core releases the interpreter's lock while it simulates.
+"""Executor for this machine: one thread per run, because the core releases the GIL during simulation.
 
-A law in Python does not release it, so such runs have processes of their own; each thread then waits for one.
+A Python law holds the GIL, so such runs use processes; each thread waits for one.
 """
 
 import contextlib
@@ -20,24 +20,24 @@ from shortflow.simulate import execute
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Number of cores available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Local(Executor):
-    """Threads of this process and, of laws in Python, processes beside it."""
+    """Threads of this process, and processes for Python laws."""
 
     def __init__(self, jobs: int | None = None, captures: Mapping[str, Capture] | None = None) -> None:
-        """So many runs at a time; unless told otherwise one for each core that this process may use.
+        """`jobs` runs at a time (default: one per available core).
 
-        `captures` get what they ask for of the packets of runs, by the keys of these.
+        `captures` receive packet events of runs, by run key.
         """
         self.jobs = jobs or available_cores()
         self._captures = captures or {}
 
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
-        """Threads, which last until all runs are done."""
+        """Starts threads, which last until all runs are done."""
         with contextlib.closing(Processes()) as processes, ThreadPoolExecutor(self.jobs) as pool:
             yield _Threads(pool, self.jobs, processes, tables, self._captures)
 
@@ -53,7 +53,7 @@ class _Threads(Session):
 
     @property
     def room(self) -> int:
-        """One more for each thread, so that none waits for this one."""
+        """One waiting run per thread, so that no thread idles."""
         return 2 * self._jobs
 
     @property
@@ -72,7 +72,7 @@ class _Threads(Session):
         return Result.failed(run, error) if error else job.result()
 
     def stop(self) -> bool:
-        """The pool's own wait for its threads hears no signal, so there must be nothing left to wait for by then."""
+        """Stops the runs. The pool's own wait ignores signals, so no run may be left by then."""
         self._stopping.set()
         self._processes.stop()
         for job, control in self._at_work.items():

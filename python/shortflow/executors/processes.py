@@ -1,6 +1,6 @@
-"""Processes of this machine for laws in Python: each does one run at a time, told over a pipe.
+"""Processes of this machine for Python laws: each does one run at a time, received over a pipe.
 
-They are no `multiprocessing`, whose processes would run the user's own script from its top.
+`multiprocessing` is not used, because it would rerun the user's script.
 """
 
 import os
@@ -19,21 +19,21 @@ from shortflow.result import Result
 from shortflow.runs import Run
 
 _ATTEMPTS = 3
-"""A run whose process dies is tried so often."""
+"""Most attempts of a run whose process dies."""
 
 
 class Processes:
-    """Processes that wait for work, started when there is more of it than they can do."""
+    """Worker processes, started on demand."""
 
     def __init__(self) -> None:
-        """None is started yet."""
+        """Starts no process yet."""
         self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
         self._all: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
         self._stopped = False
 
     def work(self, run: Run, *, tables: bool) -> Result:
-        """Do a run in a process that has nothing else to do; called by several threads at once."""
+        """Does a run in an idle process. Thread-safe."""
         task = Task.of(run, tables=tables)
         for _ in range(_ATTEMPTS):
             process, begun = self._process(), False
@@ -62,14 +62,14 @@ class Processes:
         raise LostRun(f"its process died {_ATTEMPTS} times, of signal {-code}{killed}")
 
     def stop(self) -> None:
-        """End all processes at once, and let no more start."""
+        """Kills all processes, and refuses new ones."""
         with self._lock:
             self._stopped = True
             for process in self._all:
                 process.kill()
 
     def close(self) -> None:
-        """End all processes, which have nothing to do, and wait for that."""
+        """Ends all idle processes, and waits for them."""
         self.stop()
         for process in [*self._all]:
             self._end(process)
@@ -84,7 +84,7 @@ class Processes:
                 raise Cancelled("the run was cancelled")
             command = [sys.executable, "-P", "-m", "shortflow.executors.worker"]
             paths = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-            # A session of its own, so that Ctrl-C reaches this process alone, which then ends the other.
+            # Own session: Ctrl-C reaches only this process, which then ends the other.
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=paths, start_new_session=True
             )
@@ -92,19 +92,19 @@ class Processes:
             return process
 
     def _end(self, process: "subprocess.Popen[bytes]") -> int:
-        """Ends a process, and returns its exit code. A negative code is the signal that ended it."""
+        """Ends a process and returns its exit code; a negative code is the signal that ended it."""
         with self._lock:
             self._all.discard(process)
         process.kill()
         for pipe in (process.stdin, process.stdout):
             if pipe:
-                with suppress(OSError):  # what it was being told when it died is lost
+                with suppress(OSError):  # data for a dead process is lost
                     pipe.close()
         return process.wait()
 
 
 def _told(process: "subprocess.Popen[bytes]", task: Task) -> bool:
-    """Tells a process its task, and returns true when it has begun."""
+    """Sends a task to a process; True once it has begun."""
     assert process.stdin is not None
     assert process.stdout is not None
     send(process.stdin, task)
@@ -118,6 +118,6 @@ def _answer(process: "subprocess.Popen[bytes]") -> Result | Exception:
 
 
 def send(pipe: IO[bytes], message: object) -> None:
-    """Write a message into a pipe."""
+    """Writes a message to a pipe."""
     pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
     pipe.flush()

@@ -1,4 +1,4 @@
-"""A run as a message to another process: everything it needs is in it, or is compared."""
+"""A run as a message to another process: complete, or checked against the receiver's code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,27 +15,27 @@ from shortflow.scheme import SchemeSource
 from shortflow.simulate import execute
 
 Files = Mapping[str, tuple[str, bytes]]
-"""The files that a scenario names, as ending and contents, by the keys that name them."""
+"""Suffix and contents of the files named in a scenario, by key."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run, as plain data."""
+    """A run as plain data."""
 
     key: str
     scenario: Source
     directory: str
-    """Where the scenario's file names are looked up, if no files come along."""
+    """Directory of the scenario's relative file names, unless files are sent along."""
     scheme: SchemeSource
     parameters: tuple[tuple[str, str, str], ...]
-    """The scheme's, the hash of a law in Python among them."""
+    """Parameters of the scheme, with the hash of a Python law."""
     seed: int
     code: str
     tables: bool
 
     @classmethod
     def of(cls, run: Run, *, tables: bool) -> "Task":
-        """The task of a run; a `ConfigError` for a law that is in no file."""
+        """The task of a run. Raises `ConfigError` for a law without a file."""
         if run.scheme_source is None:
             raise ConfigError(f"{run.scheme.name}: only a law named as FILE.py:CLASS can run in other processes")
         scenario, parameters = run.scenario, tuple(run.scheme.resolved())
@@ -48,23 +48,23 @@ class OtherCode(Exception):
 
 
 def code_id() -> str:
-    """What two processes must have in common to give the same results: the core, and the code that measures."""
+    """Identity of the code that decides results: the core and the measuring code."""
     return f"{build_id()}, metrics {measuring_id()}"
 
 
 def paths_of(scenario: Scenario) -> dict[str, Path]:
-    """Where the files are that a scenario names, by the keys that name them."""
+    """Paths of the files named in a scenario, by key."""
     stated = {each["key"]: each["value"] for each in scenario.resolved() if each["source"] != "default"}
     return {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
 
 
 def files_of(scenario: Scenario) -> Files:
-    """The files that a scenario names."""
+    """Contents of the files named in a scenario."""
     return {key: (path.suffix, path.read_bytes()) for key, path in paths_of(scenario).items()}
 
 
 def perform(task: Task, control: Control, files: Files | None = None) -> Result:
-    """Do a task. With `files`, nothing of the scenario is read from this machine's own."""
+    """Does a task. With `files`, no file of this machine is read for the scenario."""
     if task.code != code_id():
         raise OtherCode(f"has Shortflow {code_id()}, and not {task.code}")
     scheme = task.scheme.build()
@@ -82,7 +82,7 @@ def perform(task: Task, control: Control, files: Files | None = None) -> Result:
 
 
 def adopted(run: Run, done: Result) -> Result:
-    """What a task gave, as the result of this process's own run: with its names of files."""
+    """A task's result for this process's run, with its own file names."""
     theirs = done.provenance
     ours = run.provenance(theirs["digest"], theirs["wall_s"])
     ours |= {"platform": theirs["platform"], "finished_at": theirs["finished_at"]}
@@ -91,14 +91,14 @@ def adopted(run: Run, done: Result) -> Result:
 
 
 def portable(error: Exception) -> Exception:
-    """An error as it leaves its process, so that another reads it without the user's own classes."""
+    """An error that another process can read without the user's classes."""
     if isinstance(error, OtherCode | ConfigError | SimulationError):
         return type(error)(str(error))
     return LostRun(f"{type(error).__name__}: {error}")
 
 
 def _placed(files: Files, folder: Path) -> list[tuple[str, str]]:
-    """Put files into a folder; the settings that name them there."""
+    """Writes files into a folder, and returns the settings with their new names."""
     placed = [(key, f"{number}{suffix}") for number, (key, (suffix, _)) in enumerate(files.items())]
     for key, name in placed:
         (folder / name).write_bytes(files[key][1])

@@ -1,4 +1,4 @@
-"""The loop of a process of `executors.processes`: a task, None when it begins, an answer; until nobody asks."""
+"""Main loop of a process of `executors.processes`: reads a task, sends None at its start, then the answer."""
 
 import os
 import pickle
@@ -12,7 +12,7 @@ from shortflow.executors.task import perform, portable
 
 
 def main() -> None:
-    """Answer tasks from stdin on stdout; what a law prints goes to stderr."""
+    """Answers tasks from stdin on stdout. Output of a law goes to stderr."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End when the process that started this one is gone, whatever a law does meanwhile."""
+    """Exits when the parent process is gone, even during a law's code."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
