@@ -1,1 +1,1 @@
-"""The command line: declarations of commands, and what they print."""
+"""The command line: declarations of commands, and their output."""

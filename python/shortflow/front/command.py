@@ -1,7 +1,7 @@
-"""One declaration a command: the annotated function is the Python call, from which the shell's options and help follow.
+"""Declares commands: the annotated function is the Python call; options and help of the shell follow from it.
 
-A parameter is `Annotated[TYPE, Opt(…)]`, or `Arg(…)` for what the shell takes without the name of an option. The shell
-shows the docstring up to the paragraph that begins with `In Python`.
+A parameter is `Annotated[TYPE, Opt(…)]`, or `Arg(…)` for a positional argument. The shell shows the docstring up to the
+paragraph that begins with `In Python`.
 """
 
 import inspect
@@ -27,21 +27,21 @@ UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Opt:
-    """A parameter's option in the shell. Without a help the shell has no such option and passes `default`."""
+    """A parameter's option in the shell. Without help, the shell has no such option and passes `default`."""
 
     help: str = ""
     metavar: str | None = None
     name: str = ""
-    """Of the option, where it is not that of the parameter."""
+    """Name of the option, if not the parameter's."""
     kind: Any = str
-    """The type that the shell reads."""
+    """Type parsed by the shell."""
     many: bool = False
-    """The option may be given several times."""
+    """True if the option may be repeated."""
     read: Callable[[Any], Any] | None = None
-    """Makes a value of what was typed; its error names the option."""
+    """Converts the typed value. Its errors name the option."""
     complete: Callable[..., Sequence[str]] | None = None
     default: Any = UNSET
-    """Of the shell, where Python has another; `...` for what the shell requires."""
+    """Default of the shell, if not Python's; `...` for required."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments for Typer."""
 
@@ -57,28 +57,28 @@ class Answer:
     document: Callable[[], Any]
     """Plain data, for --json."""
     tables: "Iterable[console.RenderableType]"
-    """For people; made when they are printed."""
+    """Output for the terminal; made when printed."""
     exit_code: ExitCode = ExitCode.FINE
 
 
 _SHOWN: dict[Callable[..., Any], Callable[[Any, Mapping[str, Any]], Answer]] = {}
-"""The commands, each with what makes an answer of its result and of the values of its parameters."""
+"""Commands, each with the function that shows its result, given the values of its parameters."""
 
 
 def command(function: Callable[P, R], shows: Callable[[R, Mapping[str, Any]], Answer] | None = None) -> Callable[P, R]:
-    """Declare a command; errors are raised from here, without the frames in between."""
+    """Declares a command. Errors are raised without inner frames."""
     called = front_door(function)
     _SHOWN[called] = shows or (lambda found, _: found)  # type: ignore[assignment,return-value]
     return called
 
 
 def showing(shows: Callable[[R, Mapping[str, Any]], Answer]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a command whose result is shown like this."""
+    """Declares a command with a function that shows its result."""
     return partial(command, shows=shows)
 
 
 def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
-    """A command for Typer: reads what was typed, calls the function, and prints what it returns."""
+    """A command for Typer: parses the arguments, calls the function, prints the result."""
     opts, hidden, parameters = {}, {}, []
     for name, parameter in inspect.signature(called).parameters.items():
         opt = next((each for each in get_args(parameter.annotation)[1:] if isinstance(each, Opt)), None)
@@ -122,7 +122,7 @@ def built(name: str, called: Callable[..., Any]) -> TyperCommand:
 
 
 def _typed(parameter: inspect.Parameter, opt: Opt) -> inspect.Parameter:
-    """A parameter as Typer reads it."""
+    """A parameter in Typer's form."""
     default = parameter.default if opt.default is UNSET else opt.default
     bare = get_args(parameter.annotation)[0]
     kind = bare if bare is bool or (isinstance(bare, type) and issubclass(bare, Enum)) else opt.kind
@@ -142,7 +142,7 @@ def _typed(parameter: inspect.Parameter, opt: Opt) -> inspect.Parameter:
 
 
 def _without_types(parameters: list[Any]) -> list[Any]:
-    """Arguments, and options that take no value, name no type in the help."""
+    """Removes type names from the help of arguments and flags."""
     for each in parameters:
         if each.param_type_name == "argument":
             each.display_type_rich = lambda ctx: ""
@@ -152,16 +152,16 @@ def _without_types(parameters: list[Any]) -> list[Any]:
 
 
 class Command(TyperCommand):
-    """One of the commands."""
+    """A single command."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its options and arguments, `--help` among them."""
+        """Options and arguments, with `--help`."""
         return _without_types(super().get_params(ctx))
 
 
 class Group(TyperGroup):
-    """Several commands."""
+    """A group of commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The options before a command."""
+        """Options before a command."""
         return _without_types(super().get_params(ctx))

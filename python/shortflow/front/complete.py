@@ -1,6 +1,6 @@
-"""What the shell completes: names from the registries, and the keys of the scenario and schemes on the line.
+"""Shell completion: names of the registries, and keys of the scenario and schemes on the line.
 
-Nothing here may fail, print or take long: polars and what else tables need stay unimported.
+Functions here must not fail, print or be slow: polars and other table libraries stay unimported.
 """
 
 from collections.abc import Iterable
@@ -14,23 +14,23 @@ from shortflow.scenario import Scenario, load_scenario, shipped_scenarios
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Shipped scenarios; where none fits, shells offer files."""
+    """Shipped scenarios. If none fits, shells offer files."""
     return [name for name in shipped_scenarios() if name.startswith(incomplete)]
 
 
 def schemes(incomplete: str) -> list[str]:
-    """Registered schemes, also behind others and a comma."""
+    """Registered schemes, also after a comma."""
     return _last_of_list((entry["name"] for entry in registry()["schemes"]), incomplete)
 
 
 def metrics(context: typer.Context, incomplete: str) -> list[str]:
-    """Metrics that runs of the scenario may have, also behind others and a comma."""
+    """Metrics of the scenario's runs, also after a comma."""
     scenario = _scenario(context)
     return _last_of_list(possible(scenario.classes), incomplete) if scenario else []
 
 
 def keys(context: typer.Context, incomplete: str) -> list[str]:
-    """Keys of the scenario, and of the schemes that are named before, with the `=` that follows."""
+    """Keys of the scenario and of schemes given earlier, with a trailing `=`."""
     scenario = _scenario(context)
     found = [*scenario.source.parameters, *(setting["key"] for setting in scenario.resolved())] if scenario else []
     for name in str(context.params.get("schemes") or context.params.get("scheme") or "").split(","):
@@ -48,7 +48,7 @@ def _last_of_list(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def _scenario(context: typer.Context) -> Scenario | None:
-    # Typer leaves arguments where they are while the last option lacks its value.
+    # Typer leaves arguments unparsed while the last option lacks its value.
     named = context.params.get("scenario") or next(iter(context.args), "")
     try:
         return load_scenario(named)

@@ -1,4 +1,4 @@
-"""Where the command line writes: results on stdout, progress and errors on stderr."""
+"""Output of the command line: results on stdout, progress and errors on stderr."""
 
 import contextlib
 import json
@@ -14,26 +14,26 @@ from shortflow.records import Drop
 from shortflow.scenario import WARNING, Scenario
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
-"""The reasons for drops that are a scenario's faults."""
+"""Drop reasons that are faults of a scenario."""
 
 _LOG = logging.getLogger("shortflow")
 _FAR_S = 86_400.0
-"""A pace that would take longer says nothing yet."""
+"""Longest remaining time to show, in seconds."""
 
 
 def print_json(document: object) -> None:
-    """Print the one JSON document of a command on stdout."""
+    """Prints a command's single JSON document on stdout."""
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def print_note(message: str) -> None:
-    """Say something beside the result, on stderr."""
+    """Prints a note on stderr."""
     print(plain(message), file=sys.stderr)
 
 
 def note(message: str) -> None:
-    """Say something beside the result: on stderr for a command, in the log for a call from Python."""
+    """Emits a note: on stderr for a command, in the log for a call from Python."""
     _LOG.info(message)
 
 
@@ -44,7 +44,7 @@ class _Notes(logging.Handler):
 
 @contextlib.contextmanager
 def notes_on_stderr() -> Iterator[None]:
-    """Print on stderr what a command notes."""
+    """Prints notes on stderr during a command."""
     handler, level = _Notes(), _LOG.level
     _LOG.addHandler(handler)
     _LOG.setLevel(logging.INFO)
@@ -56,25 +56,25 @@ def notes_on_stderr() -> Iterator[None]:
 
 
 def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
-    """Say where a report is, and what it took."""
+    """Notes a report's path, number of runs and time."""
     note(f"report: {report} ({runs} runs, {reused} reused, {seconds:.0f} s)")
 
 
 def note_warnings(scenario: Scenario, schemes: Iterable[Scheme]) -> None:
-    """Say what a scenario is accepted with, but hardly meant, by itself or under these schemes."""
+    """Notes valid but probably unintended values of a scenario, alone or under these schemes."""
     for warning in scenario.warnings(schemes):
         note(f"{WARNING}{warning}")
 
 
 class Lines:
-    """Lines about progress for where stderr is no terminal, one every half minute; bars in turn may share them."""
+    """Progress lines for a stderr that is no terminal, one every 30 s. Consecutive bars may share them."""
 
     def __init__(self) -> None:
-        """The first is due in half a minute."""
+        """The first line is due after 30 s."""
         self._last = time.monotonic()
 
     def due(self) -> bool:
-        """Whether it is time for one, which then is told."""
+        """True if a line is due; then restarts the interval."""
         now = time.monotonic()
         late = now - self._last >= LATELY_S and not sys.stderr.isatty()
         if late:
@@ -84,7 +84,7 @@ class Lines:
 
 @contextlib.contextmanager
 def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[runner.Progress]":
-    """A live bar on stderr; where that is no terminal, a line every half minute."""
+    """A live bar on stderr; without a terminal, a line every 30 s."""
     if not sys.stderr.isatty():
         yield _progress_lines(label, lines or Lines())
         return
@@ -110,7 +110,7 @@ def _progress_lines(label: str, lines: Lines) -> "runner.Progress":
 
 
 def note_faults(drops: Sequence[Drop]) -> None:
-    """Say how many packets the scenario's faults cost, and where most of them were lost."""
+    """Notes packets lost to the scenario's faults, with the worst places."""
     for reason in FAULTS:
         places = sorted(((row["in_run"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
         if places:
@@ -121,7 +121,7 @@ def note_faults(drops: Sequence[Drop]) -> None:
 
 
 def note_about(comparison: "results.Results") -> None:
-    """Say what to know of a comparison's numbers; warnings of the scenario stand above the bar already."""
+    """Notes limits of a comparison's numbers, except warnings, which are printed above the bar."""
     for each in comparison.notes:
         if not each.startswith(WARNING):
             note(each)

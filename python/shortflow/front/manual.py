@@ -24,7 +24,7 @@ EXAMPLES = (
 
 
 def page() -> str:
-    """The page, as roff."""
+    """The page in roff."""
     root = get_command(app)
     context = root.make_context("shortflow", [], resilient_parsing=True)
     lines = [
@@ -48,7 +48,7 @@ def page() -> str:
 
 
 def _command(command: Any, name: str, parent: Any) -> Iterator[str]:
-    """A section about a command, and one about each of its own."""
+    """Section of a command, and of each subcommand."""
     context = command.make_context(name, [], parent=parent, resilient_parsing=True)
     usage = " ".join(command.collect_usage_pieces(context))
     yield f'.SS "{_text(f"{context.command_path} {usage}")}"'
@@ -68,7 +68,7 @@ def _parameters(command: Any, context: Any) -> Iterator[str]:
 
 
 def _text(words: str) -> str:
-    """Words as roff has them: no hyphen or leading dot of ours is one of its own signs."""
+    """Text escaped for roff: hyphens, quotes and leading dots."""
     escaped = re.sub(r"\s+", " ", words).strip().replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

@@ -1,4 +1,4 @@
-"""Parameters that several commands share, and what commands make of them."""
+"""Parameters shared by several commands, and their conversion."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,15 +25,15 @@ from shortflow.terms import names, pairs
 from shortflow.transport import Transport
 
 _DIGITS = 100
-"""No number that makes sense has more; Python refuses to read some thousands."""
+"""Most digits of a number; Python refuses thousands of digits."""
 AnyScenario = Scenario | str | Path | Mapping[str, object]
-"""A scenario, or what `load` takes."""
+"""A scenario, or a source for `load`."""
 AnySchemes = str | Transport | Sequence[str | Transport]
-"""Schemes: one, several, or several names in one text, separated by commas."""
+"""One scheme, several, or several names separated by commas."""
 
 
 def whole(help_text: str, least: int = 1, most: int | None = None) -> Opt:
-    """An option that is a whole number from `least` on, up to `most` if there is one."""
+    """An integer option from `least` up to `most`, if given."""
     wanted = f"from {least} on" if most is None else f"from {least} to {most}"
 
     def read(value: object) -> int:
@@ -100,11 +100,11 @@ KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
 KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
 OutDirectory = Annotated[str | Path | None, Opt("Store the results in this directory.", "DIR", read=Path)]
 Progress = Shown
-"""Of Python alone: the shell has a bar where stderr is a terminal."""
+"""Python only: the shell has a bar if stderr is a terminal."""
 
 
 def executor(jobs: Work, dask: str | None) -> Work:
-    """Where runs are done."""
+    """The executor for the runs."""
     if dask is None:
         return Local(jobs) if isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1 else jobs
     if jobs is not None:
@@ -115,7 +115,7 @@ def executor(jobs: Work, dask: str | None) -> Work:
 
 
 def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
-    """The interval that is wanted, if one is."""
+    """Wanted precision; None if none."""
     if until_ci is None:
         if max_seeds is not None:
             raise ConfigError(f"--max-seeds {max_seeds}: needs --until-ci; without it, --seeds sets the number")
@@ -124,33 +124,33 @@ def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
 
 
 def scenario_with(scenario: AnyScenario, changes: Changes | None) -> Scenario:
-    """The scenario with the settings that are about it, which may supply what its file leaves out."""
+    """The scenario with its own settings among the changes, which may supply missing values."""
     if isinstance(scenario, Scenario):
         return scenario
     return load_scenario(scenario, split_settings(changes or {})[0])
 
 
 def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
-    """The schemes, one by one."""
+    """Schemes as a sequence."""
     if isinstance(schemes, str) and not isinstance(schemes, NamedScheme):
         return names(schemes, "--schemes")
     return [schemes] if isinstance(schemes, str | type) else schemes
 
 
 def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:
-    """Refuse a baseline that is none of the schemes."""
+    """Refuses a baseline that is not among the schemes."""
     known = [getattr(each, "__name__", str(each)) for each in schemes]
     if baseline is not None and baseline not in known:
         raise unknown_name("baseline among the schemes", baseline, known)
 
 
 def store_in(out: str | Path | None) -> "stored.Store | None":
-    """Where runs are kept, if anywhere."""
+    """The store for the runs; None without `out`."""
     return stored.Store(Path(out)) if out else None
 
 
 def seed_list(seeds: int | Sequence[int]) -> Sequence[int]:
-    """The seeds, of which a number is how many."""
+    """Seeds as a sequence; a number n means seeds 1 to n."""
     if isinstance(seeds, int) and seeds >= 1:
         return range(1, seeds + 1)
     if isinstance(seeds, Sequence) and seeds and all(isinstance(seed, int) for seed in seeds):

@@ -1,11 +1,11 @@
-"""The pace of the work, and texts without orders to a terminal."""
+"""Pace of the work, and texts without control characters."""
 
 import collections
 import re
 import time
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters in users' texts, of which a terminal would take orders: all but tabs and ends of lines."""
+"""Control characters in users' texts, except tabs and newlines: terminals would execute them."""
 
 
 def plain(text: str) -> str:
@@ -14,21 +14,21 @@ def plain(text: str) -> str:
 
 
 LATELY_S = 30.0
-"""The least time over which a pace is taken; so often it is told where stderr is no terminal."""
+"""Shortest time for measuring the pace, and interval of progress lines, in seconds."""
 
 
 class Pace:
-    """How quick the work went in the later half of the time; the last half minute says too little, as runs differ."""
+    """Pace over the later half of the elapsed time. A fixed interval would be too noisy, because runs differ."""
 
     def __init__(self) -> None:
-        """It begins now."""
+        """Starts the clock."""
         self._began = time.monotonic()
         self._marks = collections.deque([(self._began, 0.0, 0)])
 
     def told(self, fraction: float, finished: int) -> tuple[str, float | None]:
-        """The runs finished in a second, in words, and the seconds left at that pace; empty and none at first."""
+        """Runs per second in words, and remaining seconds at that pace; empty and None at first."""
         now = time.monotonic()
-        if finished < self._marks[-1][2]:  # runs of another round
+        if finished < self._marks[-1][2]:  # a new round of runs
             self._began = now
             self._marks.clear()
         self._marks.append((now, fraction, finished))

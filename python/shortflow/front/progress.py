@@ -1,4 +1,4 @@
-"""How far work is, while a call from Python runs."""
+"""Progress of a call from Python."""
 
 import contextlib
 import html
@@ -11,12 +11,12 @@ from shortflow.front.pace import Pace
 from shortflow.runner import Progress
 
 Shown = Progress | bool | None
-"""`None`: a bar in notebooks and on terminals, else a line every half minute; `False`: nothing; or what is told."""
+"""`None`: a bar in notebooks and terminals, else a line every 30 s; `False`: nothing; or a function."""
 
 
 @contextlib.contextmanager
 def told(label: str, shown: Shown) -> Iterator[Progress | None]:
-    """What hears how far the work is; a bar is gone at the end."""
+    """A receiver of progress. Bars are removed at the end."""
     if callable(shown):
         yield shown
     elif shown is False:
@@ -30,7 +30,7 @@ def told(label: str, shown: Shown) -> Iterator[Progress | None]:
 
 
 def _notebook() -> Callable[..., Any] | None:
-    """IPython's `display`, if this is a notebook."""
+    """IPython's `display` in a notebook; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if shell is None or not hasattr(shell, "kernel"):

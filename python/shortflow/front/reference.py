@@ -1,4 +1,4 @@
-"""The parts of the documentation that are written by the code itself, as Markdown, when `make docs` builds the site."""
+"""Parts of the documentation that `make docs` generates from the code, as Markdown."""
 
 import inspect
 import re
@@ -21,17 +21,17 @@ from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 Row = tuple[str, ...]
 _KEY_HEADS = ("key", "default", "expected", "meaning")
 _MANY = 3
-"""Keys that so many kinds of a table have are described once."""
+"""Keys of this many kinds are described once."""
 
 
 def part(name: str) -> str:
-    """The part that a page asks for with `<!-- generated: NAME -->`."""
+    """The part for `<!-- generated: NAME -->` in a page."""
     kind, _, which = name.partition(" ")
     return PARTS[kind](which) if which else PARTS[kind]()
 
 
 def commands() -> str:
-    """Every command with its arguments and options."""
+    """All commands with arguments and options."""
     return "\n".join(_commands(get_command(app), "shortflow", 2))
 
 
@@ -48,7 +48,7 @@ def _commands(command: Any, path: str, level: int) -> Iterator[str]:
 
 
 def names(kind: str) -> str:
-    """Every scheme, transport, queue discipline or ideal scheduler, with its parameters."""
+    """All schemes, transports, queue disciplines or ideal schedulers, with parameters."""
     return "\n".join(_entry(entry) for entry in _core.registry()[kind])
 
 
@@ -63,7 +63,7 @@ def _entry(entry: Entry) -> str:
 
 
 def tables(name: str) -> str:
-    """The keys of a table of scenarios; of one that has kinds, those that many kinds have, and those of each."""
+    """Keys of a scenario table; for kinds, shared keys first, then those of each."""
     found = [each for each in all_declared() if each["table"] == ("" if name == "scenario" else name)]
     if not is_kind(found[0]):
         return _keys(found[0]["keys"])
@@ -90,7 +90,7 @@ def _rows(keys: Sequence[Key] | Sequence[Parameter]) -> list[Row]:
 
 
 def _expected(key: Key | Parameter) -> str:
-    """What a key takes; of one that is a table Python's type says no more than that."""
+    """Expected values of a key."""
     is_table = key["expected"] == key.get("type")
     return ("tables" if "Sequence" in key["expected"] else "a table") if is_table else key["expected"]
 
@@ -102,7 +102,7 @@ def _default(key: Key | Parameter) -> str:
 
 
 def columns(name: str) -> str:
-    """The columns of a table of results."""
+    """Columns of a table of results."""
     rows = [
         (f"`{column}`", f"{dtype}".lower(), "yes" if column in OPTIONAL[name] else "no", ABOUT[name][column])
         for column, dtype in TABLES[name].items()
@@ -111,7 +111,7 @@ def columns(name: str) -> str:
 
 
 def metrics() -> str:
-    """Every metric with its unit."""
+    """All metrics with units."""
     bins = ", ".join(f"`{name}` ({what})" for name, what in SIZES.items())
     head = (
         "`<class>` is a class of flows, `<task>` is query, job, shuffle or request, "
@@ -122,7 +122,7 @@ def metrics() -> str:
 
 
 def python() -> str:
-    """Directives of autodoc for all that `shortflow` exports."""
+    """Directives of autodoc for all exports of `shortflow`."""
     functions = [name for name in shortflow.__all__ if inspect.isfunction(getattr(shortflow, name))]
     kinds = [name for name in shortflow.__all__ if inspect.isclass(getattr(shortflow, name))]
     errors = [name for name in kinds if issubclass(getattr(shortflow, name), Exception)]
@@ -152,7 +152,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A line of text as it stands, but for what is between backticks, which is code."""
+    """A line as literal Markdown, with text between backticks as code."""
     parts = " ".join(text.split()).replace("|", "\\|").split("`")
     parts[::2] = (re.sub(r"([*_<\[\]])", r"\\\1", part) for part in parts[::2])
     return "`".join(parts)

@@ -1,4 +1,4 @@
-"""The `shortflow` command. Progress goes to stderr, results to stdout, and every failure ends in one clean message."""
+"""The `shortflow` command. Progress goes to stderr, results to stdout; every failure ends in one clean message."""
 
 import errno
 import os
@@ -22,18 +22,18 @@ COMMANDS = (
     *("run", "compare", "reproduce", "survey", "sweep", "search", "tune"),
     *("list", "show", "schema", "report", "bench", "linux"),
 )
-"""The commands; each is declared in the module of its name."""
+"""Commands and the modules that declare them."""
 
 
 class Commands(Group):
-    """The commands, each imported when it is first asked for, so that no command waits for what others need."""
+    """All commands, each imported on demand, so that no command waits for imports of another."""
 
     def list_commands(self, _: Any) -> list[str]:
         """All names, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, if there is one; every one is known to the search for the nearest name."""
+        """The command of this name, or None. An unknown name loads all commands, for suggestions."""
         wanted = [cmd_name] if cmd_name in COMMANDS else list(COMMANDS)
         for name in wanted:
             if name not in self.commands:
@@ -41,7 +41,7 @@ class Commands(Group):
         return super().get_command(ctx, cmd_name)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """What the shell offers in place of a command: the names alone, as the imports of all take long."""
+        """Names of commands for completion, without imports."""
         self.commands = {name: TyperCommand(name) for name in COMMANDS}
         return super().shell_complete(ctx, incomplete)
 
@@ -70,9 +70,9 @@ FAILURES: dict[type[Exception], errors.ExitCode] = {
 }
 
 SAME_S = 0.5
-"""So soon after a signal, the same one is no second wish: `timeout` sends it to the process, and then to its group."""
+"""Repeats of a signal within this time count once: `timeout` signals the process, then its group."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Errors of a file system that has no room."""
+"""Errors of a full file system."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -91,33 +91,33 @@ def options(
 
 
 def main() -> None:
-    """Run the command and leave with its exit code."""
+    """Runs the command and exits with its code."""
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _interrupt)
     sys.exit(execute())
 
 
 def _interrupt(number: int, _: object) -> None:
-    """End in good order."""
+    """Ends the work in order."""
     _end_at_next_signal(number)
     raise KeyboardInterrupt
 
 
 def _leave(number: int, _: object) -> None:
-    """End as the shell expects after a signal, but only when runs are stopped and the terminal is put in order."""
+    """Exits as the shell expects after a signal, once runs are stopped and the terminal is restored."""
     _end_at_next_signal(number)
     sys.exit(128 + number)
 
 
 def _end_at_next_signal(first: int) -> None:
-    """Let a second signal not wait for the good order, as a hook of the user's may never return."""
+    """Makes a second signal exit at once, because a user's hook may never return."""
     came = time.monotonic()
 
     def leave_at_once(number: int, _: object) -> None:
         if number == first and time.monotonic() - came < SAME_S:
             return
         if sys.stderr.isatty():
-            os.write(sys.stderr.fileno(), b"\x1b[?25h")  # the cursor, which a progress bar hides
+            os.write(sys.stderr.fileno(), b"\x1b[?25h")  # show the cursor, hidden by a progress bar
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -125,22 +125,22 @@ def _end_at_next_signal(first: int) -> None:
 
 
 def execute(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; every failure becomes a message on stderr and an exit code."""
+    """Runs the command. Failures become a message on stderr and an exit code."""
     try:
         with notes_on_stderr():
             code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
         sys.stdout.flush()
-        if code == errors.ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C
+        if code == errors.ExitCode.INTERRUPTED:  # Typer's code for Ctrl-C
             raise KeyboardInterrupt
         return int(code or errors.ExitCode.FINE)
     except KeyboardInterrupt:
         return _fail("interrupted", errors.ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # The reader of stdout has left; nothing more can be said there, not even by the interpreter at its end.
+        # The reader of stdout has left. Nothing may write there, not even the interpreter at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return errors.ExitCode.FINE
     except typer.TyperException as error:
-        # Without any argument the message is the help, which is printed already.
+        # Without arguments the message is the help, already printed.
         message = error.format_message().rstrip(".")
         hint = "" if message.endswith("?") else "; see `--help`"
         return _fail(message + hint, errors.ExitCode.WRONG_INPUT) if message else errors.ExitCode.WRONG_INPUT
@@ -158,6 +158,6 @@ def _print_system_error(error: OSError) -> int:
 
 
 def _fail(message: str, code: errors.ExitCode) -> int:
-    """Say on stderr why the command fails, and hand back the exit code."""
+    """Prints the reason of a failure on stderr, and returns the exit code."""
     print_note(f"shortflow: {message}")
     return code

@@ -1,4 +1,4 @@
-"""Drawings by Rich: results for people, a live bar of progress, and a run while it goes on (`run --watch`)."""
+"""Terminal output by Rich: results, a live progress bar, and a live drawing of a run (`run --watch`)."""
 
 import contextlib
 import re
@@ -24,10 +24,10 @@ from shortflow.scenario import Scenario
 
 
 class Plain(Console):
-    """A console to which users' texts bring no control characters."""
+    """A console that strips control characters from users' texts."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """All segments; those that Rich itself controls the terminal with are marked."""
+        """All segments. Rich marks its own control segments."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
 
@@ -36,25 +36,25 @@ class _Results(Plain):
     """A console for stdout."""
 
     def on_broken_pipe(self) -> None:
-        """Leave it to the command's end, in place of Rich's exit code 1."""
+        """Raises, so that the command ends as usual instead of with Rich's exit code 1."""
         raise BrokenPipeError
 
 
 def print_result(result: RenderableType) -> None:
-    """Print something for people on stdout, never wider than a table may be."""
+    """Prints a result on stdout, with limited width."""
     _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
 
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:
-    """Say on stderr what takes a few seconds, while it does; nothing where that is no terminal."""
+    """Shows a spinner with the label on stderr; nothing without a terminal."""
     return Plain(file=sys.stderr).status(label)
 
 
 class _Bar(Progress):
-    """A bar, and below it, where a narrow terminal has room for it, how long it takes and what it waits for."""
+    """A bar with a second line on narrow terminals: elapsed and remaining time, and reason for waiting."""
 
     def get_renderables(self) -> Iterator[RenderableType]:
-        """The bar of each task, then those lines."""
+        """The bar of each task, then its second line."""
         yield self.make_tasks_table(self.tasks)
         for task in self.tasks:
             spent, left = map(_clock, (task.elapsed, task.fields["left"]))
@@ -94,14 +94,14 @@ def live_bar(label: str) -> Iterator[Told]:
 _HEIGHT = 8
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 2_000
-"""So many events are taken up at a time."""
+"""Events per portion."""
 _FLOWS = 8
 _WINDOW_WIDTH = 30
 
 
 @contextlib.contextmanager
 def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, Told]]":
-    """What a run takes to be drawn, and what hears of its progress and draws; the last picture stays."""
+    """The capture of a drawn run, and the function that takes its progress and draws. The last picture stays."""
     if not sys.stderr.isatty():
         raise ConfigError("--watch: draws in a terminal, and stderr is none; without it there are lines of progress")
     console = Plain(file=sys.stderr, highlight=False)
@@ -125,22 +125,22 @@ def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, T
 
 @dataclass
 class _Picture:
-    """What has been seen so far."""
+    """Data drawn so far."""
 
     label: str
     port: str
-    """Whose queue is drawn; empty for the longest of all, where the scenario measures none."""
+    """Port of the drawn queue; empty for the longest queue, if the scenario measures none."""
     width: int
     step_s: float = 1e-5
-    """The time that a column stands for; it doubles when there is no room left."""
+    """Time per column in seconds; doubles when the width is used up."""
     queue: dict[int, int] = field(default_factory=dict)
-    """The longest that packets found, by column."""
+    """Longest queue found by packets, by column."""
     windows: dict[int, float] = field(default_factory=dict)
-    """The last of each flow, in the order in which they were heard of."""
+    """Last window of each flow, in the order of first appearance."""
     timeouts: int = 0
 
     def take(self, rows: _core.Table) -> None:
-        """Take up what has happened."""
+        """Adds events."""
         events = pl.DataFrame(rows)
         if events.is_empty():
             return
@@ -164,7 +164,7 @@ class _Picture:
             del self.windows[next(iter(self.windows))]
 
     def draw(self, fraction: float, waiting: str) -> Table:
-        """The picture as Rich draws it. The run goes on meanwhile, so all is looked at once."""
+        """The picture for Rich. Copies the data first, because the run continues."""
         queue, windows = dict(self.queue), dict(self.windows)
         grid = Table.grid(padding=(0, 1))
         more = f"; {waiting}" if waiting else ""
