@@ -1,1 +1,1 @@
-"""The commands, each declared once: the function is the Python call, and the shell's options follow from it."""
+"""Commands, each declared once: the function is the Python call; the shell's options follow from it."""

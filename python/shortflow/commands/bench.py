@@ -1,4 +1,4 @@
-"""`bench`: what a packet-hop and a flow cost on this machine."""
+"""`bench`: cost of packet-hops and flows on this machine."""
 
 from typing import Annotated
 

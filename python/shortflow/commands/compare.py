@@ -23,7 +23,7 @@ from shortflow.scheme import load_schemes
 from shortflow.terms import names as names_in
 
 ALL = "all"
-"""The word that `--metrics` takes in place of names."""
+"""Value of `--metrics` for all metrics."""
 MORE = f" (all: --metrics {ALL})"
 
 
@@ -85,10 +85,10 @@ def compare(
 
     Example: shortflow compare l2dct-benchmark --schemes tcp,dctcp,l2dct --seeds 10 --out results
 
-    In Python, `seeds` is how many, from 1 on, or which; `jobs` may be a `Dask` cluster. Without `out` the `tables` of
-    all runs are held in memory, unless that is false, which leaves the metrics. `measured` may be a data frame, with
-    the columns `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and perhaps `class`; such flows stand beside the
-    schemes, without interval and in no paired difference. A `ConfigError` says what is wrong with any of these.
+    In Python, `seeds` is a list, or n for seeds 1 to n; `jobs` may be a `Dask` cluster. Without `out`, the `tables` of
+    all runs are held in memory; `tables=False` keeps the metrics only. `measured` may be a data frame with the columns
+    `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and optionally `class`. Measured flows are shown beside the
+    schemes, without intervals or paired differences. Raises `ConfigError` for invalid arguments.
     """
     names, shown, until = given.scheme_list(schemes), _names(metrics), given.precision(until_ci, max_seeds)
     loaded = given.scenario_with(scenario, settings)
@@ -113,7 +113,7 @@ def compare(
 
 
 def _note_precision(comparison: Results, until: Precision | None) -> None:
-    """Say how wide the widest interval is, and how many more seeds narrower ones would take."""
+    """Notes the widest interval, and the further seeds for narrower ones."""
     every = widths(comparison, until.metric if until else None)
     found = [each for each in every if math.isfinite(each.share)]
     if not found or not (widest := found[0]).share:

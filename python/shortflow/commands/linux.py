@@ -1,4 +1,4 @@
-"""`linux`: the schemes on real Linux: commands that measure, and those of the program `shortflow-linux`."""
+"""`linux`: the schemes on real Linux: measurements, and the commands of the program `shortflow-linux`."""
 
 import contextlib
 import json as formats
@@ -43,10 +43,10 @@ HEADLINES = (
         catalogue.TIMEOUTS,
     ),
 )
-"""Completion and throughput of every class, then the network; without sizes bin by bin."""
+"""Completion and throughput of every class, then the network, without size bins."""
 
 FLOOR = "transport.cwnd_floor"
-"""The least window, in segments: the one parameter with another default in the kernel."""
+"""Smallest window in segments: the only parameter with another default in the kernel."""
 
 OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
@@ -157,7 +157,7 @@ def _side_by_side(both: testbed.SideBySide, reasons: list[str]) -> Iterator[Rend
 
 @contextlib.contextmanager
 def _going_on(out: Path) -> Iterator[None]:
-    """After Ctrl-C, a message that says how to go on."""
+    """Turns Ctrl-C into a message on how to resume."""
     try:
         yield
     except KeyboardInterrupt as cause:
@@ -166,12 +166,12 @@ def _going_on(out: Path) -> Iterator[None]:
 
 
 def chosen(virtual: bool) -> Kernel:
-    """The kernel that an option asks for."""
+    """The kernel selected by the option."""
     return VirtualKernel() if virtual else testbed.THIS_KERNEL
 
 
 def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
-    """1 where the testbed did not keep time, unless that is allowed; then says what helps."""
+    """Exit code 1 if the testbed did not keep time and lateness is not allowed. Notes the remedy."""
     if is_on_time:
         return ExitCode.FINE
     note(f"the testbed did not keep time; {OF_MACHINE if virtual else OF_COMPUTER}")
@@ -179,7 +179,7 @@ def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
 
 
 def _note_late(account: Account, seed: str) -> None:
-    """Why attempts before the last did not keep time."""
+    """Notes the reasons why earlier attempts did not keep time."""
     for attempt, verdict in enumerate(account["late"][: account["attempts"] - 1], 1):
         note(f"{seed}attempt {attempt}: {verdict}")
 
@@ -234,7 +234,7 @@ def agreement(
 
 
 def _chosen_rows(names: Sequence[str] | None) -> list[str]:
-    """The rows of these names; all without a name."""
+    """Rows with these names (default: all)."""
     rows = [row for name in names or () for row in study.GROUPS.get(name, [name])]
     for row in rows:
         if row not in study.CELLS:
@@ -312,7 +312,7 @@ HANDED_ON = {
     "cleanup": "Remove leftovers of killed commands.",
     "completions": "Print a completion script of shortflow-linux for a shell.",
 }
-"""The commands of the program, which has their options and its own help."""
+"""Commands of the program, with its own options and help."""
 
 linux = typer.Typer(
     name="linux",
@@ -347,7 +347,7 @@ def options(
 
 
 def _become(*arguments: str) -> None:
-    """Leave the rest to the program."""
+    """Replaces this process by the program."""
     sys.stdout.flush()
     os.execv(program(), [PROGRAM, *arguments])
 

@@ -1,4 +1,4 @@
-"""`list`: what there is to name on the command line."""
+"""`list`: names for the command line."""
 
 import fnmatch
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ Entries = Sequence[Mapping[str, Any]]
 
 
 def _complete(context: typer.Context) -> list[str]:
-    """The names of the kind that stands before."""
+    """Names of the kind given before."""
     kind = context.params.get("kind")
     return [_name(entry) for entry in _entries(kind)] if kind in KINDS else []
 
@@ -69,7 +69,7 @@ def _table(kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], I
 
 
 def _entries(kind: str) -> Entries:
-    """Everything of a kind, as other programs read it."""
+    """All entries of a kind, as plain data."""
     if kind == "scenarios":
         return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
     if kind == "metrics":
@@ -84,12 +84,12 @@ def _entries(kind: str) -> Entries:
 
 
 def _table_name(declared: Declared) -> str:
-    """What a table is called, or a kind of one; keys outside any table are the scenario's."""
+    """Name of a table or of one of its kinds; `scenario` for keys outside any table."""
     return f"{declared['table']}.{declared['name']}" if is_kind(declared) else declared["name"] or "scenario"
 
 
 def _of_papers(kind: str) -> Entries:
-    """What the recipes have: their figures, the claims with the recipe that decides each, and the choices."""
+    """Figures, choices, or claims with the recipe that decides each."""
     figures = papers.figures()
     if kind == "figures":
         return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in figures.items()]
@@ -103,9 +103,9 @@ def _of_papers(kind: str) -> Entries:
 
 
 def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The entries whose names match one of the patterns; all without patterns.
+    """Entries with names that match a pattern (default: all).
 
-    The name of a paper stands for all its figures and claims, and that of a metric for its statistic.
+    A paper's name matches all its figures and claims; a metric's name matches its statistic.
     """
     known = list(dict.fromkeys(_name(entry) for entry in entries))
     found: set[str] = set()
@@ -120,7 +120,7 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapp
 
 
 def _statistics(name: str) -> list[str]:
-    """The statistic that a metric of some shipped scenario's flows is of."""
+    """Statistic of a metric of a shipped scenario."""
     classes = {each for scenario in shipped_scenarios() for each in load_scenario(scenario).classes}
     found = possible(sorted(classes)).get(name)
     return [found.statistic.pattern] if found else []
@@ -131,7 +131,7 @@ def _name(entry: Mapping[str, Any]) -> str:
 
 
 def _about(entry: Mapping[str, Any]) -> str:
-    """What it is, with its unit or its values."""
+    """Summary with unit or values."""
     unit = f" ({entry['unit']})" if entry.get("unit") else ""
     values = ": " + ", or ".join([entry["taken"], ", ".join(list(entry["values"])[1:])]) if "values" in entry else ""
     return f"{entry['summary']}{unit}{values}"
@@ -142,7 +142,7 @@ def _source(entry: Mapping[str, Any]) -> str:
 
 
 def _one_line_each(entries: Entries) -> Iterator[Row]:
-    """What there is and, in brackets, where it comes from; what is the same in several papers stands once."""
+    """Names with summaries, and sources in brackets. Equal entries of several papers are merged."""
     sources: dict[Row, list[str]] = {}
     for entry in entries:
         sources.setdefault((_name(entry), _about(entry)), []).append(_source(entry))
@@ -151,7 +151,7 @@ def _one_line_each(entries: Entries) -> Iterator[Row]:
 
 
 def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
-    """An entry, and below it its parameters with default and range."""
+    """An entry, then its parameters with defaults and ranges."""
     yield from _one_line_each([entry])
     for parameter in entry["parameters"]:
         default = f" = {parameter['default']}" if parameter["default"] else ""
@@ -161,7 +161,7 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
-    """A choice, and below it each value with its settings and the figures that follow it."""
+    """A choice, then each value with its settings and the figures that follow it."""
     yield from _one_line_each([entry])
     for value, settings in entry["values"].items():
         made = ", ".join(f"{key}={new}" for key, new in settings.items())
@@ -170,7 +170,7 @@ def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _reaches(entry: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """For each value but that taken, the figures with runs at the quick scale that follow it, and the others."""
+    """Figures that follow each alternative at the quick scale, and the others."""
     values = [value for value in entry["values"] if value != entry["taken"]]
     found = {value: sensitivity.reach(entry["paper"], entry["name"], value) for value in values}
     return {value: {"figures": follow, "others": others} for value, (follow, others) in found.items()}

@@ -1,4 +1,4 @@
-"""`report`: one page about the results in a directory."""
+"""`report`: one page on the results in a directory."""
 
 from pathlib import Path
 from typing import Annotated

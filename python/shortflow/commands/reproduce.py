@@ -1,4 +1,4 @@
-"""`reproduce`: the figures of the papers, with a verdict for every claim."""
+"""`reproduce`: figures of the papers, with a verdict for every claim."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,7 +104,7 @@ def reproduce(
 
 
 def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None, lines: Lines) -> list[Shift]:
-    """Try other values, then two at once; with an end those that are not known, until then."""
+    """Tries other values, then pairs; with an `end` time, only unknown ones, until then."""
     moved: list[Shift] = []
 
     def known() -> Mapping[str, Tried]:
@@ -138,7 +138,7 @@ def _tables(done: Reproduction, moved: Sequence[Shift]) -> Iterator[RenderableTy
 
 
 def _values(figures: list[Figure]) -> dict[str, list[str]]:
-    """The values that each choice has in one of the figures' papers."""
+    """Values of each choice in the figures' papers."""
     values: dict[str, list[str]] = {}
     for paper in dict.fromkeys(figure.paper for figure in figures):
         for name, choice in papers.choices(paper).items():

@@ -71,13 +71,12 @@ def run(
 
     Example: shortflow run incast --scheme dctcp --set servers=20 --out result
 
-    In Python, a scheme is a name of `shortflow list schemes`, such a name with settings of its own (`"xdctcp+g=0.09"`,
-    or typed: `schemes.Xdctcp(g=0.09)`), `"TRANSPORT over QUEUE"`, `"FILE.toml:NAME"`, `"FILE.py:CLASS"`, or a subclass
-    of `CongestionControl`. `settings` may change the scenario and the scheme. The same scenario, scheme and seed give
-    the same `digest` everywhere, on one core and on several; where fewer than `cores` can be used, `provenance` has the
-    reason as `fewer_cores`. `progress` is a bar in notebooks and on terminals, unless it is false, or a function that
-    is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a fault of
-    the simulator.
+    In Python, a scheme is a name of `shortflow list schemes`, a name with its own settings (`"xdctcp+g=0.09"`, or
+    typed: `schemes.Xdctcp(g=0.09)`), `"TRANSPORT over QUEUE"`, `"FILE.toml:NAME"`, `"FILE.py:CLASS"`, or a subclass of
+    `CongestionControl`. `settings` may change the scenario and the scheme. Equal scenario, scheme and seed give equal
+    `digest`s everywhere, on any number of cores. If fewer than `cores` can be used, `provenance` has the reason as
+    `fewer_cores`. `progress` is a bar in notebooks and terminals, `False`, or a function that takes the progress.
+    Raises `ConfigError` for invalid arguments; a `SimulationError` is a fault of the simulator.
     """
     if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
         raise ConfigError(f"cores: {cores!r} is not a whole number from 1 on")
@@ -126,7 +125,7 @@ def _told(label: str, progress: given.Progress) -> Iterator[tuple[Capture | None
 def _recording(
     scenario: Scenario, trace: str | None, pcaps: Sequence[str], out: Path | None
 ) -> Iterator[tuple[Capture | None, Captured | None]]:
-    """The core's request for a packet trace and captures; None if neither is asked for."""
+    """The capture for the requested packet trace and port captures; None without either."""
     if not trace and not pcaps:
         yield None, None
         return
@@ -157,7 +156,7 @@ def _recording(
 
 
 def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> None:
-    """Say what was captured, and how much it is."""
+    """Notes the captured files and their sizes."""
     if captured is None:
         return
     for path, size in captured.bytes.items():

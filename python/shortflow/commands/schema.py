@@ -1,4 +1,4 @@
-"""`schema`: what a scenario file may say, for editors and other programs."""
+"""`schema`: JSON Schema of scenario files, for editors and other programs."""
 
 import sys
 from pathlib import Path

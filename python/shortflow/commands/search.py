@@ -1,4 +1,4 @@
-"""`search`: how far a key can go before a condition fails."""
+"""`search`: largest value of a key for which a condition holds."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -67,9 +67,9 @@ def search(
 
     With --out, finished runs are stored at once and not repeated.
 
-    In Python, `key` has its range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`, and `condition` a metric and a
-    number in its unit, such as `"p99_short_s<0.005"`. One that unfinished flows leave open counts as not holding. A
-    `ConfigError` says what is wrong with any of these.
+    In Python, `key` includes the range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`. `condition` is a metric and
+    a number in its unit, such as `"p99_short_s<0.005"`; conditions left open by unfinished flows count as failed.
+    Raises `ConfigError` for invalid arguments.
     """
     loaded = given.scenario_with(scenario, settings)
     with told(loaded.name, progress) as bar:
@@ -98,7 +98,7 @@ def _rows(found: Search) -> list[tuple[str, str]]:
 
 
 def _note_unfinished(found: Search) -> None:
-    """Say if flows did not finish, and if that leaves the condition open."""
+    """Notes unfinished flows, and if they leave the condition open."""
     counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
     if counts:
         note(
@@ -112,7 +112,7 @@ def _note_unfinished(found: Search) -> None:
 
 
 def _note_ends(found: Search) -> None:
-    """Say where the range ends before the answer does."""
+    """Notes answers at an end of the range."""
     low, high = (found.steps.written(found.steps.values[end]) for end in (0, -1))
     for seeds, what in (
         (found.holds_at_high, f"holds at {high}, the end of the range: the answer is {high} or more"),

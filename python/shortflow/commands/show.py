@@ -1,4 +1,4 @@
-"""`show`: what a scenario amounts to, and where each value came from."""
+"""`show`: values of a scenario, and their sources."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`survey`: the schemes on the papers' workloads, and who wins where."""
+"""`survey`: the schemes on the papers' workloads, and the winners."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

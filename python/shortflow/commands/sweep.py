@@ -25,7 +25,7 @@ from shortflow.scheme import load_schemes
 from shortflow.terms import names as names_in
 
 Values = str | int | float | Iterable[str | int | float]
-"""Values of a key: `[0.2, 0.4]`, or a text as `--grid` takes it, such as `"0.1:0.8:0.1"`."""
+"""Values of a key: `[0.2, 0.4]`, or a text in the form of `--grid`, such as `"0.1:0.8:0.1"`."""
 
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
@@ -85,10 +85,9 @@ def sweep(
 
     Example: shortflow sweep incast --schemes tcp,dctcp --grid servers=5,10,20 --out sweep
 
-    In Python, `grid` has the values of each key, of scenario or schemes: `{"load": [0.2, 0.4, 0.8]}`; a `Grid` can also
-    link keys or take them in step. Runs that failed are in `failures`. Without `out` runs are held in memory, and their
-    tables only with `tables`. A `ConfigError` names the key, the value, the point, and what was expected, before the
-    first run.
+    In Python, `grid` maps keys of scenario or schemes to values: `{"load": [0.2, 0.4, 0.8]}`; a `Grid` can also link or
+    zip keys. Failed runs are in `failures`. Without `out`, runs are held in memory, with tables only if `tables`.
+    Before the first run, a `ConfigError` names an invalid key, value or point, and what was expected.
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int):
         raise ConfigError(f"seeds: {seeds!r} is not a whole number from 1 on; a sweep uses seeds 1 to this number")

@@ -1,4 +1,4 @@
-"""`tune`: the parameters of a scheme that serve a goal best, and whether they hold elsewhere."""
+"""`tune`: best parameters of a scheme for a goal, and a check on fresh seeds and a second workload."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ from shortflow.tuning.tables import sections
 from shortflow.tuning.verdict import Holds, holds, sentence, verdicts
 
 NOWHERE = "none"
-"""The word that `--check-on` takes in place of a scenario."""
+"""Value of `--check-on` for no second workload."""
 
 
 def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:
@@ -131,12 +131,12 @@ def tune(
 
     Example: shortflow tune l2dct-benchmark --scheme l2dct --param w_max=1:4 --minimize afct_short_s --out best
 
-    In Python, `parameters` has the range of each key: `{"transport.w_max": (1, 4), "transport.g": "0.01:0.5:log"}`. The
-    goal is one metric to `minimize` or `maximize`, or two that pull apart, perhaps `subject_to` constraints such as
-    `"goodput_long_bps >= 0.99 * dctcp"`. Trials have seeds 1 to `seeds`; the best, the untuned scheme and the
-    `baseline` then run with `check_seeds` fresh seeds, here and in the scenario `check_on`, where `check_metrics` stand
-    for those of the goal. With `report`, `out` gets the page that the command writes. A `ConfigError` says what is
-    wrong before anything is run; `MissingRequirement` without Optuna.
+    In Python, `parameters` maps keys to ranges: `{"transport.w_max": (1, 4), "transport.g": "0.01:0.5:log"}`. The goal
+    is one metric to `minimize` or `maximize`, or a trade-off of two, optionally `subject_to` constraints such as
+    `"goodput_long_bps >= 0.99 * dctcp"`. Trials have seeds 1 to `seeds`. The best, the untuned scheme and the
+    `baseline` then run with `check_seeds` fresh seeds, here and in the scenario `check_on`; there, `check_metrics`
+    replace metrics of the goal. `report` writes the command's page to `out`. Raises `ConfigError` for invalid arguments
+    before the first run, and `MissingRequirement` without Optuna.
     """
     require_optuna()
     require_at_least(1, trials=trials, seeds=seeds)

@@ -1,6 +1,6 @@
 """Executor for this machine: one thread per run, because the core releases the GIL during simulation.
 
-A Python law holds the GIL, so such runs use processes; each thread waits for one.
+A Python law holds the GIL. With several jobs such runs use processes, and each thread waits for one.
 """
 
 import contextlib
