@@ -1,1 +1,1 @@
-"""What people call from Python and notebooks: the verbs, and the objects that they give."""
+"""Python API for scripts and notebooks: functions, and the objects they return."""

@@ -1,4 +1,4 @@
-"""The plots of results: the report's own, one at a time. Each is a plotly figure; a scheme has one colour in all."""
+"""Plots of results, as in the report. Each is a plotly figure; a scheme has the same colour in all."""
 
 from collections.abc import Iterable
 
@@ -25,56 +25,56 @@ from shortflow.tuning.record import Tuning
 class Plots:
     """Plots of runs as plotly figures.
 
-    `flow_class` is one of the scenario's classes of flows; unless given, the first that has what is plotted. A
-    `ConfigError` says what the runs lack: flows of that class, samples, or tables that were not kept.
+    `flow_class` is a class of flows (default: the first with data). A `ConfigError` names missing data: flows of that
+    class, samples, or tables that were not kept.
     """
 
     def __init__(self, results: Results) -> None:
-        """Of these."""
+        """Plots these results."""
         self._results = results
 
     def _study(self, tables: bool) -> Results:
-        """The runs of the only scenario at the points of what varies; those that have tables, if these are needed."""
+        """Runs of the only scenario, at the points of the varying settings; with `tables`, only runs that have them."""
         return views.one_scenario(self._results, tables=tables)
 
     @front_door
     def fct(self, flow_class: str | None = None) -> go.Figure:
-        """Mean and 99th percentile of the completion time, with 95 % intervals over the seeds."""
+        """Mean and 99th percentile of FCT, with 95 % intervals over the seeds."""
         return draw(plot_of(self._study(False), "fct", flow_class))
 
     @front_door
     def fct_cdf(self, flow_class: str | None = None) -> go.Figure:
-        """The distribution of completion times, all seeds of a scheme in one curve.
+        """Distribution of FCTs, with all seeds of a scheme in one curve.
 
-        It ends at the share of flows that finished.
+        The curve ends at the share of finished flows.
         """
         return draw(plot_of(self._study(True), "fct_cdf", flow_class))
 
     @front_door
     def by_size(self, flow_class: str | None = None) -> go.Figure:
-        """Slowdown (completion time over that in an empty network): mean and 99th percentile by flow size."""
+        """Slowdown (FCT over the FCT in an empty network): mean and 99th percentile by flow size."""
         return draw(plot_of(self._study(True), "by_size", flow_class))
 
     @front_door
     def goodput(self, flow_class: str | None = None) -> go.Figure:
-        """What backlogged flows had acknowledged per second of measured time, with 95 % intervals."""
+        """Acknowledged payload of backlogged flows per second of measured time, with 95 % intervals."""
         return draw(plot_of(self._study(False), "goodput", flow_class))
 
     @front_door
     def queue(self) -> go.Figure:
-        """The queue of the busiest measured port over time, of one seed, and its distribution over all seeds.
+        """Queue of the busiest measured port over time, for one seed, and its distribution over all seeds.
 
-        Runs take samples where `measure.sample_every` says how often.
+        Needs samples: set `measure.sample_every`.
         """
         return draw(plot_of(self._study(True), "queue"))
 
     @front_door
     def timeline(self, scheme: str | None = None) -> go.Figure:
-        """The time-line of the largest burst: who sent, who queued, who was marked, and who waited for a timer.
+        """Timeline of the largest burst: packets sent, queued and marked, and waits for timers.
 
-        A burst is 8 or more flows to one host that begin together; that of the first seed is shown, under a scheme or
-        under the first one. What a store keeps has its packets (`compare(…, out=DIR)`); a run that is in memory is done
-        once more until the burst is over.
+        A burst is 8 or more flows to one host that start together. The first seed is shown, under a scheme (default:
+        the first). A store has the burst's packets (`compare(…, out=DIR)`); a run in memory is repeated until the burst
+        ends.
         """
         study = self._study(True)
         results = study.results
@@ -92,9 +92,9 @@ class Plots:
 
     @front_door
     def metric(self, name: str | None = None) -> go.Figure:
-        """A metric over the one or two keys that vary between the runs: lines with bands, or maps.
+        """A metric over the one or two varying keys: lines with bands, or maps (default: the first main metric).
 
-        Unless named it is the first main metric. A `ConfigError` where nothing varies, or more than two keys do.
+        Raises `ConfigError` if no key or more than two keys vary.
         """
         return draw(self._over(name))
 
@@ -106,7 +106,7 @@ class Plots:
         return plot_of_metric(found[0], name)
 
     def sketch(self) -> str:
-        """One plot as SVG, for where there is room for one: over what varies, else the distribution; else nothing."""
+        """One plot as SVG: over the varying settings, else the distribution; empty if neither exists."""
         for make in (self._over, lambda: plot_of(self._study(True), "fct_cdf")):
             try:
                 plot = make()
@@ -121,15 +121,15 @@ class TuningPlots:
     """Plots of a tuning as plotly figures."""
 
     def __init__(self, tuning: Tuning) -> None:
-        """Of this one."""
+        """Plots this tuning."""
         self._tuning = tuning
 
     def all(self) -> list[go.Figure]:
-        """Those of its report: the trade-off of two objectives, how it went, the choices, and which of these matter."""
+        """Plots of the report: trade-off of two objectives, history, parameters, and their importance."""
         return [draw(plot) for plot in tuning_plots(self._tuning)]
 
     def sketch(self) -> str:
-        """The first of them as SVG."""
+        """The first plot as SVG."""
         return _first_sketch(tuning_plots(self._tuning))
 
 
@@ -138,7 +138,7 @@ def _first_sketch(plots: Iterable[AnyPlot]) -> str:
 
 
 def sketch(plot: Plot) -> str:
-    """The first panel of a plot as SVG, which shows without any script; nothing where its places are words."""
+    """First panel of a plot as SVG without scripts; empty if its positions are words."""
     panel = plot.panels[0]
     at_once = [each for each in panel.series if each.at in (None, plot.shown)]
     if any(isinstance(place, str) for each in at_once for place in each.x):
