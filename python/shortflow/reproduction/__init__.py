@@ -1,1 +1,1 @@
-"""Running the papers' recipes: a verdict for every claim, and the report."""
+"""Runs the papers' recipes: a verdict for every claim, and the report."""

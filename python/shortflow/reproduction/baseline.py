@@ -1,4 +1,4 @@
-"""What becomes of a claim with the baseline in the scheme's place: one that passes says nothing about it."""
+"""Claims with the baseline in the scheme's place: a claim that passes is not evidence for the scheme."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ from shortflow.lab.finding import Finding, Verdict
 
 
 class Baseline(StrEnum):
-    """What came of a claim with the baseline in the scheme's place, or why that cannot be asked."""
+    """Outcome of a claim with the baseline in the scheme's place, or the reason why none exists."""
 
     AGREES = "agrees too"
     FAILS = "does not agree"
@@ -19,7 +19,7 @@ class Baseline(StrEnum):
     OTHERS = "about other schemes alone"
     PARAMETER = "about a parameter that the baseline does not have"
     UNTESTED = "untested"
-    """As the claim is itself, or as the runs have no baseline."""
+    """The claim itself is untested, or the runs lack the baseline."""
 
 
 def with_baseline(
@@ -29,7 +29,7 @@ def with_baseline(
     stand_ins: Mapping[str, str],
     decide: Callable[..., Finding],
 ) -> Baseline:
-    """What `decide` says of a claim where each scheme's runs are those of what stands in for it."""
+    """Verdict of `decide` on a claim if each scheme's runs are those of its stand-in."""
     if claim.kind == "equation" or not claim.studies:
         return Baseline.EQUATION if claim.kind == "equation" else Baseline.ARITHMETIC
     if ours.verdict is Verdict.UNTESTED:
@@ -44,7 +44,7 @@ def with_baseline(
 
 
 def _undefined(looked_at: Sequence[Data], stand_ins: Mapping[str, str]) -> Baseline:
-    """Why a claim has no value with the baseline; one that it leaves without, such as a trend of zeros, fails."""
+    """Reason why a claim has no value with the baseline; FAILS for runs without one, such as a trend of zeros."""
     needed = [(stand_ins[name], each.study) for each in looked_at for name in each.study.schemes if name in stand_ins]
     if any(not Scheme.accepts(name, key) for name, each in needed for key in each.over if key.startswith("transport.")):
         return Baseline.PARAMETER

@@ -1,4 +1,4 @@
-"""Running recipes: all their runs in one pool, then a verdict for every claim."""
+"""Runs recipes: all runs in one pool, then a verdict for every claim."""
 
 import fnmatch
 import inspect
@@ -31,17 +31,17 @@ from shortflow.scenario import Settings
 Chosen = Mapping[str, str]
 
 NEAR = (10, 20, 30)
-"""How near a printed number ours are counted to be, in per cent of it."""
+"""Distances from printed numbers to count, in per cent."""
 
 TOO_LITTLE = (TooLittle, ZeroDivisionError)
-"""What a recipe raises over runs that lack what it looks for; anything else is a bug of the recipe, and is raised."""
+"""Errors of a recipe for runs that lack data. Any other error is a bug of the recipe, and is raised."""
 
 EMPTY = "the baseline in the scheme's place agrees too, so this is no agreement"
-"""Said of a claim that is true of a scheme that does nothing."""
+"""Note on a claim that also holds for a scheme without effect."""
 
 
 class Counts(TypedDict):
-    """How many claims of a paper have each verdict; those about results first, equations apart."""
+    """Number of claims with each verdict, for one paper. Equations count separately."""
 
     agrees: int
     direction: int
@@ -49,30 +49,30 @@ class Counts(TypedDict):
     undecided: int
     untested: int
     baseline_passes: int
-    """Those that agree but would also with the baseline in the scheme's place: they are no agreement."""
+    """Claims that agree, but would also with the baseline in the scheme's place: not evidence."""
     equations: dict[str, int]
     numbers: NotRequired[dict[str, int]]
-    """Of these claims those whose numbers are printed: `all`, and those with all of ours `within_10` % of them, 20 and
-    30. An earlier build did not count them."""
+    """Claims with printed numbers: `all`, and those with all of ours `within_10` %, 20 % and 30 %. Earlier builds did
+    not count them."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with what was found."""
+    """A claim with its finding."""
 
     claim: Claim
     finding: Finding
     baseline: Baseline = Baseline.OTHERS
     scale: Scale | None = None
-    """The scale at which it was simulated with the choices taken; none otherwise."""
+    """Scale of the simulation with default choices; None otherwise."""
     off: float | None = None
-    """How far from a printed number ours lies, relative to that, where it lies furthest; none without such numbers."""
+    """Largest relative distance of our numbers from printed ones; None without printed numbers."""
 
     @property
     def known(self) -> str:
-        """Why it does not agree with the choices taken, and what others give, here or at another scale.
+        """Reason for a verdict other than agrees, and results of other choices, at this or another scale.
 
-        A recipe's own reason is one of the quick scale; it stands at another where the verdict is the same.
+        A recipe's reason holds for the quick scale. It is shown at another scale if the verdict is the same.
         """
         if not self.scale or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
             return ""
@@ -87,17 +87,17 @@ class Judged:
 
     @property
     def reason(self) -> str:
-        """Why it does not agree, or why that says nothing."""
+        """Reason for the verdict, or why agreement is not evidence."""
         empty = EMPTY if self.agrees_emptily else ""
         return "; ".join(part for part in (self.finding.note, empty, self.known) if part)
 
     @property
     def agrees_emptily(self) -> bool:
-        """Whether it agrees, but would also with the baseline in the scheme's place."""
+        """True if the claim agrees, but would also with the baseline in the scheme's place."""
         return self.finding.holds and self.baseline is Baseline.AGREES
 
     def document(self) -> dict[str, Any]:
-        """The verdict as plain data; docs/results.md describes it."""
+        """The verdict as plain data (docs/results.md)."""
         return {
             "id": self.claim.id,
             "kind": self.claim.kind,
@@ -122,12 +122,12 @@ class Reproduced:
     claims: Sequence[Judged]
     runs: int
     followed: Mapping[str, Sequence[Change]]
-    """For each study, the choices that it follows."""
+    """Choices that each study follows."""
     digests: Mapping[str, Sequence[str]]
-    """Of each study's runs."""
+    """Digests of each study's runs."""
 
     def without(self, name: str, value: str) -> str | None:
-        """What a chosen value does not reach: the paper if it has no such value, or the figure; nothing else."""
+        """The paper that lacks a chosen value, or the figure that it does not change; None otherwise."""
         choice = choices(self.figure.paper).get(name)
         if not self.followed or (choice and value == choice.taken):
             return None
@@ -139,35 +139,35 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Everything that one call reproduced."""
+    """Results of one reproduction."""
 
     scale: Scale
     chosen: Chosen
     figures: Sequence[Reproduced]
     runs: int
     reused: int
-    """Number of runs that the store had already."""
+    """Number of runs found in the store."""
     seconds: float
 
     @property
     def claims(self) -> list[Judged]:
-        """The verdicts of all figures."""
+        """Verdicts of all figures."""
         return [judged for figure in self.figures for judged in figure.claims]
 
     def of_paper(self, paper: str) -> list[Reproduced]:
-        """The figures of a paper, those with pictures first."""
+        """Figures of a paper, those with pictures first."""
         return sorted((each for each in self.figures if each.figure.paper == paper), key=lambda each: not each.drawings)
 
     @property
     def summary(self) -> dict[str, Counts]:
-        """For each paper, how many claims have each verdict."""
+        """Number of claims with each verdict, by paper."""
         papers = [paper for paper in PAPERS if any(figure.figure.paper == paper for figure in self.figures)]
         of_paper = {paper: [each for each in self.claims if each.claim.id.startswith(f"{paper}/")] for paper in papers}
         return {paper: count(claims) for paper, claims in of_paper.items()}
 
     @property
     def not_reached(self) -> dict[str, list[str]]:
-        """For each choice the papers without such a value, and the figures that vary that or set it on purpose."""
+        """Places without effect of each choice: papers that lack it, and figures that vary or set it."""
         found = {
             f"{name}={value}": [each for figure in self.figures if (each := figure.without(name, value))]
             for name, value in self.chosen.items()
@@ -175,7 +175,7 @@ class Reproduction:
         return {change: list(dict.fromkeys(places)) for change, places in found.items() if places}
 
     def conditions(self, paper: str) -> str:
-        """What was run of a paper, in a few sentences."""
+        """Scale, runs and choices of a paper, in a few sentences."""
         here, every = len(self.of_paper(paper)), sum(each.paper == paper for each in figures().values())
         part = [f"A part: {here} of {every} figures."] if here < every else []
         chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
@@ -183,7 +183,7 @@ class Reproduction:
         return " ".join([*part, f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
 
     def document(self) -> dict[str, Any]:
-        """The verdicts as plain data."""
+        """Verdicts as plain data."""
         return {
             "scale": self.scale.value,
             "choices": dict(self.chosen),
@@ -196,7 +196,7 @@ class Reproduction:
 
 
 def count(claims: Sequence[Judged]) -> Counts:
-    """How many claims have each verdict."""
+    """Number of claims with each verdict."""
     results = [each for each in claims if each.claim.kind != "equation"]
     counted = [each.finding.verdict for each in results if not each.agrees_emptily]
     equations = [each.finding.verdict for each in claims if each.claim.kind == "equation"]
@@ -214,9 +214,9 @@ def count(claims: Sequence[Judged]) -> Counts:
 
 
 def select(patterns: Sequence[str]) -> list[Figure]:
-    """The figures whose id, or one of whose claims' ids, matches one of the patterns; all without patterns.
+    """Figures with a matching id, or with a matching claim (default: all).
 
-    The name of a paper stands for all its figures.
+    A paper's name matches all its figures.
     """
     known = figures()
     if not patterns:
@@ -233,7 +233,7 @@ def select(patterns: Sequence[str]) -> list[Figure]:
 
 
 def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | None = None) -> Ask[Reproduction]:
-    """Everything that figures need, run in one batch, and what it says of their claims."""
+    """Runs everything that figures need in one batch, and decides their claims."""
     chosen = chosen or {}
     started = time.perf_counter()
     planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
@@ -253,7 +253,7 @@ def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | N
 
 @dataclass(frozen=True)
 class _Plan:
-    """The runs of one figure, by study and point."""
+    """Runs of one figure, by study and point."""
 
     figure: Figure
     scale: Scale
@@ -290,7 +290,7 @@ class _Plan:
 
 
 def followed(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, list[Change]]:
-    """For each study of a figure, the choices that it follows."""
+    """Choices that each study of a figure follows."""
     asked = changes(choices(figure.paper), chosen)
     return {name: [each for each in asked if study.follows(scale, each)] for name, study in figure.studies.items()}
 
@@ -309,7 +309,7 @@ def _settings(changed: Sequence[Change]) -> Settings:
 
 
 def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
-    """What the data say of a claim; runs that are too short for it leave it untested."""
+    """Finding of a claim in the data; untested if the runs are too short."""
     try:
         found = claim.judge(data)
     except TOO_LITTLE as error:
@@ -320,7 +320,7 @@ def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
 
 
 def draw(figure: Figure, data: Mapping[str, Data]) -> Sequence[Drawing | Beside]:
-    """The figure's drawings, without those for which the runs are too short, and what is printed beside ours."""
+    """Drawings of a figure for which the runs suffice, then printed numbers beside ours."""
     drawn: list[Drawing | Beside] = [drawing for each in figure.draws for drawing in _drawn(figure, each, data)]
     return [*drawn, *beside(_told(figure.printed, data))]
 
@@ -335,7 +335,7 @@ def _drawn(figure: Figure, each: Draw, data: Mapping[str, Data]) -> Sequence[Dra
 
 
 def _told(printed: Sequence[Printed], data: Mapping[str, Data]) -> Iterator[tuple[Printed, Mapping[str, Estimate]]]:
-    """What is printed with what the runs set beside it, if they hold enough for that."""
+    """Printed numbers with our estimates, if the runs suffice."""
     for each in printed:
         try:
             found = each.points(data)
@@ -346,7 +346,7 @@ def _told(printed: Sequence[Printed], data: Mapping[str, Data]) -> Iterator[tupl
 
 
 def off(claim: Claim, data: Mapping[str, Data]) -> float | None:
-    """How far from a printed number ours lies where it lies furthest; none if one is not told."""
+    """Largest relative distance of our numbers from printed ones; None if one is unknown."""
     numbers = [each for each in claim.printed if not each.is_limit]
     told = list(_told(numbers, data))
     if len(told) < len(numbers):

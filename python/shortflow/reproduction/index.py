@@ -1,4 +1,4 @@
-"""What the front page says of each paper, kept below `--out` so that the next call leaves other papers in it."""
+"""Summary of each paper on the front page, stored below `--out` so that later calls keep other papers."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from shortflow.runs import build_id
 from shortflow.store.files import Kind, read_json, write_text
 
 EMPTILY = "emptily"
-"""The kind of a verdict that the baseline reaches too."""
+"""Colour class of a verdict that the baseline reaches too."""
 
 
 class Cell(TypedDict):
@@ -22,7 +22,7 @@ class Cell(TypedDict):
     id: str
     ref: str
     claims: dict[str, int]
-    """How many claims have each kind of verdict."""
+    """Number of claims by colour class."""
 
 
 class Open(TypedDict):
@@ -39,21 +39,21 @@ class Entry(TypedDict):
     """A paper."""
 
     state: str
-    """What was run."""
+    """Scale, runs and choices."""
     made: NotRequired[str]
-    """By which build, and at which scale."""
+    """Build and scale."""
     counts: Counts
     figures: list[Cell]
     open: list[Open]
 
 
 def kind(judged: Judged) -> str:
-    """What a verdict is coloured by."""
+    """Colour class of a verdict."""
     return EMPTILY if judged.agrees_emptily else judged.finding.verdict.value
 
 
 def update(done: Reproduction, file: Path) -> dict[str, Entry]:
-    """What is known of each paper, in their order, with those just reproduced anew."""
+    """Summaries of all known papers, in order, updated with the new ones."""
     found = {**_load(file), **{paper: _entry(done, paper) for paper in done.summary}}
     known = {paper: found[paper] for paper in PAPERS if paper in found}
     write_text(file, json.dumps(known, indent=1) + "\n", Kind.CHECKED)
@@ -61,7 +61,7 @@ def update(done: Reproduction, file: Path) -> dict[str, Entry]:
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """The counts of some papers together."""
+    """Sum of the counts of some papers."""
     every = list(counts)
     equations, numbers = Counter[str](), Counter[str]()
     for each in every:
@@ -80,13 +80,13 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 
 def counts_of(known: Mapping[str, Entry]) -> dict[str, Counts]:
-    """The counts of each paper and, if one build made them at one scale, of all together."""
+    """Counts of each paper, and their sum if one build made all at one scale."""
     counts = {paper: entry["counts"] for paper, entry in known.items()}
     return {**counts, "all": total(counts.values())} if _is_of_one_kind(known) else counts
 
 
 def states(known: Mapping[str, Entry]) -> list[str]:
-    """What was run of each paper; and what made it, where that differs."""
+    """Runs of each paper, and the builds if they differ."""
     if _is_of_one_kind(known):
         return [f"{paper}: {entry['state']}" for paper, entry in known.items()]
     each = [

@@ -1,4 +1,4 @@
-"""The report of a reproduction in Markdown: a front page and one page for each paper, with their pictures."""
+"""Reproduction report in Markdown: a front page and one page per paper, with pictures."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,11 +14,11 @@ from shortflow.store.files import Kind, write_text
 _CLAIMS = "| claim | verdict | paper | ours |\n|---|---|---|---|"
 _CHOICES = "| choice | what the paper leaves unspecified | taken | others |\n|---|---|---|---|"
 _SHOWN = 2
-"""So many of the paper's numbers stand in a row."""
+"""Most of the paper's numbers in a row."""
 
 
 def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path) -> None:
-    """Write the pages into a folder, and their pictures below it; what other papers have there stays."""
+    """Writes the pages into a folder, with pictures below it. Files of other papers stay."""
     for paper in done.summary:
         for old in (folder / "pictures").glob(f"{paper}-*.svg"):
             old.unlink()
@@ -43,7 +43,7 @@ def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path)
 
 
 def _pictures(done: Reproduced) -> list[str]:
-    """Where each drawing of a figure is, from its page."""
+    """Paths of a figure's drawings, relative to its page."""
     return [f"pictures/{done.figure.id.replace('/', '-')}-{number + 1}.svg" for number in range(len(done.drawings))]
 
 
@@ -94,5 +94,5 @@ def _details(judged: Judged) -> str:
 
 
 def cell(text: str) -> str:
-    """A text as it stands in a cell of a table."""
+    """Text escaped for a table cell."""
     return text.replace("|", "\\|").replace("\n", " ").replace("*", "\\*").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""The verdicts of all papers at a glance: a row for each paper, a cell for each figure, coloured by its claims."""
+"""Overview of all verdicts: a row per paper, a cell per figure, coloured by its claims."""
 
 import html
 import re
@@ -17,16 +17,16 @@ COLOURS = {
     EMPTILY: ("#d6d3c4", "agrees, as the baseline"),
     Verdict.UNTESTED.value: ("#eef0f3", "untested"),
 }
-"""The colour of each kind of verdict, and its name."""
+"""Colour and name of each kind of verdict."""
 _LEFT, _WIDE, _HIGH, _IN_ROW = 74, 94, 36, 10
 _LETTERS = 15
-"""So many a line of a cell has room for."""
+"""Letters per line of a cell."""
 _FONT = 'font-family="system-ui, sans-serif"'
 _TEXT = f'{_FONT} fill="#374151"'
 
 
 def matrix(papers: Mapping[str, Entry], *, linked: bool) -> str:
-    """The picture; with `linked` its cells lead to the figures on the papers' pages."""
+    """The picture. With `linked`, cells link to the figures on the papers' pages."""
     top, parts = 34, list(_legend())
     for paper, entry in papers.items():
         rows = [entry["figures"][at : at + _IN_ROW] for at in range(0, len(entry["figures"]), _IN_ROW)]
@@ -55,7 +55,7 @@ def _legend() -> Iterator[str]:
 
 
 def _cell(cell: Cell, lines: Sequence[str], left: int, top: int) -> Iterator[str]:
-    """Stripes as wide as the shares of its claims, and the name of the figure."""
+    """Stripes in proportion to the figure's claims, and its name."""
     claims, width, at = sum(cell["claims"].values()), _WIDE - 4, float(left)
     said = ", ".join(f"{number} {COLOURS[kind][1]}" for kind, number in cell["claims"].items())
     yield f"<title>{html.escape(cell['id'])}: {said}</title>"
@@ -71,6 +71,6 @@ def _cell(cell: Cell, lines: Sequence[str], left: int, top: int) -> Iterator[str
 
 
 def _short(ref: str) -> list[str]:
-    """The name of a figure in two lines."""
+    """Name of a figure in two lines."""
     parts = re.split(r", (?=[A-Z])", ref)
     return [parts[0], ", ".join(parts[1:])] if len(parts) > 1 else [ref]

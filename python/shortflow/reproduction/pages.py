@@ -1,4 +1,4 @@
-"""The report of a reproduction: a front page and one page for each paper, in HTML; and the same in Markdown."""
+"""Reproduction report: a front page and one page per paper, in HTML and in Markdown."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ from shortflow.reproduction.svg import picture
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _SHOWN = 3
-"""So many numbers of a claim are not folded away."""
+"""Most numbers of a claim that are not folded."""
 _SHARED = {
     "measured": measured,
     "printed": printed,
@@ -28,7 +28,7 @@ _SHARED = {
 
 
 def check_pages(papers: Iterable[str], out: Path) -> None:
-    """Refuse to write pages of papers below `out` in place of what is none, before any work is done."""
+    """Refuses in advance to overwrite other files below `out`."""
     papers = list(papers)
     for name in ("index", *papers):
         check_replaceable(out / f"{name}.html", Kind.PAGE)
@@ -37,7 +37,7 @@ def check_pages(papers: Iterable[str], out: Path) -> None:
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:
-    """Write the pages below `out`, where those of papers that are not in it stay; returns the front page."""
+    """Writes the pages below `out`; returns the front page. Pages of other papers stay."""
     known = update(done, out / "index.json")
     for paper in done.summary:
         figures = [

@@ -1,5 +1,6 @@
-"""Which claims depend on what a paper leaves unspecified: the same figures again with every other choice, and with two
-others at once where each by itself moves a claim.
+"""Claims that depend on details left open by a paper.
+
+Repeats figures with every other choice, and with pairs of choices that each move a claim.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,14 +23,14 @@ Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
 
 @dataclass(frozen=True)
 class Other:
-    """Another value of a choice, or of two at once, and the claims to look at."""
+    """Another value of a choice, or of two at once, and the claims to check."""
 
     values: Chosen
     claims: frozenset[str]
 
     @property
     def text(self) -> str:
-        """As it is stored and shown."""
+        """Text for storage and display."""
         return together(self.values)
 
 
@@ -41,23 +42,23 @@ class Shift:
     before: Judged
     after: Judged
     reached: bool
-    """Whether each of the choices changes a study that the claim looks at."""
+    """True if each choice changes a study that the claim reads."""
     changed: bool = True
-    """Whether a run of these studies has another digest."""
+    """True if a run of these studies has another digest."""
 
     @property
     def text(self) -> str:
-        """The choices as they are stored and shown."""
+        """The choices as text, for storage and display."""
         return together(self.other)
 
     @property
     def flips(self) -> bool:
-        """Whether the verdict changes."""
+        """True if the verdict changes."""
         return self.before.finding.verdict != self.after.finding.verdict
 
 
 def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
-    """What was tried for each claim, to be stored."""
+    """Outcomes for each claim, for storage."""
     found: dict[str, Tried] = {}
     for shift in moved:
         tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
@@ -69,13 +70,13 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
 
 
 def untouched(judged: Judged) -> Tried:
-    """A claim with the choices taken, before any other is tried."""
+    """A claim with the default choices, before any other is tried."""
     name = deciding(judged.finding)
     return {"deciding": name, "taken": _outcome(judged, name), "others": {}}
 
 
 def _outcome(judged: Judged, followed: str) -> Outcome:
-    """The number that decides; where all parts agree none does, so the one that is followed."""
+    """Verdict with the deciding number, or the followed number if all parts agree."""
     finding = judged.finding
     name = followed if finding.holds and followed in finding.measured else deciding(finding)
     number = finding.measured.get(name)
@@ -85,12 +86,12 @@ def _outcome(judged: Judged, followed: str) -> Outcome:
 
 
 def deciding(finding: Finding) -> str:
-    """The name of the number to follow: the one that decides, or else the first."""
+    """Name of the number to follow: the deciding one, else the first."""
     return finding.deciding if finding.deciding in finding.measured else next(iter(finding.measured), "")
 
 
 def choice_entries() -> list[dict[str, Any]]:
-    """Every choice of every paper: the value taken, and the settings that make each value."""
+    """All choices of all papers: default, and settings of each value."""
     return [
         {
             "name": name,
@@ -105,7 +106,7 @@ def choice_entries() -> list[dict[str, Any]]:
 
 
 def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
-    """The figures of a paper with a run that follows a choice at the quick scale, and those with runs that do not."""
+    """Figures of a paper that follow a choice at the quick scale, and figures that do not."""
     (change,) = changes(choices(paper), {name: value})
     of_paper = {figure.id: list(figure.studies.values()) for figure in figures().values() if figure.paper == paper}
     follows = {
@@ -117,7 +118,7 @@ def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
 
 
 def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
-    """Every value of every choice of the figures' papers but those that are chosen or, without that, taken."""
+    """All values of all choices of the figures' papers, except those in use."""
     papers = dict.fromkeys(figure.paper for figure in of_figures)
     every = frozenset(claim.id for figure in of_figures for claim in figure.claims)
     found = [
@@ -131,7 +132,7 @@ def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
 
 
 def pairs(base: Reproduction, known: Mapping[str, Tried]) -> list[Other]:
-    """The values of two choices of which each by itself moves one and the same claim."""
+    """Pairs of values of two choices that each move the same claim."""
     moved: dict[tuple[str, str], set[str]] = {}
     for judged in base.claims:
         tried = known.get(judged.claim.id)
@@ -143,7 +144,7 @@ def pairs(base: Reproduction, known: Mapping[str, Tried]) -> list[Other]:
 
 
 def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
-    """What other values do to each claim; `again` reproduces the figures that they reach with other choices."""
+    """Effect of other values on each claim; `again` reproduces the affected figures."""
     reached = _reached(base, other)
     again_with = [each.figure for each in base.figures if any(one.claim.id in reached for one in each.claims)]
     after = again({**base.chosen, **other.values}, again_with).figures if again_with else []
@@ -160,7 +161,7 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
 
 
 def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tried]) -> list[Other]:
-    """The values that reach a claim of which is not known what they do to it as it stands now."""
+    """Values whose effect on some affected claim is unknown."""
 
     def is_known(judged: Judged, text: str) -> bool:
         tried = known.get(judged.claim.id)
@@ -175,13 +176,13 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
 
 def _reached(base: Reproduction, other: Other) -> set[str]:
-    """The claims to look at that look at a study which each of the values changes."""
+    """Claims to check that read a study changed by each of the values."""
     by_value = [_looking_at_moved(base, name, value) for name, value in other.values.items()]
     return set(other.claims).intersection(*by_value)
 
 
 def _looking_at_moved(base: Reproduction, name: str, value: str) -> set[str]:
-    """The claims that look at a study which another value changes."""
+    """Claims that read a study changed by another value."""
     found = set()
     for each in base.figures:
         now = followed(each.figure, base.scale, {**base.chosen, name: value})

@@ -1,4 +1,4 @@
-"""A reproduction as tables for the terminal."""
+"""Tables of a reproduction for the terminal."""
 
 from collections.abc import Sequence
 
@@ -11,24 +11,24 @@ from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, co
 from shortflow.reproduction.sensitivity import Shift, deciding
 
 _NUMBERS = 2
-"""So many measured numbers, and so many of the paper's, a row of the terminal's table shows; the report has all."""
+"""Most measured and printed numbers per row of the terminal's table; the report has all."""
 
 
 def printed(expected: object) -> list[str]:
-    """Each of the paper's values with its name."""
+    """The paper's values with their names."""
     if isinstance(expected, dict):
         return [_named(name, _value(value)) for name, value in expected.items()]
     return [_value(expected)]
 
 
 def measured(finding: Finding) -> list[str]:
-    """Each measured number with its name; the deciding one comes first and has its interval."""
+    """Measured numbers with names; the deciding one is first and has its interval."""
     names = sorted(finding.measured, key=lambda name: name != finding.deciding)
     return [_named(name, _number(finding, name)) for name in names]
 
 
 def claim_table(claims: Sequence[Judged]) -> Table:
-    """Every claim with its verdict, the paper's value, the numbers that decide, and what counts as agreement."""
+    """All claims with verdict, the paper's value, deciding numbers and tolerance."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), leading=1)
     table.add_column("claim and verdict", no_wrap=True)
     table.add_column("paper's value, ours with its 95 % interval, tolerance", ratio=1)
@@ -46,7 +46,7 @@ def claim_table(claims: Sequence[Judged]) -> Table:
 
 
 def verdict_text(judged: Judged) -> str:
-    """The verdict, what an undecided claim may turn out to be, and whether the baseline agrees too."""
+    """Verdict, possible verdicts if undecided, and agreement of the baseline."""
     spans = f" ({' or '.join(verdict.value for verdict in judged.finding.could_be)})" if judged.finding.could_be else ""
     return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
 
@@ -58,9 +58,9 @@ HEADERS = (
 
 
 def summary_row(name: str, counts: Counts) -> list[str]:
-    """How many claims of a paper, or of all, have each verdict; equations stand apart.
+    """Number of claims with each verdict, for a paper or for all; equations separately.
 
-    The last has, of those with printed numbers, how many have all of ours near them.
+    The last column counts, of the claims with printed numbers, those with all our numbers near.
     """
     five = (counts["agrees"], counts["direction"], counts["differs"], counts["undecided"], counts["untested"])
     equations = counts["equations"]
@@ -71,7 +71,7 @@ def summary_row(name: str, counts: Counts) -> list[str]:
 
 
 def reason_table(done: Reproduction) -> Table | None:
-    """Why claims differ, where varying what the paper leaves unspecified has shown it."""
+    """Reasons for differences, if found by varying details that the paper leaves open."""
     reasons: dict[str, list[str]] = {}
     for judged in done.claims:
         if judged.known:
@@ -87,7 +87,7 @@ def reason_table(done: Reproduction) -> Table | None:
 
 
 def shift_table(moved: Sequence[Shift]) -> Table:
-    """What every other choice does to the number that decides each claim, and to its verdict."""
+    """Effect of every other choice on each claim's deciding number and verdict."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for header in ("claim, and other choices", "verdict", "what decides"):
         table.add_column(header, no_wrap=header != "what decides")
@@ -112,7 +112,7 @@ def shift_table(moved: Sequence[Shift]) -> Table:
 
 
 def _decided_by(after: Finding, before: str) -> str:
-    """The number that decided before and, with its name, the one that decides now if that is another."""
+    """The earlier deciding number, and the new one with its name if another decides now."""
     now = deciding(after)
     parts = [_number(after, before)] if before in after.measured else []
     if now in after.measured and now != before:
@@ -121,7 +121,7 @@ def _decided_by(after: Finding, before: str) -> str:
 
 
 def flips_text(moved: Sequence[Shift]) -> str:
-    """Which verdicts depend on what the papers leave unspecified."""
+    """Verdicts that depend on details left open."""
     flips: dict[str, list[str]] = {}
     for shift in moved:
         if shift.flips:
@@ -132,7 +132,7 @@ def flips_text(moved: Sequence[Shift]) -> str:
 
 
 def summary_table(done: Reproduction) -> Table:
-    """How many claims of each paper have each verdict."""
+    """Number of claims with each verdict, by paper."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for header in HEADERS:
         table.add_column(header, justify="left" if header == "paper" else "right")
@@ -146,7 +146,7 @@ def _named(name: str, value: str) -> str:
 
 
 def _number(finding: Finding, name: str) -> str:
-    """One measured number, with its interval if it is the one that decides."""
+    """A measured number, with interval if it decides."""
     if name not in finding.measured:
         return finding.note
     ci95 = finding.ci95 if name == finding.deciding else None
@@ -154,7 +154,7 @@ def _number(finding: Finding, name: str) -> str:
 
 
 def _shortened(parts: Sequence[str], most: int) -> str:
-    """The first of some parts, and how many more there are."""
+    """The first parts, and the number of the rest."""
     more = f" (+{len(parts) - most})" if len(parts) > most else ""
     return ", ".join(parts[:most]) + more
 

@@ -1,4 +1,4 @@
-"""Drawings as pictures: SVG that a page holds as it is, and that a folder of documentation can show."""
+"""Drawings as SVG, for pages and documentation folders."""
 
 import html
 import math
@@ -14,26 +14,26 @@ _LEFT, _RIGHT, _BOTTOM = 62, 14, 46
 _ROW = 18
 """Height of a row of the legend."""
 _PAD = 0.05
-"""So much of an axis stays free at either end."""
+"""Margin at both ends of an axis, as a share of its span."""
 _PRINTED, _OURS = "#d55e00", "#0072b2"
 _TALL = 40
 """Height of a row of numbers."""
 _LONGEST = 82
-"""Letters of a name that a row has room for."""
+"""Most letters of a name in a row."""
 _DECADES = 20
-"""Numbers as far apart as this stand on a logarithmic axis."""
+"""Ratio of largest to smallest number from which an axis is logarithmic."""
 _MOST = 900
-"""Points of a curve without marks."""
+"""Most points of a curve without marks."""
 _IN_THE_DARK = {
     "fill": {"#fff": "#161b22", "#374151": "#d1d5db"},
     "stroke": {"#e5e7eb": "#343b45", "#6b7280": "#9ca3af"},
 }
-"""What paper, text, grid and frame become where the reader's screen is dark; curves are as good to see on both."""
+"""Colours of paper, text, grid and frame in dark mode; curves keep theirs."""
 _TEXT = 'font-family="system-ui, sans-serif" font-size="12" fill="#374151"'
 
 
 class _Axis:
-    """Where values lie between two places of the picture."""
+    """Maps values to positions between two ends."""
 
     def __init__(self, values: Sequence[float], *, logarithmic: bool, ends: tuple[float, float]) -> None:
         positive = [value for value in values if value > 0]
@@ -48,7 +48,7 @@ class _Axis:
         return math.log10(value) if self._log else value
 
     def at(self, value: float) -> float:
-        """The place of a value; of one that is not on a logarithmic axis the lower end."""
+        """Position of a value; the lower end for nonpositive values on a logarithmic axis."""
         if self._log and value <= 0:
             return self._ends[0]
         share = (self._scaled(value) - self.low) / (self.high - self.low)
@@ -63,7 +63,7 @@ class _Axis:
 
 
 def picture(drawing: Drawing | Beside) -> str:
-    """The picture of a drawing; of infinite numbers and of those that are not there it shows nothing."""
+    """Picture of a drawing, without infinite or missing numbers."""
     return _rows(drawing) if isinstance(drawing, Beside) else _curves(drawing)
 
 
@@ -80,9 +80,9 @@ def _curves(drawing: Drawing) -> str:
 
 
 def document(title: str, height: int, parts: Iterable[str], width: int = WIDTH) -> str:
-    """A picture of these parts."""
+    """An SVG document with these parts."""
     label, drawn = html.escape(title), "".join(parts)
-    role = "group" if "<a href" in drawn else "img"  # in an image nobody finds links
+    role = "group" if "<a href" in drawn else "img"  # links inside role img are not found
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="{role}" aria-label="{label}" class="drawn"><title>{label}</title><style>{_dark()}</style>'
@@ -100,7 +100,7 @@ def _dark() -> str:
 
 
 def _rows(drawing: Beside) -> str:
-    """One row for each number: its name above, the paper's range or number, and ours with its interval."""
+    """One row per number: name above, printed range or number, and ours with its interval."""
     bottom = 24 + _TALL * len(drawing.rows)
     found = [value for row in drawing.rows for value in (*row.printed, row.ours.value, *(row.ours.ci95 or ()))]
     spread = [abs(value) for value in found if value]
@@ -140,7 +140,7 @@ def _row(row: Row, top: int, x: _Axis) -> Iterator[str]:
 
 
 def _fitted(name: str) -> str:
-    """A name in the room that a row has: of a long one the beginning, and its place behind the colon."""
+    """A name shortened to fit a row, with the part after the colon kept."""
     if len(name) <= _LONGEST:
         return name
     what, colon, place = name.partition(": ")
@@ -148,7 +148,7 @@ def _fitted(name: str) -> str:
 
 
 def _finite(lines: Sequence[Line], side: str) -> list[float]:
-    """The numbers of an axis: those of curves and, upwards, of their intervals."""
+    """Finite numbers of an axis: values, and for y the intervals."""
     found = [value for line in lines for value in (line.x if side == "x" else line.y)]
     if side == "y":
         found += [end for line in lines for ends in line.ci95 if ends for end in ends]
@@ -156,23 +156,23 @@ def _finite(lines: Sequence[Line], side: str) -> list[float]:
 
 
 def _near_zero(values: Sequence[float]) -> bool:
-    """Whether an axis of such values begins at zero: they are on one side of it, and not all far away."""
+    """True if the axis should start at zero: no negative values, smallest below 60 % of the largest."""
     return bool(values) and min(values) >= 0 and min(values) < 0.6 * max(values)
 
 
 def _step(span: float) -> float:
-    """The smallest round number that divides a span into six parts at most."""
+    """Smallest round step that divides a span into at most six parts."""
     decade: float = 10.0 ** math.floor(math.log10(span / 6))
     return next(decade * digit for digit in (1, 2, 5, 10) if span / (decade * digit) <= 6)
 
 
 def _colour(line: Line, lines: Sequence[Line]) -> str:
-    """Its own, or one for each name, which what is printed of a scheme shares with its own curve."""
+    """The line's colour, or one per name, shared by printed points and their curve."""
     return line.colour or colours_of(each.name for each in lines)[line.name]
 
 
 def _legend(lines: Sequence[tuple[Line, str]]) -> Iterator[tuple[int, str]]:
-    """The names in rows above the picture."""
+    """Names in rows above the picture."""
     row, left = 0, float(_LEFT)
     for line, colour in lines:
         name = f"{line.name} (paper)" if line.printed else line.name
@@ -209,7 +209,7 @@ def _frame(drawing: Drawing, x: _Axis, y: _Axis, ends: tuple[float, float]) -> I
 
 
 def _thinned(line: Line) -> Line:
-    """A long curve without marks by the lowest and the highest value in each of some parts, as the eye sees it."""
+    """A long curve without marks, reduced to minimum and maximum of each section."""
     if line.markers or len(line.x) <= _MOST:
         return line
     size = -(-2 * len(line.x) // _MOST)
@@ -249,7 +249,7 @@ def _line(line: Line, colour: str, x: _Axis, y: _Axis) -> Iterator[str]:
 
 
 def _diamond(x: float, y: float, colour: str) -> str:
-    """The mark of what a paper prints."""
+    """Mark of a printed value."""
     shape = f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z"
     return f'<path d="{shape}" fill="#fff" fill-opacity="0.6" stroke="{colour}" stroke-width="2"/>'
 

@@ -1,4 +1,4 @@
-"""What other choices make of claims that do not agree: sentences from the stored results of the sensitivity study."""
+"""Effect of other choices on claims that do not agree: sentences from stored sensitivity results."""
 
 import functools
 import itertools
@@ -14,25 +14,25 @@ from shortflow.store.files import Kind, read_json, write_text
 
 
 class Outcome(TypedDict):
-    """What came of a claim."""
+    """Outcome of a claim."""
 
     verdict: str
     number: str
-    """The number that decides, with its unit; empty where there is none."""
+    """Deciding number with unit; empty if none."""
     part: NotRequired[str]
-    """Its name, where that is another than the one that decides with the choices taken."""
+    """Name of the deciding number, if not the one with default choices."""
 
 
 class Tried(TypedDict):
-    """A claim with the choices taken, and with every other value of one that its runs follow."""
+    """A claim with the default choices, and with other values that its runs follow."""
 
     deciding: str
-    """The name of the number that decides with the choices taken."""
+    """Name of the deciding number with default choices."""
     taken: Outcome
     others: dict[str, Outcome]
-    """By choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
+    """Outcomes by choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
     unchanged: NotRequired[list[str]]
-    """Those that leave every digest of the claim's runs as it is, and so test nothing."""
+    """Values that change no digest of the claim's runs, so they test nothing."""
 
 
 STORED = Path(papers.__file__).with_name("tried.json")
@@ -40,40 +40,40 @@ STORED = Path(papers.__file__).with_name("tried.json")
 
 
 def load(file: Path) -> dict[str, dict[str, Tried]]:
-    """What was tried, by claim and scale; empty without such a file."""
+    """Stored outcomes by claim and scale; empty without the file."""
     again = "run `reproduce --sensitivity` again"
     return read_json(file, dict[str, dict[str, Tried]], again) if file.exists() else {}
 
 
 def at(scale: Scale, every: Mapping[str, Mapping[str, Tried]]) -> dict[str, Tried]:
-    """What was tried at a scale, by claim."""
+    """Outcomes at a scale, by claim."""
     return {name: of_scale[scale] for name, of_scale in every.items() if scale in of_scale}
 
 
 def together(values: Mapping[str, str]) -> str:
-    """Values of choices as they are stored and shown."""
+    """Values of choices as text, for storage and display."""
     return "+".join(f"{name}={value}" for name, value in values.items())
 
 
 def single(text: str) -> bool:
-    """Whether it is the value of one choice."""
+    """True for the value of a single choice."""
     return "+" not in text
 
 
 def apart(text: str) -> tuple[str, str]:
-    """The choice and the value of a single one."""
+    """Choice and value of a single one."""
     name, _, value = text.partition("=")
     return name, value
 
 
 @functools.cache
 def stored() -> Mapping[str, Mapping[str, Tried]]:
-    """What was tried, as it comes with the package."""
+    """Outcomes shipped with the package."""
     return load(STORED)
 
 
 def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
-    """Keep what was tried beside what is known: of other claims and scales and, while a claim stands, other values."""
+    """Merges outcomes into a file. Other claims, scales and, for an unchanged claim, values stay."""
     every = load(file)
     for name, tried in found.items():
         of_claim = every.setdefault(name, {})
@@ -89,25 +89,25 @@ def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
 
 
 def unchanged(tried: Tried) -> list[str]:
-    """The choices without which every run of the claim would be what it is."""
+    """Choices that change no run of the claim."""
     return tried.get("unchanged", [])
 
 
 def stands(before: Tried, now: Tried) -> bool:
-    """Whether a claim is, with the choices taken, what it was when others were tried."""
+    """True if the claim's default outcome is unchanged."""
     return (before["deciding"], before["taken"]) == (now["deciding"], now["taken"])
 
 
 def pairs_of_movers(tried: Tried) -> list[tuple[str, str]]:
-    """Every two values of different choices that each move the claim by itself."""
+    """Pairs of values of different choices that each move the claim."""
     movers = sorted(text for text, each in tried["others"].items() if single(text) and each != tried["taken"])
     return [(one, two) for one, two in itertools.combinations(movers, 2) if apart(one)[0] != apart(two)[0]]
 
 
 def sentence(tried: Tried | None, values: int) -> str:
-    """What other choices give, each value and those pairs that agree, and how many of all were tried.
+    """Sentence on the outcomes of other choices and of agreeing pairs, with the number tried.
 
-    Of a claim that agrees, what does not. There are so many other `values`; without results nothing was tried.
+    For a claim that agrees, lists choices that do not. `values` is the number of other values.
     """
     if tried is None:
         return "no other choice was tried"
@@ -127,7 +127,7 @@ def sentence(tried: Tried | None, values: int) -> str:
 
 
 def elsewhere(tried: Tried, scale: str, values: int) -> str:
-    """The same for a page of another scale than the one at which it was tried."""
+    """Like `sentence`, for a page of another scale than that of the outcomes."""
     taken = tried["taken"]
     part = f"{tried['deciding'].replace('_', ' ')}: " * (tried["deciding"] != "value")
     number = f", {part}{taken['number']}" * bool(taken["number"])
@@ -144,6 +144,6 @@ def _how_many(tried: Tried, values: int) -> str:
 
 
 def _numbered(name: str, outcome: Outcome) -> str:
-    """A choice with the number that decides there, named where it is another part's."""
+    """A choice with its deciding number, named if another part decides."""
     part = f"{outcome['part'].replace('_', ' ')}: " if "part" in outcome else ""
     return f"{name} ({part}{outcome['number']})" if outcome["number"] else name
