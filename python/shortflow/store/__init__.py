@@ -1,1 +1,1 @@
-"""Results on disk: the runs of a store, which of them count, and all of them as tables."""
+"""Results on disk: the runs of a store, the choice of current ones, and tables of them."""

@@ -1,4 +1,4 @@
-"""The tables of a run: their columns and the types of those."""
+"""Tables of a run: columns and their types."""
 
 import polars as pl
 
@@ -11,7 +11,7 @@ _QUEUE = {
 
 
 def _queue(name: str, unit: str) -> str:
-    """What a column about the queue means."""
+    """Description of a queue column."""
     rounded = ", rounded up to a multiple of 128" if name.startswith("p") and unit == "bytes" else ""
     where = "; of measured ports, where samples are on" if name.startswith("p") else ""
     return f"{_QUEUE[name]}, in {'packets' if unit == 'pkt' else unit}{rounded}{where}"
@@ -77,7 +77,7 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
         "utilisation": _NUMBER,
     },
 }
-"""The tables of a run by name, each with its columns beside those that name the run."""
+"""Tables of a run by name, with their columns except those that name the run."""
 
 ABOUT: dict[str, dict[str, str]] = {
     "flows": {
@@ -137,7 +137,7 @@ ABOUT: dict[str, dict[str, str]] = {
         "utilisation": "share of the time in which the link was busy",
     },
 }
-"""What the columns mean."""
+"""Descriptions of the columns."""
 
 OPTIONAL = {
     "flows": {"size_bytes", "finish_s", "fct_s", "ideal_fct_s", "slowdown", "deadline_s", "missed", "queueing_s"}
@@ -146,7 +146,7 @@ OPTIONAL = {
     "samples": set(),
     "ports": {f"queue_p{percent}_{unit}" for percent in (50, 95, 99) for unit in ("pkt", "bytes")},
 }
-"""The columns in which rows may have no value."""
+"""Columns with optional values."""
 
 TABLES["drain_flows"], ABOUT["drain_flows"], OPTIONAL["drain_flows"] = (
     TABLES["flows"],
@@ -156,7 +156,7 @@ TABLES["drain_flows"], ABOUT["drain_flows"], OPTIONAL["drain_flows"] = (
 
 
 def check_columns(name: str, table: pl.DataFrame) -> None:
-    """A `ValueError` that says what a table lacks, or what has another type."""
+    """Raises `ValueError` for a missing column or a wrong type."""
     wanted, found = TABLES[name], table.schema
     if missing := sorted(wanted.keys() - found.keys()):
         raise ValueError(f"without {', '.join(missing)}, or written by another version")

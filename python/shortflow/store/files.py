@@ -1,8 +1,8 @@
 """Files and directories that appear complete or not at all.
 
-What is being written stands under a hidden name beside its place and is renamed when it is whole. Its writer holds a
-lock (flock) on it meanwhile, which the kernel drops with the process, in whatever container that runs: what is hidden
-and not locked has no writer any more and can be removed.
+Partial output has a hidden name next to its target, and is renamed when complete. Meanwhile its writer holds a lock
+(flock), which the kernel releases with the process, in any container. Hidden files without a lock have no writer and
+can be removed.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ Found = TypeVar("Found")
 
 _PARTIAL = ".partial@"
 _ASIDE = ".aside@"
-"""Before the name of an earlier directory for the moment in which a new one takes its place."""
+"""Prefix of an earlier directory while a new one takes its place."""
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
@@ -34,13 +34,13 @@ _RENAME_EXCHANGE = 2
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 _SEAL = re.compile(rb',\n "checksum": "([0-9a-f]{64})"\n}\n\Z')
 _LOOKED_AT = 65_536
-"""So many bytes at each end of a file tell its kind."""
+"""Bytes at each end of a file that tell its kind."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
 def new_directory(target: Path) -> Iterator[Path]:
-    """A directory that takes the place of `target` when the block ends well, and vanishes when it does not.
+    """A directory that replaces `target` if the block succeeds, and is removed otherwise.
 
     An `OSError` names the target.
     """
@@ -54,13 +54,13 @@ def new_directory(target: Path) -> Iterator[Path]:
 
 
 class Kind(Enum):
-    """Kinds of files that users name, by what stands at the beginning and at the end of each."""
+    """Kinds of output files, recognised by their first and last bytes."""
 
     PAGE = (
         rb"\A\s*<!doctype html>.{,2000}"
         rb"<meta (name=\"generator\" content=\"Shortflow\"|[^>]*default-src 'none'; script-src 'nonce-[^>]*blob:\")>"
     )
-    """The latter of 0.2.0, which named no generator."""
+    """The second form is of 0.2.0, without a generator."""
     CAPTURE = rb"\A\n\r\r\n.{24}shortflow "
     TRACE = rb"\APAR1.*cwnd_seg.*PAR1\Z"
     RUNS = rb"\APAR1.*scheme.*PAR1\Z"
@@ -70,11 +70,11 @@ class Kind(Enum):
     TABLE = rb"\A\| scenario \| metric \| "
     DOCUMENT = rb"\A# (The papers, claim by claim|Beyond the papers: who wins where|\w+\n\n[^\n]+\n\nagrees: )"
     CHECKED = rb"\A\{"
-    """JSON of which all was read and checked before."""
+    """JSON files whose contents were checked when read."""
 
 
 def is_of_kind(path: Path, kind: Kind) -> bool:
-    """Whether a file is an earlier output of this kind."""
+    """True if a file is an earlier output of this kind."""
     if not path.is_file():
         return False
     with _naming(path), path.open("rb") as file:
@@ -85,16 +85,16 @@ def is_of_kind(path: Path, kind: Kind) -> bool:
 
 
 def check_replaceable(target: Path, kind: Kind) -> None:
-    """Refuse to replace what is neither empty nor an earlier output of this kind; a `ConfigError` names it."""
+    """Refuses to replace a file unless it is empty or an earlier output of this kind. Raises `ConfigError`."""
     if target.is_file() and target.stat().st_size and not is_of_kind(target, kind):
         raise ConfigError(f"{target}: exists and is no earlier output of this kind; remove it, or name another file")
 
 
 def write_bytes(path: Path, data: bytes, kind: Kind | None = None) -> None:
-    """Write a file that appears complete or not at all; an `OSError` names it.
+    """Writes a file atomically. An `OSError` names it.
 
-    It replaces none that is not of its kind; without a kind it is a part of a result, which its name tells. A link
-    stays one, and a device or pipe takes the data as it stands.
+    Only files of the same kind are replaced; without a kind, the file is a part of a result, known by name. Links stay
+    links; devices and pipes take the data directly.
     """
     with new_file(path, kind) as partial:
         partial.write_bytes(data)
@@ -102,10 +102,10 @@ def write_bytes(path: Path, data: bytes, kind: Kind | None = None) -> None:
 
 @contextlib.contextmanager
 def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Iterator[Path]:
-    """A file that takes the place of `target` when the block ends well, and vanishes when it does not.
+    """A file that replaces `target` if the block succeeds, and is removed otherwise.
 
-    Until then it stands in the directory `beside`, or in that of the target. An `OSError` names the target. A link
-    stays one, and a device or pipe takes the data as it stands.
+    Until then it is in the directory `beside` (default: that of the target). An `OSError` names the target. Links stay
+    links; devices and pipes take the data directly.
     """
     target = target.resolve()
     with _naming(target):
@@ -126,7 +126,7 @@ def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Ite
 
 @contextlib.contextmanager
 def _read_by_somebody(pipe: Path) -> Iterator[None]:
-    """An open device or pipe; a pipe without a reader, which would be waited for, is an `OSError`."""
+    """Opens a device or pipe. A pipe without a reader is an `OSError`, because writing would block."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -141,18 +141,18 @@ def _read_by_somebody(pipe: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def hidden_directory(parent: Path) -> Iterator[Path]:
-    """A directory for what is needed only while the block lasts."""
+    """A hidden directory that is removed after the block."""
     with _hidden(parent, Path.mkdir) as directory:
         yield directory
 
 
 def write_text(path: Path, text: str, kind: Kind) -> None:
-    """Write a text file in UTF-8 that appears complete or not at all, and replaces none that is not of its kind."""
+    """Writes a UTF-8 text file atomically. Only files of the same kind are replaced."""
     write_bytes(path, text.encode(), kind)
 
 
 def read_json(path: Path, shape: type[Found], remedy: str) -> Found:
-    """What a JSON file holds, whose types are checked; an `OSError` and a `DamagedResult` name the file."""
+    """Contents of a JSON file with checked types. An `OSError` or `DamagedResult` names the file."""
     with _naming(path):
         text = path.read_bytes()
     try:
@@ -162,20 +162,20 @@ def read_json(path: Path, shape: type[Found], remedy: str) -> Found:
 
 
 def sealed(document: bytes) -> bytes:
-    """A JSON object, as text indented by one, with the checksum (SHA-256) of what stands before that as its end."""
+    """A JSON object, indented by one, with the SHA-256 of the preceding text as its last member."""
     body = document.rstrip().removesuffix(b"\n}")
     return body + b',\n "checksum": "%b"\n}\n' % hashlib.sha256(body).hexdigest().encode()
 
 
 def check_seal(document: bytes) -> None:
-    """A `ValueError` if a sealed text is not as it was written; earlier versions wrote none."""
+    """Raises `ValueError` if a sealed text was altered. Earlier versions wrote no seal."""
     found = _SEAL.search(document)
     if found and hashlib.sha256(document[: found.start()]).hexdigest().encode() != found[1]:
         raise ValueError("its checksum is wrong")
 
 
 def sweep(directory: Path) -> None:
-    """Remove what processes that are gone were writing in a directory, and put back what they had moved aside."""
+    """Removes partial output of dead processes, and restores directories they had moved aside."""
     for path in directory.glob(f"{_PARTIAL}*"):
         with contextlib.suppress(OSError), _opened(path) as handle:
             if _lock(handle, fcntl.LOCK_NB):
@@ -185,7 +185,7 @@ def sweep(directory: Path) -> None:
 
 
 def new_log(target: Path) -> int:
-    """A new file to append to, locked for as long as it is open. It has its name only from when it is locked."""
+    """A new file for appending, locked while open. Gets its name only after it is locked."""
     with _naming(target):
         partial, handle = _claim(target.parent, Path.touch, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
         partial.rename(target)
@@ -202,13 +202,13 @@ def has_writer(path: Path) -> bool:
 
 
 def is_hidden(path: Path) -> bool:
-    """Whether this is, or was, a name for what is only being written."""
+    """True for names of partial output."""
     return path.name.startswith((_PARTIAL, _ASIDE))
 
 
 @contextlib.contextmanager
 def _hidden(parent: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """A hidden place under its lock; what has that name in the end is removed."""
+    """A hidden path under its lock. Removed at the end."""
     partial, handle = _claim(parent, make)
     try:
         yield partial
@@ -226,7 +226,7 @@ def _claim(parent: Path, make: Callable[[Path], None], flags: int = _READ) -> tu
             _lock(handle)
             if partial.exists():
                 return partial, handle
-            os.close(handle)  # swept between being made and being locked
+            os.close(handle)  # swept before it was locked
 
 
 @contextlib.contextmanager
@@ -239,7 +239,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _lock(handle: int, option: int = 0) -> bool:
-    """Whether the lock was got; where a file system has none, nobody gets it and nothing is swept."""
+    """True if the lock was acquired; False on file systems without locks, where nothing is swept."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | option)
     except OSError:
@@ -248,9 +248,9 @@ def _lock(handle: int, option: int = 0) -> bool:
 
 
 def _swap(new: Path, target: Path) -> None:
-    """Rename `new` to `target`; an earlier result there takes the name of `new` in the same step.
+    """Renames `new` to `target`; an earlier target gets the name of `new` in the same step.
 
-    At no moment is there neither. Where two processes put the same result there, whoever comes last stays.
+    One of them exists at any moment. If two processes write the same result, the last one stays.
     """
     while True:
         try:
@@ -265,7 +265,7 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def _replace_in_two_steps(new: Path, target: Path) -> bool:
-    """Move the target aside and then rename; if the process is killed in between, `sweep` undoes the first step."""
+    """Moves the target aside, then renames. If the process dies in between, `sweep` undoes the first step."""
     aside = target.with_name(f"{_ASIDE}{target.name}")
     _remove(aside)
     target.rename(aside)
@@ -274,21 +274,21 @@ def _replace_in_two_steps(new: Path, target: Path) -> bool:
     except OSError as error:
         if error.errno not in _OCCUPIED:
             raise
-        return False  # by another process, which was quicker
+        return False  # another process was faster
     finally:
         _restore(aside)
     return True
 
 
 def _restore(aside: Path) -> None:
-    """Give an earlier directory its name back, or remove it where a newer one has that name."""
+    """Restores an earlier directory, or removes it if a newer one has its name."""
     with contextlib.suppress(OSError):
         aside.rename(aside.with_name(aside.name.removeprefix(_ASIDE)))
     _remove(aside)
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step, as Linux can; false where the system or the file system cannot."""
+    """Exchanges two names atomically; False if the system or file system cannot."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
@@ -310,7 +310,7 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Name the target in errors of the system, which know the hidden name or none."""
+    """Adds the target's name to system errors, which have the hidden name or none."""
     try:
         yield
     except OSError as error:
@@ -320,6 +320,6 @@ def _naming(target: Path) -> Iterator[None]:
 
 
 def _flush(path: Path) -> None:
-    """Make a file's contents safe against a power cut, so that a rename never exposes an empty file."""
+    """Makes a file's contents durable, so that a rename never exposes an empty file."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Runs as one tidy table: a row per run, a column per setting that varies, and every metric."""
+"""Runs as one tidy table: a row per run, a column per varying setting and per metric."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,7 +16,7 @@ from shortflow.transport import SOURCE
 
 _PARAMETER = "parameters."
 UNSET = "not set"
-"""In place of the value of a key that a run does not have."""
+"""Placeholder for a key that a run does not have."""
 _HEAD = {
     "run": pl.String(),
     "scenario": pl.String(),
@@ -34,13 +34,13 @@ _HEAD = {
 def runs_frame(
     current: Sequence[Result], superseded: Sequence[Result] = (), failed: Sequence[Result] = ()
 ) -> pl.DataFrame:
-    """The table of some runs.
+    """Table of runs.
 
-    The columns `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
-    `finished_at`, `superseded` and `error` (of a run that failed) are followed by one for each setting that varies
-    between the current runs of a scenario or a scheme, as a number (in seconds, bytes or bits per second where it is
-    one of these) if all its values are numbers of one kind; then by one for each metric, empty where a run does not
-    have it; and by `lower_bounds`, a list of the metrics that are lower bounds.
+    The first columns are `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
+    `finished_at`, `superseded` and `error` (of a failed run). Then follows a column per setting that varies between
+    current runs of a scenario or scheme; settings whose values are all numbers of one kind are numbers, in seconds,
+    bytes or bits per second if possible. Then follows a column per metric, null if a run lacks it, and `lower_bounds`,
+    a list of the metrics that are lower bounds.
     """
     runs = [*current, *superseded, *failed]
     metrics = list(telling(row for run in runs for row in run.rows))
@@ -60,11 +60,10 @@ def runs_frame(
 
 
 def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
-    """The finite flows that started after the warm-up and before the end of the measured time.
+    """Finite flows that started in measured time.
 
-    Added columns: `elapsed_s`, the completion time or, of a flow that did not finish, its age at the end of the run;
-    `elapsed_slowdown`, that over `ideal_fct_s`; `censored`, whether the flow did not finish, so that its true
-    completion time is `elapsed_s` or more.
+    Added columns: `elapsed_s`, the FCT or the age of an unfinished flow at the end of the run; `elapsed_slowdown`, its
+    ratio to `ideal_fct_s`; `censored`, true for unfinished flows, whose FCT is at least `elapsed_s`.
     """
     group = RunData({"flows": flows}, meta).flows
     counts = pl.Series("counts", [group.counts(flow) for flow in group.flows], pl.Boolean)
@@ -76,21 +75,21 @@ def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
 
 
 def counted(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.DataFrame:
-    """The flows of a run that count for completion times, labelled with the run.
+    """Flows of a run that count for completion times, labelled with the run.
 
-    `elapsed_s`, `elapsed_slowdown` and `censored` stand in place of `fct_s` and `slowdown`, which the slowest may lack.
+    `elapsed_s`, `elapsed_slowdown` and `censored` replace `fct_s` and `slowdown`, which unfinished flows lack.
     """
     found = completion(flows.select(list(TABLES["flows"])), meta).drop("fct_s", "slowdown")
     return labelled(found, origin)
 
 
 def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
-    """The fewest keys by which the settings of some runs are told apart, in their order.
+    """Smallest set of keys that distinguishes the runs' settings, in order.
 
-    Keys that somebody chose come first. One that follows a parameter or a default, or that only some runs have, is
-    needed only where the others do not tell all; words and the source of a law never are.
+    Explicitly set keys come first. Keys that follow a parameter or default, or that only some runs have, are added only
+    if needed. Titles and the source of a law are never included.
     """
-    known = {id(each): each for each in settings}.values()  # runs of a log share their settings
+    known = {id(each): each for each in settings}.values()  # runs of a log share settings objects
     values = [{one["key"]: one["value"] for one in each if one["key"] not in ("title", SOURCE)} for each in known]
     every = dict.fromkeys(key for each in values for key in each)
     chosen = {one["key"] for each in known for one in each if not _follows(one)}
@@ -106,12 +105,12 @@ def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
 
 
 def _follows(setting: Setting) -> bool:
-    """Whether a value follows from others."""
+    """True if a value follows from other values."""
     return setting["source"] == "default" or setting["source"].startswith("parameter")
 
 
 def short_name(key: str) -> str:
-    """The name by which a person knows a key: a parameter's own."""
+    """Short name of a key: a parameter without its prefix."""
     return key.removeprefix(_PARAMETER)
 
 
@@ -132,7 +131,7 @@ def _head(run: Result, superseded: bool) -> dict[str, object]:
 
 
 def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
-    """Names of columns and the keys in them: of scenarios, and of schemes, which share their law's name before a +."""
+    """Column names with their keys, of scenarios and of schemes; schemes are grouped by the name before a +."""
     groups: dict[tuple[str, str], list[Sequence[Setting]]] = {}
     for origin in origins:
         groups.setdefault(("scenario", origin["scenario"]), []).append(origin["scenario_settings"])

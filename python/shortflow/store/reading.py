@@ -1,4 +1,4 @@
-"""What a store holds, as tables: one of its runs, and one of all their flows."""
+"""Contents of a store as tables: one of its runs, and one of all their flows."""
 
 import contextlib
 import io
@@ -22,24 +22,23 @@ RUNS = "runs.parquet"
 
 @front_door
 def read_store(directory: str | Path) -> Results:
-    """The runs that `compare`, `sweep`, `run` or `tune` kept in or below a directory, of each the newest.
+    """Newest version of each run that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
 
-    Raises a `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
-    damaged file. The file `runs.parquet` of a store, which has the contents of `to_frame`, is renewed if it is out of
-    date.
+    Raises `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
+    damaged file. Also updates the store's `runs.parquet`, which has the contents of `to_frame`.
     """
     directory = Path(directory)
     selection = select_runs(directory)
     done = [*current(selection), *failed(selection)]
     found = Results(done, directory=directory, superseded=superseded(selection))
     if (directory / "runs").is_dir():
-        with contextlib.suppress(OSError):  # of a store that is only to be read
+        with contextlib.suppress(OSError):  # a read-only store
             _renew(directory, found.to_frame())
     return found
 
 
 def save(results: Iterable[Result], directory: str | Path) -> Path:
-    """Keep runs with their tables in a store."""
+    """Saves runs with their tables to a store."""
     store = Store(Path(directory))
     for result in results:
         write_run(result, place_of(store.directory, result.provenance))
@@ -48,7 +47,7 @@ def save(results: Iterable[Result], directory: str | Path) -> Path:
 
 
 def renew_table(store: Store) -> None:
-    """Write a store's table of runs; what is damaged, or cannot be compared, is left to those who read the store."""
+    """Updates a store's table of runs. Damage and mixed code are left to readers of the store."""
     kept = read_run_logs(store.directory / RUN_LOGS)
     results = {place: today for place, result in store.results(kept).items() if (today := _today(place, result))}
     _renew(store.directory, _table(supersede(results)))
@@ -63,7 +62,7 @@ def _today(place: Path, result: Result) -> Result | None:
 
 
 def current(selection: Selection) -> list[Result]:
-    """The current runs, each with its distance from ideal SRPT where a run of that has the same flows."""
+    """Current runs, with their distance from ideal SRPT if a run of it has the same flows."""
     points: dict[Hashable, list[Result]] = {}
     for place in selection.current:
         origin = selection.origin(place)
@@ -77,7 +76,7 @@ def _table(selection: Selection) -> pl.DataFrame:
 
 
 def superseded(selection: Selection) -> list[Result]:
-    """The runs that newer ones superseded, as far as today's code can measure them."""
+    """Superseded runs that this version can measure."""
     return [
         _measured(place, result)
         for place in selection.superseded
@@ -86,7 +85,7 @@ def superseded(selection: Selection) -> list[Result]:
 
 
 def failed(selection: Selection) -> list[Result]:
-    """The runs that failed, and have not been done since."""
+    """Failed runs that were not repeated since."""
     return [selection.results[place] for place in selection.failed]
 
 
@@ -95,7 +94,7 @@ def _measured(place: Path, result: Result) -> Result:
 
 
 def _renew(directory: Path, table: pl.DataFrame) -> None:
-    """Write the file, unless it is as it should be already."""
+    """Writes the file unless unchanged."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     path = directory / RUNS

@@ -1,11 +1,10 @@
-"""Runs that are kept without their tables: each a line that is appended to a file, so that thousands are a few files.
+"""Logs of runs without tables: each run is a line appended to a file, so thousands of runs need few files.
 
-A run log, `DIR/run-logs/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
-a `part`, which is what many runs have in common, a `run`, a run that `failed`, or a `claim` on runs that the process
-works on. Nothing that was written is ever written again. A line that a killed process left unfinished at the end counts
-as not written.
+A run log, `DIR/run-logs/TIME-ID.jsonl`, is written by one process. A line is a checksum (CRC-32) and a JSON object: a
+`part` shared by many runs, a `run`, a run that `failed`, or a `claim` on active runs of the process. Lines are never
+rewritten. An unfinished last line of a killed process is ignored.
 
-Claims are hints: a lost claim costs a run twice, never an answer.
+Claims are hints: a lost claim makes a run repeat, and never changes a result.
 """
 
 import contextlib
@@ -31,13 +30,13 @@ from shortflow.store.files import has_writer, new_log, sweep
 
 RUN_LOGS = "run-logs"
 _FLUSH_S = 1.0
-"""After so much time the file is made safe against a power cut; a kill of the process loses nothing at all."""
+"""Seconds until the file is made durable. A kill of the process loses nothing."""
 _CLAIM_S = 60.0
-"""A claim that is older is stale."""
+"""Age in seconds at which a claim is stale."""
 _RELEASED = 0.0
-"""The time of a claim that has ended."""
+"""Time of a released claim."""
 _RENEW_S = 20.0
-"""After so much time a process claims anew what it still works on."""
+"""Interval in seconds for renewing claims."""
 
 
 class _Part(msgspec.Struct, tag="part", tag_field="line", omit_defaults=True):
@@ -67,7 +66,7 @@ class _Claim(msgspec.Struct, tag="claim", tag_field="line"):
     host: str
     pid: int
     time: float
-    """In seconds since 1970, by the clock of the host."""
+    """Seconds since 1970 by the host's clock."""
     keys: list[str]
 
     @property
@@ -81,21 +80,21 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class Kept:
-    """What run logs hold, each run by its place: its log's path and its key."""
+    """Contents of run logs: each run by its log's path and its key."""
 
     results: dict[Path, Result] = field(default_factory=dict)
-    """Those that failed too."""
+    """All runs, failed ones included."""
     damages: list[str] = field(default_factory=list)
-    """What is wrong with lines that cannot be read, and where."""
+    """Unreadable lines, with place and error."""
     claimless: set[Path] = field(default_factory=set)
-    """Logs of earlier versions: these have no claims."""
+    """Logs of earlier versions, without claims."""
 
 
 class RunLog:
-    """What this process appends; the file is there from the first claim or run on, under a lock."""
+    """Log of this process. The file exists from the first claim or run on, under a lock."""
 
     def __init__(self, directory: Path) -> None:
-        """Nothing is written yet."""
+        """Writes nothing yet."""
         self._directory = directory
         self._file: int | None = None
         self.path = directory
@@ -107,7 +106,7 @@ class RunLog:
         self._has_runs = False
 
     def add(self, result: Result) -> None:
-        """Append a run that is over; an `OSError` names the file, which then is as it was before."""
+        """Appends a finished run. An `OSError` names the file, which is then unchanged."""
         parts, line = self._split(result.provenance)
         if result.error:
             self._append(*parts, _Failed(*line, result.error_text))
@@ -137,14 +136,14 @@ class RunLog:
 
     def flush(self) -> None:
         """Makes everything safe against a power cut, ends all claims, and removes a file that only has claims."""
-        with contextlib.suppress(OSError):  # others wait a minute then
+        with contextlib.suppress(OSError):  # otherwise others wait a minute
             self.release(*self._claimed)
         if self._file is not None:
             os.fsync(self._file)
             if not self._has_runs:
                 self.path.unlink(missing_ok=True)
                 self._file = None
-        with contextlib.suppress(OSError):  # where there are logs, or nothing
+        with contextlib.suppress(OSError):  # other logs, or no directory
             self._directory.rmdir()
 
     def _claim(self, keys: list[str], at: float) -> float:
@@ -152,7 +151,7 @@ class RunLog:
         return at
 
     def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
-        """The parts of an origin that are not there yet, and what a line says of it."""
+        """Parts of the provenance not yet in the log, and the fields of the run's line."""
         scenario = _Part(scenario=msgspec.convert(origin, ScenarioOrigin))
         scheme = _Part(scheme=msgspec.convert(origin, SchemeOrigin))
         code = _Part(code=msgspec.convert(origin, CodeOrigin))
@@ -184,17 +183,17 @@ class RunLog:
             self._directory.mkdir(parents=True, exist_ok=True)
             name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}.jsonl"
             self.path, self._size = self._directory / name, 0
-            with contextlib.suppress(FileNotFoundError):  # another process removed the empty directory just now
+            with contextlib.suppress(FileNotFoundError):  # another process removed the empty directory
                 self._file = new_log(self.path)
                 weakref.finalize(self, os.close, self._file)
         return self._file
 
 
 class RunLogs:
-    """The run logs of a directory, each read from where it was read before."""
+    """Run logs of a directory. Each read resumes at the end of the previous one."""
 
     def __init__(self, directory: Path) -> None:
-        """Nothing is read yet."""
+        """Reads nothing yet."""
         self._directory = directory
         self._logs: dict[str, _Log] = {}
 
@@ -222,7 +221,7 @@ class RunLogs:
 
 
 def read_run_logs(directory: Path) -> Kept:
-    """Everything in the run logs of a directory, in an order that is the same however many runs were done at a time."""
+    """Contents of all run logs of a directory, in an order independent of the number of jobs."""
     kept = RunLogs(directory).more()
     return replace(kept, results=dict(sorted(kept.results.items(), key=lambda item: _rank(item[1].provenance))))
 
@@ -232,7 +231,7 @@ def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
 
 
 class _Log:
-    """A run log, as far as it was read."""
+    """A run log and the position read so far."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -247,7 +246,7 @@ class _Log:
             return
         no_writer = not self._lines and not has_writer(
             self._path
-        )  # asked first: a writer that ends now has written its last line
+        )  # asked first: a writer that ends now has written all
         unread = 0
         lines = self._appended(kept).split(b"\n")[:-1]
         for number, data in enumerate(lines, self._lines + 1):
@@ -292,7 +291,7 @@ class _Log:
             with self._path.open("rb") as file:
                 file.seek(self._read)
                 data = file.read()
-        except FileNotFoundError:  # it only had claims, and its process has ended
+        except FileNotFoundError:  # the log had only claims, and its process ended
             return b""
         except OSError as error:
             kept.damages.append(f"{self._path}: damaged: {error.strerror or error}; move it away")
@@ -332,7 +331,7 @@ def _checked(text: bytes) -> bytes:
 
 
 def _content(line: bytes) -> bytes:
-    """What a line says, if it is as it was written."""
+    """Contents of a line, if its checksum is right."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
         raise ValueError("its checksum is wrong")

@@ -31,21 +31,21 @@ from shortflow.store.selection import Selection, check_one_code, sorted_pairs, s
 T = TypeVar("T")
 RECORD = "result.json"
 BURST = "burst.parquet"
-"""What happened to the packets of a run's largest burst, if it has one."""
+"""Packet events of a run's largest burst, if it has one."""
 
 
 _log = logging.getLogger(__name__)
 
 
 class Store:
-    """The runs below one directory, each found again by the hash of what decides it.
+    """Runs below one directory, found by the hash of their inputs.
 
-    A damaged result counts as not run, and a warning names it. So does, in silence, one that a newer run of the same
-    settings superseded: what was run last counts, for `select_runs` and everybody else.
+    A damaged result counts as missing, and is named in a warning. A result superseded by a newer run with the same
+    settings counts as missing too: the newest run counts, here and in `select_runs`.
     """
 
     def __init__(self, directory: Path) -> None:
-        """Open the store; leftovers of processes that were killed while they wrote are removed."""
+        """Opens the store and removes leftovers of killed writers."""
         self.directory = directory
         self.runs = directory / "runs"
         self.runs.mkdir(parents=True, exist_ok=True)
@@ -60,15 +60,15 @@ class Store:
         self._take(in_logs)
 
     def results(self, in_logs: Kept) -> dict[Path, Result]:
-        """All runs that can be read, by their places: the directories in the order of their names."""
+        """All readable runs by path: directories in the order of their names, then logs."""
         places = sorted(path.parent for path in self.runs.glob(f"*/{RECORD}") if not is_hidden(path.parent))
         of_directories = {place: Result(record) for place in places if (record := _readable(place))}
         return {**of_directories, **in_logs.results}
 
     def find(self, run: Run, *, tables: bool = True, warn: bool = True) -> Result | None:
-        """The stored result of exactly this run, if there is one; its tables are read when one is asked for.
+        """Stored result of exactly this run, or None; tables are read on access.
 
-        A run that is kept without `tables` counts only where none are asked for. `warn` of a damaged one.
+        A run stored without `tables` is found only if none are needed. `warn` reports a damaged one.
         """
         if not tables and run.key in self._without_tables:
             return replace(self._without_tables[run.key], reused=True)
@@ -85,11 +85,11 @@ class Store:
             return None
 
     def look(self) -> None:
-        """Reads the runs that other processes appended. Damage is named by whoever reads the store."""
+        """Reads runs appended by other processes. Readers of the store report damage."""
         self._take(self._logs.more(but=self._log.path))
 
     def claim(self, run: Run) -> bool:
-        """Claims a run, unless another process works on it. Of two claims at once the earlier counts."""
+        """Claims a run, unless another process works on it. The earlier of two simultaneous claims counts."""
         if self._logs.is_claimed(run.key):
             return False
         claimed_at = self._log.claim(run.key)
@@ -100,11 +100,11 @@ class Store:
         return True
 
     def renew_claims(self) -> None:
-        """Renews the claims of this process before they are stale."""
+        """Renews this process's claims before they are stale."""
         self._log.renew()
 
     def keep(self, result: Result, *, tables: bool = True) -> Result:
-        """Store what became of a run, at once: with its tables if it has any, else as a line of a log."""
+        """Stores a result at once: as a directory with its tables, or as a line of a log without."""
         if result.error or not (tables and result.tables):
             self._log.add(result)
             if not result.error:
@@ -117,7 +117,7 @@ class Store:
         return replace(stored(place, record), at=result.at)
 
     def flush(self) -> None:
-        """Make what this process appended safe against a power cut; directories are from the first."""
+        """Makes appended runs durable; directories always are."""
         self._log.flush()
 
     def _take(self, in_logs: Kept) -> None:
@@ -126,11 +126,11 @@ class Store:
                 self._without_tables[result.key] = result
 
     def place(self, run: Run) -> Path:
-        """Where a run is kept, whether it is there yet or not."""
+        """Directory of a run, existing or not."""
         return self.runs / _name(run.scenario.name, run.scheme.name, run.seed, run.key)
 
     def check_names(self, runs: Sequence[Run]) -> None:
-        """Refuse runs whose directories would have longer names than the file system allows."""
+        """Refuses runs with directory names too long for the file system."""
         limit = os.pathconf(self.runs, "PC_NAME_MAX")
         for run in runs:
             excess = len(os.fsencode(self.place(run).name)) - limit
@@ -142,7 +142,7 @@ class Store:
 
 
 def place_of(directory: Path, origin: Provenance) -> Path:
-    """Where a store in this directory keeps a finished run."""
+    """Directory of a finished run in this store."""
     return directory / "runs" / _name(origin["scenario"], origin["scheme"], origin["seed"], origin["key"])
 
 
@@ -151,7 +151,7 @@ def _name(scenario: str, scheme: str, seed: int, key: str) -> str:
 
 
 class _OnDisk(Mapping[str, pl.DataFrame]):
-    """The tables in a run's directory, each read when it is asked for; `DamagedResult` names one that is not right."""
+    """Tables of a run's directory, read on access. A `DamagedResult` names a bad one."""
 
     def __init__(self, place: Path, record: Record) -> None:
         self._place, self._record = place, record
@@ -175,15 +175,15 @@ class _OnDisk(Mapping[str, pl.DataFrame]):
 
 
 def stored(place: Path, record: Record) -> Result:
-    """The result in a run's directory, with metrics as today's code measures them; its tables are read when asked for.
+    """Result in a run's directory, with metrics by this version's code; tables are read on access.
 
-    Of a run without tables they stay as they were measured.
+    Metrics of a run without tables stay as measured.
     """
     return Result(measured_today(place, record), _OnDisk(place, record) if record["tables"] else {})
 
 
 def write_run(result: Result, target: str | Path, *, csv: bool = False) -> None:
-    """Write a run's directory, in place of an earlier result there; an `OSError` names it."""
+    """Writes a run's directory, replacing an earlier result. An `OSError` names it."""
     target = Path(target)
     check_target(target)
     if target.parent.is_dir():
@@ -194,7 +194,7 @@ def write_run(result: Result, target: str | Path, *, csv: bool = False) -> None:
 
 
 def _write(result: Result, target: Path, more: Mapping[str, bytes] | None = None) -> Record:
-    """Write a run's directory, and return the record with the checksums of the tables."""
+    """Writes a run's directory, and returns the record with the checksums of the tables."""
     ready = result.tables and all(isinstance(table, bytes) for table in result.tables.values())
     done = result if ready else result.encoded()
     with new_directory(target) as directory:
@@ -209,7 +209,7 @@ def _encoded(record: Record) -> bytes:
 
 
 def check_same_run(target: Path, key: str) -> None:
-    """Fail if a directory holds the result of another run, which writing there would lose."""
+    """Refuses to overwrite the result of another run."""
     if not (target / RECORD).exists():
         return
     with _way_out(target):
@@ -220,7 +220,7 @@ def check_same_run(target: Path, key: str) -> None:
 
 
 def check_target(target: Path) -> None:
-    """Refuse a place for a run's directory that holds something else, before any work is done."""
+    """Refuses in advance a directory for a run that holds other files."""
     try:
         names = {path.name for path in target.iterdir()}
     except FileNotFoundError:
@@ -240,9 +240,9 @@ def check_target(target: Path) -> None:
 
 
 def find_runs(directory: Path) -> list[Path]:
-    """The directories of all runs in or below a directory, in the order of their names; some may have lost files.
+    """Directories of all runs in or below a directory, sorted by name; some may be incomplete.
 
-    Of a store, without those of other stores below it.
+    For a store, nested stores are excluded.
     """
     own = directory / "runs"
     others = {place for place in directory.rglob("runs") if place != own} if own.is_dir() else set()
@@ -251,11 +251,11 @@ def find_runs(directory: Path) -> list[Path]:
 
 
 def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: list[str] | None = None) -> Selection:
-    """The runs in or below `directory`, or some of them, that count: of each run the newest.
+    """Current runs in or below `directory`, or of `only`: the newest of each.
 
-    Runs are the same run if they agree in scenario, scheme, seed and settings, whatever code made them. Runs of one
-    scenario that were made by different code are a `ConfigError` that says what to run again, as are no runs at all; a
-    damaged record is a `DamagedResult` or, beside runs that are whole, left out and named in `damages`.
+    Runs are equal if they agree in scenario, scheme, seed and settings, whatever the code. Raises `ConfigError` with
+    the remedy if different code made runs of one scenario, or if there are no runs. A damaged record raises
+    `DamagedResult` or, with `damages`, is left out and named there.
     """
 
     def read(place: Path) -> Record:
@@ -288,9 +288,9 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: li
 
 
 def _in_logs(directory: Path, damages: list[str] | None) -> Kept:
-    """What the run logs in or below a directory hold; of a store, without those of other stores below it.
+    """Contents of the run logs in or below a directory; for a store, nested stores are excluded.
 
-    Damaged lines are a `DamagedResult`, or named in `damages`.
+    Damaged lines raise `DamagedResult`, or are named in `damages`.
     """
     own = directory / RUN_LOGS
     stores = [directory] if own.is_dir() or (directory / "runs").is_dir() else _stores_below(directory)
@@ -309,7 +309,7 @@ def _stores_below(directory: Path) -> list[Path]:
 
 
 def read_each(places: Iterable[Path], read: Callable[[Path], T], damages: list[str] | None = None) -> dict[Path, T]:
-    """What is read in each place; damaged ones are a `DamagedResult` that names all, or are named in `damages`."""
+    """Reads each place. Raises one `DamagedResult` with all damages, or adds them to `damages`."""
     found, damaged = {}, []
     for place in places:
         try:
@@ -329,9 +329,9 @@ def _name_or_raise(damaged: Sequence[str], damages: list[str] | None) -> None:
 
 @front_door
 def read_run(directory: str | Path) -> Result:
-    """The run in a directory that `Result.save` or `shortflow run --out` wrote, or one of those in a store's `runs`.
+    """Reads a run's directory from `Result.save` or `shortflow run --out`, or one in a store's `runs`.
 
-    A `DamagedResult` names the file that is missing or not as it was written.
+    A `DamagedResult` names a missing or altered file.
     """
     if Path(directory).is_file():
         raise ConfigError(f"{directory}: is a file; expected the directory of `run --out`")
@@ -341,22 +341,22 @@ def read_run(directory: str | Path) -> Result:
 
 
 def read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
-    """A table of a run, of which nothing is parsed before its checksum is right; else a `DamagedResult`."""
+    """A table of a run, parsed only after its checksum is verified. Raises `DamagedResult`."""
     with _way_out(directory):
         return _read_table(directory, name, record)
 
 
 def measured_today(directory: Path, record: Record) -> Record:
-    """A run's record, with metrics measured anew and written down if other code measured those in it.
+    """A run's record, with metrics measured again and stored if other code measured them.
 
-    Of a run without tables they stay as they were measured.
+    Metrics of a run without tables stay as measured.
     """
     if record["measured_by"] == measuring_id() or not record["tables"]:
         return record
     renewed = _read(directory, record).record
-    if wrong := _impossible(renewed):  # of tables that no run leaves behind
+    if wrong := _impossible(renewed):  # tables that no run writes
         raise DamagedResult(f"{directory / RECORD}: damaged: measured anew, {wrong}")
-    with contextlib.suppress(OSError):  # of a store that is only to be read
+    with contextlib.suppress(OSError):  # a read-only store
         write_bytes(directory / RECORD, _encoded(renewed))
     return renewed
 
@@ -371,7 +371,7 @@ def _read(directory: Path, record: Record) -> Result:
 
 
 def write_burst(directory: Path, table: pl.DataFrame) -> None:
-    """Put what happened to the packets of a run's largest burst beside its tables, and its checksum beside it."""
+    """Writes the packet events of a run's largest burst, and their checksum, to its directory."""
     for name, data in _burst_files(table).items():
         write_bytes(directory / name, data)
 
@@ -383,7 +383,7 @@ def _burst_files(table: pl.DataFrame) -> dict[str, bytes]:
 
 
 def _read_burst(directory: Path) -> pl.DataFrame | None:
-    """The same again; none if it is not there as it was written."""
+    """Packet events of the largest burst; None if missing or altered."""
     try:
         with _reading(directory / BURST):
             data = (directory / BURST).read_bytes()
@@ -403,7 +403,7 @@ def _readable(directory: Path) -> Record | None:
 
 
 def _read_record(directory: Path, key: str | None = None) -> Record:
-    """The record of any run, or of the run with this key."""
+    """Record of a run. With `key`, refuses the record of another run."""
     path = directory / RECORD
     with _reading(path):
         data = path.read_bytes()
@@ -420,7 +420,7 @@ _DECODER = msgspec.json.Decoder(Record)
 
 
 def _impossible(record: Record) -> str:
-    """What is wrong with a record of the right shape; empty if nothing."""
+    """Error in a well-formed record; empty if none."""
     metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
     infinite = [name for name, value in metrics.items() if not math.isfinite(value)]
     unknown = metrics.keys() - possible(record["classes"]).keys() if record["measured_by"] == measuring_id() else ()
@@ -449,7 +449,7 @@ def _read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
 
 
 def _check_tables(directory: Path, record: Record) -> None:
-    """See that each table is there as it was written, without parsing it."""
+    """Verifies that each table is unaltered, without parsing."""
     for name in TABLES:
         path = directory / f"{name}.parquet"
         with _reading(path), path.open("rb") as file:
@@ -466,7 +466,7 @@ def _check(found: Checksum, wanted: Checksum) -> None:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Name the file of a result in whatever goes wrong while it is read."""
+    """Adds the file's name to errors while reading a result."""
     try:
         yield
     except FileNotFoundError:
@@ -481,7 +481,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _way_out(place: Path) -> Iterator[None]:
-    """Say what to do about a damaged result."""
+    """Adds the remedy to the error for a damaged result."""
     try:
         yield
     except DamagedResult as damage:

@@ -1,7 +1,7 @@
-"""Which of the stored runs count: one rule for everything that reads a store.
+"""Choice of the stored runs that count: one rule for all readers of a store.
 
-Of runs that agree in scenario, scheme, seed and settings the newest counts, and supersedes the others. What counts in
-one scenario must come from the same code.
+Of runs that agree in scenario, scheme, seed and settings, the newest counts and supersedes the others. All that count
+in one scenario must come from the same code.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -23,24 +23,24 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs of a store, those that count apart from those that newer runs superseded."""
+    """Runs of a store: current and superseded ones."""
 
     current: Sequence[Path]
     superseded: Sequence[Path]
     results: Mapping[Path, Result]
-    """All of them, those that failed too."""
+    """All runs, failed ones included."""
     failed: Sequence[Path] = ()
-    """The runs that failed, and have not been done since."""
+    """Failed runs that were not repeated since."""
 
     def origin(self, place: Path) -> Provenance:
-        """Where a run came from."""
+        """Provenance of a run."""
         return self.results[place].provenance
 
 
 def supersede(results: Mapping[Path, Result]) -> Selection:
-    """Tell the newest run of each kind from the others; both in the order of the results.
+    """Separates the newest of equal runs from older ones; both keep the order of the results.
 
-    A run that failed supersedes older failures alone, and is left out if the same has been done, whenever that was.
+    A failed run supersedes older failures only. It is left out if the same run ever succeeded.
     """
     seen: set[Hashable] = set()
     newest = set()
@@ -65,7 +65,7 @@ def supersede(results: Mapping[Path, Result]) -> Selection:
 
 
 def check_one_code(directory: Path, selection: Selection) -> None:
-    """Refuse runs of one scenario from different builds, sources or files: a `ConfigError` that has the remedy."""
+    """Refuses runs of one scenario from different builds, sources or files. The `ConfigError` has the remedy."""
     measured_by = {
         record["measured_by"]
         for place in selection.current
@@ -89,9 +89,9 @@ def check_one_code(directory: Path, selection: Selection) -> None:
 
 
 def sorted_pairs(origins: Iterable[Provenance]) -> list[str]:
-    """The pairs of keys set in step whose numbers ascend together, as a `--zip` that sorts numbers makes them.
+    """Pairs of zipped keys whose numbers ascend together, a sign of `--zip` with sorted values.
 
-    Links, whose keys have equal values, are left out. So are pairs of words, which were not sorted.
+    Excludes links, whose keys have equal values, and words, which were not sorted.
     """
     found = []
     for scenario, group in _grouped(origins, lambda each: each["scenario"]):
@@ -109,14 +109,14 @@ def sorted_pairs(origins: Iterable[Provenance]) -> list[str]:
 
 
 def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
-    """The settings that are more than words and say more than which code it was."""
+    """Settings that affect results, without title and source of a law."""
     return frozenset((each["key"], each["value"]) for each in settings if each["key"] not in ("title", SOURCE))
 
 
 class _Identities:
-    """What makes two runs the same one, whatever code made them: either of two things.
+    """Identities of runs across code versions; one match of two suffices.
 
-    All values are equal; or all values that somebody chose are, and only defaults differ, as they may between builds.
+    Either all values are equal, or all explicitly set values are, and only defaults differ, as they may between builds.
     """
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class _Identities:
         return {(*run, which, scenario[which], scheme[which]) for which in (0, 1)}
 
     def _values(self, settings: Sequence[Setting]) -> tuple[Hashable, Hashable]:
-        """All values, and those that somebody chose. Runs of a log share their settings, which are read once."""
+        """All values, and explicitly set values. Cached, because runs of a log share settings objects."""
         if id(settings) not in self._known:
             chosen = [setting for setting in settings if setting["source"] != "default"]
             self._known[id(settings)] = decisive(settings), decisive(chosen)
@@ -144,7 +144,7 @@ def _source(origin: Provenance) -> str | None:
 
 
 def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Provenance], Hashable]) -> None:
-    """Refuse runs whose code differs, and say which are to be run again: all but those like the newest."""
+    """Refuses runs with different code, and names those to repeat: all unlike the newest."""
     newest = max(origins, key=lambda each: (each["finished_at"], each["key"]))
     others = [origin for origin in origins if code(origin) != code(newest)]
     if not others:
@@ -156,7 +156,7 @@ def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Prove
 
 
 def _named(origins: Sequence[Provenance]) -> str:
-    """Runs by scheme, settings and seeds, as they are asked for on the command line."""
+    """Runs by scheme, settings and seeds, in the command line's terms."""
     groups = _grouped(origins, lambda each: (each["scheme"], _set(each)))
     texts = [
         f"{scheme}{settings}, {_numbers(sorted({origin['seed'] for origin in group}))}"
@@ -167,12 +167,12 @@ def _named(origins: Sequence[Provenance]) -> str:
 
 
 def _set(origin: Provenance) -> str:
-    """What was changed for a run, as options."""
+    """Changes of a run, as options."""
     return "".join(f" --set {key}={value}" for key, value in changed(origin).items())
 
 
 def _numbers(seeds: Sequence[int]) -> str:
-    """Seeds, as a range where they are one."""
+    """Seeds as text, as a range if consecutive."""
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
     if seeds[-1] - seeds[0] == len(seeds) - 1:
