@@ -1,1 +1,1 @@
-"""What people see: tables for the terminal, plots and pages."""
+"""Output for people: terminal tables, plots and pages."""

@@ -1,4 +1,4 @@
-"""The answer of a comparison: at each point the winner by each metric, a tie, or an open order.
+"""Answer of a comparison: winner by each metric at each point, a tie, or an open order.
 
 The winner comes from multiple comparisons with the best (J. C. Hsu, Ann. Stat. 12, 1984) on the intervals of the paired
 differences, with the level divided by the number of other schemes (Bonferroni). Points and metrics are not corrected.
@@ -29,13 +29,13 @@ from shortflow.report.wording import headline_metrics, metrics_of, number, schem
 from shortflow.results import Results, mean_table
 
 NEAR, WITHIN = 1.05, 1.1
-"""Schemes tie if the factor between them is at most this, and its interval ends within that."""
+"""Schemes tie if their factor is at most the first number, and its interval within the second."""
 _BEYOND = 10
-"""A percentile is steady with so many flows beyond it in a seed."""
+"""Flows beyond a percentile, per seed, for a steady estimate."""
 _MOST_POINTS = 20
-"""So many points have a line each."""
+"""Most points with a line each."""
 _FAR = 10_000
-"""More seeds than this are not asked for."""
+"""Most further seeds to suggest."""
 EVERY_FLOW = "All measured flows finished."
 CORRECTED = (
     "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
@@ -52,15 +52,15 @@ class Standing:
     scheme: str
     mean: Estimate
     factor: Estimate | None
-    """The relative difference from the baseline; none where it has no sign."""
+    """Relative difference from the baseline; None without a sign."""
     place: Place
     more_seeds: int | None = None
-    """About how many more seeds would settle an open order; none above 10,000, and with one seed."""
+    """Estimated further seeds to settle an open order; None above 10,000, and with one seed."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """The schemes by one metric at one point, the best first."""
+    """Schemes by one metric at one point, best first."""
 
     metric: Metric
     at: str
@@ -68,51 +68,51 @@ class Line:
 
     @property
     def leaders(self) -> list[str]:
-        """The schemes that may be the best."""
+        """Schemes that may be the best."""
         return [each.scheme for each in self.standings if each.place != "worse"]
 
     @property
     def outcome(self) -> Literal["winner", "tie", "open"]:
-        """Winner, tie or open."""
+        """Outcome of the line."""
         places = {each.place for each in self.standings}
         return "open" if "open" in places else "tie" if "tie" in places else "winner"
 
     @property
     def more_seeds(self) -> int | None:
-        """About how many more seeds would settle an open order."""
+        """Estimated further seeds to settle an open order; None if nothing is open, or if too many."""
         wanted = [each.more_seeds for each in self.standings if each.place == "open"]
         return max((each for each in wanted if each), default=0) if wanted and None not in wanted else None
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The answer of results, at all their points."""
+    """Answer of results at all their points."""
 
     study: Results
     baseline: str
     lines: Sequence[Line]
     rest_on_few: Sequence[Metric] = ()
-    """The metrics whose differences are warned about where they rest on few events; the headlines unless given."""
+    """Metrics with warnings on few events (default: headlines)."""
 
     def of(self, metric: Metric) -> list[Line]:
-        """The lines of a metric."""
+        """Lines of a metric."""
         return [line for line in self.lines if line.metric == metric]
 
     @property
     def metrics(self) -> list[Metric]:
-        """The metrics, each once."""
+        """Metrics, each once."""
         return list(dict.fromkeys(line.metric for line in self.lines))
 
     @property
     def words(self) -> list[str]:
-        """A sentence for each metric over all points, then one for each point if there are several, then caveats."""
+        """One sentence per metric over all points, then one per point if several, then caveats."""
         over_points = [self._over_points(metric) for metric in self.metrics]
         at_points = self.at_points if len(self.study.points) > 1 else []
         return [*over_points, *at_points, *self._few_flows(), *notes(self.study, self.rest_on_few)]
 
     @property
     def at_points(self) -> list[str]:
-        """A sentence for each point."""
+        """One sentence per point."""
         found = []
         for point in self.study.points[:_MOST_POINTS]:
             here = [line for line in self.lines if line.at == point.label]
@@ -132,7 +132,7 @@ class Ranking:
         return f"{title(metric)}: {'; '.join(self._group(group) for group in groups)}."
 
     def _group(self, lines: Sequence[Line]) -> str:
-        """Neighbouring points with the same outcome."""
+        """Text on neighbouring points with the same outcome."""
         at = lines[0].at if len(lines) == 1 else f"{lines[0].at} to {lines[-1].at}"
         where = f"at {self.study.x_name} {at}"
         factors = [1 + best.factor.value for line in lines if (best := line.standings[0]).factor]
@@ -141,7 +141,7 @@ class Ranking:
         return f"{_verdict(lines[0])} {where}{beside}{_would_tell(lines)}"
 
     def _at_length(self, line: Line) -> str:
-        """The only point: the value of the best and every factor of the baseline."""
+        """Text on the only point: value of the best scheme, and factors over the baseline."""
         best = line.standings[0]
         scale = scale_for(line.metric.unit, [best.mean.value])
         text = f"{_verdict(line)}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}"
@@ -161,7 +161,7 @@ class Ranking:
         return line.outcome != "open" and self.baseline not in line.leaders
 
     def _few_flows(self) -> Iterator[str]:
-        """The percentiles that rest on few flows."""
+        """Notes on percentiles from few flows."""
         for metric in self.metrics:
             found = place(metric)
             if found is None or found[0] is None or found[0] >= 100:
@@ -179,7 +179,7 @@ class Ranking:
 
 
 def answer(study: Results, metrics: Sequence[Metric] = (), baseline: str | None = None) -> Ranking:
-    """The answer of results by some metrics, or by the headlines, beside a baseline, or the first scheme."""
+    """Answer by some metrics (default: headlines), with a baseline (default: the first scheme)."""
     schemes = study.schemes
     if baseline is not None and baseline not in schemes:
         raise unknown_name("scheme of these runs", baseline, schemes)
@@ -194,9 +194,9 @@ def answer(study: Results, metrics: Sequence[Metric] = (), baseline: str | None 
 
 
 def headlines(study: Results) -> list[Metric]:
-    """By the field's convention: p99 slowdown and mean FCT of short flows, goodput of long flows; times of tasks first.
+    """Headline metrics: task times, p99 slowdown and mean FCT of short flows, goodput of long flows.
 
-    Without flows up to 100 KB, the completion times of the first class.
+    Without flows up to 100 KB, FCTs of the first class replace those of short flows.
     """
     known = set(study.metrics.values())
     short = [each for each in (SHORT_P99, SHORT_MEAN) if each in known]
@@ -206,7 +206,7 @@ def headlines(study: Results) -> list[Metric]:
 
 
 def _on_common_seeds(point: Results) -> Results:
-    """The runs with seeds that all schemes have."""
+    """Runs with seeds that all schemes have."""
     seeds = [{run.seed for run in point.runs if run.scheme == scheme} for scheme in point.schemes]
     common = set.intersection(*seeds) if seeds else set()
     kept = [run for run in point.done if run.seed in common]
@@ -230,9 +230,9 @@ def _line(point: Results, metric: Metric, baseline: str, at: str) -> Line | None
 
 
 def _beside(point: Results, metric: Metric, best: str, other: str, among: int) -> tuple[Place, int | None]:
-    """The place of a scheme beside the best of several, and how many more seeds would settle an open order."""
+    """Position of a scheme relative to the best, and further seeds to settle an open order."""
     found = point.relation(best, other, metric.name, among)
-    if found is None:  # the other's mean is zero
+    if found is None:  # the other mean is zero
         return ("tie" if point.mean(best, metric.name) == point.mean(other, metric.name) else "open"), None
     low, high = found.ci95 or (-1.0, math.inf)
     if low > 0 and not found.upper_bound if metric.more_is_better else high < 0 and not found.lower_bound:
@@ -298,7 +298,7 @@ def _line_table(line: Line) -> dict[str, Any]:
 
 
 def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
-    """Unfinished flows, seeds, and events that few seeds have."""
+    """Notes on unfinished flows, seeds, and events of few seeds."""
     yield from _unfinished(study)
     if len(study.seeds) == 1:
         yield "One seed has no interval: run several seeds."
@@ -314,7 +314,7 @@ def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
 
 
 def _unfinished(study: Results) -> Iterator[str]:
-    """How many flows of all points and seeds did not finish, if any are finite."""
+    """Numbers of unfinished flows over all points and seeds, if any are finite."""
     counted = {scheme: _counts(study, scheme) for scheme in study.schemes}
     if not any(total for _, total in counted.values()):
         return
@@ -325,16 +325,16 @@ def _unfinished(study: Results) -> Iterator[str]:
 
 
 def _counts(study: Results, scheme: str) -> tuple[int, int]:
-    """How many flows of all seeds that started in the measured time did not finish, and how many there were."""
+    """Numbers of unfinished and of all measured flows over all seeds."""
     rows = [row for run in study.runs if run.scheme == scheme for row in run.rows]
     late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
     return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
 
 
 def few_events(comparison: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
-    """The first metric, of some or of the headline ones, with a difference that rests on few events: the largest such.
+    """Warning for the first metric (default: of the headlines) with a difference that rests on few events.
 
-    How many other differences do is told too.
+    Names the largest such difference, and the number of others.
     """
     found = [
         (-place, difference.allowance, f"{scheme} vs {baseline} in {metric.name}", difference)
@@ -349,7 +349,7 @@ def few_events(comparison: Results, metrics: Sequence[Metric] = ()) -> Iterator[
 
 
 def few_events_of(difference: Estimate, what: str) -> str:
-    """The warning of a difference that rests on few events; empty of another."""
+    """Warning for a difference that rests on few events; empty for others."""
     if (few := difference.few_events) is None:
         return ""
     text = (

@@ -1,4 +1,4 @@
-"""Plots drawn with plotly, from nothing but their numbers."""
+"""Draws plots with plotly from their numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from shortflow.report.plotting import error_bars, labelled, log_axis, percentage
 
 _PALE = 0.35
 _WIDE = 1.6
-"""So much wider than others are panels over time."""
+"""Width of panels over time, relative to others."""
 _INK = "#1f2937"
 _HOLLOW = "rgba(0,0,0,0)"
 _AT_LEAST = "≥"
@@ -21,7 +21,7 @@ _FRAME = {"showline": True, "linecolor": "#9ca3af", "gridcolor": "#e5e7eb", "zer
 
 
 def draw(plot: AnyPlot) -> go.Figure:
-    """The figure of a plot."""
+    """Figure of a plot."""
     if isinstance(plot, HeatPlot):
         return _styled(draw_heat(plot), framed=False)
     if isinstance(plot, ParallelPlot):
@@ -31,21 +31,21 @@ def draw(plot: AnyPlot) -> go.Figure:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A plot as pages show it: each panel by itself, so that they stand where there is room, and a legend for all."""
+    """A plot for pages: separate panels that flow with the width, and a common legend."""
 
     plot: AnyPlot
     panels: Sequence[tuple[str, go.Figure]]
-    """A title and a figure each."""
+    """Title and figure of each panel."""
     legend: Sequence[tuple[str, str, Look]]
-    """A name, what plotly calls its group, and its look."""
+    """Name, plotly's group, and look of each entry."""
     menu: Mapping[str, str] = field(default_factory=dict)
-    """What it says for each point, as plotly knows this."""
+    """Label of each point, by plotly's name."""
     shown: str = ""
-    """The point that is shown at first."""
+    """Point shown at first."""
 
 
 def drawn(plot: AnyPlot) -> Drawn:
-    """A plot for a page, whose script shows the chosen point and hides what the legend turns off."""
+    """A plot for a page. The page's script selects the point and hides series."""
     if isinstance(plot, HeatPlot):
         cells = [cell for each in plot.maps for row in each.cells for cell in row if cell is not None]
         whole = replace(plot, colour=replace(plot.colour, window=(min(cells, default=0.0), max(cells, default=1.0))))
@@ -58,20 +58,20 @@ def drawn(plot: AnyPlot) -> Drawn:
         (panel.title, _for_page(draw(replace(plot, panels=[replace(panel, title="")], menu={}))))
         for panel in plot.panels
     ]
-    named = {place for panel in plot.panels for place in panel.x.categories}  # by the axis
+    named = {place for panel in plot.panels for place in panel.x.categories}  # named by the axis
     names = [each.scheme for panel in plot.panels for each in panel.series if each.scheme not in named]
     menu = {plain(point): text for point, text in plot.menu.items()}
     return Drawn(plot, panels, _legend(names), menu, plain(plot.shown or ""))
 
 
 def _legend(names: Iterable[str]) -> list[tuple[str, str, Look]]:
-    """What the legend says; nothing of a name that stands alone, and that headings tell."""
+    """Entries of the legend; empty for a single scheme, named in headings."""
     found = list(dict.fromkeys(names))
     return [(name, plain(name), look_of(name)) for name in found] if len(found) > 1 or any(map(is_ideal, found)) else []
 
 
 def _for_page(figure: go.Figure, top: int = 12) -> go.Figure:
-    """Without what the page has around its figures."""
+    """Removes parts of a figure that the page supplies."""
     figure.update_layout(showlegend=False, height=None, margin={"l": 8, "r": 18, "t": top, "b": 8}, uirevision=True)
     figure.update_xaxes(automargin=True)
     figure.update_yaxes(automargin=True)
@@ -112,12 +112,12 @@ def _draw_panels(plot: Plot) -> go.Figure:
 
 
 def _is_level(panel: Panel, series: Series) -> bool:
-    """Whether its mark stands at none of the axis' places, as that of an ideal scheduler beside bars."""
+    """True if its mark has no place on the axis, such as an ideal scheduler beside bars."""
     return panel.mark == "bars" and not set(series.x) & set(panel.x.categories)
 
 
 def _add_level(figure: go.Figure, series: Series, column: int, in_legend: set[tuple[str, str | None]]) -> None:
-    """A line across the panel."""
+    """Adds a line across the panel."""
     name = (series.scheme, series.at)
     figure.add_shape(
         type="line",
@@ -146,7 +146,7 @@ def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
     elif panel.mark == "steps":
         yield from _steps(series, name)
     elif panel.mark == "band":
-        yield go.Scatter(**common, mode="lines+markers", **_marks(series, look))  # first, as the legend shows it
+        yield go.Scatter(**common, mode="lines+markers", **_marks(series, look))  # first, for the legend
         yield from _band(series, look)
     elif panel.mark == "scatter":
         mode = "lines+markers" if series.joined else "markers"
@@ -171,7 +171,7 @@ def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
 
 
 def _marks(series: Series, look: Look) -> dict[str, object]:
-    """Marks, hollow where they are lower bounds, and the line between them."""
+    """Marks with lines between them; hollow for lower bounds."""
     symbols = [f"{look.symbol}-open" if low else look.symbol for low in _low(series)]
     marks: dict[str, object] = {"line": look.line, "marker": {"size": 8, "symbol": symbols, "color": look.colour}}
     if series.labels:
@@ -180,7 +180,7 @@ def _marks(series: Series, look: Look) -> dict[str, object]:
 
 
 def _band(series: Series, look: Look) -> Iterator[go.Scatter]:
-    """The area between the ends of the intervals, where marks have one."""
+    """Area between the ends of the intervals."""
     ends = [(x, pair) for x, pair in zip(series.x, _ends(series), strict=True) if pair]
     x = _shown([place for place, _ in ends])
     common = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
@@ -189,8 +189,8 @@ def _band(series: Series, look: Look) -> Iterator[go.Scatter]:
 
 
 def _steps(series: Series, name: str) -> Iterator[go.Scatter]:
-    """A distribution; where it is a lower bound, it is pale."""
-    if not series.x:  # none finished, which the legend says
+    """A distribution; pale where it is a lower bound."""
+    if not series.x:  # no flow finished; the legend says so
         yield go.Scatter(name=name, x=[None], y=[None], mode="lines", line=look_of(series.scheme).line)
     exact = _low(series).count(False)
     line = {**look_of(series.scheme).line, "shape": "hv"}
@@ -203,7 +203,7 @@ def _steps(series: Series, name: str) -> Iterator[go.Scatter]:
 
 
 def _name(panel: Panel, series: Series) -> str:
-    """What the legend says: the scheme, and in a distribution how many of its flows are missing."""
+    """Legend text: the scheme, and in distributions the share of unfinished flows."""
     share = series.unfinished_share
     missing = (
         f" ({percentage(share)} unfinished)" if panel.mark == "steps" and isinstance(share, float) and share > 0 else ""
@@ -212,7 +212,7 @@ def _name(panel: Panel, series: Series) -> str:
 
 
 def _bounds(series: Series, position: str) -> dict[str, object]:
-    """The sign beside marks that are lower bounds."""
+    """Sign beside marks that are lower bounds."""
     if not any(series.lower_bound):
         return {}
     text = [_AT_LEAST if low else "" for low in series.lower_bound]
@@ -220,7 +220,7 @@ def _bounds(series: Series, position: str) -> dict[str, object]:
 
 
 def _bar_look(series: Series) -> dict[str, object]:
-    """Bars, hollow where they are lower bounds."""
+    """Bars, hollow for lower bounds."""
     look = look_of(series.scheme)
     low = _low(series)
     colours = [_HOLLOW if each else look.colour for each in low]
@@ -228,7 +228,7 @@ def _bar_look(series: Series) -> dict[str, object]:
 
 
 def _whiskers(series: Series) -> dict[str, object] | None:
-    """Error bars in the colour of text, as the lower half of each stands on its bar."""
+    """Error bars in the text colour, visible against their bars."""
     found = error_bars(series.y, _ends(series))
     return found and {**found, "color": _INK}
 
@@ -246,13 +246,13 @@ def _shown(places: Sequence[float | str]) -> list[float | str]:
 
 
 def _values(panel: Panel, side: str) -> list[float]:
-    """All numbers along one axis, the ends of intervals included."""
+    """All numbers along an axis, with the ends of intervals."""
     ends = [end for each in panel.series for pair in each.ci95 or () if pair for end in pair] if side == "y" else []
     return ends + [value for each in panel.series for value in getattr(each, side) if not isinstance(value, str)]
 
 
 def _axis(axis: Axis, values: Sequence[float], *, from_zero: bool = False) -> dict[str, object]:
-    """An axis as plotly takes it. It is the same for all points of a study."""
+    """An axis for plotly, equal for all points of a study."""
     is_share = axis.unit == "share"
     shown: dict[str, object] = {"title_text": labelled(axis.label, "" if is_share else axis.unit), "type": axis.scale}
     if axis.scale == "log":
@@ -269,7 +269,7 @@ def _axis(axis: Axis, values: Sequence[float], *, from_zero: bool = False) -> di
 
 
 def _menu(plot: Plot, owners: Sequence[str | None]) -> dict[str, object]:
-    """A menu that shows the traces of one point; `owners` names the point of each trace."""
+    """A menu that selects a point; `owners` has the point of each trace."""
     buttons = [
         {
             "label": plain(text),

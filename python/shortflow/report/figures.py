@@ -1,4 +1,4 @@
-"""The plots of a study, as numbers: every axis names its unit, and every interval is a 95 % interval over the seeds."""
+"""Plots of a study as numbers. All axes name their unit; intervals are 95 % intervals over the seeds."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Literal
@@ -33,18 +33,18 @@ _WINDOW_S = 0.2
 _LOG_FROM_RATIO = 8.0
 _LOG_SWEEP_FROM_RATIO = 50.0
 _ROOM, _LOG_ROOM = 3.0, 10.0
-"""An axis goes so many times beyond its values for the ends of intervals."""
+"""Largest extension of an axis for intervals, relative to its values."""
 _SIZE_GROUPS = 10
 _NAMED = 6
-"""So many exceptions a caption names."""
+"""Most exceptions named in a caption."""
 
 Kind = Literal["fct", "fct_cdf", "by_size", "goodput", "queue"]
 Pools = Sequence[tuple[Results, str, pl.DataFrame]]
-"""The counted flows of one class under each scheme at each point, all seeds together."""
+"""Counted flows of one class by scheme and point, with seeds pooled."""
 
 
 def plots(study: Results) -> list[Plot]:
-    """All plots of a study that its runs have data for."""
+    """Plots of a study that its runs have data for."""
     finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, MEAN_FCT)}
     found = [_completion(study, flow_class) for flow_class in finite]
     found += _unfinished(study)
@@ -55,7 +55,7 @@ def plots(study: Results) -> list[Plot]:
 
 
 def plot_of(study: Results, kind: Kind, flow_class: str | None = None) -> Plot:
-    """One plot of a study, of a class of flows or else of the first that has it; a `ConfigError` where none has."""
+    """One plot of a study, for a class of flows (default: the first with data). Raises `ConfigError` without data."""
     if kind == "queue":
         for plot in _queue(study):
             return plot
@@ -78,7 +78,7 @@ def plot_of(study: Results, kind: Kind, flow_class: str | None = None) -> Plot:
 
 
 def _classes(study: Results, statistic: Statistic) -> list[str]:
-    """The classes of flows that have a statistic."""
+    """Classes of flows that have a statistic."""
     return [
         metric.flow_class for metric in study.metrics.values() if metric.flow_class and metric.statistic is statistic
     ]
@@ -103,7 +103,7 @@ def _sizes_differ(pools: Pools) -> bool:
 
 
 def _completion(study: Results, flow_class: str) -> Plot:
-    """Mean and 99th percentile of the completion time."""
+    """Mean and 99th percentile of FCT."""
     metrics = {"mean": Metric(MEAN_FCT, flow_class), "99th percentile": Metric(FCT[99], flow_class)}
     scale = _common_scale(study, *metrics.values())
     share, axis = Metric(UNFINISHED_SHARE, flow_class), Axis("completion time", scale.unit)
@@ -122,7 +122,7 @@ def _completion(study: Results, flow_class: str) -> Plot:
 
 
 def _unfinished(study: Results) -> Iterator[Plot]:
-    """The share of flows that did not finish, if there are any."""
+    """Share of unfinished flows, if there are any."""
     axis, scale = Axis("flows that did not finish", "%"), Scale(0.01, "%")
     panel = _estimates(study, Metric(UNFINISHED_OF_ALL), axis, scale, schemes=study.schemes)
     if any(any(series.y) for series in panel.series):
@@ -143,7 +143,7 @@ def _throughput(study: Results, flow_class: str) -> Plot:
 
 
 def _plot(study: Results, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
-    """A plot whose marks are estimates."""
+    """A plot of estimates."""
     series = panels[0].series
     shares = (
         (each.scheme, x, share)
@@ -174,11 +174,11 @@ def _estimates(
     may_be_log: bool = False,
     schemes: Sequence[str] = (),
 ) -> Panel:
-    """A metric of every scheme with its intervals: marks along the parameter, or bars when nothing varies.
+    """Panel of a metric by scheme, with intervals: marks along the parameter, or bars if nothing varies.
 
-    Unless these are named, ideal schedulers are beside the schemes, without intervals.
+    Without `schemes`, ideal schedulers are shown beside the schemes, without intervals.
 
-    `unfinished` is the metric that says how many of the flows did not finish.
+    `unfinished` is the metric for the share of unfinished flows.
     """
     series = []
     for scheme in schemes or [*study.schemes, *study.ideal_names]:
@@ -206,7 +206,7 @@ def _estimates(
 
 
 def _window(series: Sequence[Series], *, logarithmic: bool) -> Interval | None:
-    """The part of an axis that shows the values where intervals reach so far that these would be lost; else none."""
+    """Axis range of the values, if far wider intervals would hide them; else None."""
     values = [value for each in series for value in each.y]
     ends = [end for each in series for pair in each.ci95 or () if pair for end in pair]
     if not ends:
@@ -223,14 +223,14 @@ def _scaled(ends: Interval | None, scale: Scale) -> Interval | None:
 
 
 def _places(study: Results, points: Sequence[Results], scheme: str) -> list[float] | list[str]:
-    """Where a scheme's marks stand: at the numbers or the names of the points or, if there is one point, at its own."""
+    """Positions of a scheme's marks: numbers or names of the points, or its own name at a single point."""
     if study.axis:
         return [study.axis[0][point.label] for point in points]
     return [point.label if study.x_name else scheme for point in points]
 
 
 def _parameter_axis(study: Results) -> Axis:
-    """The axis of what varies."""
+    """Axis of the varying settings."""
     if not study.axis:
         labels = [point.label for point in study.points] if study.x_name else study.schemes
         return Axis(study.x_name or "", scale="category", categories=labels)
@@ -239,7 +239,7 @@ def _parameter_axis(study: Results) -> Axis:
 
 
 def _distribution(study: Results, flow_class: str, pools: Pools) -> Plot:
-    """The distribution of completion times at one point at a time; it ends at the share of flows that finished."""
+    """Distribution of FCTs, one point at a time; it ends at the share of finished flows."""
     scale = _common_scale(study, Metric(FCT[50], flow_class))
     series = []
     for point, scheme, flows in pools:
@@ -275,7 +275,7 @@ def _distribution(study: Results, flow_class: str, pools: Pools) -> Plot:
 
 
 def _slowdown(study: Results, flow_class: str, pools: Pools) -> Plot:
-    """Mean and 99th percentile of the slowdown, for ten groups of flows from the smallest to the largest."""
+    """Mean and 99th percentile of slowdown, for ten groups of flows by size."""
     series: dict[str, list[Series]] = {"mean": [], "p99": []}
     for point, scheme, flows in pools:
         groups = _by_size(flows)
@@ -307,7 +307,7 @@ def _slowdown(study: Results, flow_class: str, pools: Pools) -> Plot:
 
 
 def _measured_distribution(study: Results, flow_class: str, scale: Scale) -> list[Series]:
-    """The curve of measured flows, if there are any of the class."""
+    """Curve of measured flows, if the class has any."""
     flows = study.measured.of_class(flow_class) if study.measured else None
     if flows is None or flows.is_empty():
         return []
@@ -315,7 +315,7 @@ def _measured_distribution(study: Results, flow_class: str, scale: Scale) -> lis
 
 
 def _measured_slowdown(study: Results, flow_class: str, name: str) -> list[Series]:
-    """That of those measured flows whose time in an empty network is known."""
+    """Curve of measured flows with a known ideal FCT."""
     flows = study.measured.of_class(flow_class).drop_nulls("elapsed_slowdown") if study.measured else None
     if flows is None or flows.is_empty():
         return []
@@ -324,7 +324,7 @@ def _measured_slowdown(study: Results, flow_class: str, name: str) -> list[Serie
 
 
 def _queue(study: Results) -> Iterator[Plot]:
-    """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
+    """Queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
     port, among = _busiest_port(study)
     over_time, shares, seeds = [], [], set()
     for point in study.points:
@@ -373,7 +373,7 @@ def _versus(study: Results) -> str:
 
 
 def _bars_note(study: Results, series: Sequence[Series]) -> str:
-    """How many seeds the error bars are of, and which marks have fewer."""
+    """Number of seeds of the error bars, and marks with fewer."""
     counted = [each for each in series if each.seeds]
     marks = [(each.scheme, x, seeds) for each in counted for x, seeds in zip(each.x, each.seeds or (), strict=True)]
     most = max((seeds for *_, seeds in marks), default=1)
@@ -389,7 +389,7 @@ def _bars_note(study: Results, series: Sequence[Series]) -> str:
 
 
 def _bounds_note(series: Sequence[Series]) -> str:
-    """What hollow marks mean, if there are any."""
+    """Meaning of hollow marks, if there are any."""
     if not any(any(each.lower_bound) for each in series):
         return ""
     return (
@@ -399,13 +399,13 @@ def _bounds_note(series: Sequence[Series]) -> str:
 
 
 def _ideal_note(study: Results, series: Sequence[Series]) -> str:
-    """What thin grey lines are, if there are any."""
+    """Meaning of thin grey lines, if there are any."""
     ideal = any(each.scheme in study.ideal_names for each in series)
     return "Thin grey lines: ideal schedulers of a link that loses nothing, on the same flows." if ideal else ""
 
 
 def _unfinished_note(study: Results, shares: Iterable[tuple[str, float | str, float]]) -> str:
-    """Which schemes left flows unfinished at which points, and what share."""
+    """Schemes and points with unfinished flows, and their shares."""
     found = [f"{_mark_name(study, scheme, at)}: {percentage(share)}" for scheme, at, share in shares if share > 0]
     return f"Not finished: {_listed(found)}." if found else ""
 
@@ -421,7 +421,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _pooled(study: Results) -> str:
-    """Which seeds are pooled, and for which schemes there are fewer."""
+    """Pooled seeds, and schemes with fewer."""
     by_scheme: dict[str, set[int]] = {}
     for point in study.points:
         for run in point.runs:
@@ -443,12 +443,12 @@ def _seeds(some: Set[int]) -> str:
 
 
 def _spans(values: Sequence[float], ratio: float) -> bool:
-    """Whether positive values differ by more than a ratio."""
+    """True if positive values differ by more than a ratio."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > ratio
 
 
 def _common_scale(study: Results, *metrics: Metric) -> Scale:
-    """One unit for all schemes and points of some metrics of one kind."""
+    """Common unit for all schemes and points of metrics of one kind."""
     estimates = [
         point.mean(scheme, metric.name) for point in study.points for scheme in point.schemes for metric in metrics
     ]
@@ -456,20 +456,20 @@ def _common_scale(study: Results, *metrics: Metric) -> Scale:
 
 
 def _share(flows: pl.DataFrame) -> float:
-    """The share of flows that did not finish."""
+    """Share of unfinished flows."""
     return float(flows["censored"].sum()) / flows.height
 
 
 def _left_open(study: Results, pools: Pools) -> str:
-    """Which pools have flows that did not finish."""
+    """Pools with unfinished flows."""
     return _unfinished_note(study, ((scheme, point.label, _share(flows)) for point, scheme, flows in pools))
 
 
 def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
-    """Up to ten groups of about equally many flows by size, those of one size in one group.
+    """Up to ten groups of about equal numbers of flows by size; equal sizes stay together.
 
-    Columns: `size_kb` (median), `mean` and `p99` of the slowdown, `mean_bound` and `p99_bound` (whether they are lower
-    bounds), `unfinished_share`.
+    Columns: `size_kb` (median), `mean` and `p99` of the slowdown, `mean_bound` and `p99_bound` (true for lower bounds),
+    `unfinished_share`.
     """
     tenth = (pl.col("size_bytes").rank("min") - 1) * _SIZE_GROUPS // pl.len()
     rows = []
@@ -490,9 +490,9 @@ def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _quantiles(values: npt.NDArray[np.float64], counted: int) -> tuple[list[float], list[float]]:
-    """An empirical distribution of values among `counted`, thinned to a few hundred points.
+    """Empirical distribution of values among `counted`, thinned to a few hundred points.
 
-    Its extremes are there, and so are the nearest ranks of the percentiles that tables have.
+    Includes the extremes and the nearest ranks of the tables' percentiles.
     """
     ordered = np.sort(values)
     if not len(ordered):
@@ -504,9 +504,9 @@ def _quantiles(values: npt.NDArray[np.float64], counted: int) -> tuple[list[floa
 
 
 def _busiest_port(study: Results) -> tuple[str, str]:
-    """The measured port with the longest mean queue, the same for all schemes and points; and what it was chosen from.
+    """Measured port with the longest mean queue over all schemes and points, and the candidates.
 
-    The former is empty where no port was measured.
+    The port is empty if none was measured.
     """
     ports = pl.concat(
         each.ports.filter(pl.col("port").is_in(each.meta["measured_ports"]))

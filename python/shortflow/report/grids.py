@@ -1,4 +1,4 @@
-"""Drawings of what has more than two axes: heat maps of two keys, and bundles of lines through parallel axes."""
+"""Draws data of more than two axes: heat maps of two keys, and lines through parallel axes."""
 
 import math
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from shortflow.report.plotting import labelled, plain
 
 _COLOURS = "Cividis"
 _MOST_NUMBERED = 20
-"""With more columns than this side by side, cells do not write their numbers."""
+"""Most columns side by side for cells with numbers."""
 _MOST_BESIDE = 4
-"""So many heat maps stand in a row."""
+"""Most heat maps in a row."""
 _ROW_PX = 330
 _BETWEEN_PX = 110
-"""Between two rows stand the upper axis, its values upright where they are many, and the title of the map below."""
+"""Space between rows, for the upper axis with upright labels and the title of the map below."""
 
 
 def draw_heat(plot: HeatPlot) -> go.Figure:
-    """Heat maps beside and below one another."""
+    """A grid of heat maps."""
     panels = plot.maps
     columns = min(len(panels), _MOST_BESIDE)
     rows = math.ceil(len(panels) / columns)
@@ -77,7 +77,7 @@ def _heat(panel: HeatMap, colour: Axis, known: Sequence[float], *, numbered: boo
 
 
 def draw_parallel(plot: ParallelPlot) -> go.Figure:
-    """Parallel axes, each from its low end to its high end, and lines through them."""
+    """Parallel axes, each from its low to its high end, and lines through them."""
     figure = go.Figure()
     names = [f"{number}" for number, _ in enumerate(plot.axes)]
     for lines in plot.groups:
@@ -100,7 +100,7 @@ def draw_parallel(plot: ParallelPlot) -> go.Figure:
 
 
 def _lines(plot: ParallelPlot, lines: Lines, names: Sequence[str]) -> go.Scatter:
-    """All lines of a group as one trace, with gaps between them."""
+    """All lines of a group as one trace with gaps."""
     look = look_of(lines.group)
     x: list[str | None] = []
     y: list[float | None] = []
@@ -124,7 +124,7 @@ def _lines(plot: ParallelPlot, lines: Lines, names: Sequence[str]) -> go.Scatter
 
 
 def _height(axis: Axis, value: float) -> float:
-    """Where a value stands between the ends of its axis."""
+    """Relative position of a value between the ends of its axis."""
     low, high = axis.window or (0.0, 1.0)
     if axis.scale == "log":
         low, high, value = (math.log(each) for each in (low, high, value))

@@ -1,4 +1,4 @@
-"""How each scheme looks in plots: the same in every report, whatever it is shown beside."""
+"""Look of each scheme in plots, equal in all reports."""
 
 import functools
 import zlib
@@ -9,8 +9,8 @@ from typing import Literal
 from shortflow import _core
 from shortflow.measured import MEASURED
 
-# Each has a contrast of 3 or more on white and on the dark page, so that a scheme has one colour on both; the first
-# eight are about as far apart as Okabe and Ito's.
+# Each has a contrast of 3 or more on the white and the dark page, so schemes have one colour on both. The first
+# eight are about as distinct as Okabe and Ito's.
 PALETTE = (
     *("#d55e00", "#7e57c2", "#8c6d1f", "#009e73", "#0072b2", "#b87c00", "#c75d9b", "#00909e"),
     *("#d9413b", "#5b8c2a", "#4f7bd9", "#a6564f", "#9c4dc0", "#cf4b6b", "#2a8fd0", "#7a8a00"),
@@ -19,7 +19,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "
 DASHES = ("solid", "dash", "dot", "dashdot")
 HATCHES = ("", "/", ".", "x")
 _MUTED = ("#6f7782", "#8a7350", "#5f8575", "#8a6a80", "#5c7f9c")
-"""Of ideal schedulers; they too have a contrast of 3 or more on both pages."""
+"""Colours of ideal schedulers, with a contrast of 3 or more on both pages."""
 _THIN_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 _STROKES = {
     "solid": "",
@@ -33,7 +33,7 @@ _STROKES = {
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and symbol, and what tells schemes of one colour apart."""
+    """Colour and symbol, and features that separate schemes of one colour."""
 
     colour: str
     symbol: str
@@ -41,27 +41,27 @@ class Look:
     hatch: str
     opacity: float = 1.0
     width: float = 2.0
-    """Of lines."""
+    """Width of lines."""
 
     @property
     def pale(self) -> str:
-        """The colour of an area below lines."""
+        """Colour of an area below lines."""
         red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
         return f"rgba({red},{green},{blue},0.18)"
 
     @property
     def line(self) -> dict[str, object]:
-        """A line as plotly takes it."""
+        """A line for plotly."""
         return {"color": self.colour, "width": self.width, "dash": self.dash}
 
     @property
     def strokes(self) -> str:
-        """The dash as SVG has it."""
+        """The dash for SVG."""
         return _STROKES.get(self.dash, "")
 
     @property
     def bar(self) -> dict[str, object]:
-        """A bar as plotly takes it."""
+        """A bar for plotly."""
         return {"color": self.colour, "pattern": {"shape": self.hatch}}
 
 
@@ -75,11 +75,11 @@ GROUPS = {
     INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
     GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),
 }
-"""The looks of measured flows, and of what parameters are worth where marks are choices of these and not schemes."""
+"""Looks of measured flows, and of trials by quality."""
 
 
 def look_of(scheme: str) -> Look:
-    """The look of a scheme by its place in the registry, of a user's own scheme by its name, or of a group."""
+    """Look of a scheme by its place in the registry, of a user's scheme by its name, or of a group."""
     if scheme in GROUPS:
         return GROUPS[scheme]
     if is_ideal(scheme):
@@ -93,7 +93,7 @@ def look_of(scheme: str) -> Look:
 
 
 def colours_of(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each curve: a scheme's is its own, what is none has those that are left."""
+    """One colour per curve: schemes have their own, other names get the remaining colours."""
     every = list(dict.fromkeys(names))
     found = {name: look_of(name).colour for name in every if name in _places("schemes")}
     free = [each for each in PALETTE if each not in found.values()] or PALETTE
@@ -102,7 +102,7 @@ def colours_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def is_ideal(scheme: str) -> bool:
-    """Whether this is an ideal scheduler, which plots show as a thin grey line."""
+    """True for an ideal scheduler, shown as a thin grey line."""
     return scheme in _places("ideal")
 
 

@@ -1,4 +1,4 @@
-"""Pages from templates: whatever is put into them is escaped, and plots are data that one script draws."""
+"""Pages from templates. All inserted text is escaped; plots are data drawn by one script."""
 
 import functools
 import re
@@ -12,20 +12,20 @@ from plotly.offline import get_plotlyjs
 
 
 def page(template: str, **values: object) -> str:
-    """The page that a template below this package makes of some values.
+    """Renders a page from a template of this package.
 
-    Only scripts with the page's nonce run: browsers refuse all others.
+    Browsers run only scripts with the page's nonce.
     """
     return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), plotly=_plotly_code(), **values)
 
 
 def part(template: str, **values: object) -> str:
-    """A part of a page of somebody else's, without plots that scripts draw."""
+    """Renders a part of a foreign page, without scripts."""
     return _environment().get_template(template).render(**values)
 
 
 def markdown(template: str, **values: object) -> str:
-    """The Markdown that a template makes of some values. It includes parts, for macros would escape twice."""
+    """Renders Markdown. Templates include parts, because macros would escape twice."""
     return _markdown_environment().get_template(template).render(**values)
 
 
@@ -52,7 +52,7 @@ def _templates() -> Environment:
 
 
 def _as_markdown(text: object) -> str:
-    """Text of which Markdown makes nothing else, in one line, so that it may stand in a table's cell."""
+    """Text escaped for Markdown, in one line, for table cells."""
     plain = re.sub(r"\s*\n\s*", " ", str(text)).replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"([\\`*|]|\](?=[(\[]))", r"\\\1", plain)
 
@@ -63,5 +63,5 @@ def _figure_json(figure: go.Figure, **_: object) -> str:
 
 @functools.cache
 def _plotly_code() -> Markup:
-    """The plotting library, the one text that is put into pages as code."""
+    """Code of the plotting library, the only unescaped text."""
     return Markup(get_plotlyjs())

@@ -1,4 +1,4 @@
-"""The report's page: plots, tables and provenance in one HTML file that opens offline; and its numbers alone."""
+"""The report's page: plots, tables and provenance in one HTML file that opens offline. Or its numbers alone."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,35 +35,35 @@ _SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
 
 @dataclass(frozen=True)
 class StudyView:
-    """A study as the template shows it."""
+    """A study for the template."""
 
     study: Results
     ranking: Ranking
     measured_time: str
-    """Empty where it is another one at some point."""
+    """Empty if points differ."""
     traffic_notes: Sequence[str]
     main: Sequence[Section]
-    """The main table: of the only point, or an overview of all."""
+    """Main table: of the only point, or an overview of all."""
     plots: Sequence[Drawn]
     without_samples: bool
     tables: Sequence[tuple[str, Sequence[Section]]]
-    """The full tables of each point."""
+    """Full tables of each point."""
     choices: Sequence[tuple[str, Sequence[Setting]]]
-    """Every value the runs used, under a heading for whom it belongs to."""
+    """All values used by the runs, by owner."""
     provenance: str
-    """Of which runs."""
+    """Runs in the table of provenance, in words."""
     runs: Sequence[Sequence[str]]
-    """Where each number came from: one row per run."""
+    """Provenance of the numbers: one row per run."""
 
 
 class StoredFailure(TypedDict):
-    """A stored run that failed, as the page shows it and other programs read it."""
+    """A stored run that failed, for the page and as plain data."""
 
     scenario: str
     scheme: str
     seed: int
     settings: dict[str, str]
-    """What was set for it."""
+    """Changes by `--set`."""
     error: str
 
 
@@ -74,7 +74,7 @@ def render(
     damages: Sequence[str] = (),
     baseline: str | None = None,
 ) -> str:
-    """The whole page."""
+    """Renders the whole page."""
     results = _results(studies)
     shown = [sweep_view(sweep) for sweep in sweeps]
     origins = [*(of.provenance for of in results), *(origin for sweep in sweeps for origin in sweep.origins)]
@@ -99,7 +99,7 @@ def document(
     damages: Sequence[str] = (),
     baseline: str | None = None,
 ) -> dict[str, Any]:
-    """The numbers behind the page as plain data: of each study or sweep its plots, and what each point gave."""
+    """Numbers of the page as plain data: plots and points of each study or sweep."""
     found = {
         "studies": [
             {
@@ -117,7 +117,7 @@ def document(
         "failed": failures,
         "damaged": damages,
     }
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))  # what is no finite number becomes null
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))  # numbers that are not finite become null
     return plain
 
 
@@ -151,7 +151,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def _provenance(results: Sequence[Result]) -> str:
-    """How many runs the table of provenance has, and how many of them the head of the page does not count."""
+    """Number of runs in the table of provenance, and of ideal runs not counted in the head."""
     ideal = sum(map(_of_ideal, results))
     which = f", {ideal:,} of them of ideal schedulers" if 0 < ideal < len(results) else ""
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
@@ -179,7 +179,7 @@ def _view(study: Results, baseline: str | None) -> StudyView:
 
 
 def _is_lone_bar(plot: Plot) -> bool:
-    """Whether each of its panels has but one bar, whose number the main table says."""
+    """True if each panel has a single bar, whose number is in the main table."""
     return all(panel.mark == "bars" and sum(len(each.x) for each in panel.series) == 1 for panel in plot.panels)
 
 

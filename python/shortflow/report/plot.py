@@ -1,4 +1,4 @@
-"""The numbers behind a plot. `drawing` draws a plot from them and `shortflow report --json` prints them."""
+"""Numbers of a plot. `drawing` draws them; `shortflow report --json` prints them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,39 +9,39 @@ from shortflow.metrics.stats import Interval
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows and its unit; `share` is a number from 0 to 1."""
+    """Label and unit of an axis; `share` is a number from 0 to 1."""
 
     label: str
     unit: str = ""
     scale: Literal["linear", "log", "category"] = "linear"
     window: tuple[float, float] | None = None
-    """The part that is shown at first, if not all of it."""
+    """Range shown at first, if not all."""
     categories: Sequence[str] = ()
-    """The places on an axis without numbers, in their order."""
+    """Positions on an axis without numbers, in order."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One scheme's marks, all of them as long as `x`."""
+    """Marks of one scheme, in sequences as long as `x`."""
 
     scheme: str
     at: str | None
-    """The point of the study that all marks belong to; null if each mark is a point."""
+    """Point of the study for all marks; null if each mark is a point."""
     x: Sequence[float | str]
     y: Sequence[float]
     ci95: Sequence[Interval | None] | None = None
-    """The 95 % interval over the seeds, null where there is one seed; null if the marks pool the seeds."""
+    """95 % interval over the seeds, null for one seed; null if marks pool the seeds."""
     seeds: Sequence[int] | None = None
-    """How many seeds each mark is the mean of; null if the marks pool the seeds."""
+    """Number of seeds of each mark; null if marks pool the seeds."""
     lower_bound: Sequence[bool] = ()
-    """Where the truth is `y` or more, since flows did not finish; empty for queues and rates."""
+    """True for marks below the true value, because of unfinished flows; empty for queues and rates."""
     unfinished_share: Sequence[float] | float | None = None
-    """The share of flows behind each mark, or behind all of them, that did not finish."""
+    """Share of unfinished flows behind each mark, or behind all."""
 
     labels: Sequence[str] = ()
-    """What is shown of each mark when it is pointed at; empty for its numbers alone."""
+    """Hover text of each mark; empty for its numbers alone."""
     joined: bool = False
-    """Whether marks that are scattered otherwise are joined by a line."""
+    """True if scattered marks are joined by a line."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """Panels side by side with what a reader has to know about them."""
+    """Panels side by side with heading and caption."""
 
     heading: str
     caption: str
     panels: Sequence[Panel]
     menu: dict[str, str]
-    """What the menu says for each point of which one at a time is shown; empty without a menu."""
+    """Menu label of each point, if one point is shown at a time; empty without a menu."""
     shown: str | None = None
-    """The point that is shown at first."""
+    """Point shown at first."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ class HeatMap:
     x: Axis
     y: Axis
     cells: Sequence[Sequence[float | None]]
-    """A row for each category of `y`, in it a cell for each category of `x`; null where there is none."""
+    """A row per category of `y`, with a cell per category of `x`; null if there is none."""
     lower_bound: Sequence[Sequence[bool]]
-    """Where the truth is the cell's number or more."""
+    """True for cells below the true value."""
 
 
 @dataclass(frozen=True)
 class HeatPlot:
-    """Heat maps of one metric, with one scale of colours."""
+    """Heat maps of one metric with a common colour scale."""
 
     heading: str
     caption: str
@@ -93,17 +93,17 @@ class HeatPlot:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of one kind through parallel axes, all of them as long as there are axes."""
+    """Lines of one kind through parallel axes; each has one value per axis."""
 
     group: str
     values: Sequence[Sequence[float]]
     labels: Sequence[str] = ()
-    """What is shown of each line when it is pointed at; empty for the group alone."""
+    """Hover text of each line; empty for the group alone."""
 
 
 @dataclass(frozen=True)
 class ParallelPlot:
-    """Parallel axes, each with its ends as `window`, and a line through them for each choice of parameters."""
+    """Parallel axes, each with its ends as `window`, and one line per choice of parameters."""
 
     heading: str
     caption: str

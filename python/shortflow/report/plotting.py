@@ -1,4 +1,4 @@
-"""What all plots share: text as it stands, readable axes, and intervals as error bars."""
+"""Shared by all plots: escaped text, readable axes, and intervals as error bars."""
 
 import html
 import math
@@ -8,26 +8,26 @@ from typing import Any
 from shortflow.metrics.stats import Interval
 
 _PAD = 0.08
-"""So much of a logarithmic axis stays free at either end."""
+"""Margin at both ends of a logarithmic axis."""
 _FINE_DECADES = 4
 _MOST_DECADES = 8
 _MOST_STEPS = 6
 _NO_BAR = "none"
-"""An error that is no number: plotly draws no bar there, where it takes null for a bar of length zero."""
+"""Error value without a bar: plotly would draw null as a bar of length zero."""
 
 
 def plain(text: str) -> str:
-    """A text that plotly shows as it is: it takes tags, links and entities in names and labels for markup."""
+    """Text escaped for plotly, which interprets tags, links and entities in names and labels."""
     return html.escape(text, quote=False)
 
 
 def labelled(label: str, unit: str) -> str:
-    """What stands beside an axis."""
+    """Label of an axis."""
     return plain(f"{label} ({unit})" if unit else label)
 
 
 def percentage(share: float) -> str:
-    """A share as it stands in a text; one that is not 0 or 1 does not look as if it were."""
+    """A share as text. Shares other than 0 and 1 never look like 0 or 100 %."""
     percent = 100 * share
     if 0 < percent < 0.1:
         return "< 0.1 %"
@@ -35,7 +35,7 @@ def percentage(share: float) -> str:
 
 
 def log_axis(values: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis around positive values with plain numbers at its ticks; a linear one if there are none."""
+    """Logarithmic axis around positive values with plain ticks; linear if there are none."""
     positive = [value for value in values if 0 < value < math.inf]
     if not positive:
         return {"type": "linear"}
@@ -51,7 +51,7 @@ def log_axis(values: Sequence[float]) -> dict[str, Any]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Two or more round numbers between positive ones 9 % or more apart: decades, 1-2-5, or even steps."""
+    """Two or more round numbers between positive ends 9 % or more apart: decades, 1-2-5, or even steps."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     if len(decades) > _FINE_DECADES:
         every = math.ceil(len(decades) / _MOST_DECADES)
@@ -65,7 +65,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def error_bars(values: Sequence[float], ci95: Sequence[Interval | None]) -> dict[str, object] | None:
-    """The intervals around values as plotly's error bars; a value without one gets none, as do all if none has any."""
+    """Intervals as plotly's error bars, none for values without; None if no value has one."""
     if not any(ci95):
         return None
     pairs = list(zip(values, ci95, strict=True))

@@ -1,4 +1,4 @@
-"""How completion times are spread, as a line of letters for each scheme: for terminals that are wide enough."""
+"""Spread of completion times as one line of letters per scheme, for wide terminals."""
 
 import math
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from shortflow.report.wording import metrics_of, number
 from shortflow.results import Results
 
 NARROWEST = 80
-"""Columns of a terminal that is wide enough."""
+"""Columns of a wide terminal."""
 _PERCENTILES = (1, 5, 50, 95, 99)
 _MOST = 64
 
 
 def spread_section(comparison: Results) -> Section | None:
-    """From the 1st to the 99th percentile of the first class of finite flows, ideal schedulers last.
+    """1st to 99th percentile of the first class of finite flows, ideal schedulers last.
 
-    Percentiles are the means of the seeds'. There is none where no flow finished, or on a narrow terminal.
+    Percentiles are means over seeds. None if no flow finished, or on a narrow terminal.
     """
     main = next(iter(metrics_of(comparison, MEAN_FCT)), None)
     if main is None or terminal_width() < NARROWEST:
@@ -48,7 +48,7 @@ def spread_section(comparison: Results) -> Section | None:
 
 
 def _line(times: Sequence[float], low: float, high: float, room: int, *, cut: bool) -> str:
-    """One scheme's; an arrow at its end where the last percentile is a lower bound."""
+    """Line of one scheme, with an arrow at its end if the last percentile is a lower bound."""
 
     def place(time: float) -> int:
         share = math.log(time / low) / math.log(high / low) if high > low else 0.0

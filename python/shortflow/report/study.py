@@ -1,4 +1,4 @@
-"""Runs put in order: of one scenario each, at the points of the settings that vary."""
+"""Groups runs by scenario and by point of the varying settings."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -14,14 +14,14 @@ from shortflow.store.selection import decisive
 
 
 def with_measured(study: Results, measured: Measured) -> Results:
-    """Results with measured flows beside the runs of each point."""
+    """Results with measured flows at each point."""
     return replace(study, measured=measured.in_network(run.table("flows") for run in study.results))
 
 
 def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> list[Results]:
-    """Results by scenario, in the order in which these were run; each with its points in ascending order.
+    """Results by scenario, in the order of the runs; points ascend.
 
-    They are those that count (`store.runs.select_runs`); the others are only named.
+    `results` are current runs (`store.runs.select_runs`); `superseded` ones are only named.
     """
     by_name: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
@@ -33,7 +33,7 @@ def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> lis
 
 
 def _named_apart(results: Sequence[Result]) -> list[Result]:
-    """The runs, with schemes of one name and different settings told apart: `dctcp (g = 0.9)`."""
+    """Renames schemes with one name and different settings: `dctcp (g = 0.9)`."""
     kinds: dict[str, dict[Hashable, list[Result]]] = {}
     for result in results:
         settings = result.provenance["scheme_settings"]
@@ -79,7 +79,7 @@ def _values(origin: Provenance) -> dict[str, str]:
 
 
 def _ascending(points: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The points in ascending order, numbers before words."""
+    """Points in ascending order, numbers before words."""
     axes = [common_axis(values) for values in zip(*points, strict=True)]
     ranks = [axis[0] if axis else [0.0] * len(points) for axis in axes]
     return [points[i] for i in sorted(range(len(points)), key=lambda i: ([rank[i] for rank in ranks], points[i]))]

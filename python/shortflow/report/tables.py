@@ -1,4 +1,4 @@
-"""Tables for people: at most 100 columns wide, with units in the headers and 95 % intervals as ± or [low, high]."""
+"""Tables for the terminal: at most 100 columns wide, with units in headers and 95 % intervals as ± or [low, high]."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,38 +34,38 @@ from shortflow.scenario import Setting
 
 WIDTH = 100
 _LOSSES = (DEADLINE_MISS, DROPS, TIMEOUTS)
-_GAP = 3  # the padding and the rule between two columns
+_GAP = 3  # padding and rule between two columns
 
 
 def terminal_width() -> int:
-    """How wide a table may be."""
+    """Largest width of a table."""
     return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
 
 
 @dataclass
 class Column:
-    """A column before it is laid out: its header's lines and its cells."""
+    """A column before layout: header and cells."""
 
     header: str
     cells: list[str] = field(default_factory=list)
     text: bool = False
-    """Whether it has words, as those have that name rows, and no numbers."""
+    """True for words, False for numbers."""
 
     @property
     def width(self) -> int:
-        """The widest line in it."""
+        """Width of the widest line."""
         return max(cell_len(line) for text in (self.header, *self.cells) for line in text.splitlines() or [""])
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table before it is laid out: a heading, the columns that name the rows, and the columns of values."""
+    """A table before layout: heading, columns that name the rows, and columns of values."""
 
     heading: str
     lead: Sequence[Column]
     columns: Sequence[Column]
     apart: int = 0
-    """So many of the last rows are set apart from those above them."""
+    """Number of last rows set apart from the others."""
 
     @property
     def all(self) -> list[Column]:
@@ -74,12 +74,12 @@ class Section:
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells, row by row."""
+        """Cells by row."""
         return list(zip(*(column.cells for column in self.all), strict=True))
 
 
 def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, Scale]:
-    """For each unit that the metrics have, the scale that suits all their estimates."""
+    """Scale for each unit of the metrics, common to all estimates."""
     values: dict[str, list[float]] = {}
     for metric, found in estimates.items():
         values.setdefault(metric.unit, []).extend(each.value for each in found if each)
@@ -87,7 +87,7 @@ def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict
 
 
 def comparison_sections(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Section]:
-    """Everything a person compares schemes by; or just the metrics asked for."""
+    """All sections of a comparison, or only the given metrics."""
     groups = [("Chosen metrics", metrics)] if metrics else list(_metric_groups(comparison))
     sections = [_estimates(comparison, heading, found) for heading, found in groups]
     if len(comparison.schemes) > 1:
@@ -96,17 +96,17 @@ def comparison_sections(comparison: Results, metrics: Sequence[Metric] = ()) -> 
 
 
 def comparison_tables(comparison: Results, metrics: Sequence[Metric] = ()) -> RenderableType:
-    """The sections of a comparison for a terminal."""
+    """Sections of a comparison for a terminal."""
     return _laid_out(comparison, comparison_sections(comparison, metrics))
 
 
 def main_tables(comparison: Results, more: str = "") -> RenderableType:
-    """The metrics most asked for, and the paired differences; `more` says how to get all others."""
+    """Main metrics and paired differences; `more` tells how to get the others."""
     return _laid_out(comparison, main_sections(comparison, f"Main metrics{more}"))
 
 
 def main_sections(comparison: Results, heading: str = "Main metrics") -> list[Section]:
-    """The same before it is laid out."""
+    """Like `main_tables`, before layout."""
     main = headline_metrics(comparison)
     sections = [_estimates(comparison, heading, [*main, *_unfinished(comparison)])]
     sections.append(_estimates(comparison, "Deadlines and losses", metrics_of(comparison, *_LOSSES)))
@@ -121,7 +121,7 @@ def _laid_out(comparison: Results, sections: Sequence[Section]) -> RenderableTyp
 
 
 def _unfinished(comparison: Results) -> list[Metric]:
-    """The share of flows that did not finish, if there are any."""
+    """Share of unfinished flows, if there are any."""
     runs = [*comparison.runs, *comparison.ideal]
     return [
         each for each in metrics_of(comparison, UNFINISHED_OF_ALL) if any(run.metrics.get(each.name) for run in runs)
@@ -131,7 +131,7 @@ def _unfinished(comparison: Results) -> list[Metric]:
 def overview_section(
     heading: str, x_name: str, points: Sequence[tuple[str, Results]], chosen: Sequence[Metric] = ()
 ) -> Section:
-    """Comparisons along a parameter, one row per value and scheme, with the chosen or the headline metrics."""
+    """Comparisons along a parameter: one row per value and scheme, with chosen or headline metrics."""
     rows = [(label, comparison, scheme) for label, comparison in points for scheme in comparison.schemes]
     headline = dict.fromkeys(metric for _, comparison in points for metric in headline_metrics(comparison))
     metrics = list(chosen or headline)
@@ -152,12 +152,12 @@ def overview_section(
 
 
 def stacked(*parts: RenderableType) -> Group:
-    """Parts one below the other, with an empty line between them."""
+    """Parts with an empty line between them."""
     return Group(*(each for part in parts for each in (part, Text())))
 
 
 def settings_table(settings: Sequence[Setting], heading: str) -> Group:
-    """Resolved values with their origin."""
+    """Resolved values with their source."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("key", no_wrap=True)
     table.add_column("value", overflow="fold")
@@ -169,7 +169,7 @@ def settings_table(settings: Sequence[Setting], heading: str) -> Group:
 
 
 def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, str] = ("name", "what it is")) -> Group:
-    """Names with one line about each."""
+    """Names with one line each."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column(head[0], no_wrap=True)
     table.add_column(head[1], overflow="fold")
@@ -179,7 +179,7 @@ def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, 
 
 
 def lay_out(section: Section) -> Iterator[Group]:
-    """One table, or several one below the other when the columns do not fit beside each other."""
+    """One table, or several one below the other if the columns do not fit."""
     room = terminal_width() - 1 - sum(column.width + _GAP for column in section.lead)
     batch: list[Column] = []
     for column in section.columns:
@@ -205,12 +205,12 @@ def _table(section: Section) -> Group:
 
 
 def _headed(heading: str, table: Table) -> Group:
-    """A table below its heading, which may be wider than the table."""
+    """A table below its heading, which may be wider."""
     return Group(Text(heading, style="bold"), table)
 
 
 def caption(comparison: Results) -> str:
-    """What was compared, over which seeds and in which time, in two lines."""
+    """Scenario, seeds and measured time of a comparison, in two lines."""
     seeds = comparison.seeds
     one = len(seeds) == 1
     spread = f"seed {seeds[0]}" if one else f"mean ± 95 % confidence over {len(seeds)} seeds"
@@ -220,14 +220,14 @@ def caption(comparison: Results) -> str:
 
 
 def measured_time(comparison: Results) -> str:
-    """From when to when goodput, queues, drops, marks and timeouts count, to follow something else."""
+    """Suffix with the measured time; empty if unknown."""
     return "; measured from {:g} s to {:g} s".format(*comparison.measured_s) if comparison.measured_s else ""
 
 
 def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
-    """The metrics by what they tell: tasks, completion per class, throughput and queue, losses.
+    """Metrics by topic: tasks, completion per class, throughput and queue, losses.
 
-    Queues are shown in packets, not in bytes too.
+    Queues are shown in packets only.
     """
     metrics = list(comparison.metrics.values())
     if tasks := [metric for metric in metrics if metric.task]:
@@ -250,9 +250,9 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
 
 
 def _estimates(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
-    """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit.
+    """Metrics by scheme, ideal schedulers last; metrics of one kind share a unit.
 
-    Of one scheme alone, each metric is a row and has a unit that suits it.
+    A single scheme has one row per metric, each with its own unit.
     """
     apart = [*_own(comparison, metrics), *_telling(comparison, metrics)]
     if len(comparison.schemes) == 1 and not apart and not comparison.ideal:
@@ -269,20 +269,20 @@ def _one_by_one(comparison: Results, heading: str, metrics: Sequence[Metric]) ->
     found = [(metric, each) for metric in metrics if (each := comparison.mean(scheme, metric.name))]
     scales = [scale_for(metric.unit, [each.value]) for metric, each in found]
     values = [shown(each, scale.divisor) for (_, each), scale in zip(found, scales, strict=True)]
-    one_class = len({metric.flow_class for metric, _ in found}) == 1  # which the heading names
+    one_class = len({metric.flow_class for metric, _ in found}) == 1  # named in the heading
     names = [" of ".join(filter(None, (each.label, each.sizes))) if one_class else title(each) for each, _ in found]
     units = Column("", [scale.unit for scale in scales], text=True)
     return Section(heading, [Column("metric", names)], [Column(scheme, values), units])
 
 
 def _telling(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
-    """The ideal schedulers, if they have anything but zeros to tell."""
+    """Ideal schedulers, if any of their values is not zero."""
     values = (run.metrics.get(metric.name) for run in comparison.ideal for metric in metrics)
     return list(comparison.ideal_names) if any(values) else []
 
 
 def _own(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
-    """The measured flows, if there are any that have one of the metrics."""
+    """Measured flows, if they have one of the metrics."""
     found = comparison.measured and comparison.measured.result
     return [found.scheme] if found and any(metric.name in found.metrics for metric in metrics) else []
 
@@ -302,7 +302,7 @@ def _differences(comparison: Results, metrics: Sequence[Metric]) -> Section:
 
 
 def _against_row_above(metric: Metric, rows: Sequence[tuple[Results, str]]) -> Column:
-    """Each scheme beside the one before it in the same comparison."""
+    """Difference of each scheme from the previous one in the same comparison."""
     cells = []
     for comparison, scheme in rows:
         before = comparison.schemes.index(scheme) - 1

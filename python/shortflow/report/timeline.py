@@ -1,4 +1,4 @@
-"""The time-line of a burst: the queue of its bottleneck, and below it a line for each flow."""
+"""Timeline of a burst: the bottleneck's queue, and below it a line per flow."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,15 +24,15 @@ _MARKS = {
 }
 
 Segments = Sequence[tuple[float, float, int]]
-"""Begin and end in milliseconds, and the line that they stand on."""
+"""Begin and end in milliseconds, and line number."""
 
 
 def timeline(result: Result) -> go.Figure:
-    """Who sent, who queued, who was marked and who waited in the largest burst of a run.
+    """Packets sent, queued and marked, and waits, in the largest burst of a run.
 
-    The result must have the table `burst`, what happened to the burst's packets: `shortflow.bursts.trace_burst` makes
-    it, and runs that `run --out` and `compare --out` keep have it. A `ValueError` says that there is no burst.
-    Times are in milliseconds from its beginning; flows stand in order of their completion.
+    The result must have the table `burst`, the packet events of the burst: `shortflow.bursts.trace_burst` makes it, and
+    `run --out` and `compare --out` store it. Raises `ValueError` without a burst. Times are in ms from the start of the
+    burst; flows are in order of completion.
     """
     burst = find_burst(result)
     if burst is None or "burst" not in result.tables:
@@ -87,7 +87,7 @@ def timeline(result: Result) -> go.Figure:
 
 
 def time_lines(study: Results) -> list[Drawn]:
-    """The figures of the runs whose largest burst was traced, at the point that plots show first."""
+    """Figures of runs with a traced burst, at the point that plots show first."""
     point = study.shown_first
     at = f", {study.x_name} {point.label}" if study.x_name else ""
     return [
@@ -105,7 +105,7 @@ def _of(result: Result) -> str:
 
 def _caption(result: Result) -> str:
     burst = find_burst(result)
-    assert burst  # as it was traced
+    assert burst  # it was traced
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
     origin = f"The largest burst of this run, which begins at {burst.begin_s * 1e3:,.3f} ms"
@@ -117,14 +117,14 @@ def _caption(result: Result) -> str:
 
 
 def _bottleneck(events: pl.DataFrame) -> str:
-    """The switch port with the longest queue of data."""
+    """Switch port with the longest queue of data."""
     queues = events.filter((pl.col("event") == "enqueued") & (pl.col("kind") == "data"))
     longest = queues.group_by("port").agg(pl.col("queue_pkt").max()).sort("queue_pkt", "port", descending=[True, False])
     return str(longest["port"][0]) if len(longest) else ""
 
 
 def _queue(noted: pl.DataFrame, rate_bps: float) -> tuple[list[float], list[float]]:
-    """A port's queue in packets over time: as packets of the burst found it, and empty once it has drained."""
+    """Queue of a port in packets over time, as found by the burst's packets, and 0 after it drains."""
     x: list[float] = []
     y: list[float] = []
     empty_at = None
@@ -159,11 +159,11 @@ def _segments(name: str, segments: Segments, line: dict[str, object]) -> go.Scat
 
 
 def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, int]]:
-    """When each flow has a packet of data at the port."""
+    """Intervals in which each flow has a data packet at the port."""
     held: dict[int, int] = {}
     since: dict[int, float] = {}
     at = events.filter((pl.col("port") == port) & (pl.col("kind") == "data"))
-    admitted: Counter[tuple[int, int]] = Counter()  # a segment may be there twice
+    admitted: Counter[tuple[int, int]] = Counter()  # a segment may be queued twice
     for event, line, seq, ms in at.select("event", "line", "seq", "ms").iter_rows():
         if event == "enqueued":
             admitted[line, seq] += 1
@@ -178,7 +178,7 @@ def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, i
 
 
 def _waits(events: pl.DataFrame) -> Iterator[tuple[float, float, int]]:
-    """From the last thing that happened to a flow before a timeout until that."""
+    """Intervals from the last event of a flow before a timeout to the timeout."""
     last: dict[int, float] = {}
     for event, line, ms in events.select("event", "line", "ms").iter_rows():
         if event == "timeout" and line in last:

@@ -28,11 +28,11 @@ from shortflow.results import Results
 __all__ = ["RenderableType", "View", "alone", "one_scenario", "text", "text_of_run", "view"]
 
 View: TypeAlias = tuple[str, Sequence[Section], Sequence[str]]
-"""A caption, tables, and notes below them."""
+"""Caption, tables and notes."""
 
 
 def alone(run: Result) -> Results:
-    """The results of one run."""
+    """Results of one run."""
     return Results.of_point([run], changed(run.provenance))
 
 
@@ -42,7 +42,7 @@ def text_of_run(run: Result) -> RenderableType:
 
 
 def text(results: Results) -> RenderableType:
-    """The main tables of results for a terminal."""
+    """Main tables of results for a terminal."""
     if results.directory:
         return stacked(*(table for section in view(results)[1] for table in lay_out(section)))
     if results.keys:
@@ -51,7 +51,7 @@ def text(results: Results) -> RenderableType:
 
 
 def view(results: Results) -> View:
-    """The same before it is laid out, with a caption and notes."""
+    """Like `text`, before layout, with caption and notes."""
     if results.directory:
         found = [overview_section(each.title, each.x_name or "", each.labelled) for each in with_tables(results)]
         found += [best_section(each) for each in stored_sweeps(results.results)]
@@ -63,12 +63,12 @@ def view(results: Results) -> View:
 
 
 def with_tables(results: Results) -> list[Results]:
-    """The runs that have tables, by scenario, at the points of the settings that vary."""
+    """Runs with tables, by scenario, at the points of the varying settings."""
     return studies([run for run in results.results if run.record["tables"] or run.tables])
 
 
 def one_scenario(results: Results, scenario: str | None = None, *, tables: bool = False) -> Results:
-    """The runs of a scenario, the only one unless named, or those with tables, at the points of what varies."""
+    """Runs of a scenario (default: the only one), or those with tables, at the points of the varying settings."""
     if not results.directory and not results.keys:
         return results
     found = with_tables(results) if tables else studies(results.results)

@@ -1,4 +1,4 @@
-"""Numbers and names of metrics in words: what tables, answers and reports write in the same way."""
+"""Numbers and metric names as text, shared by tables, answers and reports."""
 
 import math
 
@@ -8,20 +8,20 @@ from shortflow.results import Results
 
 NOTHING = "–"
 _ALL_PAIRS = 4
-"""Up to so many schemes, every pair of them is compared."""
+"""Most schemes for comparing all pairs."""
 _LOPSIDED = 0.1
-"""The ends of an interval are shown if they lie farther or nearer than half its width by more than this share."""
+"""Asymmetry, as a share of half the width, above which both ends of an interval are shown."""
 
 
 def number(value: float, spread: float | None = None) -> str:
-    """A number with about three digits, and its ± with the same decimals."""
+    """A number with about three digits; its ± has as many decimals."""
     decimals = _decimals(value, exact=not spread)
     text = f"{value:,.{decimals}f}"
     return text if spread is None else f"{text} ± {spread:,.{decimals}f}"
 
 
 def shown(estimate: Estimate | None, divisor: float = 1.0, unit: str = "") -> str:
-    """An estimate over `divisor` with its interval, and its seeds where some lack it; a bound has no interval."""
+    """An estimate over `divisor` with its interval, and its seeds if some lack it. Bounds have no interval."""
     if estimate is None:
         return NOTHING
     value, end = estimate.value / divisor, (f" {unit}" if unit else "") + _of_seeds(estimate)
@@ -39,7 +39,7 @@ def _of_seeds(estimate: Estimate) -> str:
 
 
 def percent(difference: Estimate | None, unit: str = "") -> str:
-    """A relative difference with its interval, signed, and its seeds where some lack it; a bound has no interval."""
+    """A relative difference, signed, with its interval, and its seeds if some lack it. Bounds have no interval."""
     if difference is None:
         return NOTHING
     text, end = f"{difference.value * 100:+,.1f}", (f" {unit}" if unit else "") + _of_seeds(difference)
@@ -52,37 +52,37 @@ def percent(difference: Estimate | None, unit: str = "") -> str:
 
 
 def is_lopsided(estimate: Estimate) -> bool:
-    """Whether ± would misplace the ends of the interval."""
+    """True if ± would misplace the ends of the interval."""
     if estimate.ci95 is None or not estimate.half_width:
         return False
     return abs(estimate.ci95[1] - estimate.value - estimate.half_width) > _LOPSIDED * estimate.half_width
 
 
 def _decimals(value: float, *, exact: bool = False) -> int:
-    """The decimals of a number with about three digits; a whole number has none where that is `exact`."""
+    """Decimals of a number with about three digits; none for whole numbers if `exact`."""
     return 0 if exact and value.is_integer() else max(0, min(3, 2 - _magnitude(value)))
 
 
 def title(metric: Metric) -> str:
-    """A metric's label with the class of flows that it is about, and their sizes."""
+    """Label of a metric with its class of flows and sizes."""
     if metric.flow_class is None:
         return f"{metric.label}, flows {metric.sizes}" if metric.sizes else metric.label
     return f"{metric.label}, {metric.flow_class} flows{f' of {metric.sizes}' if metric.sizes else ''}"
 
 
 def headline_metrics(comparison: Results) -> list[Metric]:
-    """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
+    """Main metrics of a comparison: completion, goodput of backlogged flows, queue."""
     return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, QUEUE_MEAN)
 
 
 def metrics_of(comparison: Results, *statistics: Statistic) -> list[Metric]:
-    """The metrics of these statistics that some run has, in the order of the statistics."""
+    """Metrics of these statistics that some run has, in the order of the statistics."""
     found = comparison.metrics.values()
     return [metric for statistic in statistics for metric in found if metric.statistic is statistic]
 
 
 def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
-    """Every scheme beside each one named before it; when they are many, beside the first."""
+    """All pairs of schemes with each earlier one; for many schemes, with the first only."""
     schemes = comparison.schemes
     if len(schemes) > _ALL_PAIRS:
         return [(scheme, schemes[0]) for scheme in schemes[1:]]

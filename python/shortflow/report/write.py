@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page about the results in a directory."""
+"""The report: one self-contained HTML page on the results in a directory."""
 
 import logging
 from collections.abc import Sequence
@@ -35,12 +35,12 @@ def write_report(
     damages: list[str] | None = None,
     baseline: str | None = None,
 ) -> int:
-    """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
+    """Writes a page on runs in or below `directory`, or on `only`. Returns the number of runs shown.
 
-    Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
-    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes. `measured` flows, as in
-    `shortflow.compare`, stand beside the runs of the only scenario. A damaged run is a `DamagedResult`, unless
-    `damages` is given: a list that gets what is damaged, which the page then leaves out and names.
+    Of runs with equal settings it shows the newest, and names the superseded ones. Raises `ConfigError` if different
+    code made runs of one scenario. For a tuning it writes the page of `tune`. `measured` flows, as in
+    `shortflow.compare`, are shown beside the runs of the only scenario. A damaged run raises `DamagedResult` or, with
+    the list `damages`, is left out, and named there and on the page.
     """
     if only is None and measured is None and is_tuning(directory):
         tuning = read_tuning(directory)
@@ -60,7 +60,7 @@ def report_numbers(
     damages: list[str] | None = None,
     baseline: str | None = None,
 ) -> dict[str, Any]:
-    """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
+    """Numbers of the page's plots and tables as plain data (docs/results.md)."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
     return document(*_found(directory, measured=measured, damages=damages), damages or (), baseline)
@@ -72,9 +72,9 @@ def _found(
     measured: "Source | None" = None,
     damages: list[str] | None = None,
 ) -> tuple[list[Results], list[Swept], list[StoredFailure]]:
-    """What counts in a directory: runs with tables as studies, those of sweeps, which need none, over a grid.
+    """Current results of a directory: studies of runs with tables, and sweeps, which need none.
 
-    Beside them the runs that failed.
+    Also returns failed runs.
     """
     selection = select_runs(directory, only, damages)
     left_out = [selection.results[place] for place in selection.superseded]

@@ -1,1 +1,1 @@
-"""Runs over a grid: put in order, drawn, and shown on the page and in the terminal."""
+"""Runs over a grid: ordering, plots, and views for page and terminal."""

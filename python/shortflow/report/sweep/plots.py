@@ -1,4 +1,4 @@
-"""The plots of runs over a grid: bands along one key, heat maps over two, several of these over three, trade-offs."""
+"""Plots of runs over a grid: bands over one key, heat maps over two, several maps over three, trade-offs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,14 +14,14 @@ from shortflow.report.wording import number
 
 _LOG_FROM_RATIO = 50.0
 _MOST_MAPS = 12
-"""So many values of a third key have a heat map of their own."""
+"""Most heat maps for values of a third key."""
 _BEST_SHARE = 0.1
 BANDS = "The bands are 95 % intervals over the seeds."
 BOUNDS = "Hollow marks, and numbers with ≥, are lower bounds, since flows did not finish."
 
 
 def plots(swept: Swept) -> Iterator[AnyPlot]:
-    """All plots of a sweep that its runs have data for."""
+    """Plots of a sweep that its runs have data for."""
     if len(swept.keys) == 1:
         yield from (_along(swept, metric) for metric in swept.metrics)
     elif len(swept.keys) == 2:
@@ -38,7 +38,7 @@ def plots(swept: Swept) -> Iterator[AnyPlot]:
 
 
 def plot_of_metric(swept: Swept, name: str | None = None) -> AnyPlot:
-    """A metric, the first unless it is named, over the one or two keys that vary; else a `ConfigError`."""
+    """A metric (default: the first) over the one or two varying keys. Raises `ConfigError` otherwise."""
     known = {metric.name: metric for metric in swept.metrics}
     if not known:
         raise ConfigError(f"{swept.name}: no run has finished")
@@ -52,7 +52,7 @@ def plot_of_metric(swept: Swept, name: str | None = None) -> AnyPlot:
 
 
 def _along(swept: Swept, metric: Metric) -> Plot:
-    """A metric along one key; a scheme without the key is the same everywhere."""
+    """A metric along one key; a scheme without the key is constant."""
     (key,) = swept.keys
     scale = _scale(swept, metric)
     series = []
@@ -77,7 +77,7 @@ def _along(swept: Swept, metric: Metric) -> Plot:
 
 
 def _maps(swept: Swept, metric: Metric) -> HeatPlot:
-    """A heat map of a metric for each scheme that has one of the two keys; the others are said."""
+    """One heat map of a metric per scheme that has one of the keys. The caption names other schemes."""
     x, y = sorted(range(2), key=lambda place: -len(swept.keys[place].values))
     scale = _scale(swept, metric)
     schemes = [scheme for scheme in swept.schemes if swept.own[scheme]]
@@ -86,7 +86,7 @@ def _maps(swept: Swept, metric: Metric) -> HeatPlot:
 
 
 def _multiples(swept: Swept, scheme: str, metric: Metric) -> HeatPlot:
-    """Heat maps over two keys, one for each value of the key with the fewest values."""
+    """Heat maps over two keys, one per value of the key with the fewest values."""
     x, y, third = sorted(range(3), key=lambda place: -len(swept.keys[place].values))
     key, scale = swept.keys[third], _scale(swept, metric)
     values = key.values
@@ -139,7 +139,7 @@ def _heat(
 
 
 def _trade_off(swept: Swept, cost: Metric, gain: Metric) -> Plot:
-    """Every point of every scheme by two metrics, and the front of what no other point beats in both."""
+    """All points of all schemes by two metrics, with the Pareto front."""
     scales = _scale(swept, cost), _scale(swept, gain)
     found: dict[str, list[tuple[float, float, str, bool]]] = {}
     for scheme in swept.schemes:
@@ -178,7 +178,7 @@ def _scatter(name: str, marks: Sequence[tuple[float, float, str, bool]], *, join
 
 
 def _bundle(swept: Swept, scheme: str, metrics: Sequence[Metric]) -> ParallelPlot:
-    """Every point of a scheme as a line through its keys to some metrics; the best tenth by the first is set apart."""
+    """Points of a scheme as lines through its keys to some metrics; the best tenth by the first is set apart."""
     own = [(place, swept.keys[place]) for place in swept.own[scheme]]
     scales = [_scale(swept, metric) for metric in metrics]
     found = []
@@ -188,7 +188,7 @@ def _bundle(swept: Swept, scheme: str, metrics: Sequence[Metric]) -> ParallelPlo
             values = [each.value / scale.divisor for each, scale in zip(estimates, scales, strict=True)]
             numbers = [key.number(point[place]) for place, key in own]
             found.append((estimates[0].lower_bound, values[0], numbers + values, _named(swept, scheme, point)))
-    found.sort(key=lambda line: line[:2])  # what is only known to be more comes last
+    found.sort(key=lambda line: line[:2])  # lower bounds come last
     lines = [(values, f"{name}, at least" if bound else name) for bound, _, values, name in found]
     bounds = sum(bound for bound, *_ in found)
     best = max(1, round(_BEST_SHARE * len(lines)))
@@ -206,14 +206,14 @@ def _bundle(swept: Swept, scheme: str, metrics: Sequence[Metric]) -> ParallelPlo
 
 
 def _objectives(swept: Swept) -> tuple[Metric, Metric] | None:
-    """What a sweep is usually about: the mean completion time of a class and the goodput of another."""
+    """Usual objectives of a sweep: mean FCT of a class, and goodput of another."""
     times = [metric for metric in swept.metrics if metric.statistic is MEAN_FCT]
     rates = [metric for metric in swept.metrics if metric.statistic is GOODPUT]
     return (times[0], rates[0]) if times and rates else None
 
 
 def _own_points(swept: Swept, scheme: str) -> list[Place]:
-    """The points of a scheme, one for each place of its own keys."""
+    """Points of a scheme, one per combination of its own keys."""
     by_place = {tuple(point[i] for i in swept.own[scheme]): point for point in swept.points}
     return list(by_place.values())
 
@@ -240,7 +240,7 @@ def _title(metric: Metric) -> str:
 
 
 def _scale(swept: Swept, metric: Metric) -> Scale:
-    """One unit for a metric at all points."""
+    """Common unit of a metric at all points."""
     found = [swept.estimate(scheme, point, metric) for scheme in swept.schemes for point in _own_points(swept, scheme)]
     return scale_for(metric.unit, [each.value for each in found if each])
 

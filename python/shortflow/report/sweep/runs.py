@@ -1,4 +1,4 @@
-"""Runs over a grid of settings, put in order: the keys that vary, their values, and what each scheme gave where."""
+"""Groups runs over a grid: varying keys, their values, and results by scheme and point."""
 
 import functools
 import itertools
@@ -17,7 +17,7 @@ from shortflow.runs import Provenance
 from shortflow.store.frames import UNSET, short_name, varying
 
 Place = tuple[str, ...]
-"""A value for each of some keys."""
+"""One value for each of some keys."""
 
 
 @dataclass(frozen=True)
@@ -26,23 +26,23 @@ class Key:
 
     name: str
     values: Sequence[str]
-    """In ascending order, words in that of their first run."""
+    """In ascending order; words in the order of first run."""
     in_step: Sequence[str] = ()
-    """Keys that vary with it, one value for one."""
+    """Keys that vary with it, value by value."""
 
     @functools.cached_property
     def numbers(self) -> tuple[Sequence[float], str] | None:
-        """The values as numbers of one unit, and this; none where some are words."""
+        """Values as numbers of one unit, and the unit; None for words."""
         return common_axis(self.values)
 
     def number(self, value: str) -> float:
-        """Where a value stands on the key's axis: at its number or, of words, at its place."""
+        """Position of a value on the key's axis: its number, or for words its index."""
         at = self.values.index(value)
         return self.numbers[0][at] if self.numbers else float(at)
 
     @property
     def label(self) -> str:
-        """The key, and those that go in step with it."""
+        """The key, and the keys that vary with it."""
         return (
             f"{short_name(self.name)} (with {', '.join(map(short_name, self.in_step))})"
             if self.in_step
@@ -58,53 +58,53 @@ class Swept:
     title: str
     keys: Sequence[Key]
     own: Mapping[str, Sequence[int]]
-    """For each scheme the places of the keys that it has: a key of a law is no other law's."""
+    """Indices of each scheme's own keys; keys of other laws do not count."""
     runs: Mapping[str, Mapping[Place, Results]]
-    """For each scheme its runs at each place of its own keys."""
+    """Runs of each scheme by the values of its own keys."""
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes in the order of their first run."""
+        """Schemes in the order of their first run."""
         return list(self.runs)
 
     @property
     def points(self) -> list[Place]:
-        """Every combination of the keys' values."""
+        """All combinations of the keys' values."""
         return list(itertools.product(*(key.values for key in self.keys)))
 
     @property
     def origins(self) -> list[Provenance]:
-        """Where its runs came from."""
+        """Provenance of its runs."""
         return [run.provenance for places in self.runs.values() for of in places.values() for run in of.runs]
 
     @property
     def flow_keys(self) -> list[int]:
-        """The places of keys that change the flows themselves: at their values there is nothing to compare."""
+        """Indices of keys that change the flows, so their values are not comparable."""
         return [i for i, key in enumerate(self.keys) if not keeps_flows((key.name, *key.in_step))]
 
     @functools.cached_property
     def metrics(self) -> list[Metric]:
-        """The few metrics that runs are compared by, of any run."""
+        """Headline metrics of all runs."""
         every = [of for places in self.runs.values() for of in places.values()]
         return list(dict.fromkeys(metric for each in every for metric in headline_metrics(each)))
 
     def estimate(self, scheme: str, point: Place, metric: Metric) -> Estimate | None:
-        """A metric of a scheme at a point, of which only its own keys matter; none where there is no run."""
+        """Estimate of a metric at a point, by the scheme's own keys; None without runs."""
         comparison = self.runs[scheme].get(tuple(point[place] for place in self.own[scheme]))
         return comparison.mean(scheme, metric.name) if comparison else None
 
 
 def stored_sweeps(runs: Sequence[Result]) -> list[Swept]:
-    """The runs of scenarios of which a store has some without tables.
+    """Runs of scenarios with any stored run without tables.
 
-    Those that were done with tables too are among them, as they supersede the others.
+    Runs with tables are included, because they supersede others.
     """
     scenarios = {run.provenance["scenario"] for run in runs if not run.record["tables"]}
     return swept(run for run in runs if run.provenance["scenario"] in scenarios and not is_ideal(run.scheme))
 
 
 def swept(runs: Iterable[Result]) -> list[Swept]:
-    """The runs by scenario, in the order of their first run."""
+    """Runs by scenario, in the order of their first run."""
     by_scenario: dict[str, list[Result]] = {}
     for run in runs:
         by_scenario.setdefault(run.provenance["scenario"], []).append(run)
@@ -140,7 +140,7 @@ def _swept(name: str, runs: Sequence[Result]) -> Swept:
 
 
 def _keys(names: Sequence[str], settings: Sequence[Mapping[str, str]]) -> list[Key]:
-    """The keys with their values; one that goes in step with an earlier one is left to that."""
+    """Keys with their values. Keys that vary with an earlier one are attached to it."""
     keys: list[Key] = []
     for name in names:
         leader = next((i for i, key in enumerate(keys) if _in_step(key.name, name, settings)), None)
@@ -156,7 +156,7 @@ def _keys(names: Sequence[str], settings: Sequence[Mapping[str, str]]) -> list[K
 
 
 def _in_step(one: str, other: str, settings: Sequence[Mapping[str, str]]) -> bool:
-    """Whether each value of one key has one value of the other beside it, both ways."""
+    """True if the values of two keys correspond one to one."""
     pairs = {(each.get(one), each.get(other)) for each in settings}
     return len({first for first, _ in pairs}) == len(pairs) == len({second for _, second in pairs})
 

@@ -11,18 +11,18 @@ from shortflow.report.tables import Section, lay_out, overview_section, stacked
 from shortflow.results import Results
 
 _MOST_ROWS = 40
-"""So many rows a person reads; the rest is in the table of runs."""
+"""Most rows shown; the table of runs has the rest."""
 
 
 def sweep_tables(sweep: Results, metrics: Sequence[str] = ()) -> RenderableType:
-    """A row for each point and scheme with some metrics, or with the main ones."""
+    """One row per point and scheme, with some metrics (default: main ones)."""
     caption = Text(f"{sweep.title}\n{sweep.scenario}{sweep.changed}: mean ± 95 % confidence over the seeds")
     section = sweep_section(sweep, metrics)
     return stacked(caption, *lay_out(section)) if section else stacked(caption, Text("no run finished"))
 
 
 def sweep_section(sweep: Results, metrics: Sequence[str] = ()) -> Section | None:
-    """The same before it is laid out; none where no run finished."""
+    """Like `sweep_tables`, before layout; None if no run finished."""
     points = [point for point in sweep.points if point.runs]
     if not points:
         return None
@@ -33,6 +33,6 @@ def sweep_section(sweep: Results, metrics: Sequence[str] = ()) -> Section | None
 
 
 def _metric(name: str, points: Sequence[Results]) -> Metric:
-    """The metric of this name, which some points may lack."""
+    """Metric of this name; some points may lack it."""
     having = next((point for point in points if name in point.metrics), points[0])
     return having.require(name)

@@ -1,4 +1,4 @@
-"""A sweep as the report shows it and as other programs read it."""
+"""A sweep for the report, and as plain data."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,26 +15,26 @@ from shortflow.results import Results
 from shortflow.scenario import Setting
 
 _ANY = "any"
-"""In place of a value that makes no difference."""
+"""Placeholder for a value without effect."""
 
 
 @dataclass(frozen=True)
 class SweepView:
-    """A sweep as the template shows it."""
+    """A sweep for the template."""
 
     sweep: Swept
     keys: str
     runs: int
     answer: str
-    """Which scheme is best at which point, and by how much, in words; or why there is no such point."""
+    """Best scheme and point, and its margin, in words; or the reason why none exists."""
     best: Section
     plots: Sequence[Drawn]
     choices: Sequence[tuple[str, Sequence[Setting]]]
-    """Every value that the first run of each scheme used, under a heading for whom it belongs to."""
+    """All values used by the first run of each scheme, by owner."""
 
 
 def view(sweep: Swept) -> SweepView:
-    """What the page shows of a sweep."""
+    """View of a sweep for the page."""
     comparisons = [of for places in sweep.runs.values() for of in places.values()]
     origins = {scheme: next(iter(places.values())).runs[0].provenance for scheme, places in sweep.runs.items()}
     scenario = next(iter(origins.values()))["scenario_settings"]
@@ -51,7 +51,7 @@ def view(sweep: Swept) -> SweepView:
 
 
 def table(sweep: Swept) -> dict[str, Any]:
-    """A sweep's plots and points as plain data."""
+    """Plots and points of a sweep as plain data."""
     return {
         "name": sweep.name,
         "title": sweep.title,
@@ -70,7 +70,7 @@ def table(sweep: Swept) -> dict[str, Any]:
 
 
 def _answer(sweep: Swept) -> str:
-    """The best point of all, and beside it those of the other schemes, paired by seed; or why there is none."""
+    """Best point overall, with the other schemes' best, paired by seed; or the reason why none exists."""
     metric = _objective(sweep)
     if metric is None or len(sweep.points) * len(sweep.schemes) < 2:
         return ""
@@ -94,7 +94,7 @@ def _answer(sweep: Swept) -> str:
 
 
 def _unlike_seeds(sweep: Swept) -> str:
-    """Said where points have different seeds, as in an unfinished sweep, or one that adds seeds as they are needed."""
+    """Note for points with different seeds, as in unfinished sweeps or with added seeds."""
     seeds = {tuple(of.seeds) for places in sweep.runs.values() for of in places.values()}
     if len(seeds) < 2:
         return ""
@@ -104,9 +104,9 @@ def _unlike_seeds(sweep: Swept) -> str:
 
 
 def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[Place, Results]]) -> str:
-    """How far the best points of the other schemes are from the best of all.
+    """Differences of the other schemes' best points from the best of all.
 
-    There is no interval where they were chosen among several points: it would not know of the choice.
+    Without interval if chosen among several points: the interval would ignore the choice.
     """
     counts = {scheme: len(sweep.runs[scheme]) for scheme in sweep.schemes}
     chosen = max(counts.values()) > 1
@@ -117,7 +117,7 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
         if difference and not difference.has_sign:
             others.append(f"{scheme} open, as flows did not finish")
         elif difference:
-            told = replace(difference, ci95=None if chosen else difference.ci95, lacking=0)  # named below
+            told = replace(difference, ci95=None if chosen else difference.ci95, lacking=0)  # reported below
             others.append(f"{scheme} {percent(told, '%')}")
     words = (
         f" Beside it the others, each at its own best point by that metric and on the same flows: {', '.join(others)}."
@@ -130,7 +130,7 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
 
 
 def best_section(sweep: Swept) -> Section:
-    """Of each scheme the point with the least mean completion time that is no bound, where flows are the same."""
+    """Best point of each scheme, by smallest exact mean FCT, for each set of flows."""
     rows = [
         (scheme, *_least(sweep, scheme, flows))
         for flows in dict.fromkeys(
@@ -160,12 +160,12 @@ def best_section(sweep: Swept) -> Section:
 
 
 def _flows(sweep: Swept, scheme: str, place: Place) -> Place:
-    """The values of the keys that decide which flows a point has."""
+    """Values of the keys that decide the flows of a point."""
     return tuple(value for value, key in zip(place, sweep.own[scheme], strict=True) if key in sweep.flow_keys)
 
 
 def _least(sweep: Swept, scheme: str, flows: Place = ()) -> tuple[Place, Results]:
-    """The point of a scheme, among those with these flows, with the least mean completion time that is no bound."""
+    """Best point of a scheme among those with these flows, by smallest exact mean FCT."""
     metric = _objective(sweep)
 
     def rank(at: tuple[Place, Results]) -> tuple[bool, float]:
@@ -176,12 +176,12 @@ def _least(sweep: Swept, scheme: str, flows: Place = ()) -> tuple[Place, Results
 
 
 def _objective(sweep: Swept) -> Metric | None:
-    """The mean completion time of the first class that has one."""
+    """Mean FCT of the first class that has one."""
     return next((metric for metric in sweep.metrics if metric.statistic is MEAN_FCT), None)
 
 
 def _values(sweep: Swept, scheme: str, place: Place) -> dict[int, str]:
-    """The values of a scheme's own keys at a place, by the key's number; of one that changes nothing, `_ANY`."""
+    """Values of a scheme's own keys at a place, by key number; `_ANY` for keys without effect."""
     values = {}
     for i, (number, value) in enumerate(zip(sweep.own[scheme], place, strict=True)):
         if number in sweep.flow_keys:
