@@ -107,7 +107,7 @@ class Curves:
 
 
 def beside(printed: Iterable[tuple[Printed, Mapping[str, Estimate]]]) -> list[Beside]:
-    """What a paper prints, each number beside ours, in one picture for each unit."""
+    """Printed numbers beside ours, one picture per unit."""
     by_unit: dict[str, list[Row]] = {}
     for each, found in printed:
         for place, ours in found.items():
