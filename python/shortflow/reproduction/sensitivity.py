@@ -1,7 +1,4 @@
-"""Claims that depend on details left open by a paper.
-
-Repeats figures with every other choice, and with pairs of choices that each move a claim.
-"""
+"""Sensitivity: repeats figures with every other choice, and with pairs of choices that each move a claim."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
