@@ -7,7 +7,7 @@ from browser import Browser
 from conftest import Command
 from made import make_result
 from shortflow.report.write import write_report
-from shortflow.store.runs import write_run
+from shortflow.store.directories import write_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

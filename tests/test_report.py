@@ -24,7 +24,7 @@ from shortflow.report.plot import Plot, Series
 from shortflow.report.study import studies
 from shortflow.report.write import report_numbers, write_report
 from shortflow.result import Result
-from shortflow.store.runs import write_run
+from shortflow.store.directories import write_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -280,7 +280,7 @@ def test_a_page_about_some_runs_does_not_read_the_others(tmp_path: Path) -> None
     (tmp_path / "runs" / "old").mkdir()
     (tmp_path / "runs" / "old" / "result.json").write_text("{}", encoding="utf-8")
     page = tmp_path / "report.html"
-    assert write_report(tmp_path, page, [tmp_path / "runs" / "mine"]) == 1
+    assert write_report(tmp_path, page, [RESULTS[0].key]) == 1
     with pytest.raises(DamagedResult, match="old"):
         write_report(tmp_path, page)
 

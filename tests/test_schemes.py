@@ -9,7 +9,7 @@ from shortflow.errors import ConfigError
 from shortflow.report.study import studies
 from shortflow.runs import plan
 from shortflow.scheme import load_schemes
-from shortflow.store.runs import read_run, select_runs
+from shortflow.store.runs import select_runs
 
 ENTRY = """
 [[scheme]]
@@ -113,6 +113,6 @@ def test_a_report_tells_schemes_of_one_name_and_other_settings_apart(tmp_path: P
     incast = shortflow.load("incast")
     for g in (0.0625, 0.9):
         shortflow.compare(incast, ["dctcp"], [1], settings={"servers": 4, "transport.g": g}, out=tmp_path, ideal=False)
-    (study,) = studies(read_run(place) for place in select_runs(tmp_path).current)
+    (study,) = studies(select_runs(tmp_path).current)
     assert study.schemes == ["dctcp (g = 0.0625)", "dctcp (g = 0.9)"]
     assert [len(point.results) for point in study.points] == [2]

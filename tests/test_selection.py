@@ -17,8 +17,9 @@ from shortflow.report.sweep.runs import swept
 from shortflow.report.write import write_report
 from shortflow.result import Result
 from shortflow.scenario import Setting
+from shortflow.store.directories import place_of, write_run
 from shortflow.store.frames import UNSET, varying
-from shortflow.store.runs import select_runs, write_run
+from shortflow.store.runs import select_runs
 from shortflow.store.selection import supersede
 
 LAW = """
@@ -50,8 +51,8 @@ def test_the_newest_run_counts_in_whatever_order_they_lie(tmp_path: Path) -> Non
     times = ["2020-01-01T00:00:02", "2020-01-01T00:00:03", "2020-01-01T00:00:01"]
     stored(tmp_path, [changed(make_result(), finished_at=time, build=f"0+{time}") for time in times])
     selection = select_runs(tmp_path)
-    assert [place.name for place in selection.current] == ["1"]
-    assert [place.name for place in selection.superseded] == ["0", "2"]
+    assert [place_of(each).name for each in selection.current] == ["1"]
+    assert [place_of(each).name for each in selection.superseded] == ["0", "2"]
 
 
 def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
@@ -59,8 +60,7 @@ def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
         origin = changed(make_result(), finished_at=f"2020-01-0{day}").provenance
         return Result.failed(origin, SimulationError(f"of day {day}"))
 
-    failures = {Path(f"{place}"): failed(day) for place, day in enumerate((2, 3, 1))}
-    assert [failures[place].error_text for place in supersede(failures).failed] == ["of day 3"]
+    assert [each.error_text for each in supersede([failed(day) for day in (2, 3, 1)]).failed] == ["of day 3"]
 
 
 def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_new_default_of_a_new_build_supersedes_too(tmp_path: Path) -> None:
     old = changed(make_result(), scenario_settings=chosen, build="0+old")
     new = [*chosen, *settings(drain=("1s", "default"))]
     newer = changed(make_result(), scenario_settings=new, build="0+new", finished_at="2021")
-    assert [place.name for place in select_runs(stored(tmp_path, [old, newer])).current] == ["1"]
+    assert [place_of(each).name for each in select_runs(stored(tmp_path, [old, newer])).current] == ["1"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A result directory is there complete or not at all, whatever happens while it is written."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -22,10 +23,11 @@ from shortflow.front.shell import execute as execute_command
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
-from shortflow.store import files
 from shortflow.store.columns import TABLES
+from shortflow.store.directories import place_of, write_run
 from shortflow.store.files import Kind, new_directory, write_text
-from shortflow.store.runs import Store, find_runs, read_run, write_run
+from shortflow.store.run_logs import RunLog
+from shortflow.store.runs import Store, read_run, select_runs
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -47,10 +49,16 @@ def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> No
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
     result = execute(run, _core.Control())
     Store(tmp_path / "reproduction").keep(result)
-    assert len(find_runs(tmp_path)) == 1
+    assert places(tmp_path) == {tmp_path / "reproduction" / "runs"}
     Store(tmp_path).keep(result)
     write_run(result, tmp_path / "alone")
-    assert [place.parent for place in find_runs(tmp_path)] == [tmp_path, tmp_path / "runs"]
+    assert places(tmp_path) == {tmp_path, tmp_path / "runs"}
+
+
+def places(directory: Path) -> set[Path]:
+    """The directories that have a directory of a run that can be read."""
+    selection = select_runs(directory)
+    return {place_of(result).parent for result in [*selection.current, *selection.superseded]}
 
 
 def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
@@ -58,29 +66,19 @@ def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     result = execute(run, _core.Control())
     store = Store(tmp_path)
     assert store.find(run) is None
-    store.keep(result)
-    (place,) = find_runs(tmp_path)
-    record = json.loads((place / "result.json").read_text())
-    record["metrics"]["drops"] = 12345.0
-    (place / "result.json").write_text(json.dumps(record))
-    kept = store.find(run)
-    assert kept
-    assert kept.metrics["drops"] == read_run(place).metrics["drops"] == 12345.0
-    (place / "result.json").write_text(json.dumps({**record, "measured_by": "code of yesterday"}))
-    assert read_run(place).metrics == result.metrics
-    renewed = store.find(run)
+    kept = store.keep(result)
+    log = RunLog(tmp_path)
+    metrics = {**result.metrics, "drops": 12345.0}
+    log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics}))
+    found = Store(tmp_path).find(run)
+    assert found
+    assert found.metrics["drops"] == read_run(place_of(found)).metrics["drops"] == 12345.0
+    log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics, "measured_by": "code of yesterday"}))
+    assert read_run(place_of(found)).metrics == result.metrics
+    renewed = Store(tmp_path).find(run)
     assert renewed
-    assert renewed.metrics == result.metrics == json.loads((place / "result.json").read_text())["metrics"]
-
-
-def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
-    write_run(make_result(seed=1), tmp_path / "run", csv=True)
-    write_run(make_result(seed=2), tmp_path / "run")
-    assert read_run(tmp_path / "run").provenance["seed"] == 2
-    assert everything_below(tmp_path) == [
-        "run",
-        *sorted(["run/result.json", *(f"run/{name}.parquet" for name in TABLES)]),
-    ]
+    (line,) = Store(tmp_path).results()
+    assert renewed.metrics == result.metrics == line.metrics
 
 
 OURS = '<!doctype html><meta name="generator" content="Shortflow">'
@@ -155,7 +153,6 @@ def test_a_process_killed_while_writing_leaves_no_result_and_its_leftovers_are_s
         process.send_signal(signal.SIGKILL)
     assert not (tmp_path / "runs" / "victim").exists()
     assert len(everything_below(tmp_path / "runs")) == 2  # the hidden directory and the file in it
-    assert find_runs(tmp_path) == []
     Store(tmp_path)
     assert everything_below(tmp_path / "runs") == []
 
@@ -175,34 +172,25 @@ def test_a_leftover_of_whatever_name_is_swept(tmp_path: Path) -> None:
     assert everything_below(store.runs) == []
 
 
-@pytest.mark.parametrize("one_step", [True, False])
-def test_an_earlier_result_is_there_until_the_new_one_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_step: bool
-) -> None:
-    if not one_step:
-        monkeypatch.setattr(files, "_exchange", lambda *_: False)
+def test_a_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
     for seed in (1, 2, 3):
-        write_run(make_result(seed=seed), tmp_path / "run")
+        write_run(make_result(seed=seed), tmp_path / "run", csv=seed == 1)
         assert read_run(tmp_path / "run").provenance["seed"] == seed
-        assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    (tmp_path / "run").rename(tmp_path / ".aside@run")  # as a kill between the two steps leaves it
-    assert find_runs(tmp_path) == []
-    files.sweep(tmp_path)
-    assert read_run(tmp_path / "run").provenance["seed"] == 3
+    of_run = ["run/result.json", *(f"run/{name}.parquet" for name in TABLES)]
+    assert everything_below(tmp_path) == ["run", *sorted(of_run)]
 
 
 def test_a_flipped_byte_is_named_and_the_run_is_done_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
-    result = execute(run, _core.Control())
     store = Store(tmp_path)
-    store.keep(result)
+    place = place_of(store.keep(execute(run, _core.Control())))
     for name in TABLES:
-        path = store.place(run) / f"{name}.parquet"
+        path = place / f"{name}.parquet"
         good = path.read_bytes()
         for position in {0, len(good) // 2, len(good) - 1}:
             path.write_bytes(good[:position] + bytes([good[position] ^ 1]) + good[position + 1 :])
             with pytest.raises(DamagedResult, match=rf"{name}\.parquet: damaged: its checksum"):
-                read_run(store.place(run))
+                read_run(place)
             caplog.clear()
             assert store.find(run) is None
             assert f"{name}.parquet: damaged" in caplog.text

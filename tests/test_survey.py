@@ -20,6 +20,7 @@ from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, Row, possible
 from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
+from shortflow.store.runs import read_run
 from shortflow.survey import WORKLOADS, Cell, Survey, Verdict, Workload, engine, judge, words
 from shortflow.survey.document import document
 from shortflow.survey.pages import write_pages
@@ -308,8 +309,8 @@ def test_a_setting_reaches_workload_and_schemes_and_nothing_runs_twice(tmp_path:
     assert view.alpha == "1"
     (comparison,) = view.places.values()
     assert set(comparison.values("tcp", "flows_short").values()) == {40.0}
-    record = json.loads(next(tmp_path.glob("runs/scenario-dctcp-seed1-*/result.json")).read_text(encoding="utf-8"))
-    values = {each["key"]: each["value"] for each in record["provenance"]["scheme_settings"]}
+    kept = read_run(next(tmp_path.glob("runs/scenario-dctcp-seed1-*")))
+    values = {each["key"]: each["value"] for each in kept.provenance["scheme_settings"]}
     assert values["transport.initial_alpha"] == "1"
 
 

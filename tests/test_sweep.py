@@ -33,14 +33,19 @@ from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
 from shortflow.store import run_logs
-from shortflow.store.reading import renew_table
-from shortflow.store.run_logs import RunLog, read_run_logs
-from shortflow.store.runs import Store
+from shortflow.store.run_logs import Kept, RunLog, RunLogs
+from shortflow.store.runs import Store, renew_table
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
 RUNS = 2 * 3 * 2 * 2
 TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
+
+
+def in_logs(store: Path) -> Kept:
+    kept = Kept()
+    RunLogs(store).more(kept)
+    return kept
 
 
 def rows(store: Path) -> pl.DataFrame:
@@ -330,7 +335,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(
         failed = shortflow(*SWEEP)
     assert failed.code == ExitCode.MISSING_REQUIREMENT
     assert ".jsonl: No space left on device; free some space there" in failed.stderr
-    found = read_run_logs(tmp_path / "store" / "run-logs")
+    found = in_logs(tmp_path / "store")
     assert 0 < len(found.results) < RUNS
     assert not found.damages
     assert f"found {len(found.results)} of {RUNS} runs" in shortflow(*SWEEP).stderr
@@ -426,7 +431,7 @@ def test_a_command_renews_the_table_of_runs_once(
         renewed.append(store)
         renew_table(store)
 
-    monkeypatch.setattr("shortflow.store.reading.renew_table", noted)
+    monkeypatch.setattr("shortflow.store.runs.renew_table", noted)
     assert shortflow(*command).code in (ExitCode.FINE, ExitCode.CLAIM_FAILED)
     assert len(renewed) == 1
     assert (tmp_path / "s" / "runs.parquet").exists()
@@ -475,10 +480,10 @@ def test_runs_of_another_build_stay_and_are_run_again(
 def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tmp_path: Path) -> None:
     shortflow(*SWEEP)
     (log,) = (tmp_path / "store" / "run-logs").iterdir()
-    kept = read_run_logs(log.parent)
+    kept = in_logs(tmp_path / "store")
     log.unlink()
-    older = RunLog(log.parent)
-    for result in kept.results.values():
+    older = RunLog(tmp_path / "store")
+    for result in kept.results:
         older.add(replace(result, record={**result.record, "measured_by": "code of yesterday"}))
     with pytest.raises(ConfigError, match="were measured by another version of Shortflow"):
         api.read_store(tmp_path / "store").to_frame()
@@ -495,11 +500,11 @@ def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     failed = Result.failed({**results[0].provenance, "key": "another"}, SimulationError("it went wrong"))
     for result in [*results, failed]:
         log.add(result)
-    kept = read_run_logs(tmp_path)
-    assert {place.name: result.record for place, result in kept.results.items()} == {
+    kept = in_logs(tmp_path)
+    assert {result.key: result.record for result in kept.results} == {
         result.key: result.record for result in [*results, failed]
     }
-    assert [result.error_text for result in kept.results.values() if result.error] == ["it went wrong"]
+    assert [result.error_text for result in kept.results if result.error] == ["it went wrong"]
     lines = [json.loads(line[9:])["line"] for line in log.path.read_bytes().splitlines()]
     assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
     assert lines.count("run") == 8
@@ -517,7 +522,7 @@ def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED, errors
-    kept = read_run_logs(logs_of).results
+    kept = in_logs(tmp_path / "store").results
     assert 0 < len(kept) < RUNS
     assert (
         f"interrupted; {len(kept)} of {RUNS} runs finished and are stored in store; the same command resumes" in errors

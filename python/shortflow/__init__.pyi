@@ -43,8 +43,8 @@ from shortflow.spec import schemes as schemes
 from shortflow.spec import sizes as sizes
 from shortflow.spec import topology as topology
 from shortflow.spec import traffic as traffic
-from shortflow.store.reading import read_store as read_store
 from shortflow.store.runs import read_run as read_run
+from shortflow.store.runs import read_store as read_store
 from shortflow.transport import CongestionControl as CongestionControl
 from shortflow.tuning.proposals import optuna_study as optuna_study
 from shortflow.tuning.record import Tuning as Tuning

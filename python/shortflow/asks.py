@@ -109,8 +109,7 @@ def compare_with(
     """Compares schemes, adds measured flows and, in a store, traces the packets of the largest burst."""
     found = runner.answer(compare(plan, seeds, until, ideal=ideal))
     if runner.store:
-        first = [(run, runner.store.place(run)) for run in plan.runs(seeds[:1])]
-        bursts.keep_bursts(first, runner.jobs, runner.progress)
+        bursts.keep_bursts([run for run in found.runs if run.seed == seeds[0]], runner.jobs, runner.progress)
     if measured is None:
         return found
     flows = (run.table("flows") for run in found.runs if run.scheme == found.schemes[0])

@@ -15,7 +15,7 @@ from shortflow.lazy import np, pl
 from shortflow.result import Result
 from shortflow.runner import Jobs, Progress, Runner, Wanted, run_one
 from shortflow.runs import Run
-from shortflow.store.runs import read_run, write_burst
+from shortflow.store.directories import place_of, write_burst
 
 Happened: TypeAlias = "Callable[[], pl.DataFrame]"
 """Returns the packet events after the run."""
@@ -92,30 +92,28 @@ def with_burst(result: Result) -> Result | None:
     return replace(result, tables={**result.tables, "burst": table})
 
 
-def keep_bursts(kept: Iterable[tuple[Run, Path]], jobs: Jobs = None, progress: Progress | None = None) -> None:
+def keep_bursts(kept: Iterable[Result], jobs: Jobs = None, progress: Progress | None = None) -> None:
     """Traces the packets of the largest burst of stored runs, unless the trace exists.
 
     Repeats the runs on this machine, `jobs` at a time. Results are complete without traces, so a failed write or an
     interruption only warns.
     """
-    followed: dict[str, tuple[Capture, Happened]] = {}
-    places = {run.key: (run, place) for run, place in kept}
-    for key, (run, place) in places.items():
-        result = read_run(place)
-        if "burst" not in result.tables and (found := _followed(run, result)):
-            followed[key] = found
+    followed: dict[str, tuple[Path, Run, Capture, Happened]] = {}
+    for result in kept:
+        if "burst" not in result.tables and result.run and (found := _followed(result.run, result)):
+            followed[result.key] = place_of(result), result.run, *found
     if not followed:
         return
-    captures = {key: capture for key, (capture, _) in followed.items()}
+    captures = {key: capture for key, (_, _, capture, _) in followed.items()}
     here = Local(jobs.jobs if isinstance(jobs, Local) else 1 if isinstance(jobs, Executor) else jobs, captures)
     try:
-        runs = [places[key][0] for key in followed]
+        runs = [run for _, run, _, _ in followed.values()]
         Runner(here, progress=progress).do(Wanted(runs, tables=False, keep_going=True))
-        for key, (_, happened) in followed.items():
-            write_burst(places[key][1], happened())
+        for place, _, _, happened in followed.values():
+            write_burst(place, happened())
     except (OSError, Interrupted) as reason:
-        where = next(iter(followed))
-        _log.warning("%s: complete, but without the time-line of its largest burst: %s", places[where][1], reason)
+        where = next(iter(followed.values()))[0]
+        _log.warning("%s: complete, but without the time-line of its largest burst: %s", where, reason)
 
 
 def _followed(run: Run, result: Result) -> "tuple[Capture, Happened] | None":

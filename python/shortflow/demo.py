@@ -45,12 +45,12 @@ def main() -> None:
     out: Path = parser.parse_args().out
     started = time.perf_counter()
     store = Store(out)
-    places: list[Path] = []
+    keys: set[str] = set()
     for part in PARTS:
         print_result(_overview(part, store))
-        places += [store.place(run) for run in _runs(part)]
+        keys |= {run.key for run in _runs(part)}
     page = out / "report.html"
-    runs = write_report(out, page, places)  # leaves out results of an earlier version in the same directory
+    runs = write_report(out, page, keys)  # leaves out results of an earlier version in the same directory
     print_result(Text(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}"))
 
 

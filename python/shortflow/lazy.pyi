@@ -24,15 +24,15 @@ from shortflow.report import tables as tables
 from shortflow.report import views as views
 from shortflow.reproduction import sensitivity as sensitivity
 from shortflow.store import columns as columns
+from shortflow.store import directories as directories
 from shortflow.store import frames as frames
-from shortflow.store import reading as reading
 from shortflow.store import runs as stored
 from shortflow.tuning import tables as tuned
 from shortflow.tuning import verdict as judged
 
-__all__ = ["answers", "bursts", "columns", "console", "frames", "judged", "markup", "measured", "msgspec", "np", "npt"]
-__all__ += ["optuna", "papers", "pd", "pl", "plots", "ranks", "reading", "results", "runner", "sensitivity", "special"]
-__all__ += ["HOMES", "homes", "spreads", "stored", "tables", "terminal", "tuned", "views"]
+__all__ = ["answers", "bursts", "columns", "console", "directories", "frames", "judged", "markup", "measured"]
+__all__ += ["msgspec", "np", "npt", "optuna", "papers", "pd", "pl", "plots", "ranks", "results", "runner"]
+__all__ += ["HOMES", "homes", "sensitivity", "special", "spreads", "stored", "tables", "terminal", "tuned", "views"]
 
 HOMES: dict[str, str]
 

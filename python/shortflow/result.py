@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
-from shortflow.lazy import columns, frames, pl, plots, stored, views
+from shortflow.lazy import columns, directories, frames, pl, plots, views
 from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
@@ -201,6 +201,8 @@ class Result(Shown):
 
     def encoded(self) -> "Result":
         """A copy with its tables as Parquet, and their checksums."""
+        if self.tables and all(isinstance(table, bytes) for table in self.tables.values()):
+            return self
         found = {name: _parquet(getattr(self, name)) for name in columns.TABLES}
         return replace(
             self, record={**self.record, "tables": {name: checksum(data) for name, data in found.items()}}, tables=found
@@ -208,7 +210,7 @@ class Result(Shown):
 
     def alone(self) -> "Result":
         """A copy without tables."""
-        return replace(self, tables={})
+        return replace(self, record={**self.record, "tables": {}}, tables={})
 
     def named(self, scheme: str) -> "Result":
         """A copy with another scheme name."""
@@ -230,7 +232,7 @@ class Result(Shown):
 
         Raises `ConfigError` if the directory holds something else.
         """
-        stored.write_run(self, directory)
+        directories.write_run(self, directory)
         return Path(directory)
 
     def __repr__(self) -> str:

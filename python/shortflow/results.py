@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.errors import ConfigError, front_door, unknown_name
-from shortflow.lazy import answers, frames, pl, plots, reading, views
+from shortflow.lazy import answers, frames, pl, plots, stored, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
@@ -382,7 +382,7 @@ class Results(Shown):
     @front_door
     def save(self, directory: str | Path) -> Path:
         """Saves all runs to a store, as `compare(…, out=DIR)` does; `read_store` and `shortflow report` read it."""
-        return reading.save(self.results, directory)
+        return stored.save(self.results, directory)
 
     def __repr__(self) -> str:
         """Scenario, schemes and number of runs."""

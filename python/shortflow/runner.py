@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from shortflow._core import Capture, Control
 from shortflow.errors import ConfigError, Interrupted
 from shortflow.executors import Executor, Local
-from shortflow.lazy import reading, stored
+from shortflow.lazy import stored
 from shortflow.quantities import counted
 from shortflow.result import Result
 from shortflow.runs import Run
@@ -48,6 +48,8 @@ class Wanted:
     """Failed runs are results too; otherwise the first error ends the ask."""
     of: int = 0
     """Expected number of runs of the ask, if known."""
+    fits: Callable[[Result], bool] = bool
+    """False for stored results that are to be done again."""
 
 
 Ask: TypeAlias = Generator[Wanted, list[Result], T]
@@ -148,7 +150,7 @@ def concluding(store: "stored.Store | None") -> Iterator[None]:
 def _conclude(store: "stored.Store | None") -> None:
     if store:
         store.flush()
-        reading.renew_table(store)
+        stored.renew_table(store)
 
 
 @dataclass
@@ -168,10 +170,11 @@ class _Work:
         """Takes a run from the store if present. `warn` reports a damaged one."""
         store = self.runner.store
         found = store.find(run, tables=self.wanted.tables, warn=warn) if store else None
-        if found:
-            self.done[run.key] = found
-            self.tell()
-        return found is not None
+        if not found or not self.wanted.fits(found):
+            return False
+        self.done[run.key] = found
+        self.tell()
+        return True
 
     def do(self, runs: Sequence[Run]) -> None:
         """Does all runs. Then waits for runs of other processes, and takes over those of dead processes."""

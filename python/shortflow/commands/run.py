@@ -13,7 +13,7 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import bursts, stored, tables, terminal
+from shortflow.lazy import bursts, directories, tables, terminal
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import Progress as Told
@@ -90,11 +90,11 @@ def run(
         raise ConfigError("--watch: cannot be combined with --json, --trace or --pcap; leave these out")
     place = Path(out) if out else None
     if place:
-        stored.check_target(place)
+        directories.check_target(place)
     (planned,) = plan(given.scenario_with(scenario, settings), [scheme], given.seed_list([seed]), settings)
     work = replace(planned, cores=cores)
     if place:
-        stored.check_same_run(place, work.key)
+        directories.check_same_run(place, work.key)
     console.note_warnings(work.scenario, [work.scheme])
     taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
     if why:
@@ -104,10 +104,10 @@ def run(
         with terminal.watching(work.scenario, label) if watch else _told(label, progress) as (of_watch, bar):
             result = run_one(work, bar, of_watch or capture)
         if place:
-            stored.write_run(result, place, csv=csv)
+            directories.write_run(result, place, csv=csv)
     if place:
         with told(f"{work.scenario.name}, its largest burst", progress) as bar:
-            bursts.keep_bursts([(work, place)], progress=bar)
+            bursts.keep_bursts([replace(directories.in_directory(place), run=work)], progress=bar)
         console.note(f"result: {place}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     console.note_faults(result.meta["drops"])

@@ -1,7 +1,7 @@
 """The report: one self-contained HTML page on the results in a directory."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from shortflow.report.study import with_measured
 from shortflow.report.sweep.runs import Swept, stored_sweeps
 from shortflow.result import Result, changed
 from shortflow.results import Results
+from shortflow.store.directories import loaded, read_each
 from shortflow.store.files import Kind, write_text
-from shortflow.store.reading import current, failed
-from shortflow.store.runs import read_each, read_run, select_runs
+from shortflow.store.runs import current, select_runs
 from shortflow.tuning.pages import document as tuning_document
 from shortflow.tuning.pages import write_page as write_tuning
 from shortflow.tuning.record import is_tuning, read_tuning
@@ -29,18 +29,18 @@ _log = logging.getLogger(__name__)
 def write_report(
     directory: Path,
     page: Path,
-    only: Sequence[Path] | None = None,
+    only: Container[str] | None = None,
     *,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
     baseline: str | None = None,
 ) -> int:
-    """Writes a page on runs in or below `directory`, or on `only`. Returns the number of runs shown.
+    """Write a page about the runs in or below `directory`, or those with `only` these keys; returns their number.
 
-    Of runs with equal settings it shows the newest, and names the superseded ones. Raises `ConfigError` if different
-    code made runs of one scenario. For a tuning it writes the page of `tune`. `measured` flows, as in
-    `shortflow.compare`, are shown beside the runs of the only scenario. A damaged run raises `DamagedResult` or, with
-    the list `damages`, is left out, and named there and on the page.
+    Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
+    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes. `measured` flows, as in
+    `shortflow.compare`, stand beside the runs of the only scenario. A damaged run is a `DamagedResult`, unless
+    `damages` is given: a list that gets what is damaged, which the page then leaves out and names.
     """
     if only is None and measured is None and is_tuning(directory):
         tuning = read_tuning(directory)
@@ -68,7 +68,7 @@ def report_numbers(
 
 def _found(
     directory: Path,
-    only: Sequence[Path] | None = None,
+    only: Container[str] | None = None,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
 ) -> tuple[list[Results], list[Swept], list[StoredFailure]]:
@@ -77,23 +77,20 @@ def _found(
     Also returns failed runs.
     """
     selection = select_runs(directory, only, damages)
-    left_out = [selection.results[place] for place in selection.superseded]
-    if left_out:
-        _log.warning("%s", _left_out(directory, left_out))
-    with_tables = [place for place in selection.current if selection.results[place].record["tables"]]
-    found = read_each(with_tables, read_run, damages)
-    lost = set(with_tables).difference(found)
-    selection = replace(selection, current=[place for place in selection.current if place not in lost])
-    if damages and not selection.current:
+    if selection.superseded:
+        _log.warning("%s", _left_out(directory, selection.superseded))
+    found = read_each(selection.current, lambda result: loaded(result) if result.tables else result, damages)
+    if damages and not found:
         raise DamagedResult("\n".join(damages))
-    studies = make_studies(found.values(), left_out)
+    studies = make_studies((result for result in found if result.tables), selection.superseded)
     if measured is not None:
         if len(studies) != 1:
             names = ", ".join(each.scenario for each in studies) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
         classes = studies[0].classes
         studies = [with_measured(studies[0], read_measured(measured, classes))]
-    return studies, stored_sweeps(current(selection)), [_failure(run) for run in failed(selection)]
+    failures = [_failure(run) for run in selection.failed]
+    return studies, stored_sweeps(current(replace(selection, current=found))), failures
 
 
 def _failure(run: Result) -> StoredFailure:

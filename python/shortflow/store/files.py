@@ -25,8 +25,6 @@ from shortflow.lazy import msgspec
 Found = TypeVar("Found")
 
 _PARTIAL = ".partial@"
-_ASIDE = ".aside@"
-"""Prefix of an earlier directory while a new one takes its place."""
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
@@ -35,7 +33,6 @@ _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 _SEAL = re.compile(rb',\n "checksum": "([0-9a-f]{64})"\n}\n\Z')
 _LOOKED_AT = 65_536
 """Bytes at each end of a file that tell its kind."""
-_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
@@ -175,13 +172,11 @@ def check_seal(document: bytes) -> None:
 
 
 def sweep(directory: Path) -> None:
-    """Removes partial output of dead processes, and restores directories they had moved aside."""
+    """Remove what processes that are gone were writing in a directory."""
     for path in directory.glob(f"{_PARTIAL}*"):
         with contextlib.suppress(OSError), _opened(path) as handle:
             if _lock(handle, fcntl.LOCK_NB):
                 _remove(path)
-    for path in directory.glob(f"{_ASIDE}*"):
-        _restore(path)
 
 
 def new_log(target: Path) -> int:
@@ -202,8 +197,8 @@ def has_writer(path: Path) -> bool:
 
 
 def is_hidden(path: Path) -> bool:
-    """True for names of partial output."""
-    return path.name.startswith((_PARTIAL, _ASIDE))
+    """Whether this is a name for what is only being written."""
+    return path.name.startswith(_PARTIAL)
 
 
 @contextlib.contextmanager
@@ -226,7 +221,7 @@ def _claim(parent: Path, make: Callable[[Path], None], flags: int = _READ) -> tu
             _lock(handle)
             if partial.exists():
                 return partial, handle
-            os.close(handle)  # swept before it was locked
+            os.close(handle)  # swept between being made and being locked
 
 
 @contextlib.contextmanager
@@ -248,9 +243,10 @@ def _lock(handle: int, option: int = 0) -> bool:
 
 
 def _swap(new: Path, target: Path) -> None:
-    """Renames `new` to `target`; an earlier target gets the name of `new` in the same step.
+    """Rename `new` to `target`; an earlier result there takes the name of `new` in the same step, as Linux can.
 
-    One of them exists at any moment. If two processes write the same result, the last one stays.
+    Where the system or the file system cannot, the earlier result is removed first. Where two processes put the same
+    result there, whoever comes last stays.
     """
     while True:
         try:
@@ -259,45 +255,10 @@ def _swap(new: Path, target: Path) -> None:
         except OSError as error:
             if error.errno not in _OCCUPIED:
                 raise
-        with contextlib.suppress(FileNotFoundError):
-            if _exchange(new, target) or _replace_in_two_steps(new, target):
-                return
-
-
-def _replace_in_two_steps(new: Path, target: Path) -> bool:
-    """Moves the target aside, then renames. If the process dies in between, `sweep` undoes the first step."""
-    aside = target.with_name(f"{_ASIDE}{target.name}")
-    _remove(aside)
-    target.rename(aside)
-    try:
-        new.rename(target)
-    except OSError as error:
-        if error.errno not in _OCCUPIED:
-            raise
-        return False  # another process was faster
-    finally:
-        _restore(aside)
-    return True
-
-
-def _restore(aside: Path) -> None:
-    """Restores an earlier directory, or removes it if a newer one has its name."""
-    with contextlib.suppress(OSError):
-        aside.rename(aside.with_name(aside.name.removeprefix(_ASIDE)))
-    _remove(aside)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchanges two names atomically; False if the system or file system cannot."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in _UNSUPPORTED:
-        return False
-    raise OSError(code, os.strerror(code), str(other))
+        rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", lambda *_: -1)
+        if rename(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(target), _RENAME_EXCHANGE) == 0:
+            return
+        _remove(target)
 
 
 def _remove(path: Path) -> None:

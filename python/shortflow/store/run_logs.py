@@ -1,10 +1,11 @@
-"""Logs of runs without tables: each run is a line appended to a file, so thousands of runs need few files.
+"""The record of each run of a store: a line that is appended to a log, so that thousands are a few files.
 
-A run log, `DIR/run-logs/TIME-ID.jsonl`, is written by one process. A line is a checksum (CRC-32) and a JSON object: a
-`part` shared by many runs, a `run`, a run that `failed`, or a `claim` on active runs of the process. Lines are never
-rewritten. An unfinished last line of a killed process is ignored.
+A run log, `DIR/run-logs/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
+a `part`, which is what many runs have in common, a `run`, a run that `failed`, or a `claim` on runs that the process
+works on. Nothing that was written is ever written again. A line that a killed process left unfinished at the end counts
+as not written.
 
-Claims are hints: a lost claim makes a run repeat, and never changes a result.
+Claims are hints: a lost claim costs a run twice, never an answer.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ import socket
 import time
 import weakref
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,11 +25,13 @@ import msgspec
 
 from shortflow.errors import LostRun
 from shortflow.records import Meta
-from shortflow.result import Measured, Result
-from shortflow.runs import CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
+from shortflow.result import Checksum, Measured, Result
+from shortflow.runs import KEY_LENGTH, CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
+from shortflow.store.directories import OnDisk
 from shortflow.store.files import has_writer, new_log, sweep
 
-RUN_LOGS = "run-logs"
+RUN_LOGS, TABLES_IN = "run-logs", "runs"
+"""The directories of a store: of the logs, and of the tables."""
 _FLUSH_S = 1.0
 """Seconds until the file is made durable. A kill of the process loses nothing."""
 _CLAIM_S = 60.0
@@ -53,9 +56,10 @@ class _Line(msgspec.Struct):
     origin: RunOrigin
 
 
-class _Run(_Line, tag="run", tag_field="line"):
+class _Run(_Line, tag="run", tag_field="line", omit_defaults=True):
     measured: Measured
     meta: Meta
+    tables: dict[str, Checksum] = {}
 
 
 class _Failed(_Line, tag="failed", tag_field="line"):
@@ -69,10 +73,6 @@ class _Claim(msgspec.Struct, tag="claim", tag_field="line"):
     """Seconds since 1970 by the host's clock."""
     keys: list[str]
 
-    @property
-    def is_of_this_process(self) -> bool:
-        return (self.host, self.pid) == (socket.gethostname(), os.getpid())
-
 
 _DECODER = msgspec.json.Decoder(_Part | _Run | _Failed | _Claim)
 _ENCODER = msgspec.json.Encoder()
@@ -80,24 +80,44 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class Kept:
-    """Contents of run logs: each run by its log's path and its key."""
+    """Runs of a store: of those with one key the newest with tables, the newest without, and the newest failure."""
 
-    results: dict[Path, Result] = field(default_factory=dict)
-    """All runs, failed ones included."""
+    by_key: dict[tuple[str, bool, bool], Result] = field(default_factory=dict)
     damages: list[str] = field(default_factory=list)
     """Unreadable lines, with place and error."""
-    claimless: set[Path] = field(default_factory=set)
-    """Logs of earlier versions, without claims."""
+    claimless: list[Result] = field(default_factory=list)
+    """Runs in logs of earlier versions: these have no claims."""
+
+    def add(self, result: Result) -> None:
+        """Add a run, unless a newer one is there."""
+        key = result.key, bool(result.record["tables"]), bool(result.error)
+        earlier = self.by_key.get(key)
+        if not earlier or earlier.provenance["finished_at"] <= result.provenance["finished_at"]:
+            self.by_key[key] = result
+
+    @property
+    def results(self) -> list[Result]:
+        """All of them, in an order that is the same however many runs were done at a time."""
+        return sorted(self.by_key.values(), key=lambda result: _rank(result.provenance))
+
+
+def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
+    return origin["scenario"], origin["scheme"], origin["seed"], origin["key"], origin["finished_at"]
+
+
+def place_in(store: Path, scenario: str, scheme: str, seed: int, key: str) -> Path:
+    """The directory in which a store keeps the tables of a run."""
+    return store / TABLES_IN / f"{scenario}-{scheme}-seed{seed}-{key[:KEY_LENGTH]}"
 
 
 class RunLog:
     """Log of this process. The file exists from the first claim or run on, under a lock."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, store: Path) -> None:
         """Writes nothing yet."""
-        self._directory = directory
+        self._directory = store / RUN_LOGS
         self._file: int | None = None
-        self.path = directory
+        self.path = self._directory
         self._size = 0
         self._flushed_at = 0.0
         self._parts: set[str] = set()
@@ -111,7 +131,8 @@ class RunLog:
         if result.error:
             self._append(*parts, _Failed(*line, result.error_text))
         else:
-            self._append(*parts, _Run(*line, msgspec.convert(result.record, Measured), result.meta))
+            measured = msgspec.convert(result.record, Measured)
+            self._append(*parts, _Run(*line, measured, result.meta, result.record["tables"]))
         self._parts.update(part.id for part in parts)
         self._has_runs = True
         self._claimed.discard(result.key)
@@ -136,14 +157,14 @@ class RunLog:
 
     def flush(self) -> None:
         """Makes everything safe against a power cut, ends all claims, and removes a file that only has claims."""
-        with contextlib.suppress(OSError):  # otherwise others wait a minute
+        with contextlib.suppress(OSError):  # others wait a minute then
             self.release(*self._claimed)
         if self._file is not None:
             os.fsync(self._file)
             if not self._has_runs:
                 self.path.unlink(missing_ok=True)
                 self._file = None
-        with contextlib.suppress(OSError):  # other logs, or no directory
+        with contextlib.suppress(OSError):  # where there are logs, or nothing
             self._directory.rmdir()
 
     def _claim(self, keys: list[str], at: float) -> float:
@@ -181,33 +202,31 @@ class RunLog:
     def _open(self) -> int:
         while self._file is None:
             self._directory.mkdir(parents=True, exist_ok=True)
-            name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}.jsonl"
+            name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}.jsonl"
             self.path, self._size = self._directory / name, 0
-            with contextlib.suppress(FileNotFoundError):  # another process removed the empty directory
+            with contextlib.suppress(FileNotFoundError):  # another process removed the empty directory just now
                 self._file = new_log(self.path)
                 weakref.finalize(self, os.close, self._file)
         return self._file
 
 
 class RunLogs:
-    """Run logs of a directory. Each read resumes at the end of the previous one."""
+    """The run logs of a store, each read from where it was read before."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, store: Path) -> None:
         """Reads nothing yet."""
-        self._directory = directory
+        self._store, self._directory = store, store / RUN_LOGS
         self._logs: dict[str, _Log] = {}
 
-    def more(self, but: Path | None = None) -> Kept:
-        """Reads the lines appended since the last call, from all logs `but` one."""
-        kept = Kept()
+    def more(self, kept: Kept, but: Path | None = None) -> None:
+        """Adds the lines appended since the last call, from all logs `but` one."""
         names = [entry.name for entry in os.scandir(self._directory)] if self._directory.is_dir() else []
         for name in sorted(names):
             if not name.endswith(".jsonl") or (but and name == but.name):
                 continue
             if name not in self._logs:
-                self._logs[name] = _Log(self._directory / name)
+                self._logs[name] = _Log(self._directory / name, self._store)
             self._logs[name].more(kept)
-        return kept
 
     def is_claimed(self, key: str, before: float = math.inf) -> bool:
         """True if another live process claimed the run `before` a time."""
@@ -220,21 +239,11 @@ class RunLogs:
             log.sweep()
 
 
-def read_run_logs(directory: Path) -> Kept:
-    """Contents of all run logs of a directory, in an order independent of the number of jobs."""
-    kept = RunLogs(directory).more()
-    return replace(kept, results=dict(sorted(kept.results.items(), key=lambda item: _rank(item[1].provenance))))
-
-
-def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
-    return origin["scenario"], origin["scheme"], origin["seed"], origin["key"], origin["finished_at"]
-
-
 class _Log:
     """A run log and the position read so far."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, store: Path) -> None:
+        self._path, self._store = path, store
         self._read, self._lines, self._claim_lines = 0, 0, 0
         self._is_over = False
         self._parts: dict[str, _Part] = {}
@@ -244,14 +253,14 @@ class _Log:
         """Reads the whole lines appended since the last call. A log without a writer is read once."""
         if self._is_over:
             return
-        no_writer = not self._lines and not has_writer(
-            self._path
-        )  # asked first: a writer that ends now has written all
-        unread = 0
+        # Asked first: a writer that ends now has written its last line.
+        no_writer = not self._lines and not has_writer(self._path)
+        unread, found = 0, []
         lines = self._appended(kept).split(b"\n")[:-1]
         for number, data in enumerate(lines, self._lines + 1):
             try:
-                self._take(_DECODER.decode(_content(data)), kept)
+                if result := self._take(_DECODER.decode(_content(data))):
+                    found.append(result)
             except msgspec.ValidationError as error:
                 unread, example = unread + 1, f"such as line {number}: {error}"
             except (msgspec.MsgspecError, ValueError, KeyError) as error:
@@ -264,8 +273,10 @@ class _Log:
                 f"{self._path}: {unread:,} of {self._lines:,} lines were written by another version, {example}; "
                 "move the file away"
             )
+        for result in found:
+            kept.add(result)
         if not self._claim_lines:
-            kept.claimless.add(self._path)
+            kept.claimless.extend(found)
 
     def is_claimed(self, key: str, before: float) -> bool:
         """True if the log's process is alive, is not this one, and claimed the run before a time."""
@@ -275,7 +286,7 @@ class _Log:
             and not self._is_over
             and claim.time < before
             and abs(time.time() - claim.time) < _CLAIM_S
-            and not claim.is_of_this_process
+            and (claim.host, claim.pid) != (socket.gethostname(), os.getpid())
             and has_writer(self._path)
         )
 
@@ -291,7 +302,7 @@ class _Log:
             with self._path.open("rb") as file:
                 file.seek(self._read)
                 data = file.read()
-        except FileNotFoundError:  # the log had only claims, and its process ended
+        except FileNotFoundError:  # it only had claims, and its process has ended
             return b""
         except OSError as error:
             kept.damages.append(f"{self._path}: damaged: {error.strerror or error}; move it away")
@@ -300,30 +311,27 @@ class _Log:
         self._read += len(whole)
         return whole
 
-    def _take(self, line: _Part | _Run | _Failed | _Claim, kept: Kept) -> None:
+    def _take(self, line: _Part | _Run | _Failed | _Claim) -> Result | None:
+        """The run of a line, if it has one; None too where the directory of its tables was removed."""
         if isinstance(line, _Part):
             self._parts[line.id] = line
-            return
+            return None
         if isinstance(line, _Claim):
             self._claim_lines += 1
             self._claims.update(dict.fromkeys(line.keys, line))
-            return
-        key = line.origin["key"]
-        self._claims.pop(key, None)
-        origin = _origin(line, self._parts)
-        if isinstance(line, _Run):
-            kept.results[self._path / key] = Result(
-                {"provenance": origin, **line.measured, "tables": {}, "meta": line.meta}
-            )
-        else:
-            kept.results[self._path / key] = Result.failed(origin, LostRun(line.error))
-
-
-def _origin(line: _Line, parts: dict[str, _Part]) -> Provenance:
-    scenario, scheme, code = (parts[name] for name in (line.scenario, line.scheme, line.code))
-    if scenario.scenario is None or scheme.scheme is None or code.code is None:
-        raise ValueError("a part of another kind")
-    return {**scenario.scenario, **scheme.scheme, **code.code, **line.origin}
+            return None
+        self._claims.pop(line.origin["key"], None)
+        scenario, scheme, code = (self._parts[name] for name in (line.scenario, line.scheme, line.code))
+        if scenario.scenario is None or scheme.scheme is None or code.code is None:
+            raise ValueError("a part of another kind")
+        origin: Provenance = {**scenario.scenario, **scheme.scheme, **code.code, **line.origin}
+        if isinstance(line, _Failed):
+            return Result.failed(origin, LostRun(line.error))
+        place = place_in(self._store, origin["scenario"], origin["scheme"], origin["seed"], origin["key"])
+        if line.tables and not place.exists():
+            return None
+        tables = OnDisk(place, line.tables) if line.tables else {}
+        return Result({"provenance": origin, **line.measured, "tables": line.tables, "meta": line.meta}, tables)
 
 
 def _checked(text: bytes) -> bytes:

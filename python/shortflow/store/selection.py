@@ -4,9 +4,9 @@ Of runs that agree in scenario, scheme, seed and settings, the newest counts and
 in one scenario must come from the same code.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,19 +25,13 @@ K = TypeVar("K", bound=Hashable)
 class Selection:
     """Runs of a store: current and superseded ones."""
 
-    current: Sequence[Path]
-    superseded: Sequence[Path]
-    results: Mapping[Path, Result]
-    """All runs, failed ones included."""
-    failed: Sequence[Path] = ()
+    current: Sequence[Result]
+    superseded: Sequence[Result]
+    failed: Sequence[Result] = ()
     """Failed runs that were not repeated since."""
 
-    def origin(self, place: Path) -> Provenance:
-        """Provenance of a run."""
-        return self.results[place].provenance
 
-
-def supersede(results: Mapping[Path, Result]) -> Selection:
+def supersede(results: Sequence[Result]) -> Selection:
     """Separates the newest of equal runs from older ones; both keep the order of the results.
 
     A failed run supersedes older failures only. It is left out if the same run ever succeeded.
@@ -46,39 +40,33 @@ def supersede(results: Mapping[Path, Result]) -> Selection:
     newest = set()
     identities = _Identities()
 
-    def age(place: Path) -> tuple[bool, str, str, Path]:
-        origin = results[place].provenance
-        return not results[place].error, origin["finished_at"], origin["key"], place
+    def age(place: int) -> tuple[bool, str, str, int]:
+        result = results[place]
+        return not result.error, result.provenance["finished_at"], result.key, place
 
-    for place in sorted(results, key=age, reverse=True):
+    for place in sorted(range(len(results)), key=age, reverse=True):
         names = identities.of(results[place].provenance, "testbed" in results[place].meta)
         if seen.isdisjoint(names):
             newest.add(place)
         seen |= names
-    done = [place for place in results if not results[place].error]
+    of = [(result, place in newest) for place, result in enumerate(results)]
     return Selection(
-        [place for place in done if place in newest],
-        [place for place in done if place not in newest],
-        results,
-        [place for place in results if results[place].error and place in newest],
+        [result for result, is_newest in of if is_newest and not result.error],
+        [result for result, is_newest in of if not is_newest and not result.error],
+        [result for result, is_newest in of if is_newest and result.error],
     )
 
 
 def check_one_code(directory: Path, selection: Selection) -> None:
     """Refuses runs of one scenario from different builds, sources or files. The `ConfigError` has the remedy."""
-    measured_by = {
-        record["measured_by"]
-        for place in selection.current
-        if not (record := selection.results[place].record)["tables"]
-    }
+    measured_by = {result.record["measured_by"] for result in selection.current if not result.tables}
     if measured_by - {measuring_id()}:
         raise ConfigError(
             f"{directory}: runs without tables were measured by another version of Shortflow, whose metrics may mean "
             "something else; do them again, or read runs.parquet, which is as it was"
         )
-    origins = sorted((selection.origin(place) for place in selection.current), key=lambda each: each["scenario"])
-    for scenario, group in groupby(origins, key=lambda each: each["scenario"]):
-        of_scenario = list(group)
+    origins = sorted((result.provenance for result in selection.current), key=lambda each: each["scenario"])
+    for scenario, of_scenario in _grouped(origins, lambda each: each["scenario"]):
         _check_equal(f"{directory}: runs of {scenario} come from different builds of Shortflow", of_scenario, _build)
         for scheme, of_scheme in _grouped(of_scenario, lambda each: each["scheme"]):
             what = f"{directory}: runs of {scenario} with {scheme} come from different sources of that law"
