@@ -19,9 +19,9 @@ from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
 from shortflow.metrics.stats import Estimate
 from shortflow.result import Result
-from shortflow.runner import run_one
-from shortflow.runs import Run, plan
-from shortflow.scenario import Settings, path_of
+from shortflow.results import Results
+from shortflow.runs import Plan, plan
+from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 from shortflow.store.columns import TABLES
 
 SCENARIO = "testbed-two-long"
@@ -66,16 +66,26 @@ def document(
     return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
 
 
+def bed(scenario: str = SCENARIO, attempts: int = 1) -> testbed.Testbed:
+    return testbed.Testbed(scenario, attempts=attempts)
+
+
+def measured(settings: Settings) -> Result:
+    """A run on the stand-in."""
+    (result,) = bed().answer(Plan(load_scenario(SCENARIO), ["dctcp"]).runs([1], dict(as_pairs(settings))))
+    return result
+
+
 def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
-    measured = testbed.measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
+    found = measured(SHORT)
     simulated = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=SHORT)
-    assert testbed.is_trustworthy(measured.meta["testbed"])
-    assert measured.metrics == simulated.metrics
-    assert measured.flows.schema == simulated.flows.schema
-    assert measured.ports.equals(simulated.ports)
+    assert testbed.is_trustworthy(found)
+    assert found.metrics == simulated.metrics
+    assert found.flows.schema == simulated.flows.schema
+    assert found.ports.equals(simulated.ports)
     arguments = notes.read_text().split("\n")
     assert arguments[0] == "testbed"
     assert Path(arguments[1]).name == f"{SCENARIO}.toml"
@@ -116,37 +126,31 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
-    simulated: list[Run] = []
-
-    def noted(work: Run) -> Result:
-        simulated.append(work)
-        return run_one(work)
-
-    monkeypatch.setattr(testbed, "run_one", noted)
-    both = testbed.compare_with_simulation(SCENARIO, "dctcp", [1, 2], {**SHORT, "topology.rtt": "2ms"})
-    comparison = both.comparison
+    given = {**SHORT, "topology.rtt": "2ms"}
+    comparison = testbed.side_by_side(bed(), "dctcp", [1, 2], given)
     assert comparison.schemes == [testbed.SIMULATED, testbed.REAL]
     assert comparison.seeds == [1, 2]
-    assert both.kept_time == "2 of 2 kept time"
+    assert testbed.kept_time(testbed.measured(comparison)) == "2 of 2"
     # The rest of Linux's TCP is in the scenario, and what the simulator is told besides is not for the kernel.
     set_there = {line for line in notes.read_text().split("\n") if "=" in line}
-    given = {**LINUX_TRANSPORT, **SHORT, "topology.rtt": "2ms"}
-    assert set_there == {f"{key}={value}" for key, value in given.items()}
+    assert set_there == {f"{key}={value}" for key, value in {**LINUX_TRANSPORT, **given}.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     (expected,) = plan(shortflow.load(SCENARIO), ["dctcp"], [1], {**settings, "topology.rtt": "2ms"})
-    assert simulated[0].scenario.fingerprint == expected.scenario.fingerprint
+    run = comparison.runs[0].run
+    assert run
+    assert run.scenario.fingerprint == expected.scenario.fingerprint
     assert comparison.values(testbed.SIMULATED, "marks")[1] == alone["marks"] > 400
     assert comparison.values(testbed.SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
 
 def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
-    both = testbed.compare_with_simulation(SCENARIO, "dctcp", range(1, 21), SHORT)
+    both = testbed.side_by_side(bed(), "dctcp", range(1, 21), SHORT)
     given = [line.removeprefix("topology.rtt=") for line in notes.read_text().split("\n") if "rtt=" in line]
     assert (
         given
-        == [account["rtt"] for account in both.accounts]
+        == [account["rtt"] for account in testbed.accounts(both)]
         == [testbed.drawn_rtt(SCENARIO, seed) for seed in range(1, 21)]
     )
     drawn = [int(rtt.removesuffix("ns")) / 2e6 for rtt in given]
@@ -155,7 +159,7 @@ def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPa
     assert 1.03 < max(drawn) <= 1.05
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, "topology.rtt": given[4]}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", seed=5, settings=settings).metrics
-    assert both.comparison.values(testbed.SIMULATED, "marks")[5] == alone["marks"]
+    assert both.values(testbed.SIMULATED, "marks")[5] == alone["marks"]
 
 
 def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
@@ -164,11 +168,12 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
     answers = [json.loads(document(verdict)) for verdict in ("late", "trustworthy", "late", "late", "late", "late")]
     given = iter(json.dumps(answer) for answer in [*answers, answers[1]])
     monkeypatch.setattr(testbed, "_run", lambda *_: next(given))
-    both = testbed.compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
-    assert [account["attempts"] for account in both.accounts] == [2, 2, 2]
-    assert [account["late"] for account in both.accounts] == [["late"], ["late", "late"], ["late", "late"]]
-    assert both.comparison.seeds == [1]
-    assert both.kept_time == "1 of 3 kept time"
+    both = testbed.side_by_side(bed(attempts=2), "dctcp", [1, 2, 3], SHORT)
+    accounts = testbed.accounts(both)
+    assert [account["attempts"] for account in accounts] == [2, 2, 2]
+    assert [account["late"] for account in accounts] == [["late"], ["late", "late"], ["late", "late"]]
+    assert both.seeds == [1]
+    assert testbed.kept_time(testbed.measured(both)) == "1 of 3"
     for attempts, options, code in (("2", [], 1), ("3", [], 0), ("2", ["--allow-late"], 0)):
         given = iter(json.dumps(answer) for answer in [answers[0], answers[2], answers[1]])
         monkeypatch.setattr(testbed, "_run", lambda *_, given=given: next(given))
@@ -235,7 +240,7 @@ def test_too_few_seeds_decide_nothing() -> None:
         assert agreement.standing(SHORT_MEAN, unknown) == "undecided"
 
 
-def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> testbed.SideBySide:
+def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> Results:
     """A cell of such metrics, simulated and on the kernel, a pair for each seed."""
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [
@@ -243,8 +248,10 @@ def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> testbed.Sid
         for place, side in enumerate((testbed.SIMULATED, testbed.REAL))
         for seed in range(seeds)
     ]
-    account: Any = {"verdict": "trustworthy", "attempts": 1}
-    return testbed.SideBySide(make_results("s", "S", {}, runs), [account] * seeds)
+    meta: Any = {"testbed": {"verdict": "trustworthy", "attempts": 1}}
+    for run in runs[seeds:]:
+        run.record["meta"] = meta
+    return make_results("s", "S", {}, runs)
 
 
 def test_rows_that_say_nothing_are_left_out() -> None:
@@ -338,7 +345,7 @@ def test_what_is_chosen_of_the_simulators_side_stays(
         scenario = str(tmp_path / "own.toml")
         Path(scenario).write_text(text.replace("[host]\n", '[host]\njitter = "1ms"\n'))
     given = {**SHORT, "topology.rtt": "2ms"} if is_in_scenario else {**SHORT, "topology.rtt": "2ms", **chosen}
-    comparison = testbed.compare_with_simulation(scenario, "dctcp", [1], given).comparison
+    comparison = testbed.side_by_side(bed(scenario), "dctcp", [1], given)
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, **chosen}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     for name in ("marks", "goodput_long_bps", "queue_mean_pkt"):
@@ -347,21 +354,21 @@ def test_what_is_chosen_of_the_simulators_side_stays(
 
 def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stand_in(monkeypatch, tmp_path, 0, document())
-    marked = testbed.compare_with_simulation(SCENARIO, "dctcp", [1], SHORT).comparison
+    marked = testbed.side_by_side(bed(), "dctcp", [1], SHORT)
     assert testbed.known_differences(marked, "dctcp") == []
     (reason,) = testbed.known_differences(marked, "tcp-ecn")
     assert "halves again" in reason
-    priorities = testbed.compare_with_simulation(SCENARIO, "pecn", [1], SHORT).comparison
+    priorities = testbed.side_by_side(bed(), "pecn", [1], SHORT)
     (reason,) = testbed.known_differences(priorities, "pecn")
     assert "six bits" in reason
     for key, value in (("priority.by", "size-dscp"), ("tcp.header", "72B")):
-        same = testbed.compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, key: value}).comparison
+        same = testbed.side_by_side(bed(), "pecn", [1], {**SHORT, key: value})
         assert not testbed.known_differences(same, "pecn"), key
-    levels = testbed.compare_with_simulation(SCENARIO, "pias", [1], SHORT).comparison
+    levels = testbed.side_by_side(bed(), "pias", [1], SHORT)
     assert not testbed.known_differences(levels, "pias")
     small: Settings = {**SHORT, "switch.buffer": "9pkt"}
     for recovery, word in (({}, "undoes"), ({"transport.recovery": "sack"}, "probes")):
-        drops = testbed.compare_with_simulation(SCENARIO, "cubic", [1], {**small, **recovery}).comparison
+        drops = testbed.side_by_side(bed(), "cubic", [1], {**small, **recovery})
         of_drops, of_cubic = testbed.known_differences(drops, "cubic")
         assert word in of_drops
         assert "HyStart" in of_cubic
@@ -397,7 +404,7 @@ def test_failures_of_the_program_are_passed_on(
 ) -> None:
     stand_in(monkeypatch, tmp_path, code, "", "tcp.header: 60B is not 40B")
     with pytest.raises(error, match="60B is not 40B"):
-        testbed.measure_on_testbed(SCENARIO, "dctcp")
+        measured({})
 
 
 @pytest.mark.skipif(
@@ -534,8 +541,8 @@ def test_a_row_names_the_kernels_congestion_control_and_card_and_keeps_its_runs_
     assert [path.name.split("-")[2:] for path in kept.glob("kernel-*")] == [["dctcp", "fq"]]
     (cell,) = json.loads((kept / "agreement.json").read_text())
     assert (cell["scenario"], cell["scheme"]) == ("messages, fq", "linux-dctcp")
-    measured, simulated = (float(text) for text in cell["host_queue"].split("; "))
-    assert measured == pytest.approx(simulated, abs=1)
+    kernels_own, simulated = (float(text) for text in cell["host_queue"].split("; "))
+    assert kernels_own == pytest.approx(simulated, abs=1)
     assert f"| queue, packets on the kernel; simulated |  |  | {cell['host_queue']} |  |" in capsys.readouterr().out
     assert execute([*command[:2], "messages, fk", *command[3:]]) == 2
     assert "unknown row 'messages, fk'" in (said := capsys.readouterr().err)
@@ -554,7 +561,9 @@ def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb:
 def test_ctrl_c_is_answered(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
-    def interrupted(*_: object) -> str:
+    def interrupted(_: object, __: object, arguments: list[str]) -> str:
+        if "--check" in arguments:
+            return ""
         raise KeyboardInterrupt
 
     stand_in(monkeypatch, tmp_path, 0, "")

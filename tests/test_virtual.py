@@ -8,10 +8,11 @@ import pytest
 
 from shortflow.errors import MissingRequirement
 from shortflow.front.shell import execute
-from shortflow.linux import virtual
-from shortflow.linux.testbed import is_trustworthy, linux_settings, measure_on_testbed
+from shortflow.linux import testbed, virtual
+from shortflow.linux.testbed import is_trustworthy, linux_settings
 from shortflow.linux.virtual import VirtualKernel
-from shortflow.scenario import Settings, path_of
+from shortflow.runs import Plan
+from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 
 SCENARIO = f"""
 {path_of("incast").read_text(encoding="utf-8")}
@@ -108,8 +109,11 @@ def test_another_program_or_kernel_is_another_machine(monkeypatch: pytest.Monkey
 )
 def test_a_run_in_the_machine_that_was_built_keeps_time() -> None:
     settings: Settings = {"duration": "300ms", "warmup": "100ms", **linux_settings("testbed-two-long", "dctcp", {})}
-    measured = measure_on_testbed("testbed-two-long", "dctcp", 1, settings, kernel=VirtualKernel())
-    assert is_trustworthy(measured.meta["testbed"]), measured.meta["testbed"]
+    plan = Plan(load_scenario("testbed-two-long"), ["dctcp"])
+    (measured,) = testbed.Testbed("testbed-two-long", kernel=VirtualKernel()).answer(
+        plan.runs([1], dict(as_pairs(settings)))
+    )
+    assert is_trustworthy(measured), measured.meta["testbed"]
     assert measured.meta["testbed"]["congestion"] == "sf_dctcp"
     assert 90e6 < measured.metrics["goodput_long_bps"] < 97e6
 

@@ -1,10 +1,9 @@
 """`linux`: the schemes on real Linux: measurements, and the commands of the program `shortflow-linux`."""
 
-import contextlib
 import json as formats
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 from rich.console import RenderableType
 
 from shortflow._core import Scheme
-from shortflow.errors import ConfigError, ExitCode, Interrupted, did_you_mean
+from shortflow.errors import ConfigError, ExitCode, did_you_mean
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Command, Group, Opt, command, shell_command
 from shortflow.front.console import note, note_about, note_faults
@@ -21,14 +20,17 @@ from shortflow.linux import agreement as study
 from shortflow.linux import fig14 as figure
 from shortflow.linux import testbed
 from shortflow.linux.kernels import PROGRAM, Kernel, program
-from shortflow.linux.testbed import ATTEMPTS, SideBySide
+from shortflow.linux.testbed import ATTEMPTS, Choice, Testbed
 from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics import catalogue
+from shortflow.quantities import counted
 from shortflow.records import Account
 from shortflow.report.tables import comparison_tables, lay_out, stacked
 from shortflow.report.wording import metrics_of
 from shortflow.reproduction.summary import claim_table
+from shortflow.result import Result
 from shortflow.results import Results
+from shortflow.runs import Plan
 from shortflow.scenario import as_pairs, load_scenario
 from shortflow.store.files import Kind, write_text
 
@@ -72,7 +74,7 @@ def on_testbed(
     congestion: Congestion = None,
     card: Card = None,
     settings: given.Settings = None,
-    attempts: Attempts = testbed.ATTEMPTS,
+    attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,
     progress: given.Progress = None,
@@ -83,13 +85,9 @@ def on_testbed(
     not keep time.
     """
     drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
-    loaded = load_scenario(scenario)
+    loaded, bed = load_scenario(scenario), Testbed(scenario, Choice(congestion, card), attempts, chosen(virtual))
     with told(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
-        if bar:
-            bar(0.0, 0, 1)
-        measured = testbed.measure_on_testbed(
-            scenario, scheme, seed, drawn, testbed.Choice(congestion, card), attempts=attempts, kernel=chosen(virtual)
-        )
+        (measured,) = bed.answer(Plan(loaded, [scheme]).runs([seed], drawn), progress=bar)
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
     if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
@@ -97,7 +95,7 @@ def on_testbed(
     note_faults(measured.meta["drops"])
     note_about(comparison)
     _note_late(account, "")
-    code = exit_code(testbed.is_trustworthy(account), allow_late, virtual)
+    code = exit_code(testbed.is_trustworthy(measured), allow_late, virtual)
     return Answer(
         lambda: {**comparison.document(), "testbed": account},
         (each for each in (comparison_tables(comparison), _account(account))),
@@ -114,7 +112,7 @@ def compare_sim(
     congestion: Congestion = None,
     card: Card = None,
     settings: given.Settings = None,
-    attempts: Attempts = testbed.ATTEMPTS,
+    attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,
     progress: given.Progress = None,
@@ -124,45 +122,26 @@ def compare_sim(
     Late runs are repeated and enter no average; the exit code is 1 if they stay late. Each seed draws its round trip,
     within 5 % of the scenario's, unless it is set.
     """
-    every = range(1, seeds + 1)
+    bed = Testbed(scenario, Choice(congestion, card), attempts, chosen(virtual))
     with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
-        both = testbed.compare_with_simulation(
-            scenario,
-            scheme,
-            every,
-            settings or {},
-            testbed.Choice(congestion, card),
-            bar,
-            attempts=attempts,
-            kernel=chosen(virtual),
-        )
-    comparison = both.comparison
-    reasons = testbed.known_differences(comparison, scheme)
-    note_about(comparison)
-    of_testbed = {"kept_time": both.kept, "testbed": both.accounts, "known_differences": reasons}
-    code = exit_code(both.kept == seeds, allow_late, virtual)
-    return Answer(lambda: {**comparison.document(), **of_testbed}, _side_by_side(both, reasons), code)
+        both = testbed.side_by_side(bed, scheme, range(1, seeds + 1), settings or {}, progress=bar)
+    reasons = testbed.known_differences(both, scheme)
+    note_about(both)
+    kept, accounts = len(both.seeds), testbed.accounts(both)
+    of_testbed = {"kept_time": kept, "testbed": accounts, "known_differences": reasons}
+    code = exit_code(kept == seeds, allow_late, virtual)
+    return Answer(lambda: {**both.document(), **of_testbed}, _side_by_side(both, reasons), code)
 
 
-def _side_by_side(both: testbed.SideBySide, reasons: list[str]) -> Iterator[RenderableType]:
-    if both.comparison.runs:
-        yield comparison_tables(both.comparison, metrics_of(both.comparison, *HEADLINES))
-    yield f"The testbed: {both.kept_time}.\n"
+def _side_by_side(both: Results, reasons: list[str]) -> Iterator[RenderableType]:
+    if both.runs:
+        yield comparison_tables(both, metrics_of(both, *HEADLINES))
+    yield f"The testbed: {testbed.kept_time(testbed.measured(both))} kept time.\n"
     if reasons:
         yield "\n".join(f"Known difference: {reason}." for reason in reasons) + "\n"
-    for account in both.accounts:
+    for account in testbed.accounts(both):
         _note_late(account, f"seed {account['seed']}, ")
         note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
-
-
-@contextlib.contextmanager
-def _going_on(out: Path) -> Iterator[None]:
-    """Turns Ctrl-C into a message on how to resume."""
-    try:
-        yield
-    except KeyboardInterrupt as cause:
-        message = f"interrupted; finished runs are stored in {out}; the same command resumes"
-        raise Interrupted(message) from cause
 
 
 def chosen(virtual: bool) -> Kernel:
@@ -220,8 +199,7 @@ def agreement(
     undecided numbers are named. The exit code is 1 if a run did not keep time.
     """
     out = Path(out)
-    with _going_on(out):
-        found = study.measure(_chosen_rows(rows), range(1, seeds + 1), out, _tell_agreement, attempts, chosen(virtual))
+    found = study.measure(_chosen_rows(rows), range(1, seeds + 1), out, _tell_agreement, attempts, chosen(virtual))
     document = found.document()
     table = study.markdown(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
@@ -244,8 +222,10 @@ def _chosen_rows(names: Sequence[str] | None) -> list[str]:
     return rows or list(study.CELLS)
 
 
-def _tell_agreement(scenario: str, scheme: str, done: int, cell: SideBySide) -> None:
-    note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {cell.tried} run{'s' if cell.tried != 1 else ''}")
+def _tell_agreement(scenario: str, scheme: str, done: int, cell: Results) -> None:
+    runs = testbed.measured(cell)
+    tried = counted(sum(run.meta["testbed"]["attempts"] for run in runs), "run")
+    note(f"{done}: {scenario}, {scheme}: {testbed.kept_time(runs)} kept time, in {tried}")
 
 
 @command
@@ -268,26 +248,32 @@ def fig14(
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts, out = _counts(flows), Path(out)
-    with _going_on(out):
-        measured = figure.measure(counts, repeat, size_mb, out, _tell_fig14, attempts, chosen(virtual))
-    note(f"runs: {measured.store.runs}")
-    code = exit_code(measured.all_kept_time, allow_late, virtual)
-    return Answer(lambda: _fig14_document(size_mb, measured), _fig14_tables(measured), code)
+    bed = Testbed(figure.SCENARIO, Choice(), attempts, chosen(virtual), _tell_fig14)
+    store = bed.store_in(out)
+    points = figure.measure(counts, repeat, size_mb, bed, store)
+    note(f"runs: {store.runs}")
+    code = exit_code(not any(each.superseded for each in points.values()), allow_late, virtual)
+    return Answer(lambda: _fig14_document(size_mb, points), _fig14_tables(size_mb, points), code)
 
 
-def _fig14_document(size_mb: int, measured: figure.Fig14) -> dict[str, Any]:
-    kept: dict[str, dict[str, object]] = {}
-    for (count, scheme), accounts in measured.accounts.items():
-        kept.setdefault(str(count), {})[scheme] = accounts
-    points = {str(count): comparison.document() for count, comparison in measured.points.items()}
-    decided = [judged.document() for judged in measured.claims()]
-    return {"size_mb": size_mb, "flows": points, "claims": decided, "testbed": kept}
+def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
+    return {
+        "size_mb": size_mb,
+        "flows": {str(count): comparison.document() for count, comparison in points.items()},
+        "claims": [judged.document() for judged in figure.claims(points)],
+        "testbed": {
+            str(count): {
+                scheme: [run.meta["testbed"] for run in testbed.measured(each, scheme)] for scheme in figure.SCHEMES
+            }
+            for count, each in points.items()
+        },
+    }
 
 
-def _fig14_tables(measured: figure.Fig14) -> Iterator[RenderableType]:
-    for section in figure.sections(measured):
+def _fig14_tables(size_mb: int, points: Mapping[int, Results]) -> Iterator[RenderableType]:
+    for section in figure.sections(points, size_mb):
         yield stacked(*lay_out(section))
-    yield claim_table(measured.claims())
+    yield claim_table(figure.claims(points))
 
 
 def _counts(text: str) -> list[int]:
@@ -297,8 +283,9 @@ def _counts(text: str) -> list[int]:
     return list(dict.fromkeys(counts))
 
 
-def _tell_fig14(scheme: str, flows: int, repetition: int, account: Account) -> None:
-    note(f"{flows} flow{'s' if flows > 1 else ''}, repetition {repetition}, {scheme}: {account['verdict']}")
+def _tell_fig14(run: Result) -> None:
+    flows, verdict = counted(int(run.at["flows"]), "flow"), run.meta["testbed"]["verdict"]
+    note(f"{flows}, repetition {run.seed}, {run.scheme}: {verdict}")
 
 
 HANDED_ON = {

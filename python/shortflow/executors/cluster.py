@@ -10,15 +10,14 @@ from typing import Any
 
 from shortflow._core import Control
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.executors.executor import Executor, Session
+from shortflow.executors.executor import Pool, Session
 from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, paths_of, perform, portable
 from shortflow.result import Result
 from shortflow.runs import Run
 
 Client = Any
-"""`distributed.Client`; Dask is optional and untyped."""
 Future = Any
-"""`distributed.Future`."""
+"""Those of `distributed`; Dask is there only if it was asked for, and has no types."""
 
 _PATIENCE_S = 10
 """Seconds for the scheduler to answer and to have a worker."""
@@ -26,7 +25,7 @@ _AHEAD = 2
 """Runs submitted per thread of the cluster, so that no thread idles."""
 
 
-class Dask(Executor):
+class Dask(Pool):
     """Workers of a Dask scheduler. They need the same build of Shortflow as this process.
 
     A run that loses its worker is done by another. A Python law must be in a file with the same path on all workers;
@@ -53,7 +52,7 @@ class _Cluster(Session):
         self._client, self._address, self._tables = client, address, tables
         self._jobs: set[Future] = set()
         self._files: dict[tuple[tuple[str, str, str], ...], Future] = {}
-        self._name = f"shortflow-{uuid.uuid4().hex}"  # unique, so cancelling affects no one else
+        self._name = f"shortflow-{uuid.uuid4().hex}"  # so that what is cancelled here is nobody else's
         self._threads, self._counted_at = 0, float("-inf")
 
     @property
@@ -124,7 +123,7 @@ def _connected(address: str) -> Client:
         raise MissingRequirement("--dask needs Dask: pip install 'shortflow[dask]'") from None
     for name in [*logging.root.manager.loggerDict]:
         if name.partition(".")[0] == distributed.__name__:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # errors are reported here, in one line
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is said here what went wrong, and in one line
     try:
         return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except ValueError as error:

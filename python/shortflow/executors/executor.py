@@ -59,6 +59,7 @@ class SignalsHeld:
 
 _POLL_S = 0.1
 
+Outcomes = Generator[tuple[Run, Result], None, None]
 Watch = Callable[[Sequence[Control]], object]
 """Called every 0.1 s and after each run with the controls of the runs simulated by this process."""
 
@@ -100,17 +101,24 @@ class Executor(abc.ABC):
     """Does runs."""
 
     @abc.abstractmethod
+    def outcomes(self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None) -> Outcomes:
+        """Do all runs, and yield each with what became of it as soon as that is known.
+
+        Runs are taken from the iterable when there is room for them, in its order. A run that fails does not stop the
+        others. Ctrl-C is raised here, as is whatever makes the executor itself unusable; then, and when the iterator
+        is closed, runs that are at work are stopped. The `tables` of results are encoded if asked.
+        """
+
+
+class Pool(Executor):
+    """An executor that does several runs at a time."""
+
+    @abc.abstractmethod
     def session(self, *, tables: bool) -> AbstractContextManager[Session]:
         """Prepares to take runs, and to encode their `tables` if asked."""
 
-    def outcomes(
-        self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None
-    ) -> Generator[tuple[Run, Result], None, None]:
-        """Does all runs, and yields each with its result as soon as known.
-
-        Runs are taken from the iterable in order, when there is room. A failed run does not stop the others. Raises
-        Ctrl-C and errors of the executor itself; then, and when the iterator is closed, active runs are stopped.
-        """
+    def outcomes(self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None) -> Outcomes:
+        """Do all runs in a session, as many at a time as it has room for."""
         waiting = iter(runs)
         done: queue.SimpleQueue[Job] = queue.SimpleQueue()
         active: dict[Job, Run] = {}

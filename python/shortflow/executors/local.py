@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from shortflow._core import Capture, Control
 from shortflow.errors import Cancelled
-from shortflow.executors.executor import Executor, Session
+from shortflow.executors.executor import Pool, Session
 from shortflow.executors.processes import Processes
 from shortflow.result import Result
 from shortflow.runs import Run
@@ -24,7 +24,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Local(Executor):
+class Local(Pool):
     """Threads of this process, and processes for Python laws."""
 
     def __init__(self, jobs: int | None = None, captures: Mapping[str, Capture] | None = None) -> None:

@@ -39,7 +39,7 @@ class Processes:
             process, begun = self._process(), False
             try:
                 begun = _told(process, task)
-                answer = _answer(process)
+                answer: Result | Exception = pickle.load(process.stdout)  # type: ignore[arg-type]
             except (EOFError, OSError, pickle.UnpicklingError):  # the process has died
                 code = self._end(process)
                 if code >= 0 and not begun:
@@ -109,12 +109,6 @@ def _told(process: "subprocess.Popen[bytes]", task: Task) -> bool:
     assert process.stdout is not None
     send(process.stdin, task)
     return pickle.load(process.stdout) is None
-
-
-def _answer(process: "subprocess.Popen[bytes]") -> Result | Exception:
-    assert process.stdout is not None
-    answer: Result | Exception = pickle.load(process.stdout)
-    return answer
 
 
 def send(pipe: IO[bytes], message: object) -> None:

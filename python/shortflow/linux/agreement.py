@@ -1,7 +1,6 @@
 """Agreement of kernel and simulator: every testbed scenario with its schemes, side by side."""
 
 import enum
-import functools
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,8 @@ from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEA
 from shortflow.metrics.stats import Estimate
 from shortflow.report.wording import percent, title
 from shortflow.results import Results
-from shortflow.scenario import Settings
+from shortflow.runs import Plan
+from shortflow.scenario import Settings, load_scenario
 
 BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
 CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": {}}
@@ -86,9 +86,6 @@ FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
 LEAST_SEEDS = 3
 """Fewest seeds for a decision."""
 
-Told = Callable[[str, str, int, testbed.SideBySide], None]
-"""Called after each cell with scenario, scheme, number of cells done, and result."""
-
 
 class Standing(enum.StrEnum):
     """Position of a difference's 95 % interval."""
@@ -104,14 +101,14 @@ class Standing(enum.StrEnum):
 class Agreement:
     """Cells by scenario and scheme."""
 
-    cells: Mapping[tuple[str, str], testbed.SideBySide]
+    cells: Mapping[tuple[str, str], Results]
     slower: Container[str] = ()
     """Scenarios that ran at a quarter of their rates."""
 
     @property
     def all_kept_time(self) -> bool:
         """True if the testbed kept time with every seed of every cell."""
-        return all(cell.kept == len(cell.accounts) for cell in self.cells.values())
+        return not any(cell.superseded for cell in self.cells.values())
 
     def named(self, standing: Standing) -> list[str]:
         """Metrics with this standing, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
@@ -128,11 +125,11 @@ class Agreement:
                 "scenario": scenario,
                 "scheme": scheme,
                 "quarter_rates": scenario in self.slower,
-                "host_queue": _host_queue(cell.comparison) if scenario in ONE_HOST else None,
-                "comparison": cell.comparison.document(),
+                "host_queue": _host_queue(cell) if scenario in ONE_HOST else None,
+                "comparison": cell.document(),
                 "standing": {metric.name: found for metric, found in standings(cell).items()},
-                "kept_time": cell.kept,
-                "testbed": cell.accounts,
+                "kept_time": len(cell.seeds),
+                "testbed": testbed.accounts(cell),
             }
             for (scenario, scheme), cell in self.cells.items()
         ]
@@ -168,9 +165,8 @@ def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[st
             yield f"| {'' if place else f'`{scenario}`{rates}'} | {name} | " + " | ".join(values) + " |"
 
 
-def standings(cell: testbed.SideBySide) -> dict[Metric, Standing]:
+def standings(comparison: Results) -> dict[Metric, Standing]:
     """Standing of each compared metric: completion, goodput, queue and marks."""
-    comparison = cell.comparison
     compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
     return {
         metric: standing(metric, comparison.relation(testbed.REAL, testbed.SIMULATED, metric.name))
@@ -204,26 +200,28 @@ def measure(
     rows: Sequence[str],
     seeds: Sequence[int],
     out: Path,
-    told: Told,
+    told: Callable[[str, str, int, Results], None],
     attempts: int = testbed.ATTEMPTS,
     kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Agreement:
-    """Compares all cells of these rows over these seeds, and keeps testbed runs in `out`.
+    """Compare every cell of these rows over these seeds, and keep the runs on the testbed in `out`.
 
-    Problems of this computer's kernel are reported before the first run. The same call resumes with the kept runs, and
-    repeats runs that did not keep time.
+    `told` hears of each cell: the scenario, the scheme, how many cells are done, and what was found. What would keep
+    this computer's kernel from a run is found out at the start. The same call goes on from the runs that are kept, and
+    repeats those in which the testbed did not keep time.
     """
     slower = {} if kernel is testbed.THIS_KERNEL else SLOWER
     setups = {row: ONE_HOST.get(row, Setup(row, slower.get(row, {}))) for row in rows}
     places = {(row, column): cell_of(setups[row], column, CELLS[row][column]) for row in rows for column in CELLS[row]}
-    for scenario, scheme, settings, choice in places.values() if kernel is testbed.THIS_KERNEL else ():
-        testbed.check_testbed(scenario, scheme, testbed.linux_settings(scenario, scheme, settings), kernel, choice)
-    cells: dict[tuple[str, str], testbed.SideBySide] = {}
-    for (row, column), (scenario, scheme, settings, choice) in places.items():
-        compare = functools.partial(testbed.compare_with_simulation, scenario, scheme, seeds, settings, choice)
-        compare = functools.partial(compare, simulated=setups[row].simulated, attempts=attempts, kernel=kernel)
-        cells[row, column] = compare(store=testbed.measured_runs(out, kernel, choice))
-        told(row, column, len(cells), cells[row, column])
+    beds = {at: testbed.Testbed(scenario, choice, attempts, kernel) for at, (scenario, *_, choice) in places.items()}
+    for at, (scenario, scheme, settings, _) in places.items() if kernel is testbed.THIS_KERNEL else ():
+        common = testbed.linux_settings(scenario, scheme, settings)
+        beds[at].check(*Plan(load_scenario(scenario), [scheme]).runs([1], common))
+    cells: dict[tuple[str, str], Results] = {}
+    for at, (_, scheme, settings, _) in places.items():
+        simulated, store = setups[at[0]].simulated, beds[at].store_in(out)
+        cells[at] = testbed.side_by_side(beds[at], scheme, seeds, settings, simulated=simulated, store=store)
+        told(*at, len(cells), cells[at])
     return Agreement(cells, slower)
 
 

@@ -6,22 +6,23 @@ in real time.
 
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, ExitCode, MissingRequirement
+from shortflow.executors.executor import Executor, Outcomes, Watch
 from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta
 from shortflow.result import Result
 from shortflow.results import Results
-from shortflow.runner import Progress, run_one
-from shortflow.runs import KEY_LENGTH, plan
-from shortflow.scenario import Settings, load_scenario, path_of
+from shortflow.runner import Progress, Runner, Wanted, once
+from shortflow.runs import KEY_LENGTH, Plan, Run
+from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 from shortflow.scheme import load_schemes
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.runs import Store
@@ -57,6 +58,8 @@ Jitter represents the timing of real hosts."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 ATTEMPTS = 3
 """Default for the most attempts of a run."""
+ON_TIME = "trustworthy"
+"""The verdict of a testbed that kept time."""
 RTT = "topology.rtt"
 RTT_SPREAD = 0.05
 """Largest relative change of a seed's RTT from the scenario's. Phases between flows depend on the RTT, so agreement at
@@ -87,105 +90,97 @@ OWN = Choice()
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
 
-@dataclass(frozen=True)
-class SideBySide:
-    """A scenario simulated and on the testbed, over the seeds with which the testbed kept time."""
+@dataclass
+class Testbed(Executor):
+    """The kernel's TCP, with one run of a scenario at a time; each is repeated until the testbed keeps time."""
 
-    comparison: Results
-    accounts: Sequence[Account]
-    """Timing of every seed."""
+    scenario: str | Path
+    """By its shipped name or path."""
+    choice: Choice = OWN
+    attempts: int = ATTEMPTS
+    kernel: Kernel = THIS_KERNEL
+    told: Callable[[Result], object] = bool
+    """Told each run, when it is over."""
+    _stored: dict[str, Account] = field(default_factory=dict)
+    """The accounts of stored runs, by their keys."""
 
-    @property
-    def kept(self) -> int:
-        """Number of seeds with which the testbed kept time."""
-        return sum(map(is_trustworthy, self.accounts))
+    def fits(self, stored: Result) -> bool:
+        """True if the testbed kept time in a stored run; otherwise the run is repeated, and the new one counts."""
+        self._stored[stored.key] = stored.meta["testbed"]
+        return is_trustworthy(stored)
 
-    @property
-    def tried(self) -> int:
-        """Number of runs on the testbed, repeated ones included."""
-        return sum(account["attempts"] for account in self.accounts)
+    def outcomes(self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None) -> Outcomes:
+        """Do all runs, one after the other."""
+        for run in runs:
+            try:
+                result = self._measured(run)
+                self.told(result)
+            except Exception as error:
+                result = Result.failed(run, error)
+            yield run, result
+            if watch:
+                watch(())
 
-    @property
-    def kept_time(self) -> str:
-        """Number of seeds that kept time, as text."""
-        return f"{self.kept} of {len(self.accounts)} kept time"
+    def check(self, run: Run) -> None:
+        """Fail if a run could not begin, for example because another testbed runs with its congestion control."""
+        _run(self.kernel, self.scenario, [*self._arguments(run), "--check"])
+
+    def store_in(self, directory: Path) -> Store:
+        """Store for this choice, kernel and program, in a directory."""
+        chosen = [text for text in (self.choice.congestion, self.choice.card) if text]
+        return Store(directory / "-".join(["kernel", self.kernel.identity[:KEY_LENGTH], *chosen]))
+
+    def answer(self, runs: Sequence[Run], store: Store | None = None, progress: Progress | None = None) -> list[Result]:
+        """Runs on the testbed, or from the store those in which it kept time."""
+        return Runner(self, store, progress, holds=True).answer(once(Wanted(runs, fits=self.fits)))
+
+    def _measured(self, run: Run) -> Result:
+        arguments, before = self._arguments(run), self._stored.get(run.key)
+        tried, late = (before["attempts"], [*before["late"]]) if before else (0, [])
+        for _ in range(self.attempts):
+            tried, document = tried + 1, json.loads(_run(self.kernel, self.scenario, arguments))
+            if document["testbed"]["verdict"] == ON_TIME:
+                break
+            late.append(document["testbed"]["verdict"])
+        tables = {name: _table(columns) for name, columns in document["tables"].items()}
+        _check(tables)
+        meta: Meta = document["meta"]
+        meta["testbed"] = account = document["testbed"]
+        account["attempts"], account["late"] = tried, late
+        origin = run.provenance(meta["digest"], float(meta["end_s"]))
+        origin["build"] += f" on {self.kernel.name}"  # so that it never passes for a simulated run
+        return Result.of(origin, tables, meta, run)
+
+    def _arguments(self, run: Run) -> list[str]:
+        """Arguments of the program for a run, without the scenario."""
+        arguments = ["--scheme", run.scheme.name, "--seed", str(run.seed)]
+        for key, value in run.at.items():
+            arguments += ["--set", f"{key}={value}"]
+        return arguments + self.choice.options
 
 
-def is_trustworthy(account: Account) -> bool:
+def is_trustworthy(result: Result) -> bool:
     """True if the testbed kept time."""
-    return account["verdict"] == "trustworthy"
+    return result.meta["testbed"]["verdict"] == ON_TIME
 
 
-def measure_on_testbed(
-    scenario: str | Path,
-    scheme: str,
-    seed: int = 1,
-    settings: Settings | None = None,
-    choice: Choice = OWN,
-    store: Store | None = None,
-    attempts: int = 1,
-    kernel: Kernel = THIS_KERNEL,
-) -> Result:
-    """Runs a scenario (shipped name or path) on the testbed, or takes the run from the store.
+def measured(found: Results, scheme: str | None = None) -> list[Result]:
+    """The runs on the testbed, by their seeds, those in which it did not keep time too; of one scheme if that is named.
 
-    Repeats the run until the testbed keeps time, up to `attempts` in total. A stored run that did not keep time is run
-    again and replaced. The store must be that of this `choice`.
+    The latter are left out of the comparison, and are superseded.
     """
-    (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
-    found = store.find(work) if store else None
-    if found and is_trustworthy(found.meta["testbed"]):
-        return found
-    arguments = _arguments(scheme, seed, settings, choice)
-    before = found.meta["testbed"] if found else None
-    tried, late = (before["attempts"], [*before["late"]]) if before else (0, [])
-    for _ in range(attempts):
-        tried, document = tried + 1, json.loads(_run(kernel, scenario, arguments))
-        if is_trustworthy(document["testbed"]):
-            break
-        late.append(document["testbed"]["verdict"])
-    tables = {name: _table(columns) for name, columns in document["tables"].items()}
-    _check(tables)
-    meta: Meta = document["meta"]
-    meta["testbed"] = account = document["testbed"]
-    account["attempts"], account["late"] = tried, late
-    origin = work.provenance(meta["digest"], float(meta["end_s"]))
-    origin["build"] += f" on {kernel.name}"  # marks the run as not simulated
-    result = Result.of(origin, tables, meta, work)
-    if store:
-        store.keep(result)
-    return result
+    runs = [run for run in (*found.done, *found.superseded) if "testbed" in run.meta and scheme in (None, run.scheme)]
+    return sorted(runs, key=lambda run: run.seed)
 
 
-def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
-    """True if the store has this run and the testbed kept time."""
-    (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
-    found = store.find(work)
-    return found is not None and is_trustworthy(found.meta["testbed"])
+def accounts(found: Results) -> list[Account]:
+    """Accounts of the runs on the testbed, each with its seed and its round trip."""
+    return [{"seed": run.seed, "rtt": run.at.get(RTT), **run.meta["testbed"]} for run in measured(found)]
 
 
-def check_testbed(
-    scenario: str | Path,
-    scheme: str,
-    settings: Settings | None = None,
-    kernel: Kernel = THIS_KERNEL,
-    choice: Choice = OWN,
-) -> None:
-    """Raises an error if the run could not start, for example if another testbed uses its congestion control."""
-    _run(kernel, scenario, [*_arguments(scheme, 1, settings, choice), "--check"])
-
-
-def measured_runs(directory: Path, kernel: Kernel = THIS_KERNEL, choice: Choice = OWN) -> Store:
-    """Store for this choice, kernel and program, in a directory."""
-    chosen = [text for text in (choice.congestion, choice.card) if text]
-    return Store(directory / "-".join(["kernel", kernel.identity[:KEY_LENGTH], *chosen]))
-
-
-def _arguments(scheme: str, seed: int, settings: Settings | None, choice: Choice) -> list[str]:
-    """Arguments of the program for a run, without the scenario."""
-    arguments = ["--scheme", scheme, "--seed", str(seed)]
-    for key, value in (settings or {}).items():
-        arguments += ["--set", f"{key}={value}"]
-    return arguments + choice.options
+def kept_time(runs: Sequence[Result]) -> str:
+    """In how many of the runs the testbed kept time."""
+    return f"{sum(map(is_trustworthy, runs))} of {len(runs)}"
 
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
@@ -218,40 +213,34 @@ def with_drawn_rtt(scenario: str | Path, seed: int, settings: dict[str, str]) ->
     return {RTT: rtt, **settings} if rtt else settings
 
 
-def compare_with_simulation(
-    scenario: str | Path,
+def side_by_side(
+    bed: Testbed,
     scheme: str,
     seeds: Sequence[int],
     settings: Settings,
-    choice: Choice = OWN,
-    progress: Progress | None = None,
     *,
     simulated: Settings | None = None,
-    attempts: int = ATTEMPTS,
     store: Store | None = None,
-    kernel: Kernel = THIS_KERNEL,
-) -> SideBySide:
-    """Runs a scenario in simulation and on the testbed, with equal flows and an RTT drawn for each seed.
+    progress: Progress | None = None,
+) -> Results:
+    """A scenario simulated and on the testbed, with the same flows, and with the same round trip drawn for each seed.
 
-    Only the simulator gets the settings `simulated`. Runs that did not keep time are repeated, and left out if
-    repetition does not help.
+    The simulator alone gets the settings `simulated`. Runs in which the testbed did not keep time are superseded.
     """
-    common = linux_settings(scenario, scheme, settings)
-    told = {**_left_open(scenario, LIKE_TESTBED), **(simulated or {})}
-    runs: list[Result] = []
-    accounts: list[Account] = []
-    loaded = load_scenario(scenario)
-    for seed in seeds:
-        if progress:
-            progress(len(accounts) / len(seeds), 2 * len(accounts), 2 * len(seeds))
-        drawn = with_drawn_rtt(scenario, seed, common)
-        (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
-        measured = measure_on_testbed(scenario, scheme, seed, drawn, choice, store, attempts, kernel)
-        accounts.append({"seed": seed, "rtt": drawn.get(RTT), **measured.meta["testbed"]})
-        if is_trustworthy(measured.meta["testbed"]):
-            runs += [run_one(work).alone().named(SIMULATED), measured.alone().named(REAL)]
-    changed = {"scheme": scheme} | {key: str(value) for key, value in settings.items()}
-    return SideBySide(Results(runs, loaded.name, loaded.title, changed), accounts)
+    common = linux_settings(bed.scenario, scheme, settings)
+    told = {**_left_open(bed.scenario, LIKE_TESTBED), **(simulated or {})}
+    loaded = load_scenario(bed.scenario)
+    plan = Plan(loaded, [scheme])
+    drawn = {seed: with_drawn_rtt(bed.scenario, seed, common) for seed in seeds}
+    found = bed.answer([run for seed in seeds for run in plan.runs([seed], drawn[seed])], store, progress)
+    real = [result.alone().named(REAL) for result in found]
+    kept = [result for result in real if is_trustworthy(result)]
+    works = [run for each in kept for run in plan.runs([each.seed], dict(as_pairs({**told, **drawn[each.seed]})))]
+    other = Runner().do(Wanted(works, tables=False))
+    done = [each for pair in zip(other, kept, strict=True) for each in (pair[0].named(SIMULATED), pair[1])]
+    changed = {"scheme": scheme, **dict(as_pairs(settings))}
+    late = [result for result in real if not is_trustworthy(result)]
+    return Results(done, loaded.name, loaded.title, changed, superseded=late)
 
 
 def known_differences(comparison: Results, scheme: str) -> list[str]:
