@@ -93,11 +93,12 @@ demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
 	@$(BIN)/python -m shortflow.demo --out results/demo
 
 .PHONY: reproduction
-reproduction: setup ## Reproduce all figures at SCALE (full), go on where it stopped, and renew docs/reproduction.
+reproduction: setup ## Reproduce all figures at SCALE (full), resume where it stopped, and renew the data of docs/reproduction.
 	@$(BIN)/shortflow reproduce --scale $(or $(SCALE),full) --out results/reproduction || test $$? -eq 1
 	@$(BIN)/shortflow survey --out results/survey
-	@mkdir -p docs/reproduction && rm -rf docs/reproduction/pictures
-	@cp -r results/reproduction/markdown/. results/survey/beyond.md docs/reproduction/
+	@cp results/reproduction/results.json docs/reproduction/results.json
+	@cp results/survey/beyond.json docs/reproduction/survey.json
+	@cd docs/reproduction && for each in pictures/*.svg; do cp ../../results/reproduction/$$each $$each; done
 
 .PHONY: sensitivity
 sensitivity: setup ## Try every other choice of PAPERS (all) for MINUTES, go on another time, and renew what reports say.

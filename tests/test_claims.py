@@ -16,7 +16,7 @@ from shortflow.lab.finding import BOUND, Verdict
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
-from shortflow.reproduction.baseline import Baseline, with_baseline
+from shortflow.reproduction.baseline import Baseline, Group, with_baseline
 from shortflow.reproduction.engine import Judged, count, decide, off
 from shortflow.reproduction.summary import claim_table, measured, summary_row, verdict_text
 from shortflow.results import Results
@@ -366,16 +366,27 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     assert with_dctcp(claim(kind="equation"), alone) is Baseline.EQUATION
     judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
     assert verdict_text(judged[1]) == "agrees, as the baseline"
-    assert "no agreement" in judged[1].reason
+    assert "says nothing about the scheme" in judged[1].reason
     away = [Judged(claim(), lab.fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
     emptily = Judged(claim(), lab.fact(True), Baseline.AGREES, off=0.0)
     counts = count([*judged, emptily, *away, Judged(claim(kind="equation"), lab.fact(True), off=0.0)])
-    assert (counts["agrees"], counts["baseline_passes"]) == (7, 2)
+    assert (counts["scheme"]["agrees"], counts["others"]["agrees"]) == (1, 9)
     assert counts["numbers"] == {"all": 5, "within_10": 2, "within_20": 3, "within_30": 3}
-    assert summary_row("l2dct", counts)[-1] == "2, 3, 3 of 5"
-    del counts["numbers"]
-    assert summary_row("l2dct", counts)[-1] == "–", "of an earlier build"
-    assert counts["equations"] == {"agrees": 1, "direction": 0, "differs": 0, "undecided": 0, "untested": 0}
+    assert summary_row("l2dct", counts) == ["l2dct", "1", "0", "0", "0 of 0", "9 of 9", "0", "0", "2, 3, 3 of 5"]
+
+
+def test_no_harm_is_counted_apart_and_its_verdict_stays(tmp_path: Path) -> None:
+    data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.99, 1.09], "tcp": [3.0, 3.1]})}
+    alike = lab.change("l2dct", "dctcp", AFCT).over("load").at_most(0.02)
+    for no_harm, of in ((False, Group.OTHERS), (True, Group.NO_HARM)):
+        each = lab.paper("l2dct/one", "ordering", 1.0).says("", alike, no_harm=no_harm)
+        found = decide(each, data)
+        judged = Judged(each, found, with_baseline(each, found, data, {"l2dct": "dctcp"}, decide))
+        assert judged.finding.holds
+        assert judged.group is of
+        assert judged.agrees_emptily is not no_harm
+    open_one = lab.paper("l2dct/two", "ordering", 1.0).says("", alike, no_harm=True)
+    assert Judged(open_one, lab.not_tested("")).group is Group.OPEN
 
 
 @pytest.mark.parametrize("figure", papers.figures().values(), ids=lambda each: each.id)

@@ -1,7 +1,7 @@
 """README, committed pages and comments agree with the reproduction."""
 
-import collections
 import functools
+import json
 import re
 from pathlib import Path
 
@@ -9,9 +9,19 @@ import pytest
 
 from shortflow import papers
 from shortflow.lab.finding import Verdict
-from shortflow.reproduction.markdown import cell
+from shortflow.reproduction import kept
+from shortflow.reproduction.engine import Counts, Judged, count
+from shortflow.reproduction.pages import evidence
+from shortflow.reproduction.summary import measured, printed, summary_row, verdict_text
+from shortflow.survey import pages as survey
+from shortflow.survey.schemes import SCHEMES
+from shortflow.survey.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[1]
+REPRODUCTION = ROOT / "docs" / "reproduction"
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+LINK = re.compile(r"\[([^]]+)\]\(evidence\.md#([^)]+)\)")
+LABEL = re.compile(r"(Fig|Eq)\. \d+|[a-z]+")
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
@@ -39,46 +49,122 @@ def test_rust_tests_name_a_claim_that_agrees_or_its_verdict() -> None:
         comments = " ".join(re.findall(r"^\s*//[/!]? ?(.*)$", file.read_text(encoding="utf-8"), re.MULTILINE))
         for name, more in re.findall(rf"\b((?:{'|'.join(papers.PAPERS)})/[a-z]+[0-9a-z-]*)`?(?: \((\w+))?", comments):
             said = more if more in set(Verdict) else Verdict.AGREES.value
-            if said != _published()[name]:
-                wrong.append(f"{file.relative_to(ROOT)}: {name} {said}, published: {_published()[name]}")
+            verdict = published()[name].finding.verdict
+            if said != verdict:
+                wrong.append(f"{file.relative_to(ROOT)}: {name} {said}, published: {verdict}")
     assert wrong == []
 
 
 @functools.cache
-def _published() -> dict[str, str]:
-    """The verdict of every claim on the committed pages."""
-    pages = [(ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8") for paper in papers.PAPERS]
-    rows = re.findall(r"^\|.*\(`(.+?)`\) \| (\w+).*$", "\n".join(pages), re.MULTILINE)
-    return dict(rows)
+def published() -> dict[str, Judged]:
+    """Every claim as the committed results have it."""
+    entries = kept.load(REPRODUCTION / "results.json")
+    return {each.claim.id: each for paper in papers.PAPERS for each in kept.judged(entries[paper])}
 
 
-def test_readme_counts_the_claims_that_agree_as_the_reproduction_does() -> None:
-    front = (ROOT / "docs" / "reproduction" / "README.md").read_text(encoding="utf-8")
-    (row,) = (line.strip("| ").split(" | ") for line in front.splitlines() if line.startswith("| all "))
-    claims, (_, within_20, _, numbers) = [int(each) for each in row[1:7]], re.findall(r"\d+", row[8])
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert f"{claims[0]} of {sum(claims)} claims agree" in readme
-    assert f"{within_20} of {numbers} printed numbers are met within 20 %" in readme
+def of_paper(paper: str) -> list[Judged]:
+    return [each for name, each in published().items() if paper in (name.partition("/")[0], "all")]
+
+
+def page_of(paper: str) -> str:
+    return (REPRODUCTION / f"{paper}.md").read_text(encoding="utf-8")
+
+
+def test_the_committed_results_have_every_claim() -> None:
+    assert set(published()) == set(papers.claims())
+
+
+@pytest.mark.parametrize("paper", [*papers.PAPERS, "all"])
+def test_the_front_page_counts_as_the_reproduction_does(paper: str) -> None:
+    lead = paper if paper == "all" else f"[{paper}]({paper}.md)"
+    assert f"| {' | '.join(summary_row(lead, count(of_paper(paper))))} |" in page_of("README")
+
+
+def test_readme_and_front_page_lead_with_the_claims_about_schemes() -> None:
+    counts = count(of_paper("all"))
+    agrees, direction, differs = counts["scheme"].values()
+    of = agrees + direction + differs
+    front, readme = (
+        " ".join(each.read_text(encoding="utf-8").split()) for each in (REPRODUCTION / "README.md", ROOT / "README.md")
+    )
+    assert (
+        f"Runs decide {of} claims about the papers' schemes: {agrees} agree, {direction} have the right direction"
+        in front
+    )
+    assert f"and {differs} differ" in front
+    assert f"{agrees} of {of} claims about the schemes agree" in readme
+    numbers = counts["numbers"]
+    assert f"{numbers['within_20']} of {numbers['all']} printed numbers are met within 20 %" in readme
+
+
+def counted(name: str, counts: Counts) -> str:
+    agrees, direction, differs = counts["scheme"].values()
+    no_harm, others, left = counts["no_harm"], counts["others"], counts["open"]
+    return (
+        f"**Claims about {name} that runs decide**: {agrees} agree, {direction} direction, {differs} differ. "
+        f"**No harm**: {no_harm['agrees']} of {sum(no_harm.values())} hold. "
+        f"**No runs, or other schemes**: {others['agrees']} of {sum(others.values())} agree. "
+        f"**Open**: {left['undecided']} undecided, {left['untested']} untested."
+    )
+
+
+def numbers(text: str) -> list[tuple[float, int]]:
+    """Each number with its decimals."""
+    return [(float(each), len(each.partition("e")[0].partition(".")[2])) for each in NUMBER.findall(text)]
+
+
+def unsupported(text: str, evidence_of: str) -> list[float]:
+    """The numbers of a text that no number of the evidence rounds to, whatever its sign."""
+    shares = 100 if "%" in text or "percentage" in text else 1
+    known = [abs(number) * factor for number, _ in numbers(evidence_of) for factor in (1, shares)]
+    return [n for n, places in numbers(text) if not any(abs(abs(n) - each) <= 0.5001 * 10**-places for each in known)]
+
+
+def told(each: Judged) -> str:
+    """Every number that the results have for a claim."""
+    return "; ".join([*printed(each.claim.paper), *measured(each.finding), each.claim.tolerance, each.reason])
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
-def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) -> None:
-    page = (ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8")
-    rows = [row.split(" | ") for row in page.splitlines() if f"(`{paper}/" in row]
-    figures = [figure for figure in papers.figures().values() if figure.paper == paper]
-    claims = [claim for figure in figures for claim in figure.claims]
-    said = [cell(f"{claim.says} (`{claim.id}`)") for claim in claims]
-    assert sorted(row[0].removeprefix("| ") for row in rows) == sorted(said)
-    bullets = [line for line in page.splitlines() if line.startswith("- `")]
-    details = {line.split("`")[1]: line.partition(" agrees if ")[2] for line in bullets}
-    assert sorted(details) == sorted(claim.id for claim in claims)
-    assert [each.id for each in claims if not details[each.id].startswith(cell(each.tolerance))] == []
-    pictures = set(re.findall(r"\]\((pictures/[^)]+)\)", page))
-    kept = {f"pictures/{each.name}" for each in (ROOT / "docs" / "reproduction" / "pictures").glob(f"{paper}-*.svg")}
-    assert pictures == kept
-    verdicts = {row[0].removeprefix("| "): row[1] for row in rows}
-    assert {each.partition(" (")[0].partition(",")[0] for each in verdicts.values()} <= {each.value for each in Verdict}
-    results = [cell(f"{claim.says} (`{claim.id}`)") for claim in claims if claim.kind != "equation"]
-    counts = collections.Counter(verdicts[name].partition(" (")[0] for name in results)
-    front = (ROOT / "docs" / "reproduction" / "README.md").read_text(encoding="utf-8")
-    assert f"| [{paper}]({paper}.md) | {' | '.join(str(counts[verdict.value]) for verdict in Verdict)} |" in front
+def test_a_page_says_what_the_results_say(paper: str) -> None:
+    page = page_of(paper)
+    assert counted(papers.title(paper).partition(":")[0], count(of_paper(paper))) in " ".join(page.split())
+    links = [(text, name) for text, name in LINK.findall(page) if name != paper]
+    assert len(links) > 15
+    wrong = {
+        text: name for text, name in links if not LABEL.fullmatch(text) and unsupported(text, told(published()[name]))
+    }
+    assert wrong == {}
+    sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
+    for title, allowed in (
+        ("What holds", {Verdict.AGREES}),
+        ("What does not hold", {Verdict.DIRECTION, Verdict.DIFFERS}),
+        ("Not decided", {Verdict.UNDECIDED, Verdict.UNTESTED}),
+    ):
+        found = {name: published()[name].finding.verdict for _, name in LINK.findall(sections.get(title, ""))}
+        assert {name: verdict for name, verdict in found.items() if verdict not in allowed} == {}, title
+
+
+def test_a_number_that_the_results_do_not_have_is_noticed() -> None:
+    assert unsupported("falls by 59 % to 1.9", "-59.18 % [-59.72, -58.63]; 1.86 s") == []
+    assert unsupported("falls by 58 % to 1.8", "-59.18 % [-59.72, -58.63]; 1.86 s") == [58, 1.8]
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
+    html = evidence(paper, kept.load(REPRODUCTION / "results.json")[paper])
+    for each in of_paper(paper):
+        assert f'id="{each.claim.id}"><summary><b>{verdict_text(each)}</b>' in html
+    assert html.count("<details") == len(of_paper(paper))
+
+
+def test_committed_pictures_are_those_that_pages_show() -> None:
+    shown = [name for paper in papers.PAPERS for name in re.findall(r"\(pictures/([^)]+)\)", page_of(paper))]
+    assert sorted(shown) == sorted(each.name for each in (REPRODUCTION / "pictures").iterdir())
+
+
+def test_the_committed_survey_has_every_workload_and_scheme() -> None:
+    html = survey.evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
+    for workload in WORKLOADS.values():
+        assert all(f"<td>{workload.name} {workload.label(level)}</td>" in html for level in workload.levels)
+    assert all(f"<td>{scheme}</td>" in html for scheme in SCHEMES)

@@ -1,7 +1,6 @@
 """The pages of a reproduction: what they draw, what they keep, and that nothing in them runs."""
 
 import dataclasses
-import json
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -15,15 +14,15 @@ from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
 from shortflow.lab import Beside, Curves, Data, Drawing, Figure, Line, Scale, Study, level, paper, within
 from shortflow.lab.drawing import Row
-from shortflow.lab.finding import Finding
+from shortflow.lab.finding import Finding, all_hold
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate
 from shortflow.papers import figures
 from shortflow.report.looks import PALETTE, look_of
-from shortflow.reproduction import index
+from shortflow.reproduction import kept
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw, select
-from shortflow.reproduction.matrix import COLOURS
-from shortflow.reproduction.pages import write_pages
+from shortflow.reproduction.pages import evidence, write_pages
+from shortflow.reproduction.summary import measured
 from shortflow.reproduction.svg import picture
 from shortflow.results import Results
 
@@ -112,15 +111,6 @@ def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
     assert plain == f"{name[:81]}…"
 
 
-def test_figures_of_one_section_are_told_apart_in_the_matrix_and_no_label_leaves_its_cell(tmp_path: Path) -> None:
-    names = ("pecn/tree", "pecn/tail", "pecn/fig1", "fast/alg1")
-    judged = [each for name in names for each in reproduced(name, within(0.5, 0, 1)).figures]
-    write_pages(Reproduction(Scale.QUICK, {}, judged, 1, 0, 0.1), tmp_path)
-    cells = ET.parse(tmp_path / "markdown" / "pictures" / "matrix.svg").iter(f"{SVG}text")
-    labels = [each.text for each in cells if each.attrib["font-size"] == "11"]
-    assert labels == ["Sec. 5", "tree", "Sec. 5", "tail", "Fig. 1", "Sec. 4", "Eqs. 8-9 and A…"]
-
-
 def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_path: Path) -> None:
     study = Study("incast", ("tcp", "dctcp"), over={"servers": (10, 20)})
     points: dict[Position, Results] = {
@@ -177,8 +167,9 @@ def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) 
             text = page.read_text(encoding="utf-8")
             assert "<script" not in text
             assert "<img" not in text
-        for file in (tmp_path / "markdown" / "pictures").glob("*.svg"):
+        for file in (tmp_path / "pictures").glob("*.svg"):
             ET.parse(file)
+        assert "<script" not in evidence("l2dct", kept.load(tmp_path / "results.json")["l2dct"])
 
 
 @pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
@@ -194,8 +185,7 @@ def test_a_browser_finds_no_fault_with_the_pages(browser: Browser, tmp_path: Pat
 
     assert browser.see(tmp_path / "l2dct.html", width=width, dark=dark, then=read).faults == []
     assert papers == ["rgb(22, 27, 34)" if dark else "rgb(255, 255, 255)"]
-    markdown = (tmp_path / "markdown" / "l2dct.md").read_text()
-    assert "**times**\n\n![Fig. 2: times](pictures/l2dct-fig2-1.svg)" in markdown
+    assert (tmp_path / "pictures" / "l2dct-fig2-2.svg").is_file()
 
 
 def test_the_front_page_keeps_papers_that_were_reproduced_before(
@@ -204,31 +194,42 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(
     write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), Drawing("old", "", "", [])), tmp_path)
     write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert front.index('href="l2dct.html#l2dct/fig2"') < front.index('href="pecn.html#pecn/fig1"')
-    assert COLOURS["differs"][0] in front
-    readme = (tmp_path / "markdown" / "README.md").read_text(encoding="utf-8")
-    assert "| [l2dct](l2dct.md) | 0 | 0 | 1 |" in readme
-    assert "| all | 1 | 0 | 1 |" in readme
+    assert front.index("l2dct: A part: ") < front.index("pecn: A part: ")
+    assert 'href="l2dct.html#l2dct/fig2-penalty-shape"' in front
+    assert '<td class="differs">differs</td>' in front
+    assert [cells_of(front, name)[5] for name in ("l2dct", "pecn", "all")] == ["0 of 1", "1 of 1", "1 of 2"]
     every = sum(name.startswith("l2dct/") for name in figures())
-    for text in (readme, front, (tmp_path / "l2dct.html").read_text(encoding="utf-8")):
+    for text in (front, (tmp_path / "l2dct.html").read_text(encoding="utf-8")):
         assert f"A part: 1 of {every} figures." in text
-    matrix = (tmp_path / "markdown" / "pictures" / "matrix.svg").read_text(encoding="utf-8")
-    assert "l2dct/fig2: " in matrix
-    picture = tmp_path / "markdown" / "pictures" / "l2dct-fig2-1.svg"
+    picture = tmp_path / "pictures" / "l2dct-fig2-1.svg"
     assert picture.exists()
     write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1)), tmp_path)
     assert not picture.exists(), "the figure has no such drawing any more"
-    assert "| [l2dct](l2dct.md) | 1 | 0 | 0 |" in (tmp_path / "markdown" / "README.md").read_text(encoding="utf-8")
-    known = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
-    assert list(known) == ["l2dct", "pecn"]
-    monkeypatch.setattr(index, "build_id", lambda: "0+new")
+    known = kept.load(tmp_path / "results.json")
+    assert {paper: [each.finding.verdict for each in kept.judged(entry)] for paper, entry in known.items()} == {
+        "l2dct": ["agrees"],
+        "pecn": ["agrees"],
+    }
+    monkeypatch.setattr(kept, "build_id", lambda: "0+new")
     write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
-    for page in (tmp_path / "index.html", tmp_path / "markdown" / "README.md"):
-        text = page.read_text(encoding="utf-8")
-        assert "Made by 0+new at the quick scale." in text
-        assert "No sum of all: more than one build" in text
-        assert "| all |" not in text
-        assert "<td>all</td>" not in text
-    (tmp_path / "index.json").write_text("{")
+    front = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "Made by 0+new at the quick scale." in front
+    assert "No sum: several builds" in front
+    assert "<td>all</td>" not in front
+    (tmp_path / "results.json").write_text("{")
     with pytest.raises(DamagedResult, match="reproduce its papers again"):
         write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
+
+
+def cells_of(front: str, name: str) -> list[str]:
+    """The cells of a row of the counts, without links."""
+    (row,) = (row for row in re.findall(r"<tr>(.*?)</tr>", front) if re.match(rf"<td>(<a[^>]*>)?{name}\b", row))
+    return [re.sub("<.*?>", "", cell) for cell in row.split("</td>")]
+
+
+def test_what_is_kept_of_a_finding_is_what_tables_show() -> None:
+    found = all_hold({"a b": within(0.123456789, 0, 1), "never": within(math.inf, 0, 1)})
+    (before,) = reproduced("l2dct/fig2", found).claims
+    (after,) = kept.judged({"state": "", "made": "", "scale": None, "claims": {before.claim.id: kept.kept(before)}})
+    assert measured(after.finding) == measured(before.finding)
+    assert (after.finding.verdict, after.reason) == (before.finding.verdict, before.reason)

@@ -1,6 +1,5 @@
 """What was tried of other choices: what is kept of it, and what reports say."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,9 @@ from shortflow.errors import DamagedResult
 from shortflow.lab import Figure, all_hold, paper, within
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Judged, reproduce, select
-from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift, outcomes, untouched
 from shortflow.reproduction.tried import (
+    STORED,
     Outcome,
     Tried,
     at,
@@ -26,8 +25,6 @@ from shortflow.reproduction.tried import (
     stands,
     stored,
 )
-
-ROOT = Path(__file__).parents[1]
 
 
 def outcome(verdict: str, number: str) -> Outcome:
@@ -144,57 +141,16 @@ def test_where_a_claim_agrees_at_another_scale_the_choices_that_break_it_are_tol
     assert sentence(everywhere, 2) == "other choices: every value agrees; tried: 1 of 2 values"
 
 
-def parted(page: str, every: Mapping[str, Mapping[str, Tried]], values: int) -> list[str]:
-    """The claims of a page whose row says something else than what was tried, at the page's scale or another."""
-    scale = next(each for each in Scale if f" Scale {each.value}, " in page)
-    rows = {line.split("(`")[1].split("`)")[0]: line.split(" | ") for line in page.splitlines() if "(`" in line}
-    found = []
-    for name, of_scale in every.items():
-        verdict, said = rows[name][1].partition(" (")[0].partition(",")[0], rows[name][3]
-        here = of_scale.get(scale)
-        same = not here or (here["taken"]["verdict"] == verdict and here["taken"]["number"] in said)
-        others = [sentence(here, values)] if here else [elsewhere(each, one, values) for one, each in of_scale.items()]
-        told = verdict in ("agrees", "untested") or all(cell(each) in said for each in others)
-        if not (same and told):
-            found.append(name)
-    return found
-
-
-def test_the_committed_pages_say_what_was_tried() -> None:
+def test_what_is_stored_was_tried_of_choices_that_the_papers_have() -> None:
     assert len(stored()) > 10
-    for name in {each.partition("/")[0] for each in stored()}:
-        of_paper = {claim: each for claim, each in stored().items() if claim.startswith(f"{name}/")}
-        known = {f"{choice}={value}" for choice, each in papers.choices(name).items() for value in each.others}
-        values = {
-            one
-            for each in of_paper.values()
-            for at in each.values()
-            for text in at["others"]
-            for one in text.split("+")
-        }
-        assert values <= known
-        page = (ROOT / "docs" / "reproduction" / f"{name}.md").read_text(encoding="utf-8")
-        assert parted(page, of_paper, len(known)) == []
+    for name, of_scale in stored().items():
+        choices = papers.choices(name.partition("/")[0])
+        known = {f"{choice}={value}" for choice, each in choices.items() for value in each.others}
+        assert {one for each in of_scale.values() for text in each["others"] for one in text.split("+")} <= known, name
 
 
-def test_text_and_numbers_that_part_are_noticed() -> None:
-    quick = tried(outcome("differs", "-0.6"), {"handshake=on": outcome("agrees", "-0.39")})
-    planted: list[Tried] = [
-        {**quick, "others": {"handshake=on": outcome("agrees", "-0.41")}},
-        {**quick, "others": {"handshake=on": outcome("differs", "-0.39")}},
-        {**quick, "taken": outcome("differs", "-0.62")},
-        {**quick, "taken": outcome("direction", "-0.6")},
-    ]
-    for scale, said, noticed in (
-        (Scale.QUICK, sentence(quick, 9), planted),
-        (Scale.FULL, elsewhere(quick, Scale.QUICK, 9), planted),
-    ):
-        row = f"| falls (`l2dct/one`) | differs | -45 % | -0.6 [-0.7, -0.5]. {cell(said)} |"
-        page = f"Equations: 1. Scale {scale.value}, 3 runs.\n{row}"
-        assert parted(page, {"l2dct/one": {Scale.QUICK: quick}}, 9) == []
-        found = [parted(page, {"l2dct/one": {Scale.QUICK: each}}, 9) for each in noticed]
-        assert found == [["l2dct/one"]] * len(noticed)
-        assert parted(page, {"l2dct/one": {Scale.QUICK: quick}}, 8) == ["l2dct/one"]
+def test_the_stored_file_is_small() -> None:
+    assert STORED.stat().st_size <= 60_000
 
 
 def quick_runs(figure: Figure) -> int:

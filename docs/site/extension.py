@@ -16,11 +16,15 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from shortflow.front import reference
+from shortflow.reproduction import kept
+from shortflow.reproduction.pages import evidence
+from shortflow.survey import pages as survey
 
 ROOT = Path(__file__).parents[2]
 RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
 SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
+REPRODUCTION = ROOT / "docs" / "reproduction"
 AT_THE_ROOT = {"README": "index"}
 """Pages of the site that are files of another name at the root of the repository."""
 logger = logging.getLogger(__name__)
@@ -32,7 +36,19 @@ def generate(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = with_download(source[0], docname)
         return
     text = SOME_PAGES.sub(lambda found: found[0] if any(app.srcdir.glob(found[0])) else "", source[0])
-    source[0] = GENERATED.sub(lambda found: reference.part(found[1]), text)
+    source[0] = GENERATED.sub(lambda found: generated(found[1]), text)
+
+
+def generated(name: str) -> str:
+    """A part of the reference, or the evidence of a paper or of the survey from the committed results."""
+    kind, _, which = name.partition(" ")
+    if kind == "evidence":
+        html = evidence(which, kept.load(REPRODUCTION / "results.json")[which])
+    elif kind == "survey":
+        html = survey.evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
+    else:
+        return reference.part(name)
+    return f"`````{{raw}} html\n{html}\n`````"
 
 
 def with_download(notebook: str, docname: str) -> str:
@@ -68,7 +84,10 @@ class LinksToFiles(SphinxTransform):
                 link.replace_self(nodes.reference("", "", *link.children, internal=False, refuri=target))
         for link in list(self.document.findall(addnodes.pending_xref)):
             target = Path(link["reftarget"])
-            if target.parent == ROOT:
+            if target.name == "evidence" and link.get("reftargetid"):
+                place = f"evidence.html#{link['reftargetid']}"
+                link.replace_self(nodes.reference("", "", *link.children, internal=False, refuri=place))
+            elif target.parent == ROOT:
                 link["reftarget"] = AT_THE_ROOT.get(target.name, target.name.lower())
             elif link["reftype"] == "myst" and Path(self.env.relfn2path(str(target), docname)[1]).is_dir():
                 link.replace_self(link.children)

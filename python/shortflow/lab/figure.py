@@ -36,6 +36,8 @@ class Claim:
     """Reason for a difference at the quick scale, found by varying unspecified values."""
     shows: Sequence[Quantity] = ()
     """Quantities reported beside the deciding numbers."""
+    no_harm: bool = False
+    """True if the claim says only that a scheme equals another, or is no worse, within the margin of the conditions."""
 
     @property
     def tolerance(self) -> str:
@@ -97,9 +99,16 @@ class paper:  # noqa: N801  (`paper(...).says(...)` is how claims are declared)
     value: object
     ref: str = ""
 
-    def says(self, statement: str, *agrees: Condition, shows: Sequence[Quantity] = (), because: str = "") -> Claim:
+    def says(
+        self,
+        statement: str,
+        *agrees: Condition,
+        shows: Sequence[Quantity] = (),
+        because: str = "",
+        no_harm: bool = False,
+    ) -> Claim:
         """The claim with this statement. It holds if all conditions do."""
-        return Claim(self.id, self.kind, statement, self.value, agrees, self.ref, because, shows)
+        return Claim(self.id, self.kind, statement, self.value, agrees, self.ref, because, shows, no_harm)
 
 
 @dataclass(frozen=True)

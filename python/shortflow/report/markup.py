@@ -1,7 +1,6 @@
 """Pages from templates. All inserted text is escaped; plots are data drawn by one script."""
 
 import functools
-import re
 import secrets
 from pathlib import Path
 
@@ -24,37 +23,18 @@ def part(template: str, **values: object) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def markdown(template: str, **values: object) -> str:
-    """Renders Markdown. Templates include parts, because macros would escape twice."""
-    return _markdown_environment().get_template(template).render(**values)
-
-
 @functools.cache
 def _environment() -> Environment:
-    environment = _templates().overlay(autoescape=True)
-    environment.policies["json.dumps_function"] = _figure_json
-    return environment
-
-
-@functools.cache
-def _markdown_environment() -> Environment:
-    return _templates().overlay(finalize=_as_markdown)
-
-
-def _templates() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1]),
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-
-
-def _as_markdown(text: object) -> str:
-    """Text escaped for Markdown, in one line, for table cells."""
-    plain = re.sub(r"\s*\n\s*", " ", str(text)).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*|]|\](?=[(\[]))", r"\\\1", plain)
+    environment.policies["json.dumps_function"] = _figure_json
+    return environment
 
 
 def _figure_json(figure: go.Figure, **_: object) -> str:

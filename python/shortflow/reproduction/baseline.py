@@ -22,6 +22,29 @@ class Baseline(StrEnum):
     """The claim itself is untested, or the runs lack the baseline."""
 
 
+class Group(StrEnum):
+    """The count that a claim belongs to."""
+
+    SCHEME = "about the scheme"
+    """Runs of the scheme decide the claim, and the baseline does not pass it."""
+    NO_HARM = "no harm"
+    """The scheme equals another within a stated margin, or is no worse by more."""
+    OTHERS = "no runs, or other schemes"
+    """An equation, arithmetic, baselines alone, or a claim that the baseline passes too."""
+    OPEN = "not decided"
+
+
+def group(claim: Claim, verdict: Verdict, baseline: Baseline) -> Group:
+    """The count that a claim belongs to, which its verdict word does not depend on."""
+    if verdict in (Verdict.UNDECIDED, Verdict.UNTESTED):
+        return Group.OPEN
+    if claim.no_harm:
+        return Group.NO_HARM
+    passed = verdict is Verdict.AGREES and baseline is Baseline.AGREES
+    about_others = passed or baseline in (Baseline.EQUATION, Baseline.ARITHMETIC, Baseline.OTHERS)
+    return Group.OTHERS if about_others else Group.SCHEME
+
+
 def with_baseline(
     claim: Claim,
     ours: Finding,

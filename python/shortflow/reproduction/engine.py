@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from shortflow.lab.finding import Finding, Verdict, finite, not_tested
 from shortflow.lab.study import Position, Scale
 from shortflow.metrics.stats import Estimate
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
-from shortflow.reproduction.baseline import Baseline, with_baseline
+from shortflow.reproduction.baseline import Baseline, Group, group, with_baseline
 from shortflow.reproduction.tried import elsewhere, sentence, stored
 from shortflow.result import Result
 from shortflow.results import Results
@@ -36,24 +36,20 @@ NEAR = (10, 20, 30)
 TOO_LITTLE = (TooLittle, ZeroDivisionError)
 """Errors of a recipe for runs that lack data. Any other error is a bug of the recipe, and is raised."""
 
-EMPTY = "the baseline in the scheme's place agrees too, so this is no agreement"
+EMPTY = "the baseline in the scheme's place agrees too, so this says nothing about the scheme"
 """Note on a claim that also holds for a scheme without effect."""
 
 
 class Counts(TypedDict):
-    """Number of claims with each verdict, for one paper. Equations count separately."""
+    """Number of claims with each verdict, by group."""
 
-    agrees: int
-    direction: int
-    differs: int
-    undecided: int
-    untested: int
-    baseline_passes: int
-    """Claims that agree, but would also with the baseline in the scheme's place: not evidence."""
-    equations: dict[str, int]
-    numbers: NotRequired[dict[str, int]]
-    """Claims with printed numbers: `all`, and those with all of ours `within_10` %, 20 % and 30 %. Earlier builds did
-    not count them."""
+    scheme: dict[str, int]
+    no_harm: dict[str, int]
+    others: dict[str, int]
+    open: dict[str, int]
+    numbers: dict[str, int]
+    """Claims with printed numbers: `all`, and those with all of ours `within_10` %, 20 % and 30 %. Equations and claims
+    that the baseline passes are left out."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +88,14 @@ class Judged:
         return "; ".join(part for part in (self.finding.note, empty, self.known) if part)
 
     @property
+    def group(self) -> Group:
+        """The group of the counts."""
+        return group(self.claim, self.finding.verdict, self.baseline)
+
+    @property
     def agrees_emptily(self) -> bool:
-        """True if the claim agrees, but would also with the baseline in the scheme's place."""
-        return self.finding.holds and self.baseline is Baseline.AGREES
+        """True if the claim agrees, but would also with the baseline in the scheme's place, and is no no-harm claim."""
+        return self.finding.holds and self.baseline is Baseline.AGREES and not self.claim.no_harm
 
     def document(self) -> dict[str, Any]:
         """The verdict as plain data (docs/results.md)."""
@@ -108,6 +109,7 @@ class Judged:
             "tolerance": self.claim.tolerance,
             "could_be": [verdict.value for verdict in self.finding.could_be],
             "reason": self.reason,
+            "group": self.group.value,
             "baseline": self.baseline.value,
             "off": None if self.off is None else finite(self.off),
         }
@@ -196,19 +198,20 @@ class Reproduction:
 
 
 def count(claims: Sequence[Judged]) -> Counts:
-    """Number of claims with each verdict."""
-    results = [each for each in claims if each.claim.kind != "equation"]
-    counted = [each.finding.verdict for each in results if not each.agrees_emptily]
-    equations = [each.finding.verdict for each in claims if each.claim.kind == "equation"]
-    far = [each.off for each in results if each.off is not None and not each.agrees_emptily]
+    """Number of claims with each verdict, by group."""
+
+    def verdicts(of: Group, *named: Verdict) -> dict[str, int]:
+        found = [each.finding.verdict for each in claims if each.group is of]
+        return {verdict.value: found.count(verdict) for verdict in named}
+
+    decided = (Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS)
+    told = [each for each in claims if each.claim.kind != "equation" and not each.agrees_emptily]
+    far = [each.off for each in told if each.off is not None]
     return {
-        "agrees": counted.count(Verdict.AGREES),
-        "direction": counted.count(Verdict.DIRECTION),
-        "differs": counted.count(Verdict.DIFFERS),
-        "undecided": counted.count(Verdict.UNDECIDED),
-        "untested": counted.count(Verdict.UNTESTED),
-        "baseline_passes": len(results) - len(counted),
-        "equations": {verdict.value: equations.count(verdict) for verdict in Verdict},
+        "scheme": verdicts(Group.SCHEME, *decided),
+        "no_harm": verdicts(Group.NO_HARM, *decided),
+        "others": verdicts(Group.OTHERS, *decided),
+        "open": verdicts(Group.OPEN, Verdict.UNDECIDED, Verdict.UNTESTED),
         "numbers": {"all": len(far), **{f"within_{each}": sum(off <= each / 100 for off in far) for each in NEAR}},
     }
 

@@ -1,74 +1,96 @@
-"""Reproduction report: a front page and one page per paper, in HTML and in Markdown."""
+"""Reproduction report: a front page and one page per paper in HTML, and the evidence of the project's site."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from markupsafe import Markup
 
-from shortflow.papers import choices, set_apart, title
-from shortflow.report.markup import page
-from shortflow.reproduction.engine import Reproduction
-from shortflow.reproduction.index import Entry, counts_of, kind, states, update
-from shortflow.reproduction.markdown import write_markdown
-from shortflow.reproduction.matrix import matrix
+from shortflow.papers import choices, figures, set_apart, title
+from shortflow.report.markup import page, part
+from shortflow.reproduction.engine import Judged, Reproduction, count
+from shortflow.reproduction.kept import Entry, judged, update
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
 from shortflow.reproduction.svg import picture
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _SHOWN = 3
 """Most numbers of a claim that are not folded."""
+_EMPTILY = "emptily"
+"""CSS class of a verdict that the baseline reaches too."""
+
+
+def _style(each: Judged) -> str:
+    return _EMPTILY if each.agrees_emptily else each.finding.verdict.value
+
+
 _SHARED = {
     "measured": measured,
     "printed": printed,
     "shown": _SHOWN,
     "verdict_text": verdict_text,
-    "kind": kind,
+    "style": _style,
     "set_apart": set_apart,
 }
 
 
 def check_pages(papers: Iterable[str], out: Path) -> None:
     """Refuses in advance to overwrite other files below `out`."""
-    papers = list(papers)
     for name in ("index", *papers):
         check_replaceable(out / f"{name}.html", Kind.PAGE)
-    for name in ("README", *papers):
-        check_replaceable(out / "markdown" / f"{name}.md", Kind.DOCUMENT)
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:
-    """Writes the pages below `out`; returns the front page. Pages of other papers stay."""
-    known = update(done, out / "index.json")
+    """Writes the pages and each drawing below `out`; returns the front page. Pages of other papers stay."""
+    known = update(done, out / "results.json")
     for paper in done.summary:
-        figures = [
-            (each, [(drawing.title, Markup(picture(drawing))) for drawing in each.drawings])
-            for each in done.of_paper(paper)
-        ]
+        for old in (out / "pictures").glob(f"{paper}-*.svg"):
+            old.unlink()
+        shown = []
+        for each in done.of_paper(paper):
+            pictures = [picture(drawing) for drawing in each.drawings]
+            for number, svg in enumerate(pictures, 1):
+                write_text(out / "pictures" / f"{each.figure.id.replace('/', '-')}-{number}.svg", svg, Kind.PICTURE)
+            titles = [drawing.title for drawing in each.drawings]
+            shown.append((each, list(zip(titles, map(Markup, pictures), strict=True))))
         html = page(
             "reproduction/paper.html",
             heading=paper,
             about=title(paper),
             state=done.conditions(paper),
             choices=choices(paper),
-            figures=figures,
+            figures=shown,
             **_SHARED,
         )
         write_text(out / f"{paper}.html", html, Kind.PAGE)
     front = out / "index.html"
     write_text(front, _front(known), Kind.PAGE)
-    write_markdown(done, known, out / "markdown")
     return front
 
 
-def _front(known: dict[str, Entry]) -> str:
+def _front(known: Mapping[str, Entry]) -> str:
+    verdicts = {paper: judged(entry) for paper, entry in known.items()}
+    of_one_kind = len({entry["made"] for entry in known.values()}) == 1
+    every = {"all": [each for claims in verdicts.values() for each in claims]} if of_one_kind else {}
+    states = [f"{paper}: {entry['state']} Made by {entry['made']}." for paper, entry in known.items()]
     return page(
         "reproduction/front.html",
         heading="The papers, claim by claim",
         about="",
         state="",
-        matrix=Markup(matrix(known, linked=True)),
         headers=HEADERS,
-        rows=[summary_row(name, each) for name, each in counts_of(known).items()],
-        states=states(known),
-        papers=known,
+        rows=[summary_row(name, count(claims)) for name, claims in {**verdicts, **every}.items()],
+        states=states if of_one_kind else [*states, "No sum: several builds or scales made these."],
+        papers={paper: [each for each in claims if not each.finding.holds] for paper, claims in verdicts.items()},
+        **_SHARED,
     )
+
+
+def evidence(paper: str, entry: Entry) -> str:
+    """Claims of a paper for the site: one line per claim below its figure, with the numbers folded."""
+    verdicts = {each.claim.id: each for each in judged(entry)}
+    shown = [
+        (figure, [verdicts[claim.id] for claim in figure.claims if claim.id in verdicts])
+        for figure in figures().values()
+        if figure.paper == paper
+    ]
+    return part("reproduction/evidence.html", state=entry["state"], figures=shown, choices=choices(paper), **_SHARED)

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from shortflow.lab.amounts import amount
-from shortflow.lab.finding import Finding, Verdict
+from shortflow.lab.finding import Finding
 from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
 from shortflow.reproduction.sensitivity import Shift, deciding
 
@@ -52,22 +52,20 @@ def verdict_text(judged: Judged) -> str:
 
 
 HEADERS = (
-    *("paper", *(verdict.value for verdict in Verdict), "agrees as the baseline", "equations that agree"),
+    *("paper", "scheme agrees", "direction", "differs", "no harm holds", "no runs or others", "undecided", "untested"),
     f"numbers within {', '.join(map(str, NEAR))} %",
 )
 
 
 def summary_row(name: str, counts: Counts) -> list[str]:
-    """Number of claims with each verdict, for a paper or for all; equations separately.
+    """Verdicts of claims about the scheme that runs decide, then the other three groups.
 
-    The last column counts, of the claims with printed numbers, those with all our numbers near.
+    The last cell counts, of the claims with printed numbers, those with all our numbers near.
     """
-    five = (counts["agrees"], counts["direction"], counts["differs"], counts["undecided"], counts["untested"])
-    equations = counts["equations"]
-    agreeing = f"{equations[Verdict.AGREES.value]} of {sum(equations.values())}"
-    numbers = counts.get("numbers")
-    near = ", ".join(str(numbers[f"within_{each}"]) for each in NEAR) + f" of {numbers['all']}" if numbers else "–"
-    return [name, *map(str, five), str(counts["baseline_passes"]), agreeing, near]
+    agreeing = [f"{each['agrees']} of {sum(each.values())}" for each in (counts["no_harm"], counts["others"])]
+    numbers = counts["numbers"]
+    near = f"{', '.join(str(numbers[f'within_{each}']) for each in NEAR)} of {numbers['all']}"
+    return [name, *map(str, counts["scheme"].values()), *agreeing, *map(str, counts["open"].values()), near]
 
 
 def reason_table(done: Reproduction) -> Table | None:

@@ -5,7 +5,7 @@ import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from shortflow import papers
 from shortflow.lab.finding import Verdict
@@ -39,10 +39,71 @@ STORED = Path(papers.__file__).with_name("tried.json")
 """Results of `reproduce --sensitivity`."""
 
 
+_SHORT = 3
+_LETTERS = {verdict.value[:_SHORT]: verdict.value for verdict in Verdict}
+"""Verdicts in a file: `agr -0.39 %` is a claim that agrees with that number."""
+_AS_TAKEN, _NO_CHANGE = "=", "-"
+"""An outcome like that of the choices taken, and runs that did not change."""
+
+
+class _Paper(TypedDict):
+    """A paper in a file."""
+
+    values: list[str]
+    """The choices tried; outcomes name them by their places."""
+    claims: dict[str, dict[str, list[Any]]]
+    """By claim and scale: the deciding number's name, the outcome as taken, and the others as `_packed`."""
+
+
 def load(file: Path) -> dict[str, dict[str, Tried]]:
     """Stored outcomes by claim and scale; empty without the file."""
     again = "run `reproduce --sensitivity` again"
-    return read_json(file, dict[str, dict[str, Tried]], again) if file.exists() else {}
+    papers = read_json(file, dict[str, _Paper], again) if file.exists() else {}
+    return {
+        claim: {scale: _unpacked(rows, paper["values"]) for scale, rows in of_claim.items()}
+        for paper in papers.values()
+        for claim, of_claim in paper["claims"].items()
+    }
+
+
+def _packed(tried: Tried, values: list[str]) -> list[Any]:
+    """A claim in a file. Choices with one outcome share a text: `3,7,2+5`, by the places of their values."""
+    by_outcome: dict[str, list[str]] = {}
+    for name, outcome in [*tried["others"].items(), *((each, None) for each in unchanged(tried))]:
+        said = _NO_CHANGE if outcome is None else _AS_TAKEN if outcome == tried["taken"] else _outcome(outcome)
+        places = [str(_place(each, values)) for each in name.split("+")]
+        by_outcome.setdefault(said, []).append("+".join(places))
+    return [tried["deciding"], _outcome(tried["taken"]), {said: ",".join(names) for said, names in by_outcome.items()}]
+
+
+def _unpacked(rows: list[Any], values: list[str]) -> Tried:
+    deciding, taken, by_outcome = rows
+    found: Tried = {"deciding": deciding, "taken": _read(taken), "others": {}}
+    for said, names in by_outcome.items():
+        texts = ["+".join(values[int(place)] for place in name.split("+")) for name in names.split(",")]
+        if said == _NO_CHANGE:
+            found["unchanged"] = texts
+        else:
+            found["others"] |= {text: found["taken"] if said == _AS_TAKEN else _read(said) for text in texts}
+    return found
+
+
+def _place(value: str, values: list[str]) -> int:
+    if value not in values:
+        values.append(value)
+    return values.index(value)
+
+
+def _outcome(outcome: Outcome) -> str:
+    part = f" @{outcome['part']}" if "part" in outcome else ""
+    return f"{outcome['verdict'][:_SHORT]} {outcome['number']}".strip() + part
+
+
+def _read(said: str) -> Outcome:
+    head, _, part = said.partition(" @")
+    verdict, _, number = head.partition(" ")
+    outcome: Outcome = {"verdict": _LETTERS[verdict], "number": number}
+    return {**outcome, "part": part} if part else outcome
 
 
 def at(scale: Scale, every: Mapping[str, Mapping[str, Tried]]) -> dict[str, Tried]:
@@ -84,8 +145,26 @@ def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
         of_claim[scale] = {**tried, "others": {name: each for name, each in others.items() if name not in idle}}
         if idle:
             of_claim[scale]["unchanged"] = idle
-    lines = [f"{json.dumps(name)}: {json.dumps(every[name])}" for name in sorted(every)]
-    write_text(file, "{\n" + ",\n".join(lines) + "\n}\n", Kind.CHECKED)
+    write_text(file, _text(every) + "\n", Kind.CHECKED)
+
+
+def _text(every: Mapping[str, Mapping[str, Tried]]) -> str:
+    papers: dict[str, _Paper] = {}
+    for name in sorted(every):
+        paper = papers.setdefault(name.partition("/")[0], {"values": [], "claims": {}})
+        paper["claims"][name] = {scale: _packed(each, paper["values"]) for scale, each in every[name].items()}
+    return in_lines(papers, 3)
+
+
+def in_lines(value: object, depth: int) -> str:
+    """JSON whose outer levels have a line for each item."""
+    if not depth or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return (
+            "{\n" + ",\n".join(f"{json.dumps(key)}: {in_lines(each, depth - 1)}" for key, each in value.items()) + "\n}"
+        )
+    return "[\n" + ",\n".join(in_lines(each, depth - 1) for each in value) + "\n]"
 
 
 def unchanged(tried: Tried) -> list[str]:

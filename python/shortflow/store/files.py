@@ -65,7 +65,6 @@ class Kind(Enum):
     AGREEMENT = rb'\A\[\s*\{\s*"scenario": .*"kept_time": '
     PICTURE = rb'\A<svg .{,2000} class="drawn">'
     TABLE = rb"\A\| scenario \| metric \| "
-    DOCUMENT = rb"\A# (The papers, claim by claim|Beyond the papers: who wins where|\w+\n\n[^\n]+\n\nagrees: )"
     CHECKED = rb"\A\{"
     """JSON files whose contents were checked when read."""
 

@@ -1,15 +1,18 @@
-"""The survey's report: a page with heat maps and tables, and its text and tables as Markdown."""
+"""The survey's report: a page with heat maps and tables, and its text and tables as data."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import plotly.graph_objects as go
 
-from shortflow.report.markup import markdown, page
+from shortflow.report.markup import page, part
 from shortflow.report.plotting import plain
+from shortflow.report.tables import Section
 from shortflow.report.wording import NOTHING, number
+from shortflow.reproduction.tried import in_lines
 from shortflow.results import Results
 from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
@@ -52,37 +55,46 @@ READING = (
 
 def check_pages(out: Path) -> None:
     """Refuses in advance to overwrite other files below `out`."""
-    check_replaceable(out / "beyond.md", Kind.DOCUMENT)
     check_replaceable(out / "beyond.html", Kind.PAGE)
 
 
 def write_pages(found: Survey, out: Path) -> Path:
-    """Writes `beyond.html` and `beyond.md` below `out`; returns the path of the former."""
+    """Writes `beyond.html` and its content without maps, `beyond.json`, below `out`; returns the path of the former."""
     content = _content(found)
-    write_text(out / "beyond.md", markdown("survey/page.md", **content), Kind.DOCUMENT)
+    write_text(out / "beyond.json", in_lines(content, 2) + "\n", Kind.CHECKED)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
     html = out / "beyond.html"
-    write_text(html, page("survey/page.html", **content, maps=maps), Kind.PAGE)
+    write_text(html, page("survey/page.html", heading=TITLE, about=LEAD, **content, maps=maps), Kind.PAGE)
     return html
 
 
-def _content(found: Survey) -> dict[str, object]:
-    """Contents of both pages, for the templates."""
+def evidence(content: dict[str, Any]) -> str:
+    """The content for the project's site."""
+    return part("survey/evidence.html", **content)
+
+
+def _content(found: Survey) -> dict[str, Any]:
+    """Sentences and tables, for the templates."""
     workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
+    tables = [*map(matrix, found.views), standings(found)]
+    tables += [numbers(view, each.name) for each in workloads for view in found.views]
     return {
-        "heading": TITLE,
-        "about": LEAD,
         "state": f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. "
         f"Means ± 95 % over the seeds.{changed}",
-        "found": found,
-        "words": words,
-        "summary": [*map(matrix, found.views), standings(found)],
+        "about_alpha": words.about_alpha(found),
+        "conclusions": [[f"With initial {view.label}", words.conclusions(view)] for view in found.views],
+        "alpha_effects": words.alpha_effects(found),
         "reading": [*READING, words.detectable(found)],
-        "workloads": {each: [numbers(view, each.name) for view in found.views] for each in workloads},
-        "participants": participants(),
+        "workloads": [[each.name, each.about] for each in workloads],
+        "tables": [_table(each) for each in (*tables, participants())],
         "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
     }
+
+
+def _table(section: Section) -> dict[str, Any]:
+    heads = [column.header for column in section.all]
+    return {"heading": section.heading, "heads": heads, "rows": [list(row) for row in section.rows]}
 
 
 Best = Callable[[Iterable[float]], float] | None

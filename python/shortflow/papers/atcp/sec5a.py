@@ -26,6 +26,8 @@ USE = {name: lab.level(name, "utilisation").over("flows", "transport.w_high") fo
 
 utilisation = lab.Figure("atcp/sec5a", "Sec. V-C", "Use of the link", {"link": LINK}).decides(
     lab.paper("atcp/sec5a-high-utilisation", "shape", "utilisation of ATCP about TCP").says(
-        "weighted growth keeps the link as busy as TCP", lab.difference(USE["atcp"], USE["tcp"]).within(-0.02, 0.02)
+        "weighted growth keeps the link as busy as TCP",
+        lab.difference(USE["atcp"], USE["tcp"]).within(-0.02, 0.02),
+        no_harm=True,
     )
 )

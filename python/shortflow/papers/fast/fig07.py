@@ -148,6 +148,7 @@ fig9 = lab.Figure("fast/fig9", "Fig. 9", "Throughput of the flow of 10 MB", {"ba
     lab.paper("fast/fig9-fast-matches-above-50", "ordering", "FaST about NewReno for n > 50").says(
         "above 50 workers FaST's 10 MB are as fast as NewReno's",
         lab.change("fast", "tcp", bulk).at(workers=MANY).within(-0.15, 0.15),
+        no_harm=True,
     ),
     lab.paper(
         "fast/sec53-ecn-keeps-room",

@@ -67,5 +67,6 @@ fig11 = lab.Figure(
     lab.paper("l2dct/fig11b-fairness", "ordering", "S1/S3 goodput ratio closest to 1 for L2DCT").says(
         "S1 and S3 share more evenly with L2DCT",
         lab.decided("the ratio of S1 to S3 is closest to 1 with l2dct", _evenness),
+        no_harm=True,
     ),
 )

@@ -43,6 +43,7 @@ fig13 = lab.Figure("l2dct/fig13", "Fig. 13", "Mean FCT with three rules for the 
     lab.paper("l2dct/fig13-las-near-srpt", "ordering", "AFCT(LAS) about AFCT(SRPT), SRPT slightly better").says(
         "weights by bytes sent do almost as well as by bytes left",
         lab.change("l2dct", "l2dct-srpt", AFCT).over("load").alike(0.10),
+        no_harm=True,
     ),
     lab.paper("l2dct/fig13-ps-larger", "ordering", "AFCT(PS) >> AFCT(LAS)").says(
         "equal weights give a much larger mean FCT",

@@ -68,6 +68,7 @@ fig10 = lab.Figure(
         _pairs("tight", ("pecn", "d2tcp"), ("pecn-pmark", "d2tcp"), ("pecn-pmark", "pecn")).alike(0.2),
         _pairs("tight", *((name, "tcp") for name in SCHEMES[1:])).at_least(0.0),
         shows=[_of(name, "tight") for name in SCHEMES],
+        no_harm=True,
     ),
     lab.paper("pecn/fig10-loose-deadlines-pecn", "count", {"pecn": 54, "pecn_pmark": 57}).says(
         "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
@@ -95,5 +96,6 @@ pmark = lab.Figure("pecn/pmark", "Sec. 6", "pMark against pECN", {**_FIGURES, "t
         ),
         *(_pairs(study, ("pecn-pmark", "pecn")).called(f"senders, {study}").alike(0.2) for study in ("tight", "loose")),
         because=SPARED,
+        no_harm=True,
     )
 )

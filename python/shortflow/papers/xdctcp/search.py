@@ -161,6 +161,7 @@ best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, 
         lab.change("xdctcp", "dctcp", throughput).within(-0.01, 0.01),
         lab.change("xdctcp", "dctcp", LONG).within(-0.01, 0.01),
         shows=[lab.level(("dctcp", "xdctcp"), throughput)],
+        no_harm=True,
     ),
 )
 mixes = lab.Figure(

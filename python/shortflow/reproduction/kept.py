@@ -1,0 +1,110 @@
+"""Verdicts as `reproduce` keeps them below `--out`, so that the next call leaves other papers in the report."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from shortflow.lab.finding import Finding, Number, Verdict, finite
+from shortflow.lab.study import Scale
+from shortflow.papers import PAPERS, claims
+from shortflow.reproduction.baseline import Baseline
+from shortflow.reproduction.engine import Judged, Reproduction
+from shortflow.reproduction.tried import in_lines
+from shortflow.runs import build_id
+from shortflow.store.files import Kind, read_json, write_text
+
+_DIGITS = 5
+"""Significant digits of a number: tables show four."""
+
+
+class Entry(TypedDict):
+    """A paper."""
+
+    state: str
+    """The runs, in a sentence."""
+    made: str
+    """The build and the scale."""
+    scale: str | None
+    """The scale, if the choices are as taken."""
+    claims: dict[str, dict[str, Any]]
+    """Each claim: the fields of its finding that are not empty, `baseline` and `off`."""
+
+
+def update(done: Reproduction, file: Path) -> dict[str, Entry]:
+    """Every paper that is known, in the papers' order, with those just reproduced anew."""
+    found = {**load(file), **{paper: _entry(done, paper) for paper in done.summary}}
+    known = {paper: found[paper] for paper in PAPERS if paper in found}
+    write_text(file, in_lines(known, 3) + "\n", Kind.CHECKED)
+    return known
+
+
+def load(file: Path) -> Mapping[str, Entry]:
+    """The papers in a file; none without the file."""
+    return read_json(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
+
+
+def judged(entry: Entry) -> list[Judged]:
+    """The verdicts of a paper; claims that the code no longer has are left out."""
+    known, scale = claims(), entry["scale"]
+    return [
+        Judged(
+            known[name],
+            _finding(kept),
+            Baseline(kept["baseline"]),
+            Scale(scale) if scale else None,
+            _number(kept.get("off")),
+        )
+        for name, kept in entry["claims"].items()
+        if name in known
+    ]
+
+
+def _entry(done: Reproduction, paper: str) -> Entry:
+    of_paper = [each for figure in done.of_paper(paper) for each in figure.claims]
+    return {
+        "state": done.conditions(paper),
+        "made": f"{build_id()} at the {done.scale.value} scale",
+        "scale": None if done.chosen else done.scale.value,
+        "claims": {each.claim.id: kept(each) for each in of_paper},
+    }
+
+
+def kept(each: Judged) -> dict[str, Any]:
+    """A verdict as it is kept."""
+    finding = each.finding
+    fields = {
+        "best": finding.best.value if finding.best is not finding.worst else "",
+        "measured": {name: _rounded(value) for name, value in finding.measured.items()},
+        "ci95": finding.ci95 and [_rounded(end) for end in finding.ci95],
+        "note": finding.note,
+        "deciding": finding.deciding,
+        "units": dict(finding.units),
+    }
+    off = {} if each.off is None else {"off": _rounded(each.off)}
+    told = {name: value for name, value in fields.items() if value}
+    return {"worst": finding.worst.value, **told, "baseline": each.baseline.value, **off}
+
+
+def _rounded(value: Number) -> Number:
+    """A number as JSON can have it."""
+    if isinstance(value, float):
+        return finite(float(f"{value:.{_DIGITS}g}"))
+    return value if isinstance(value, str | int) else [float(f"{each:.{_DIGITS}g}") for each in value]
+
+
+def _number(kept: Any) -> Any:
+    return float(kept) if kept in ("inf", "-inf") else kept
+
+
+def _finding(kept: Mapping[str, Any]) -> Finding:
+    worst = Verdict(kept["worst"])
+    low, high = map(_number, kept.get("ci95", (0, 0)))
+    return Finding(
+        worst,
+        Verdict(kept.get("best", worst)),
+        {name: _number(value) for name, value in kept.get("measured", {}).items()},
+        (low, high) if "ci95" in kept else None,
+        kept.get("note", ""),
+        kept.get("deciding", ""),
+        kept.get("units", {}),
+    )
