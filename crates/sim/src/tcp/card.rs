@@ -15,9 +15,8 @@ const MOST: usize = SMALL_QUEUE as usize;
 pub(super) struct Card {
     /// How many there may be; 0 for any number.
     limit: u8,
-    /// Since when the sender has more to send than there may be, and whether it has.
-    since: Instant,
-    holds: bool,
+    /// First byte of the segment that waits for room, and the start of its wait.
+    held: Option<(u64, Instant)>,
     /// Those that a scheduler has not told of.
     waiting: u32,
     /// The card is full until then.
@@ -33,8 +32,7 @@ impl Card {
     pub fn new(limit: usize) -> Card {
         Card {
             limit: limit.min(MOST) as u8,
-            since: Instant::ZERO,
-            holds: false,
+            held: None,
             waiting: 0,
             until: Instant::ZERO,
             departs: [Instant::ZERO; MOST],
@@ -59,7 +57,7 @@ impl Card {
         self.waiting = self.waiting.saturating_sub(1);
         self.keep(departs);
         self.find_room();
-        if self.holds {
+        if self.holds() {
             self.set_alarm();
         }
     }
@@ -91,17 +89,17 @@ impl Card {
     /// Whether the sender waits for it.
     #[inline]
     pub fn holds(&self) -> bool {
-        self.holds
+        self.held.is_some()
     }
 
-    /// Whether the sender waits for it from now on; for how long it has since this was told last.
-    pub fn hold(&mut self, holds: bool, now: Instant) -> Span {
-        let held = if self.holds { now.since(self.since) } else { Span::ZERO };
-        (self.holds, self.since, self.alarm.deadline) = (holds, now, None);
-        if holds {
+    /// From now on this segment waits for room, or none. Returns the one that has waited, and its time since the last call.
+    pub fn hold(&mut self, start: Option<u64>, now: Instant) -> Option<(u64, Span)> {
+        let before = std::mem::replace(&mut self.held, start.map(|start| (start, now)));
+        self.alarm.deadline = None;
+        if self.holds() {
             self.set_alarm();
         }
-        held
+        before.map(|(start, since)| (start, now.since(since)))
     }
 
     fn set_alarm(&mut self) {

@@ -16,13 +16,14 @@ impl Sender {
 
     #[inline(never)] // keeps the path of the others short
     fn keep_usage(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
-        if end == End::Card || self.card.holds() {
-            self.note_hold(end == End::Card, now);
+        let held = if let End::Card(start) = end { Some(start) } else { None };
+        if held.is_some() || self.card.holds() {
+            self.note_hold(held, now);
         }
         let sent = std::mem::replace(&mut self.usage.sent, self.snd_max) != self.snd_max;
         let is_limited = match tcp.growth {
             None | Some(Growth::Always) => return,
-            Some(Growth::UnlessHeld) => end != End::Card,
+            Some(Growth::UnlessHeld) => held.is_none(),
             Some(Growth::CwndLimited) => end == End::Window,
         };
         if is_limited || sent {
@@ -31,10 +32,12 @@ impl Sender {
     }
 
     #[inline(never)] // seldom
-    fn note_hold(&mut self, holds: bool, now: Instant) {
-        let held = self.card.hold(holds, now);
-        if let Some(message) = self.messages.of_mut(self.usage.sent) {
-            message.tally.held += held;
+    fn note_hold(&mut self, held: Option<u64>, now: Instant) {
+        let before = self.card.hold(held, now);
+        if let Some((start, time)) = before
+            && let Some(message) = self.messages.of_mut(start)
+        {
+            message.tally.held += time;
         }
     }
 
@@ -47,5 +50,55 @@ impl Sender {
     #[inline(never)] // seldom
     fn is_within_twice(&self, tcp: &TcpSpec) -> bool {
         self.window.cwnd < self.window.ssthresh && self.window_bytes(tcp) < 2 * self.usage.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Egress, Flow, Identity, Outbox};
+    use crate::packet::{Handover, Packet};
+    use crate::tcp::{path::CARD, testing::tcp};
+    use shortflow_cc::{Role, TransportConfig};
+    use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Span};
+
+    /// A card that empties at this time.
+    struct Until(Instant);
+
+    impl Egress for Until {
+        fn send(&mut self, _: Packet) -> Handover {
+            Handover { waits: Span::ZERO, departs: self.0 }
+        }
+    }
+
+    impl Outbox for Until {
+        fn wake(&mut self, _: u8, _: Instant) {}
+    }
+
+    /// A card of one segment holds the third segment after a timeout. The wait is of the first of two messages, though all of
+    /// both had been sent.
+    #[test]
+    fn the_wait_of_a_retransmission_is_of_its_own_message() {
+        let at = |us: u64| Instant::ZERO + Span::from_micros(us);
+        let spec = TcpSpec { initial_window: 6.0, ..tcp() };
+        for recovery in ["newreno", "sack", "rack"] {
+            let transport = TransportConfig::with("newreno", [("recovery", recovery)]).unwrap();
+            let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+            let sender = Sender::new(identity, &transport, &spec, Span::from_millis(10));
+            let mut sender = sender.with_small_queue(1, &spec);
+            for flow in 0..2 {
+                let flow =
+                    Flow { flow: FlowId(flow), class: ClassId(0), role: Role::Unknown, deadline: None };
+                sender.push(flow, Bytes::new(4380));
+            }
+            sender.start(at(0), &spec, &mut Until(at(0)));
+            assert_eq!(sender.snd_max, 8760, "{recovery}");
+            sender.on_timeout(at(10_000), &spec, &mut Until(at(10_100)));
+            let ack = sender.identity.control(1460, &spec);
+            sender.on_ack(at(10_050), &ack, &spec, &mut Until(at(10_150)));
+            sender.on_path_timer(CARD, at(10_150), &spec, &mut Until(at(10_250)));
+            let held: Vec<Span> = sender.messages.iter_mut().map(|message| message.tally.held).collect();
+            assert_eq!(held, [Span::from_micros(100), Span::ZERO], "{recovery}");
+        }
     }
 }

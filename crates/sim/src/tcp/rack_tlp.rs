@@ -101,7 +101,7 @@ impl Sender {
                 break End::Pacer;
             }
             if self.is_held_by_card(now) {
-                break End::Card;
+                break End::Card(start);
             }
             self.send_segment(start, end, now, tcp, out);
             self.snd_nxt = self.snd_max;

@@ -33,7 +33,7 @@ impl Sender {
                 break End::Pacer;
             }
             if self.is_held_by_card(now) {
-                break End::Card;
+                break End::Card(self.snd_nxt);
             }
             self.send_segment(self.snd_nxt, end, now, tcp, out);
             self.snd_nxt = end;
@@ -72,7 +72,7 @@ impl Sender {
                 (NextSegment::New, None) => break End::Data,
             };
             if self.is_held_by_card(now) {
-                break End::Card;
+                break End::Card(start);
             }
             self.send_segment(start, end, now, tcp, out);
             self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.snd_max));

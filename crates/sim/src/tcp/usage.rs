@@ -11,8 +11,8 @@ pub(super) enum End {
     Data,
     /// The pacer holds it back.
     Pacer,
-    /// The host's card holds it back.
-    Card,
+    /// The host's card holds back the segment that begins here.
+    Card(u64),
 }
 
 /// The share of the window that the last flight used.
