@@ -161,7 +161,7 @@ mod tests {
     fn arrival() -> Arrival {
         let (source, destination, class) = (HostId(0), HostId(1), ClassId(0));
         let (at, size, connection) = (Instant::ZERO, Bytes::new(1000), ConnectionUse::New);
-        Arrival { at, source, destination, size, class, deadline: None, connection }
+        Arrival { at, source, destination, size, class, deadline: None, connection, stop: None }
     }
 
     fn steps() -> (Steps, TaskId) {

@@ -228,6 +228,10 @@ impl Source for Sender {
         self.snd_una
     }
 
+    fn sent(&self) -> u64 {
+        self.snd_max
+    }
+
     fn view(&self, now: Instant) -> View {
         View { window: Some(self.window), rate: None, alpha: self.law.alpha(now) }
     }

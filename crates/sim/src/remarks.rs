@@ -107,7 +107,8 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
         return None;
     }
     let from = Instant::ZERO + scenario.warmup;
-    let long = outcome.flows.iter().filter(|flow| flow.size == Bytes::MAX && flow.start <= from);
+    let is_long = |flow: &&FlowRow| flow.size == Bytes::MAX && flow.start <= from && flow.finish.is_none();
+    let long = outcome.flows.iter().filter(is_long);
     let mut shares: BTreeMap<HostId, Vec<&FlowRow>> = BTreeMap::new();
     long.for_each(|flow| shares.entry(flow.destination).or_default().push(flow));
     let rate =

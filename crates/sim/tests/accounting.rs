@@ -2,8 +2,9 @@
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Place};
+use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
-use shortflow_units::{Bytes, Span};
+use shortflow_units::{Bytes, FlowId, Span};
 
 /// Two messages of 20 segments, 10 µs apart on one connection, all sent at once: packet 25 is the fifth
 /// of the second message, long before the first one is acknowledged.
@@ -71,6 +72,35 @@ fn no_more_is_delivered_than_the_line_carries() {
             let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_in_window.get()).sum();
             assert!(bytes <= 250_000 / 1500 * 1460 + 2 * 1460, "{name} from {start} ms: {bytes}");
         }
+    }
+}
+
+/// Two hosts send, one until 40 ms: what it has sent by then arrives, and the other gets the whole link. From 50 ms on nothing
+/// counts of the first.
+#[test]
+fn a_flow_that_stops_delivers_what_it_has_sent() {
+    let long =
+        |from: u32, stop: &str| format!("[[traffic]]\nkind = 'long-lived'\nfrom = {from}\nto = 2\n{stop}\n");
+    let rest = long(0, "stop = '40ms'") + &long(1, "") + "[measure]\nsample_every = '1ms'\n";
+    let text = star(3, &rest).replace("duration = \"1s\"", "warmup = \"50ms\"\nduration = \"100ms\"");
+    for name in
+        ["dctcp", "tcp", "cubic+transport.recovery=rack", "swift", "pfabric", "pfabric-minimal", "dcqcn"]
+    {
+        let (base, settings) =
+            name.split_once('+').map_or((name, None), |(base, rest)| (base, rest.split_once('=')));
+        let settings: Vec<(&str, &str)> = settings.into_iter().collect();
+        let outcome = run(&scenario(&text, &[]), &scheme(base, &settings));
+        let [stopped, other] = &outcome.flows[..] else { panic!("{} rows", outcome.flows.len()) };
+        let finish = stopped.finish.unwrap_or_else(|| panic!("{name} never ends")).as_secs_f64();
+        assert!((0.04..0.05).contains(&finish), "{name}: ends at {finish} s");
+        assert!(stopped.acked > Bytes::new(100_000), "{name}: {}", stopped.acked);
+        assert_eq!((stopped.delivered_in_window, other.finish), (Bytes::ZERO, None), "{name}");
+        let goodput = other.delivered_in_window.as_f64() * 8.0 / 0.05;
+        assert!(goodput > 0.9e9, "{name}: the other has {goodput} bit/s");
+        assert_eq!(outcome.counters.unfinished, 0, "{name}");
+        let of_stopped = |sample: &&Sample| sample.subject == Subject::FlowThroughput(FlowId(0));
+        let last = outcome.samples.iter().filter(of_stopped).next_back().unwrap().at.as_secs_f64();
+        assert!((0.039..=finish).contains(&last), "{name}: sampled until {last} s");
     }
 }
 

@@ -119,6 +119,21 @@ fn backlogged_flows_share_under_ps_and_take_the_rest_elsewhere() {
     }
 }
 
+/// Two flows share the link for 40 ms, and one has it for the other 60.
+#[test]
+fn a_flow_that_stops_leaves_the_link_to_the_others() {
+    let long = |keys: &str| format!("[[traffic]]\nkind = 'long-lived'\nflows = 1\n{keys}\n");
+    let text =
+        star(3, &(long("stop = '40ms'") + &long(""))).replace("duration = \"1s\"", "duration = \"100ms\"");
+    for policy in policies() {
+        let outcome = serve(&scenario(&text, &[]), *policy, 1);
+        for (row, seconds) in outcome.flows.iter().zip([0.02, 0.08]) {
+            let share = row.delivered_in_window.as_f64() * 8.0 / (seconds * 1e9 * 1460.0 / 1500.0);
+            assert!((share - 1.0).abs() < 1e-3, "{}: {share}", policy.name);
+        }
+    }
+}
+
 #[test]
 fn what_the_drain_cuts_off_is_unfinished() {
     let text = star(3, TRACE).replace("duration = \"1s\"", "duration = \"1ms\"");

@@ -119,7 +119,7 @@ fn every_scheme_gives_the_same_by_every_plan() {
 fn so_does_what_few_networks_have() {
     type Keys<'a> = &'a [(&'a str, &'a str)];
     let fifo = "model = 'fifo'";
-    let cases: [(&str, &str, Keys, Keys, &[usize]); 20] = [
+    let cases: [(&str, &str, Keys, Keys, &[usize]); 22] = [
         (
             "fat-tree",
             "dctcp",
@@ -147,6 +147,14 @@ fn so_does_what_few_networks_have() {
             &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")],
             &[2, 3, 4],
         ),
+        (
+            "leaf-spine",
+            "tcp",
+            &[],
+            &[("[[traffic]]", "stop = '2ms'"), ("[tcp]", "ack_every = 2\nack_message_end = true")],
+            &[2, 3],
+        ),
+        ("fat-tree", "dcqcn", &[], &[("[[traffic]]", "stop = '2ms'")], &[2, 3, 4]),
         ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")], &[2, 3]),
         ("fat-tree", "l2dct", &[], &[("[host]", fifo)], &[2, 3, 4]),
         ("leaf-spine", "pias", &[], &[("[host]", "buffer = '5pkt'")], &[2, 3]),

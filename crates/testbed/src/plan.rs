@@ -51,6 +51,11 @@ impl Plan {
             let mine = flows.take_while(|arrival| arrival.at < end).take(MOST_CONNECTIONS + 1);
             arrivals.extend(mine.map(|arrival| (index, arrival)));
         }
+        if let Some((index, _)) = arrivals.iter().find(|(_, arrival)| arrival.stop.is_some()) {
+            let number = index + 1;
+            let why = "the testbed stops no flow before the end; leave stop out";
+            return Err(Failure::Input(format!("traffic.{number}: {why}")));
+        }
         arrivals.sort_by_key(|(index, arrival)| (arrival.at, *index));
         let mut plan = Plan::default();
         let mut kept = HashMap::new();
@@ -120,6 +125,12 @@ mod tests {
         }
         assert_eq!(plan.connections.len(), plan.transfers.len());
         assert_eq!(plan.hosts().last(), Some(&HostId(3)));
+    }
+
+    #[test]
+    fn flows_that_stop_are_refused_by_name() {
+        let error = Plan::of(&scenario("kind = \"long-lived\"\nto = 3\nstop = \"5ms\""), 1).unwrap_err();
+        assert!(error.to_string().starts_with("traffic.1: the testbed stops no flow"), "{error}");
     }
 
     #[test]

@@ -113,8 +113,9 @@ pub struct Message {
     pub class: ClassId,
     /// First byte in the stream.
     pub start: u64,
-    /// One past the last byte; `u64::MAX` for a backlogged flow.
+    /// One past the last byte; `u64::MAX` for a backlogged flow that has not stopped.
     pub end: u64,
+    is_backlogged: bool,
     /// When the last byte should be acknowledged.
     pub deadline: Option<Instant>,
     /// Role stated by its class.
@@ -139,6 +140,7 @@ impl Message {
             class,
             start,
             end,
+            is_backlogged: end == u64::MAX,
             deadline,
             role,
             tally: Tally::default(),
@@ -186,9 +188,9 @@ impl Message {
         }
     }
 
-    /// True for a flow that never ends.
+    /// True for a flow without a size.
     pub fn is_backlogged(&self) -> bool {
-        self.end == u64::MAX
+        self.is_backlogged
     }
 }
 
@@ -292,8 +294,18 @@ impl Messages {
         self.first().is_some_and(|message| message.end <= acked)
     }
 
-    /// Everything below `acked` was acknowledged at `now`: the messages up to there are finished.
+    /// The last message, a backlogged one, ends here.
+    pub fn stop(&mut self, end: u64) {
+        self.list.back_mut().into_iter().for_each(|message| message.end = end);
+        self.end = end;
+    }
+
+    /// Everything below `acked` was acknowledged at `now`: the messages up to there are finished. A backlogged one has stopped
+    /// there, if the sender is in another part.
     pub fn finish(&mut self, acked: u64, now: Instant) {
+        if self.end == u64::MAX {
+            self.stop(acked);
+        }
         while let Some(message) = self.first_mut().filter(|message| message.end <= acked) {
             message.finish = Some(now);
             self.finished += 1;

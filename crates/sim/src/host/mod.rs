@@ -107,6 +107,9 @@ pub trait Source: Endpoint {
     /// First byte of the stream that is not acknowledged.
     fn acked(&self) -> u64;
 
+    /// One past the highest byte of the stream that has been sent.
+    fn sent(&self) -> u64;
+
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
     fn on_left(&mut self, _departs: Instant, _scene: Scene<'_>, _out: &mut impl Outbox) {}
 

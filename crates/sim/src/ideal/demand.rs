@@ -20,6 +20,8 @@ pub(super) struct Demand {
     pub job: Job,
     /// The flow never ends.
     pub backlogged: bool,
+    /// It is stopped then.
+    pub stop: Option<Instant>,
     /// From the end of service to the completion of the flow.
     pub latency: Span,
     /// Of the link.
@@ -55,6 +57,7 @@ impl<'a> Paths<'a> {
             row,
             job: Job { arrives: arrival.at, work, deadline },
             backlogged: arrival.size == Bytes::MAX,
+            stop: arrival.stop,
             latency: ideal.saturating_sub(work),
             rate,
         };

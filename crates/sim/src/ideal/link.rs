@@ -32,6 +32,13 @@ impl Link {
         self.leftover
     }
 
+    /// A flow that never ends is stopped at `at`. Returns the [`Link::leftover`] then.
+    pub(super) fn stop_backlogged(&mut self, at: Instant) -> f64 {
+        self.advance(at);
+        self.backlogged -= 1;
+        self.leftover
+    }
+
     /// Serves until `until`.
     pub(super) fn advance(&mut self, until: Instant) {
         let together = self.discipline.advance(until, self.backlogged, &mut self.finished);

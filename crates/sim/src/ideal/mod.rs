@@ -217,10 +217,10 @@ impl Ledger<'_> {
         let warm = server.advance(self.warm_up_end);
         demands.for_each(|demand| server.take_counted(demand));
         let end = server.advance(self.measure_end);
-        for (demand, start) in server.backlogged() {
-            let row = &mut flows[demand.row];
-            row.acked = self.payload(demand.rate, end - start);
-            row.delivered_in_window = self.payload(demand.rate, end - warm.max(start));
+        for (demand, served) in server.backlogged() {
+            let (row, end) = (&mut flows[demand.row], end.min(served.end));
+            row.acked = self.payload(demand.rate, end - served.start);
+            row.delivered_in_window = self.payload(demand.rate, (end - warm.max(served.start)).max(0.0));
         }
         server
     }

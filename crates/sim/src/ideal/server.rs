@@ -4,13 +4,17 @@ use super::demand::Demand;
 use super::discipline::Discipline;
 use super::link::Link;
 use shortflow_units::Instant;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A link at work.
 pub(super) struct Server {
     link: Link,
     demands: Vec<Demand>,
-    /// The [`Link::leftover`] at the start of each backlogged flow.
-    starts: Vec<f64>,
+    /// The [`Link::leftover`] at the start and at the stop of each backlogged flow.
+    backlogged: Vec<Range<f64>>,
+    /// The stops that are to come, and the number of each flow among them.
+    stops: BTreeSet<(Instant, usize)>,
     /// Number of leading flows that count.
     counted: usize,
     /// Measured finite flows that are not done.
@@ -23,7 +27,8 @@ impl Server {
     /// An idle one.
     pub(super) fn new(discipline: Box<dyn Discipline>) -> Server {
         let link = Link::new(discipline);
-        Server { link, demands: Vec::new(), starts: Vec::new(), counted: 0, open: 0, seen: 0 }
+        let (backlogged, stops) = (Vec::new(), BTreeSet::new());
+        Server { link, demands: Vec::new(), backlogged, stops, counted: 0, open: 0, seen: 0 }
     }
 
     /// Takes a flow that counts, which arrives no earlier than the ones before.
@@ -35,15 +40,26 @@ impl Server {
 
     /// Takes a flow, which arrives no earlier than the ones before.
     pub(super) fn take(&mut self, demand: Demand) {
-        match demand.backlogged {
-            true => self.starts.push(self.link.add_backlogged(demand.job.arrives)),
-            false => self.link.add(&demand.job),
+        self.stop_until(demand.job.arrives);
+        if demand.backlogged {
+            self.stops.extend(demand.stop.map(|stop| (stop, self.backlogged.len())));
+            self.backlogged.push(self.link.add_backlogged(demand.job.arrives)..f64::INFINITY);
+        } else {
+            self.link.add(&demand.job);
         }
         self.demands.push(demand);
     }
 
+    fn stop_until(&mut self, until: Instant) {
+        while let Some((at, flow)) = self.stops.first().copied().filter(|(at, _)| *at <= until) {
+            self.stops.pop_first();
+            self.backlogged[flow].end = self.link.stop_backlogged(at);
+        }
+    }
+
     /// Serves until `until`, and returns the [`Link::leftover`] then.
     pub(super) fn advance(&mut self, until: Instant) -> f64 {
+        self.stop_until(until);
         self.link.advance(until);
         let news = &self.link.finished()[self.seen..];
         self.open -= news.iter().filter(|(index, _)| (*index as usize) < self.counted).count();
@@ -64,8 +80,8 @@ impl Server {
         self.link.finished().iter().map(|(index, at)| (&self.demands[*index as usize], *at))
     }
 
-    /// The flows that never end, and the [`Link::leftover`] when each came.
-    pub(super) fn backlogged(&self) -> impl Iterator<Item = (&Demand, f64)> {
-        self.demands.iter().filter(|demand| demand.backlogged).zip(self.starts.iter().copied())
+    /// The flows that never end, and the [`Link::leftover`] when each came and when it was stopped.
+    pub(super) fn backlogged(&self) -> impl Iterator<Item = (&Demand, &Range<f64>)> {
+        self.demands.iter().filter(|demand| demand.backlogged).zip(&self.backlogged)
     }
 }

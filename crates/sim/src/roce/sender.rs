@@ -230,6 +230,10 @@ impl Source for Sender {
         self.snd_una
     }
 
+    fn sent(&self) -> u64 {
+        self.snd_max
+    }
+
     fn view(&self, now: Instant) -> View {
         View { window: None, rate: Some(self.rate()), alpha: self.law.alpha(now) }
     }

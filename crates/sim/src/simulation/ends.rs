@@ -96,6 +96,15 @@ impl Ends {
         self.messages_mut().push(flow, size)
     }
 
+    /// A backlogged message sends no more new data; true if what it has sent is acknowledged.
+    pub fn stop(&mut self) -> bool {
+        each!(self, pair => {
+            let sent = pair.sender.sent();
+            pair.sender.messages_mut().stop(sent);
+        });
+        self.messages().has_finished(self.acked())
+    }
+
     /// Takes the receiver of the same connection in another part, and what has arrived there.
     pub fn take_receiver(&mut self, other: &mut Ends) {
         macro_rules! take {
@@ -221,7 +230,7 @@ impl<S: Source, R: Sink> Pair<S, R> {
             && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
         {
             message.tally.count_arrived(packet);
-            message_end = message.end;
+            message_end = if message.is_backlogged() { u64::MAX } else { message.end };
         }
         self.receiver.on_packet(packet, scene, out);
         if scene.tcp.ack_message_end {

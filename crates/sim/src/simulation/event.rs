@@ -20,6 +20,8 @@ pub enum Event {
     FlowStart(u32),
     /// It is known at both ends of this connection that a message has been acknowledged whole.
     Finish(ConnId),
+    /// The backlogged flow of this connection sends no more new data.
+    Stop(ConnId),
     /// Probes take a sample.
     Sample,
     /// The warm-up ends.
@@ -51,9 +53,11 @@ impl From<NetworkEvent> for Event {
 /// | 0 | of the network | its own |
 /// | 10 | timer | 3 for the timer, 27 for the connection |
 /// | 110 | start of a flow | the source |
-/// | 111 | end of a message | the connection |
+/// | 1110 | end of a message | the connection |
+/// | 1111 | stop of a backlogged flow | the connection |
 ///
-/// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, and their ends.
+/// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, their ends and
+/// their stops.
 impl Pack for Event {
     #[inline]
     fn pack(self) -> u32 {
@@ -62,6 +66,7 @@ impl Pack for Event {
             Event::Timer { connection, timer } => (4, u32::from(timer) << 27 | connection.0),
             Event::FlowStart(source) => (6, source),
             Event::Finish(connection) => (7, connection.0),
+            Event::Stop(connection) => (7, 1 << 28 | connection.0),
             Event::WarmUpEnd => (0, ONCE),
             Event::MeasureEnd => (0, ONCE + 1),
             Event::Sample => (0, ONCE + 2),
@@ -79,7 +84,8 @@ impl Pack for Event {
                 timer: (bits >> 27) as u8 % Event::TIMERS,
             },
             12..14 => Event::FlowStart(bits & ((1 << 29) - 1)),
-            _ => Event::Finish(ConnId(bits % Event::CONNECTIONS)),
+            14 => Event::Finish(ConnId(bits % Event::CONNECTIONS)),
+            _ => Event::Stop(ConnId(bits % Event::CONNECTIONS)),
         }
     }
 
@@ -109,8 +115,12 @@ mod tests {
         let first = Event::Timer { connection: ConnId(0), timer: 0 };
         let network = Event::Network(NetworkEvent::Release(PortId(7)));
         let once = [Event::Sample, Event::WarmUpEnd, Event::MeasureEnd];
-        for event in
-            [[first, last, network], [Event::FlowStart(9), Event::Finish(ConnId(5)), first], once].concat()
+        for event in [
+            [first, last, network],
+            [Event::FlowStart(9), Event::Finish(ConnId(5)), Event::Stop(ConnId(5))],
+            once,
+        ]
+        .concat()
         {
             assert_eq!(Event::unpack(event.pack()), event);
         }

@@ -284,6 +284,7 @@ impl<'a> World<'a> {
         match event {
             Event::FlowStart(source) => self.start_flow(source as usize),
             Event::Finish(connection) => self.finish_messages(connection),
+            Event::Stop(connection) => self.stop(connection),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
                 let kept =
@@ -359,12 +360,23 @@ impl<'a> World<'a> {
         let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.notice);
         while let Some(message) = self.connections.slot(conn).ends.messages_mut().take_finished(until) {
             self.record(conn, &message);
-            self.pending -= u64::from(message.flow.0 < DRAIN);
+            match message.is_backlogged() {
+                true => self.backlogged.retain(|flow| flow.conn != conn),
+                false => self.pending -= u64::from(message.flow.0 < DRAIN),
+            }
         }
         let connection = self.connections.slot(conn);
         if connection.ends.messages().is_empty() && !connection.persistent {
             self.check_connection(conn);
             self.connections.close(conn);
+        }
+    }
+
+    /// The backlogged flow of a connection ends with what has been sent of it.
+    fn stop(&mut self, conn: ConnId) {
+        let connection = self.connections.slot(conn);
+        if owns(&self.part, connection.source) && connection.ends.stop() {
+            self.announce(conn);
         }
     }
 
@@ -544,6 +556,8 @@ impl<'a> World<'a> {
         if backlogged {
             let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
+            let stop = arrival.stop.map(|at| (at, Site::EVERYWHERE, Event::Stop(conn)));
+            stop.into_iter().for_each(|(at, site, event)| self.events.schedule(at, site, event));
         } else if reply.is_none() {
             self.pending += 1;
         }

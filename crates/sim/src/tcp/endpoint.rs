@@ -72,6 +72,10 @@ impl Source for Sender {
         self.snd_una()
     }
 
+    fn sent(&self) -> u64 {
+        self.snd_max
+    }
+
     fn on_left(&mut self, departs: Instant, scene: Scene<'_>, out: &mut impl Outbox) {
         self.card.on_left(departs.max(scene.now));
         self.arm(scene, out);

@@ -20,6 +20,8 @@ pub struct Arrival {
     pub deadline: Option<Span>,
     /// The connection that carries it.
     pub connection: ConnectionUse,
+    /// When a flow that never ends sends no more new data.
+    pub stop: Option<Instant>,
 }
 
 /// The connection that carries a flow.

@@ -1,4 +1,4 @@
-//! Backlogged flows: they start and never end.
+//! Backlogged flows: they start, and send until they are stopped.
 
 use super::context::Context;
 use super::hosts::Ends;
@@ -26,7 +26,9 @@ keys! {
         flows: Option<u32> = optional, 1..=1_000_000u32;
         /// when they start
         start: Span = "0s", ANY_TIME;
-        /// each flow starts later by this times the number of the sending host
+        /// when they stop sending, and what has been sent is still delivered
+        stop: Option<Span> = optional, ANY_TIME;
+        /// each flow starts and stops later by this times the number of the sending host
         stagger: Span = "0s", ANY_TIME;
         /// whether the senders are the receivers too, each of one other, in a random order
         permutation: bool = "false", Flag;
@@ -41,6 +43,8 @@ struct LongLived {
     /// The start of every flow, its source and its destination, in order of time. Those of a permutation are one of
     /// many, and every run draws its own.
     flows: Vec<(Instant, HostId, HostId)>,
+    /// Time from start to stop.
+    length: Option<Span>,
     /// Of a permutation, all hosts in it.
     permuted: Option<Vec<HostId>>,
 }
@@ -67,7 +71,12 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     flows.sort_by_key(|(start, ..)| *start);
     let latest = flows.last().map_or(keys.start, |(start, ..)| *start);
     context.start(reader, if keys.stagger.is_zero() { "start" } else { "stagger" }, latest)?;
-    let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
+    if let Some(stop) = keys.stop.filter(|stop| *stop <= keys.start) {
+        return Err(reader.impossible("stop", format!("{stop} is not after start = {}", keys.start)));
+    }
+    let length = keys.stop.map(|stop| stop.saturating_sub(keys.start));
+    let most = context.duration.saturating_sub(keys.start);
+    let seconds = length.map_or(most, |length| length.min(most)).as_secs_f64();
     let receivers: BTreeSet<HostId> = flows.iter().map(|(.., to)| *to).collect();
     for to in &receivers {
         let rate = |host: HostId| context.access_rate(host).as_bps() as f64 / 8.0;
@@ -81,10 +90,11 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         Some(to) if receivers.len() == 1 => context.access_port(*to),
         _ => format!("the links to {} hosts", receivers.len()),
     };
-    context.note(reader, &format!("{text} without end over {links}"));
+    let end = length.map_or("without end".to_owned(), |length| format!("of {length}"));
+    context.note(reader, &format!("{text} {end} over {links}"));
     let flows = flows.into_iter().map(|(start, from, to)| (Instant::ZERO + start, from, to)).collect();
     let permuted = keys.permutation.then(|| permuted.into_iter().collect());
-    Ok(Box::new(LongLived { class: context.class(&keys.class), flows, permuted }))
+    Ok(Box::new(LongLived { class: context.class(&keys.class), flows, length, permuted }))
 }
 
 impl LongLived {
@@ -102,7 +112,7 @@ impl LongLived {
 
 impl Traffic for LongLived {
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
-        let class = self.class;
+        let (class, length) = (self.class, self.length);
         let flow = move |(at, source, destination)| Arrival {
             at,
             source,
@@ -111,6 +121,7 @@ impl Traffic for LongLived {
             class,
             deadline: None,
             connection: ConnectionUse::New,
+            stop: length.map(|length| at + length),
         };
         Workload::open(self.drawn(seeds, index).into_iter().map(flow))
     }

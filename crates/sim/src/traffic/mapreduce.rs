@@ -122,7 +122,16 @@ impl Jobs {
     fn other(&self, at: Instant, ends: (HostId, HostId), size: Bytes) -> Arrival {
         let (source, destination) = ends;
         let connection = self.blocks.connection(0);
-        Arrival { at, source, destination, size, class: self.other_class, deadline: None, connection }
+        Arrival {
+            at,
+            source,
+            destination,
+            size,
+            class: self.other_class,
+            deadline: None,
+            connection,
+            stop: None,
+        }
     }
 }
 

@@ -105,6 +105,7 @@ impl Messages {
             class: self.class,
             deadline: self.deadlines.as_ref().map(|deadlines| deadlines.sample(&mut draws.deadlines)),
             connection: self.connection(number),
+            stop: None,
         }
     }
 

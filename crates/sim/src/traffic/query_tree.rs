@@ -220,6 +220,7 @@ impl Query {
                 class: *request_class,
                 deadline: level.keys.request_deadline,
                 connection: level.answers.connection(member.number),
+                stop: None,
             };
             steps.send(task, self.first_tag + 2 * child as u64, request);
         }

@@ -59,6 +59,15 @@ fn long_lived_flows_take_sources_in_turn() {
 }
 
 #[test]
+fn long_lived_flows_stop_in_the_order_of_their_starts() {
+    let flows = arrivals("kind='long-lived'\nfrom=[1, 3]\nto=0\nstart='5ms'\nstop='20ms'\nstagger='10ms'", 1);
+    let times: Vec<_> =
+        flows.iter().map(|flow| [flow.at, flow.stop.unwrap()].map(|at| at.as_ps() / 1_000_000_000)).collect();
+    assert_eq!(times, [[15, 30], [35, 50]]);
+    assert_eq!(error("kind='long-lived'\nstart='5ms'\nstop='5ms'"), "stop: 5ms is not after start = 5ms");
+}
+
+#[test]
 fn long_lived_flows_may_have_a_receiver_for_each_source() {
     let flows = arrivals("kind='long-lived'\nfrom=[1, 3]\nto=[0, 4]", 1);
     assert_eq!(ends(&flows), [(1, 0), (3, 4)]);

@@ -146,7 +146,7 @@ impl<'a> Fields<'a> {
         let deadline = self.optional("deadline", deadline)?;
         let class = context.class(self.optional("class", class_name)?.unwrap_or(&keys.class));
         let connection = keys.connections.of(0);
-        Ok(Arrival { at, source, destination, size, class, deadline, connection })
+        Ok(Arrival { at, source, destination, size, class, deadline, connection, stop: None })
     }
 
     /// The text in `column`; empty where there is no such column.

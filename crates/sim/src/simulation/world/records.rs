@@ -139,7 +139,8 @@ impl World<'_> {
                 let message = self.connections.slot(conn).ends.messages_mut().iter_mut().nth(number).copied();
                 let Some(message) = message else { break };
                 self.record(conn, &message);
-                self.pending -= u64::from(message.flow.0 < DRAIN && message.finish.is_some());
+                let is_pending = message.flow.0 < DRAIN && !message.is_backlogged();
+                self.pending -= u64::from(is_pending && message.finish.is_some());
             }
         }
     }
