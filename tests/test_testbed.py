@@ -22,11 +22,11 @@ from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan, plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
-from shortflow.store.columns import TABLES
+from shortflow.store.columns import KINDS, TABLES
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
-KINDS: dict[Any, str] = {kind: name for name, kind in testbed._TYPES.items()}
+NAMES: dict[Any, str] = {kind: name for name, kind in KINDS.items()}
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, out: str, errors: str = "") -> Path:
@@ -50,7 +50,7 @@ def document(
     result = shortflow.run(shortflow.load(scenario), scheme, settings=settings)
     tables = {
         name: [
-            [column.name, KINDS[column.dtype], column.to_list()]
+            [column.name, NAMES[column.dtype], column.to_list()]
             for column in getattr(result, name).drop("scheme", "seed", "run")
         ]
         for name in TABLES

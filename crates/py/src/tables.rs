@@ -13,8 +13,14 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
-use shortflow_sim::tables::{Column, Values};
+use shortflow_sim::tables::{COLUMNS, Column, Declared, Values};
 use std::sync::Arc;
+
+/// Declared columns of a run's tables.
+#[pyfunction]
+pub(crate) fn columns() -> Vec<(&'static str, Vec<Declared>)> {
+    COLUMNS.iter().map(|&(table, columns)| (table, columns.to_vec())).collect()
+}
 
 /// A table that hands itself over by the Arrow PyCapsule protocol.
 #[pyclass(frozen, module = "shortflow._core")]

@@ -23,6 +23,132 @@ pub enum Values {
     Flag(Vec<Option<bool>>),
 }
 
+/// Declaration of a column: name with its unit, kind of values, true if a value may be absent, and meaning.
+pub type Declared = (&'static str, &'static str, bool, &'static str);
+
+/// Columns of a run's tables.
+pub const COLUMNS: [(&str, &[Declared]); 5] =
+    [("flows", &FLOWS), ("tasks", &TASKS), ("samples", &SAMPLES), ("ports", &PORTS), ("drain_flows", &FLOWS)];
+
+const FLOWS: [Declared; 24] = [
+    ("id", "count", false, "number of the row"),
+    ("source", "text", false, "sending host"),
+    ("destination", "text", false, "receiving host"),
+    ("class", "text", false, "class of the traffic"),
+    ("size_bytes", "count", true, "payload to send; empty for a backlogged flow"),
+    ("start_s", "real", false, "when it was handed to the transport"),
+    ("finish_s", "real", true, "when its last byte was acknowledged"),
+    ("fct_s", "real", true, "the time between them"),
+    ("ideal_fct_s", "real", true, "the completion time in an empty network with an unlimited window"),
+    ("slowdown", "real", true, "fct_s over ideal_fct_s"),
+    ("deadline_s", "real", true, "time allowed from start to finish"),
+    ("missed", "flag", true, "whether the deadline was missed; empty while that is open"),
+    ("retransmits", "small", false, "segments retransmitted, needed or not"),
+    ("measured_retransmits", "small", false, "those of them within the measured time"),
+    ("timeouts", "small", false, "retransmission timeouts"),
+    ("measured_timeouts", "small", false, "those of them within the measured time"),
+    (
+        "marks",
+        "small",
+        true,
+        "data packets that arrived with a CE mark; none where a testbed's connection carries several flows",
+    ),
+    ("acked_bytes", "count", false, "payload acknowledged"),
+    (
+        "delivered_bytes",
+        "count",
+        false,
+        "payload that arrived within the measured time, each byte once; of a testbed, acknowledged",
+    ),
+    ("queueing_s", "real", true, "mean time that its data packets waited in queues"),
+    ("switch_queueing_s", "real", true, "the part of it in switches"),
+    ("measured_switch_queueing_s", "real", true, "the same of the packets of the measured time"),
+    (
+        "held_s",
+        "real",
+        false,
+        "time in which the sender had more to send while its host's small queue was full",
+    ),
+    ("task", "count", true, "row in the table of tasks of what it is part of"),
+];
+const TASKS: [Declared; 10] = [
+    ("id", "count", false, "number of the row"),
+    ("kind", "text", false, "`query`, `job`, `shuffle` or `request`"),
+    ("class", "text", false, "class of its flows"),
+    ("start_s", "real", false, "when its first message was handed to the transport"),
+    ("finish_s", "real", true, "when everything belonging to it had arrived"),
+    ("time_s", "real", true, "the time between them"),
+    ("flows", "small", false, "how many flows it has"),
+    ("deadline_s", "real", true, "time allowed from start to finish"),
+    ("missed", "flag", true, "whether the deadline was missed; empty while that is open"),
+    ("part_of", "count", true, "row of the task that it is part of"),
+];
+const SAMPLES: [Declared; 4] = [
+    ("time_s", "real", false, "when"),
+    (
+        "kind",
+        "text",
+        false,
+        "`queue_pkt`, `queue_bytes` of a measured port, `throughput_bps` of a class since the sample before; \
+         of a backlogged flow `flow_throughput_bps` since the sample before, `cwnd_seg` where it has a window, \
+         `rate_bps` where it paces at one, and the law's `alpha` where it has one",
+    ),
+    ("subject", "text", false, "port, class or flow"),
+    ("value", "real", false, "the number"),
+];
+const PORTS: [Declared; 17] = [
+    ("port", "text", false, "sending and receiving node"),
+    ("rate_bps", "count", false, "rate of the link"),
+    ("tx_bytes", "count", false, "bytes of the packets whose last bit departed"),
+    ("tx_packets", "count", false, "how many packets these are"),
+    ("drops", "count", false, "packets of any kind dropped here"),
+    ("marks", "count", false, "packets of any kind marked here"),
+    ("queue_mean_pkt", "real", false, "time average of the backlog, in packets"),
+    ("queue_max_pkt", "count", false, "the largest backlog, in packets"),
+    (
+        "queue_p50_pkt",
+        "count",
+        true,
+        "the backlog not exceeded for 50 % of the time, in packets; of measured ports, where samples are on",
+    ),
+    (
+        "queue_p95_pkt",
+        "count",
+        true,
+        "the backlog not exceeded for 95 % of the time, in packets; of measured ports, where samples are on",
+    ),
+    (
+        "queue_p99_pkt",
+        "count",
+        true,
+        "the backlog not exceeded for 99 % of the time, in packets; of measured ports, where samples are on",
+    ),
+    ("queue_mean_bytes", "real", false, "time average of the backlog, in bytes"),
+    ("queue_max_bytes", "count", false, "the largest backlog, in bytes"),
+    (
+        "queue_p50_bytes",
+        "count",
+        true,
+        "the backlog not exceeded for 50 % of the time, in bytes, rounded up to a multiple of 128; of measured \
+         ports, where samples are on",
+    ),
+    (
+        "queue_p95_bytes",
+        "count",
+        true,
+        "the backlog not exceeded for 95 % of the time, in bytes, rounded up to a multiple of 128; of measured \
+         ports, where samples are on",
+    ),
+    (
+        "queue_p99_bytes",
+        "count",
+        true,
+        "the backlog not exceeded for 99 % of the time, in bytes, rounded up to a multiple of 128; of measured \
+         ports, where samples are on",
+    ),
+    ("utilisation", "real", false, "share of the time in which the link was busy"),
+];
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
@@ -90,6 +216,10 @@ pub fn fit(outcome: &Outcome) -> bool {
 fn column((name, values, nullable): (&'static str, Values, bool)) -> Column {
     Column { name, values, nullable }
 }
+fn columns<const N: usize>(declared: &[Declared; N], values: [Values; N]) -> Vec<Column> {
+    let pairs = declared.iter().zip(values);
+    pairs.map(|(&(name, _, nullable, _), values)| Column { name, values, nullable }).collect()
+}
 fn text<T>(rows: &[T], of: impl Fn(&T) -> String) -> Values {
     Values::Text(rows.iter().map(of).collect())
 }
@@ -112,51 +242,51 @@ fn numbers(rows: usize) -> Values {
 /// A row a flow of a run that ended at `end`.
 fn flows(rows: &[FlowRow], end: Instant, scenario: &Scenario) -> Vec<Column> {
     let host = |host: u32| scenario.graph.name(NodeId(host)).to_owned();
-    let columns = [
-        ("id", numbers(rows.len()), false),
-        ("source", text(rows, |row| host(row.source.0)), false),
-        ("destination", text(rows, |row| host(row.destination.0)), false),
-        ("class", text(rows, |row| scenario.classes[row.class.index()].clone()), false),
-        ("size_bytes", count(rows, |row| (row.size != Bytes::MAX).then_some(row.size.get())), true),
-        ("start_s", real(rows, |row| Some(row.start.as_secs_f64())), false),
-        ("finish_s", real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())), true),
-        ("fct_s", real(rows, |row| row.fct().map(|fct| fct.as_secs_f64())), true),
-        ("ideal_fct_s", real(rows, |row| row.ideal.map(|ideal| ideal.as_secs_f64())), true),
-        ("slowdown", real(rows, FlowRow::slowdown), true),
-        ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
-        ("missed", flag(rows, |row| row.missed(end)), true),
-        ("retransmits", small(rows, |row| Some(row.retransmits)), false),
-        ("measured_retransmits", small(rows, |row| Some(row.retransmits_in_window)), false),
-        ("timeouts", small(rows, |row| Some(row.timeouts)), false),
-        ("measured_timeouts", small(rows, |row| Some(row.timeouts_in_window)), false),
-        ("marks", small(rows, FlowRow::marks), true),
-        ("acked_bytes", count(rows, |row| Some(row.acked.get())), false),
-        ("delivered_bytes", count(rows, |row| Some(row.delivered_in_window.get())), false),
-        ("queueing_s", real(rows, FlowRow::queueing), true),
-        ("switch_queueing_s", real(rows, FlowRow::switch_queueing), true),
-        ("measured_switch_queueing_s", real(rows, FlowRow::measured_switch_queueing), true),
-        ("held_s", real(rows, |row| Some(row.held.as_secs_f64())), true),
-        ("task", count(rows, |row| row.task.map(|task| task.index() as u64)), true),
+    let values = [
+        numbers(rows.len()),
+        text(rows, |row| host(row.source.0)),
+        text(rows, |row| host(row.destination.0)),
+        text(rows, |row| scenario.classes[row.class.index()].clone()),
+        count(rows, |row| (row.size != Bytes::MAX).then_some(row.size.get())),
+        real(rows, |row| Some(row.start.as_secs_f64())),
+        real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())),
+        real(rows, |row| row.fct().map(|fct| fct.as_secs_f64())),
+        real(rows, |row| row.ideal.map(|ideal| ideal.as_secs_f64())),
+        real(rows, FlowRow::slowdown),
+        real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())),
+        flag(rows, |row| row.missed(end)),
+        small(rows, |row| Some(row.retransmits)),
+        small(rows, |row| Some(row.retransmits_in_window)),
+        small(rows, |row| Some(row.timeouts)),
+        small(rows, |row| Some(row.timeouts_in_window)),
+        small(rows, FlowRow::marks),
+        count(rows, |row| Some(row.acked.get())),
+        count(rows, |row| Some(row.delivered_in_window.get())),
+        real(rows, FlowRow::queueing),
+        real(rows, FlowRow::switch_queueing),
+        real(rows, FlowRow::measured_switch_queueing),
+        real(rows, |row| Some(row.held.as_secs_f64())),
+        count(rows, |row| row.task.map(|task| task.index() as u64)),
     ];
-    columns.into_iter().map(column).collect()
+    columns(&FLOWS, values)
 }
 
 /// A row a query, job or request.
 pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     let rows = &outcome.tasks[..];
-    let columns = [
-        ("id", numbers(rows.len()), false),
-        ("kind", text(rows, |row| row.kind.name().to_owned()), false),
-        ("class", text(rows, |row| scenario.classes[row.class.index()].clone()), false),
-        ("start_s", real(rows, |row| Some(row.start.as_secs_f64())), false),
-        ("finish_s", real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())), true),
-        ("time_s", real(rows, |row| row.time().map(|time| time.as_secs_f64())), true),
-        ("flows", small(rows, |row| Some(row.flows)), false),
-        ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
-        ("missed", flag(rows, |row| row.missed(outcome.end)), true),
-        ("part_of", count(rows, |row| row.part_of.map(|whole| whole.index() as u64)), true),
+    let values = [
+        numbers(rows.len()),
+        text(rows, |row| row.kind.name().to_owned()),
+        text(rows, |row| scenario.classes[row.class.index()].clone()),
+        real(rows, |row| Some(row.start.as_secs_f64())),
+        real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())),
+        real(rows, |row| row.time().map(|time| time.as_secs_f64())),
+        small(rows, |row| Some(row.flows)),
+        real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())),
+        flag(rows, |row| row.missed(outcome.end)),
+        count(rows, |row| row.part_of.map(|whole| whole.index() as u64)),
     ];
-    columns.into_iter().map(column).collect()
+    columns(&TASKS, values)
 }
 
 /// A row a sample.
@@ -175,13 +305,13 @@ pub fn samples(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         Subject::Rate(flow) => ("rate_bps", flow.0.to_string()),
         Subject::Throughput(class) => ("throughput_bps", scenario.classes[class.index()].clone()),
     };
-    let columns = [
-        ("time_s", real(rows, |row| Some(row.at.as_secs_f64())), false),
-        ("kind", text(rows, |row| describe(row.subject).0.to_owned()), false),
-        ("subject", text(rows, |row| describe(row.subject).1), false),
-        ("value", real(rows, |row| Some(row.value)), false),
+    let values = [
+        real(rows, |row| Some(row.at.as_secs_f64())),
+        text(rows, |row| describe(row.subject).0.to_owned()),
+        text(rows, |row| describe(row.subject).1),
+        real(rows, |row| Some(row.value)),
     ];
-    columns.into_iter().map(column).collect()
+    columns(&SAMPLES, values)
 }
 
 /// A row a port.
@@ -189,26 +319,26 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     let rows = &outcome.ports[..];
     let packets = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.packets[at]));
     let bytes = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.bytes[at]));
-    let columns = [
-        ("port", text(rows, |row| port_name(scenario, row.from, row.to)), false),
-        ("rate_bps", count(rows, |row| Some(row.rate.as_bps())), false),
-        ("tx_bytes", count(rows, |row| Some(row.tx_bytes.get())), false),
-        ("tx_packets", count(rows, |row| Some(row.tx_packets)), false),
-        ("drops", count(rows, |row| Some(row.drops)), false),
-        ("marks", count(rows, |row| Some(row.marks)), false),
-        ("queue_mean_pkt", real(rows, |row| Some(row.mean_packets)), false),
-        ("queue_max_pkt", count(rows, |row| Some(u64::from(row.max_packets))), false),
-        ("queue_p50_pkt", packets(0), true),
-        ("queue_p95_pkt", packets(1), true),
-        ("queue_p99_pkt", packets(2), true),
-        ("queue_mean_bytes", real(rows, |row| Some(row.mean_bytes)), false),
-        ("queue_max_bytes", count(rows, |row| Some(row.max_bytes.get())), false),
-        ("queue_p50_bytes", bytes(0), true),
-        ("queue_p95_bytes", bytes(1), true),
-        ("queue_p99_bytes", bytes(2), true),
-        ("utilisation", real(rows, |row| Some(row.utilisation)), false),
+    let values = [
+        text(rows, |row| port_name(scenario, row.from, row.to)),
+        count(rows, |row| Some(row.rate.as_bps())),
+        count(rows, |row| Some(row.tx_bytes.get())),
+        count(rows, |row| Some(row.tx_packets)),
+        count(rows, |row| Some(row.drops)),
+        count(rows, |row| Some(row.marks)),
+        real(rows, |row| Some(row.mean_packets)),
+        count(rows, |row| Some(u64::from(row.max_packets))),
+        packets(0),
+        packets(1),
+        packets(2),
+        real(rows, |row| Some(row.mean_bytes)),
+        count(rows, |row| Some(row.max_bytes.get())),
+        bytes(0),
+        bytes(1),
+        bytes(2),
+        real(rows, |row| Some(row.utilisation)),
     ];
-    columns.into_iter().map(column).collect()
+    columns(&PORTS, values)
 }
 
 /// A row for each thing that happened to a packet or its sender.

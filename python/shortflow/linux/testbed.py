@@ -24,7 +24,7 @@ from shortflow.runner import Progress, Runner, Wanted, once
 from shortflow.runs import KEY_LENGTH, Plan, Run
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 from shortflow.scheme import load_schemes
-from shortflow.store.columns import TABLES, check_columns
+from shortflow.store.columns import KINDS, TABLES, check_columns
 from shortflow.store.runs import Store
 
 LINUX_TCP: dict[str, str] = {
@@ -86,8 +86,6 @@ class Choice:
 
 OWN = Choice()
 """No replacements: the scheme's congestion control, and a FIFO in the card."""
-
-_TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
 
 @dataclass
@@ -285,7 +283,7 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
 
 
 def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
-    return pl.DataFrame({name: pl.Series(values, dtype=_TYPES[kind]) for name, kind, values in columns})
+    return pl.DataFrame({name: pl.Series(values, dtype=KINDS[kind]) for name, kind, values in columns})
 
 
 def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:
