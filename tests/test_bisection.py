@@ -44,12 +44,6 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     assert len(found.trials) <= 2 * 6
 
 
-def test_both_ends_of_the_range_may_be_the_answer() -> None:
-    scenario = shortflow.load(SCENARIO)
-    assert shortflow.search(scenario, "tcp", Steps.parse("flows=1:5"), NO_MISS, [1]).largest == {1: 5}
-    assert shortflow.search(scenario, "tcp", Steps.parse("flows=50:60"), NO_MISS, [1]).largest == {1: None}
-
-
 def test_shares_of_seeds() -> None:
     largest: dict[int, Any] = {1: 54, 2: 60, 3: None, 4: 57}
     found = Search("s", "t", "dctcp", {}, Steps.parse("n=1:99"), NO_MISS, largest)

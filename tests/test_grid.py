@@ -31,12 +31,6 @@ def test_values_are_ranges_and_lists_in_the_order_in_which_they_are_written() ->
     assert [value for (value,) in axis.values] == ["star", "pair"]
 
 
-def test_the_xdctcp_grid_has_420_triplets() -> None:
-    grid = Grid.parse(["transport.g=0.05:0.11:0.005,0.0625", "transport.ns=0.1:0.5:0.1", "transport.nl=0.5:1:0.1"])
-    assert len(grid.points) == 14 * 5 * 6
-    assert {"transport.g": "0.0625", "transport.ns": "0.3", "transport.nl": "1"} in grid.points
-
-
 def test_a_link_gives_two_keys_one_value_and_a_zip_takes_values_in_step() -> None:
     linked = Grid.parse(["queue.low=5pkt,9pkt"], links=["queue.low=queue.high"])
     assert linked.points == [{"queue.low": low, "queue.high": low} for low in ("5pkt", "9pkt")]

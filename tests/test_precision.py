@@ -54,11 +54,6 @@ def test_what_is_zero_with_every_seed_is_known() -> None:
     assert not Precision(0.05, "drops").is_met(compared(0.0, 0.0, 1.0))
 
 
-def test_a_width_in_words() -> None:
-    assert Precision(0.025).text == "±2.5 % of the main times"
-    assert Precision(2.5, "p99_short_s").text == "±250 % of p99_short_s"
-
-
 def test_a_width_may_name_its_metric() -> None:
     assert Precision.parse("p99_short_s = 5%", 20) == Precision(0.05, "p99_short_s", 20)
     assert Precision.parse("2%") == Precision(0.02, None, 100)

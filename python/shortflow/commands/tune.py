@@ -28,8 +28,7 @@ from shortflow.tuning.goal import Goal, Parameter
 from shortflow.tuning.pages import document, write_page
 from shortflow.tuning.proposals import require_optuna
 from shortflow.tuning.record import Tuning
-from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import Holds, holds, sentence, verdicts
+from shortflow.tuning.verdict import Holds, holds, verdicts
 
 NOWHERE = "none"
 """Value of `--check-on` for no second workload."""
@@ -41,12 +40,9 @@ def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:
 
 
 def _tables(found: Tuning) -> Iterator[RenderableType]:
-    question = found.question
-    changed = "".join(f", {key} = {value}" for key, value in question.settings.items())
-    head = Text(f"{question.title}\n{question.scenario}{changed}: {question.scheme} for {question.goal.text}")
-    tables = [table for section in sections(found) for table in lay_out(section)]
-    words = [sentence(found), *(each.words for each in verdicts(found))]
-    yield stacked(head, *tables, Text("\n".join(words)))
+    head, sections, notes = found._view()
+    tables = [table for section in sections for table in lay_out(section)]
+    yield stacked(Text(head), *tables, Text("\n".join([*notes, *(each.words for each in verdicts(found))])))
 
 
 Names = str | Sequence[str]
