@@ -108,7 +108,7 @@ def test_a_new_default_of_a_new_build_supersedes_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
-        ({"build": "0+new"}, "different builds of Shortflow, .*: dctcp --set load=0.2, seeds 1 to 2$"),
+        ({"build": "0+new", "version": "1"}, "builds of Shortflow 0 and 1, .*: dctcp --set load=0.2, seeds 1 to 2$"),
         (
             {"scheme_settings": settings(**{"transport.source": ("abc", "default")})},
             "of made with dctcp come from different sources of that law.*seeds 1 to 2$",

@@ -59,15 +59,15 @@ def supersede(results: Sequence[Result]) -> Selection:
 
 def check_one_code(directory: Path, selection: Selection) -> None:
     """Refuses runs of one scenario from different builds, sources or files. The `ConfigError` has the remedy."""
-    measured_by = {result.record["measured_by"] for result in selection.current if not result.tables}
-    if measured_by - {measuring_id()}:
+    if {result.record["measured_by"] for result in selection.current if not result.tables} - {measuring_id()}:
         raise ConfigError(
             f"{directory}: runs without tables were measured by another version of Shortflow, whose metrics may mean "
             "something else; do them again, or read runs.parquet, which is as it was"
         )
     origins = sorted((result.provenance for result in selection.current), key=lambda each: each["scenario"])
     for scenario, of_scenario in _grouped(origins, lambda each: each["scenario"]):
-        _check_equal(f"{directory}: runs of {scenario} come from different builds of Shortflow", of_scenario, _build)
+        builds = f"builds of Shortflow {' and '.join(sorted({origin['version'] for origin in of_scenario}))}"
+        _check_equal(f"{directory}: runs of {scenario} come from different {builds}", of_scenario, _build)
         for scheme, of_scheme in _grouped(of_scenario, lambda each: each["scheme"]):
             what = f"{directory}: runs of {scenario} with {scheme} come from different sources of that law"
             _check_equal(what, of_scheme, _source)
