@@ -11,7 +11,7 @@ import pytest
 import tomli_w
 
 from conftest import Command
-from shortflow import ConfigError, load, run
+from shortflow import load
 
 ROOT = Path(__file__).parents[1]
 BENCHMARK = "l2dct-benchmark"
@@ -175,12 +175,6 @@ def test_a_page_of_an_earlier_version_is_replaced(shortflow: Command, tmp_path: 
     answer = shortflow("report", "run", "--out", "page.html")
     assert answer.code == 0, answer
     assert "0.2.0</title>" not in (tmp_path / "page.html").read_text()
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64])
-def test_a_seed_that_cannot_be_is_wrong_input_in_python_too(small: dict[str, object], seed: int) -> None:
-    with pytest.raises(ConfigError, match=f"seed: {seed} is not a whole number from 0 to"):
-        run(load(small), seed=seed)
 
 
 def test_a_reader_who_leaves_is_no_error(tmp_path: Path) -> None:

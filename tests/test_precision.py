@@ -54,11 +54,6 @@ def test_what_is_zero_with_every_seed_is_known() -> None:
     assert not Precision(0.05, "drops").is_met(compared(0.0, 0.0, 1.0))
 
 
-def test_a_width_may_name_its_metric() -> None:
-    assert Precision.parse("p99_short_s = 5%", 20) == Precision(0.05, "p99_short_s", 20)
-    assert Precision.parse("2%") == Precision(0.02, None, 100)
-
-
 @pytest.mark.usefixtures("scenario")
 def test_seeds_are_added_until_the_interval_is_narrow(shortflow: Command, small: dict[str, object]) -> None:
     command = ("compare", "small.toml", "--schemes", "tcp,dctcp", "--no-ideal", "--json")

@@ -235,11 +235,6 @@ def test_values_with_units_are_numbers_in_base_units(small: dict[str, object], t
     assert runs["topology.rate"].to_list() == [1e9, 5e8]
 
 
-def test_a_store_without_runs_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="holds no results"):
-        shortflow.read_store(tmp_path).to_frame()
-
-
 def test_all_damaged_runs_are_named(tmp_path: Path) -> None:
     stored(tmp_path, [make_result(), make_result(seed=2)])
     for name in "01":

@@ -45,11 +45,9 @@ def main() -> None:
     out: Path = parser.parse_args().out
     started = time.perf_counter()
     store = Store(out)
-    keys: set[str] = set()
     for part in PARTS:
         print_result(_overview(part, store))
-        keys |= {run.key for run in _runs(part)}
-    page = out / "report.html"
+    page, keys = out / "report.html", {run.key for part in PARTS for run in _runs(part)}
     runs = write_report(out, page, keys)  # leaves out results of an earlier version in the same directory
     print_result(Text(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}"))
 

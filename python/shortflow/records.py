@@ -61,9 +61,9 @@ class Counters(TypedDict):
     packets_delivered: int
     packets_dropped: int
     packets_in_flight: int
-    drain_flows: int
+    drain_flows: NotRequired[int]
     """Flows that started in the drain."""
-    drain_bytes: int
+    drain_bytes: NotRequired[int]
     """Bytes that finite flows had to send."""
 
 

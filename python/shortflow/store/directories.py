@@ -20,7 +20,7 @@ import polars as pl
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measure, measuring_id, possible
 from shortflow.result import Checksum, Record, Result, as_measured, checksum
-from shortflow.store.columns import TABLES, check_columns
+from shortflow.store.columns import TABLES, check_columns, with_added
 from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, sealed, sweep, write_bytes
 
 T = TypeVar("T")
@@ -28,6 +28,8 @@ RECORD = "result.json"
 BURST = "burst.parquet"
 """Packet events of a run's largest burst, if it has one."""
 
+NEW = "drain_flows"
+"""A table that earlier versions did not write."""
 _log = logging.getLogger(__name__)
 _DECODER = msgspec.json.Decoder(Record)
 
@@ -43,11 +45,13 @@ class OnDisk(Mapping[str, pl.DataFrame]):
         """A table, of which nothing is parsed before its checksum is right."""
         if name == "burst" and (burst := self._burst()) is not None:
             return burst
+        if name == NEW and name not in self._sums:
+            return pl.DataFrame(schema=TABLES[name])
         wanted = self._sums[name]
         with reading(self.place / f"{name}.parquet", self.place) as path:
             data = path.read_bytes()
             _check(checksum(data), wanted)
-            table = pl.read_parquet(io.BytesIO(data))
+            table = with_added(name, pl.read_parquet(io.BytesIO(data)))
             check_columns(name, table)
         return table
 
@@ -65,10 +69,10 @@ class OnDisk(Mapping[str, pl.DataFrame]):
 
     def check(self) -> None:
         """Verifies that each table is unaltered, without parsing."""
-        for name in TABLES:
+        for name, wanted in self._sums.items():
             with reading(self.place / f"{name}.parquet") as path, path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-                _check(Checksum(sha256=digest, bytes=file.tell()), self._sums[name])
+                _check(Checksum(sha256=digest, bytes=file.tell()), wanted)
 
     def _burst(self) -> pl.DataFrame | None:
         """None if it is not there as it was written."""
@@ -210,7 +214,7 @@ def _impossible(record: Record) -> str:
     metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
     infinite = [name for name, value in metrics.items() if not math.isfinite(value)]
     unknown = metrics.keys() - possible(record["classes"]).keys() if record["measured_by"] == measuring_id() else ()
-    missing = sorted(TABLES.keys() - record["tables"].keys())
+    missing = sorted(TABLES.keys() - record["tables"].keys() - {NEW})
     found = {
         "metrics: none": not metrics,
         f"metrics: {''.join(infinite[:1])} is not a finite number": infinite,

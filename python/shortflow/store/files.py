@@ -25,7 +25,6 @@ from shortflow.lazy import msgspec
 Found = TypeVar("Found")
 
 _PARTIAL = ".partial@"
-
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -135,11 +134,9 @@ def _read_by_somebody(pipe: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-@contextlib.contextmanager
-def hidden_directory(parent: Path) -> Iterator[Path]:
+def hidden_directory(parent: Path) -> contextlib.AbstractContextManager[Path]:
     """A hidden directory that is removed after the block."""
-    with _hidden(parent, Path.mkdir) as directory:
-        yield directory
+    return _hidden(parent, Path.mkdir)
 
 
 def write_text(path: Path, text: str, kind: Kind) -> None:

@@ -19,24 +19,14 @@ from shortflow.metrics.catalogue import measuring_id
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
 from shortflow.runs import Run
-from shortflow.store.directories import (
-    RECORD,
-    OnDisk,
-    in_directory,
-    loaded,
-    measured_today,
-    name_or_raise,
-    place_of,
-    read_each,
-    write_tables,
-)
+from shortflow.store import directories
+from shortflow.store.directories import RECORD, OnDisk, loaded, measured_today, place_of
 from shortflow.store.files import Kind, is_hidden, sweep, write_bytes
 from shortflow.store.frames import runs_frame
 from shortflow.store.run_logs import RUN_LOGS, TABLES_IN, Kept, RunLog, RunLogs, place_in
 from shortflow.store.selection import Selection, check_one_code, decisive, sorted_pairs, supersede
 
 TABLE = "runs.parquet"
-
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +46,7 @@ class Store:
         self._log, self._logs, self._kept = RunLog(directory), RunLogs(directory), Kept()
         for path in self.runs.glob(f"*/{RECORD}"):
             with contextlib.suppress(DamagedResult):
-                self._kept.add(in_directory(path.parent))
+                self._kept.add(directories.in_directory(path.parent))
         self._logs.more(self._kept)
         self._logs.sweep()
         for damage in self._kept.damages:
@@ -117,7 +107,7 @@ class Store:
         else:
             done, scenario = result.encoded(), result.provenance["scenario"]
             place = place_in(self.directory, scenario, result.scheme, result.seed, result.key)
-            write_tables(done, place)
+            directories.write_tables(done, place)
             done = Result(done.record, OnDisk(place, done.record["tables"]), at=result.at)
         self._add(done)
         return done
@@ -190,8 +180,10 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
                 pairs,
             )
     taken = {place_of(result) for result in in_logs if result.tables}
-    found = read_each(sorted(place for place in places if place not in taken), in_directory, damages)
-    name_or_raise(damaged, damages)
+    found = directories.read_each(
+        sorted(place for place in places if place not in taken), directories.in_directory, damages
+    )
+    directories.name_or_raise(damaged, damages)
     return [*found, *in_logs]
 
 
@@ -208,7 +200,7 @@ def read_run(directory: str | Path) -> Result:
     if not (place / RECORD).exists() and place.absolute().parent.name == TABLES_IN:
         RunLogs(store).more(kept)
     found = (each for each in kept.results if each.tables and place_of(each) == place.absolute())
-    return loaded(next(found, None) or in_directory(place))
+    return loaded(next(found, None) or directories.in_directory(place))
 
 
 @front_door
@@ -263,9 +255,7 @@ def current(selection: Selection) -> list[Result]:
     points: dict[Hashable, list[Result]] = {}
     for result in selection.current:
         origin = result.provenance
-        points.setdefault((origin["scenario"], decisive(origin["scenario_settings"])), []).append(
-            measured_today(result)
-        )
+        points.setdefault((origin["scenario"], decisive(origin["scenario_settings"])), []).append(result)
     return [run for runs in points.values() for run in with_distances(runs)]
 
 
