@@ -10,22 +10,26 @@ use std::path::Path;
 /// Files of more bytes are refused: a trace of ten million flows has fewer.
 const LARGEST: u64 = 512_000_000;
 /// Bytes read between two checks for signals.
-const PORTION: u64 = 1 << 20;
+const PORTION: usize = 1 << 20;
 
 /// The content of a file, or the reason why it cannot be read. A signal meanwhile is an error of Python's.
 pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, String>> {
-    let mut bytes = Vec::new();
+    let (mut bytes, mut portion) = (Vec::new(), vec![0; PORTION]);
     let mut file = match py.detach(|| open(path)) {
         Ok(file) => file,
         Err(reason) => return Ok(Err(reason)),
     };
     loop {
         py.check_signals()?;
-        match py.detach(|| file.by_ref().take(PORTION).read_to_end(&mut bytes)) {
+        match py.detach(|| file.read(&mut portion)) {
             Ok(0) => return Ok(Ok(bytes)),
-            Ok(_) if bytes.len() as u64 <= LARGEST => {}
-            Ok(_) => return Ok(Err(too_large(bytes.len() as u64))),
+            Ok(count) => bytes.extend_from_slice(&portion[..count]),
+            // A file of /proc or of a network may block: a signal ends the call, and the loop looks at it.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Ok(Err(error.to_string())),
+        }
+        if bytes.len() as u64 > LARGEST {
+            return Ok(Err(too_large(bytes.len() as u64)));
         }
     }
 }
