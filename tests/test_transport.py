@@ -106,6 +106,16 @@ def test_a_law_that_cannot_work_is_an_error_that_names_it(
     assert shortflow.run(star, f"{law}:Other")
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_law_of_this_process_cannot_end_it(jobs: int, star: shortflow.Scenario) -> None:
+    class Leaving(shortflow.CongestionControl):
+        def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:
+            os._exit(7)
+
+    with pytest.raises(shortflow.ConfigError, match="Leaving: the law ended its process with exit code 7"):
+        shortflow.compare(star, [Leaving], seeds=2, jobs=jobs, ideal=False)
+
+
 def test_a_law_is_read_anew_though_its_size_and_time_are_those_before(
     star: shortflow.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,24 +87,27 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
     return Result.of(origin, tables, meta, run)
 
 
+_leave = os._exit
+_at_work = threading.local()
+
+
+def _stay(code: int) -> NoReturn:
+    if law := getattr(_at_work, "law", None):
+        raise ConfigError(f"{law}: the law ended its process with exit code {code}; {REMEDY}")
+    _leave(code)
+
+
 @contextlib.contextmanager
 def _law_stays(run: Run) -> Iterator[None]:
     """Turns `os._exit` in a law of this thread into an error. Otherwise the process would end without a reason."""
-    leave, law = os._exit, threading.get_ident()
-
-    def stay(code: int) -> NoReturn:
-        if threading.get_ident() == law:
-            raise ConfigError(f"{run.scheme.name}: the law ended its process with exit code {code}; {REMEDY}")
-        leave(code)
-
-    if not (run.scheme_source and run.scheme_source.in_python):
+    if run.scheme_source and not run.scheme_source.in_python:
         yield
         return
-    os._exit = stay  # type: ignore[assignment]
+    os._exit, _at_work.law = _stay, run.scheme.name  # type: ignore[assignment]
     try:
         yield
     finally:
-        os._exit = leave
+        _at_work.law = None
 
 
 def _too_large(run: Run, why: str) -> MissingRequirement:
