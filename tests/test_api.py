@@ -351,6 +351,12 @@ def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) 
         (lambda: sf.run(scenario, "dctcp", seed="1"), "seeds: "),  # type: ignore[arg-type]
         (lambda: sf.compare(scenario, 5), "schemes: 5 is not of the kind str or type or Sequence"),  # type: ignore[arg-type]
         (lambda: sf.compare(scenario, ["tcp", 7]), "schemes: 7 is no name, nor a subclass of"),  # type: ignore[list-item]
+        (lambda: sf.run(scenario, Cluster), "schemes: .*Cluster'> is no name, nor a subclass of"),  # type: ignore[arg-type]
+        (lambda: sf.run(scenario, pcap="s0->h3"), r"pcap: 's0->h3' is not of .*; give a list, such as \['s0->h3'\]"),
+        (
+            lambda: sf.sweep(scenario, "tcp", "load=0.2", out=tmp_path),
+            "grid: 'load=0.2' is not of the kind Grid or Mapping or Sequence; give a list",
+        ),
         (lambda: sf.sweep(scenario, "tcp", 5), "grid: 5 is not of the kind Grid or Mapping or Sequence"),  # type: ignore[arg-type]
         (
             lambda: sf.compare(scenario, "tcp", out=sys.stdout),  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -83,9 +83,11 @@ def _check_kind(name: str, value: object, annotation: Any) -> None:
     kinds = [get_origin(part) or part for part in parts]
     if value is None or not UNCHECKED.isdisjoint(kinds) or not all(isinstance(kind, type) for kind in kinds):
         return
-    if not isinstance(value, (os.PathLike, *kinds) if Path in kinds else tuple(kinds)):
+    is_letters = isinstance(value, str) and Sequence in kinds and str not in kinds
+    if is_letters or not isinstance(value, (os.PathLike, *kinds) if Path in kinds else tuple(kinds)):
         names = [kind.__name__ for kind in kinds if kind is not NoneType]
-        raise ConfigError(f"{name}: {value!r} is not of the kind {' or '.join(names)}")
+        remedy = f"; give a list, such as [{value!r}]" if is_letters else ""
+        raise ConfigError(f"{name}: {value!r} is not of the kind {' or '.join(names)}{remedy}")
 
 
 def front_door(function: Callable[P, R]) -> Callable[P, R]:

@@ -8,7 +8,7 @@ from shortflow import _core
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs
-from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
+from shortflow.transport import SOURCE, Transport, accepts, as_scheme, is_transport, load_transport
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
@@ -117,7 +117,7 @@ def load_with_sources(
 
 
 def _choose(scheme: str | Transport) -> _Choice:
-    if not isinstance(scheme, str | type):
+    if not isinstance(scheme, str) and not is_transport(scheme):
         raise ConfigError(f"schemes: {scheme!r} is no name, nor a subclass of CongestionControl")
     if not isinstance(scheme, str):
         return _Choice(scheme.__name__, scheme, {})

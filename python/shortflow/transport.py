@@ -104,7 +104,7 @@ def load_transport(reference: str) -> Transport:
         exec(compile(path.read_bytes(), path, "exec"), vars(module))
     except Exception as error:
         raise ConfigError(f"{file}: {type(error).__name__}: {error}{_beside(error, path.parent)}") from error
-    found: dict[str, Transport] = {key: value for key, value in vars(module).items() if _is_transport(value)}
+    found: dict[str, Transport] = {key: value for key, value in vars(module).items() if is_transport(value)}
     if name not in found:
         known = f" (known: {', '.join(found)})" if found else ""
         raise ConfigError(
@@ -252,5 +252,6 @@ def _is_own(transport: Transport, key: str) -> bool:
     return key.startswith("transport.") and key.removeprefix("transport.") in transport.parameters
 
 
-def _is_transport(value: object) -> bool:
+def is_transport(value: object) -> bool:
+    """True for subclasses of `CongestionControl`."""
     return isinstance(value, type) and issubclass(value, CongestionControl) and value is not CongestionControl
