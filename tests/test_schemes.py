@@ -109,6 +109,16 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name(
     assert str(raised.value) == file + wrong
 
 
+def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path) -> None:
+    file = written(tmp_path, ("gentle", 0.2), ("wild", 0.3))
+    text = Path(file).read_text().replace('"newreno"', '"newerno"').replace('"red"', '"rde"')
+    Path(file).write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        load_schemes([f"{file}:gentle"])
+    keys = [line.split(": ")[1] for line in str(raised.value).splitlines()]
+    assert keys == ["scheme.1.transport", "scheme.1.queue", "scheme.2.transport", "scheme.2.queue"]
+
+
 def test_a_report_tells_schemes_of_one_name_and_other_settings_apart(tmp_path: Path) -> None:
     incast = shortflow.load("incast")
     for g in (0.0625, 0.9):

@@ -7,7 +7,7 @@ use crate::config::{
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{StartUserDefined, TransportConfig, transports};
+use shortflow_cc::{StartUserDefined, TransportConfig, TransportInfo, transports};
 use shortflow_spec::{Value, hint, located};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -115,44 +115,53 @@ pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigErr
     let entries = top.only(&[], &["scheme"]).and_then(|()| top.tables("scheme"));
     let entries = entries.map_err(|error| in_file(&[error]))?;
     let read = |reader: &Reader| {
-        reader.only(&SchemeKeys::parameters(), &["set"])?;
-        let keys = SchemeKeys::read(reader)?;
-        let part = |error| match error {
-            ConfigError::Unknown { what: "transport", .. } => {
-                reader.impossible("transport", error.to_string())
-            }
-            _ => reader.impossible("queue", error.to_string()),
-        };
-        let mut info = composed(&keys.transport, &keys.queue).map_err(part)?;
+        reader.only(&SchemeKeys::parameters(), &["set"]).map_err(|error| vec![error])?;
+        let keys = SchemeKeys::read(reader).map_err(|error| vec![error])?;
+        let parts = [
+            ("transport", transport_named(&keys.transport).err()),
+            ("queue", queue_named(&keys.queue).err()),
+        ];
+        let wrong =
+            parts.into_iter().filter_map(|(key, error)| Some(reader.impossible(key, error?.to_string())));
+        let mut info = composed(&keys.transport, &keys.queue).map_err(|_| wrong.collect::<Vec<_>>())?;
         info.name = keys.name;
         info.summary = keys.summary.unwrap_or(info.summary);
         info.source = keys.source.unwrap_or_default();
         info.host_queue = keys.host_queue;
-        info.set = reader.table("set")?.texts();
-        let checked = Scheme::of(&info, &[]).map_err(|error| reader.impossible("set", error.to_string()));
+        info.set = reader.table("set").map_err(|error| vec![error])?.texts();
+        let checked =
+            Scheme::of(&info, &[]).map_err(|error| vec![reader.impossible("set", error.to_string())]);
         checked.map(|_| info)
     };
     let (read, wrong): (Vec<_>, Vec<_>) = entries.iter().map(read).partition(Result::is_ok);
-    let wrong: Vec<ConfigError> = wrong.into_iter().filter_map(Result::err).collect();
+    let wrong: Vec<ConfigError> = wrong.into_iter().filter_map(Result::err).flatten().collect();
     if wrong.is_empty() { Ok(read.into_iter().flatten().collect()) } else { Err(in_file(&wrong)) }
+}
+
+fn transport_named(name: &str) -> Result<&'static TransportInfo, ConfigError> {
+    transports().iter().find(|info| info.name == name).ok_or_else(|| {
+        let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
+        unknown("transport", name, &names)
+    })
+}
+
+fn queue_named(name: &str) -> Result<QueueKind, ConfigError> {
+    let kind = QueueKind::ALL.iter().copied().find(|kind| kind.info().name == name);
+    kind.ok_or_else(|| {
+        let names: Vec<&str> = QueueKind::ALL.iter().map(|kind| kind.info().name).collect();
+        unknown("queue discipline", name, &names)
+    })
 }
 
 /// `transport` over `queue`, each as it is by default.
 fn composed(transport: &str, queue: &str) -> Result<SchemeInfo, ConfigError> {
-    let of_transport = transports().iter().find(|info| info.name == transport).ok_or_else(|| {
-        let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
-        unknown("transport", transport, &names)
-    })?;
-    let kind = QueueKind::ALL.iter().find(|kind| kind.info().name == queue).ok_or_else(|| {
-        let names: Vec<&str> = QueueKind::ALL.iter().map(|kind| kind.info().name).collect();
-        unknown("queue discipline", queue, &names)
-    })?;
+    let (of_transport, kind) = (transport_named(transport)?, queue_named(queue)?);
     Ok(SchemeInfo {
         name: format!("{transport} over {queue}"),
         summary: format!("{}, over {queue} queues: {}", of_transport.summary, kind.info().summary),
         source: String::new(),
         transport: transport.to_owned(),
-        queue: *kind,
+        queue: kind,
         host_queue: QueueKind::DropTail,
         set: Vec::new(),
     })
