@@ -32,9 +32,13 @@ def test_means_over_ports_that_nobody_named_say_which(
     several = {**small, "traffic": [*small["traffic"], queries]}
     for scenario, is_told in ((small, False), (several, True), ({**several, "measure": named}, False)):
         (tmp_path / "queues.toml").write_text(tomli_w.dumps(scenario), encoding="utf-8")
-        answer = shortflow("run", "queues.toml", "--scheme", "dctcp")
-        assert answer.code == 0, answer.stderr
-        assert (note in answer.stderr) is is_told
+        for command in (
+            ("run", "queues.toml", "--scheme", "dctcp"),
+            ("sweep", "queues.toml", "--schemes", "dctcp", "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "kept"),
+        ):
+            answer = shortflow(*command)
+            assert answer.code == 0, answer.stderr
+            assert answer.stderr.count(note) == is_told
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two processors")

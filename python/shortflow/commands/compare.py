@@ -107,7 +107,7 @@ def compare(
             found.require(name)
     if out:
         console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
-    console.note_about(found)
+    console.note_about(found.notes)
     _note_precision(found, until)
     return found
 

@@ -93,7 +93,7 @@ def on_testbed(
     if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
         note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` use 2 (--set {FLOOR}=2)")
     note_faults(measured.meta["drops"])
-    note_about(comparison)
+    note_about(comparison.notes)
     _note_late(account, "")
     code = exit_code(testbed.is_trustworthy(measured), allow_late, virtual)
     return Answer(
@@ -126,7 +126,7 @@ def compare_sim(
     with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
         both = testbed.side_by_side(bed, scheme, range(1, seeds + 1), settings or {}, progress=bar)
     reasons = testbed.known_differences(both, scheme)
-    note_about(both)
+    note_about(both.notes)
     kept, accounts = len(both.seeds), testbed.accounts(both)
     of_testbed = {"kept_time": kept, "testbed": accounts, "known_differences": reasons}
     code = exit_code(kept == seeds, allow_late, virtual)

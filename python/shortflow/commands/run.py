@@ -111,7 +111,7 @@ def run(
         console.note(f"result: {place}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     console.note_faults(result.meta["drops"])
-    console.note_about(_alone(result, settings))
+    console.note_about(_alone(result, settings).notes)
     return result
 
 

@@ -125,6 +125,9 @@ def _note(done: Results, out: str | Path | None, until: Precision | None) -> Non
     runs = len(done.results) + len(done.failed)
     if out:
         console.note(f"results: {Path(out) / 'runs.parquet'} ({runs:,} runs, {done.reused:,} reused)")
+    if points := done.points:
+        everywhere = set(points[0].notes).intersection(*(point.notes for point in points[1:]))
+        console.note_about([each for each in points[0].notes if each in everywhere])
     if failures := done.failures:
         first = failures[0]
         at = ", ".join(f"{key}={value}" for key, value in first["at"].items())

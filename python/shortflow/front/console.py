@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shortflow._core import Scheme
 from shortflow.front.pace import CONTROL, LATELY_S, Pace, plain
-from shortflow.lazy import results, runner, terminal
+from shortflow.lazy import runner, terminal
 from shortflow.records import Drop
 from shortflow.scenario import WARNING, Scenario
 
@@ -120,8 +120,8 @@ def note_faults(drops: Sequence[Drop]) -> None:
             note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
 
 
-def note_about(comparison: "results.Results") -> None:
-    """Notes limits of a comparison's numbers, except warnings, which are printed above the bar."""
-    for each in comparison.notes:
+def note_about(notes: Iterable[str]) -> None:
+    """Notes limits of results, except warnings, which are printed above the bar."""
+    for each in notes:
         if not each.startswith(WARNING):
             note(each)
