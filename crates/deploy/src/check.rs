@@ -93,7 +93,7 @@ fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
     let struct_ops = match arguments(btf, "cong_control") {
         Some(count) if has("bpf_struct_ops_tcp_congestion_ops") => {
             let tells = if arguments(btf, TX_START).is_some() { TX_START } else { "cwnd_event" };
-            let detail = format!("cong_control has {count} arguments, {tells} tells of pauses");
+            let detail = format!("cong_control has {count} arguments, {tells} reports pauses");
             Finding::new("struct_ops", Verdict::Present, detail)
         }
         _ => Finding::new("struct_ops", Verdict::Missing, "the kernel needs CONFIG_BPF_SYSCALL and BPF_JIT"),
@@ -178,7 +178,7 @@ fn cgroup2(mounts: &str) -> Finding {
 /// Names the capabilities that this process lacks.
 pub fn privileged() -> Result<(), Failure> {
     let finding = privileges(&fs::read_to_string("/proc/self/status").unwrap_or_default());
-    if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("this takes {}", finding.detail))) }
+    if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("missing: {}", finding.detail))) }
 }
 
 /// True if this process has the capabilities to inspect every network namespace.
@@ -212,9 +212,9 @@ fn tun() -> io::Result<()> {
 fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> Finding {
     let no_tun = tun.as_ref().err().map(|why| match why.kind() {
         io::ErrorKind::PermissionDenied => {
-            format!("{TUN}: {why}; only root may open it, in a container that is given it")
+            format!("{TUN}: {why}; run as root, and pass the device to a container")
         }
-        _ => format!("{TUN}: {why}; `modprobe tun` makes it, a container must be given it"),
+        _ => format!("{TUN}: {why}; run `modprobe tun`, and pass the device to a container"),
     });
     let no_count = (!counts_timeouts).then(|| "TCP_INFO counts timeouts since Linux 6.7".to_owned());
     let reasons: Vec<String> = [lacking.advice(), no_tun, no_count].into_iter().flatten().collect();
@@ -267,13 +267,13 @@ mod tests {
         let fails = |kind: io::ErrorKind| Err(io::Error::from(kind));
         let found = testbed(&Packages::default(), &fails(io::ErrorKind::NotFound), false);
         assert!(found.is_enough() && found.verdict == Verdict::Optional, "programs load all the same");
-        let wanted = "/dev/net/tun: entity not found; `modprobe tun` makes it, a container must be given it; \
+        let wanted = "/dev/net/tun: entity not found; run `modprobe tun`, and pass the device to a container; \
                       TCP_INFO counts timeouts since Linux 6.7";
         assert_eq!(found.detail, wanted);
         let denied = testbed(&Packages::default(), &fails(io::ErrorKind::PermissionDenied), true).detail;
         assert_eq!(
             denied,
-            "/dev/net/tun: permission denied; only root may open it, in a container that is given it"
+            "/dev/net/tun: permission denied; run as root, and pass the device to a container"
         );
         assert_eq!(testbed(&Packages::default(), &Ok(()), true).detail, "all");
     }

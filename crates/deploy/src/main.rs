@@ -4,7 +4,7 @@ use clap::Parser;
 use shortflow_deploy::commands::{self, Command};
 use std::process::ExitCode;
 
-/// Congestion controls of the short-flow papers on this host.
+/// Load the congestion controls of the short-flow papers into this host's kernel.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {

@@ -26,7 +26,7 @@ impl Namespace {
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             File::open("/proc/thread-self/ns/net").map(Namespace)
         });
-        born.join().unwrap_or_else(|_| Err(Error::other("the thread that makes a namespace died")))
+        born.join().unwrap_or_else(|_| Err(Error::other("the thread that creates a namespace panicked")))
     }
 
     /// Runs `action` inside; its sockets and child processes belong there.
@@ -39,7 +39,7 @@ impl Namespace {
                 move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?;
                 action()
             });
-            inside.join().unwrap_or_else(|_| Err(Error::other("the thread inside a namespace died")))
+            inside.join().unwrap_or_else(|_| Err(Error::other("the thread inside a namespace panicked")))
         })
     }
 }

@@ -13,30 +13,30 @@ const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// A TOML file; `shortflow linux testbed` knows the shipped ones by name.
+    /// Scenario file (TOML). `shortflow linux testbed` also takes names of shipped scenarios.
     scenario: PathBuf,
-    /// Queues and congestion control, with the simulator's parameters: `cwnd_floor` is 1 where `load` has 2.
+    /// Scheme with the simulator's parameters: cwnd_floor is 1, and 2 in `load`.
     #[arg(long, default_value = "dctcp")]
     scheme: String,
-    /// Seed of all random draws.
+    /// Seed of the random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Change a value of scenario or scheme.
+    /// Change a value of the scenario or of the scheme.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     settings: Vec<(String, String)>,
-    /// Congestion control of the kernel, instead of the scheme's.
+    /// A congestion control of the kernel instead of the scheme's.
     #[arg(long)]
     congestion: Option<String>,
-    /// The kernel's queue in the hosts' cards, in place of a FIFO.
+    /// Kernel queue of the hosts' network cards (default: FIFO).
     #[arg(long, value_parser = ["fq", "fq_codel"])]
     card: Option<String>,
-    /// Only find out whether the run could begin.
+    /// Check that the run can start; run nothing.
     #[arg(long)]
     check: bool,
-    /// Let idle processors sleep, as suits a machine whose clock does not go on meanwhile.
+    /// Let idle processors sleep. Only for a machine whose clock stops meanwhile.
     #[arg(long)]
     sleep: bool,
-    /// End when the process of this number ends, which has started this one.
+    /// End with this process, the parent.
     #[arg(long, hide = true)]
     parent: Option<u32>,
 }

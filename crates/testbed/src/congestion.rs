@@ -66,7 +66,7 @@ pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option
         name => {
             let (scheme, programs) = (&scheme.name, NAMES.join(", "));
             let what = format!("scheme {scheme}: the testbed has no program for the transport {name}");
-            Err(Failure::Input(format!("{what}; it has {programs}, and the kernel its reno and cubic")))
+            Err(Failure::Input(format!("{what}; it has {programs}, and the kernel's reno and cubic")))
         }
     }
 }

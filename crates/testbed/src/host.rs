@@ -49,7 +49,7 @@ impl TcpSettings {
     pub fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
         let tcp = &scenario.tcp;
         let wrong = |key: &str, value: String, expected: &str| {
-            Err(Failure::Input(format!("{key}: {value} is not {expected}, which is what a kernel has")))
+            Err(Failure::Input(format!("{key}: {value} is not {expected}, as the kernel requires")))
         };
         if !HEADERS.contains(&tcp.header.get()) {
             let headers = "40B, or 52B with timestamps; 60B or 72B over IPv6";

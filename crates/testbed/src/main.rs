@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use shortflow_deploy::commands;
 use std::process::ExitCode;
 
-/// Congestion controls of the short-flow papers on this host.
+/// Load the congestion controls of the short-flow papers into this host's kernel.
 #[derive(Parser)]
 #[command(name = "shortflow-linux", version)]
 struct Cli {
@@ -18,8 +18,9 @@ struct Cli {
 enum Command {
     #[command(flatten)]
     Deploy(commands::Command),
-    /// Run a scenario on the kernel's TCP, in network namespaces; writes one JSON document, and ends with 1 where the
-    /// testbed did not keep time.
+    /// Run a scenario on the kernel's TCP in network namespaces; print one JSON document.
+    ///
+    /// The exit code is 1 if the testbed did not keep time.
     Testbed(command::Args),
 }
 

@@ -37,7 +37,7 @@ impl Plan {
     /// Fails if some traffic waits for answers, or if there is too much of it.
     pub fn of(scenario: &Scenario, seed: u64) -> Result<Plan, Failure> {
         if !scenario.transports.is_empty() {
-            let why = "the testbed runs one congestion control; leave transport out of the traffic";
+            let why = "the testbed runs one congestion control; remove transport from the traffic";
             return Err(Failure::Input(format!("traffic: {why}")));
         }
         let end = Instant::ZERO + scenario.duration + scenario.drain;
@@ -45,7 +45,7 @@ impl Plan {
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             let Workload::Open(flows) = traffic.start(Seeds::new(seed), index) else {
                 let number = index + 1;
-                let why = "it waits for answers, and the testbed sends flows that are known beforehand";
+                let why = "it waits for answers, but the testbed only sends flows with known start times";
                 return Err(Failure::Input(format!("traffic.{number}: {why}")));
             };
             let mine = flows.take_while(|arrival| arrival.at < end).take(MOST_CONNECTIONS + 1);

@@ -115,11 +115,11 @@ fn difference(found: &str, wanted: &str) -> String {
         pairs.iter().filter_map(|pair| Some(pair.split_once('=')?.0.to_owned())).collect()
     };
     if keys(&of_found) != keys(&of_wanted) {
-        return format!("is loaded with {}, which the run does not want; unload it", of_found.join(" "));
+        return format!("is loaded with {}, which the run does not use; unload it", of_found.join(" "));
     }
     let set: String = of_found.iter().map(|pair| format!(" --set transport.{pair}")).collect();
     let (found, wanted) = (of_found.join(" "), of_wanted.join(" "));
-    format!("is loaded with {found}, and the run wants {wanted}; unload it, or give it{set}")
+    format!("is loaded with {found}, but the run uses {wanted}; unload it, or add{set}")
 }
 
 #[cfg(test)]
@@ -130,12 +130,12 @@ mod tests {
     fn a_difference_names_the_keys_to_set() {
         assert_eq!(
             difference("g=0.0625 cwnd_floor=2 ecn=exact", "g=0.0625 cwnd_floor=1 ecn=exact"),
-            "is loaded with cwnd_floor=2, and the run wants cwnd_floor=1; unload it, or give it --set \
+            "is loaded with cwnd_floor=2, but the run uses cwnd_floor=1; unload it, or add --set \
              transport.cwnd_floor=2"
         );
         assert_eq!(
             difference("beta=10 segments=eth0", "beta=10"),
-            "is loaded with segments=eth0, which the run does not want; unload it"
+            "is loaded with segments=eth0, which the run does not use; unload it"
         );
     }
 }

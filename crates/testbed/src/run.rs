@@ -106,7 +106,7 @@ fn cards(scenario: &Scenario) -> Vec<(NodeId, NodeId)> {
 /// Why a host cannot be made.
 fn refused(error: io::Error) -> Failure {
     let way_out = match error.kind() {
-        io::ErrorKind::PermissionDenied => "; this takes CAP_SYS_ADMIN and CAP_NET_ADMIN; run it as root",
+        io::ErrorKind::PermissionDenied => "; needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run as root",
         _ => "",
     };
     Failure::Host(format!("testbed: {error}{way_out}"))
@@ -176,7 +176,7 @@ fn between<T: Send>(
         let done = done.join();
         stop.store(true, Ordering::Relaxed);
         let switched = switch.join();
-        let died = |_| Failure::Host("testbed: a thread died".to_owned());
+        let died = |_| Failure::Host("testbed: a thread panicked".to_owned());
         Ok((switched.map_err(died)?.map_err(Failure::host("testbed: the switch"))?, done.map_err(died)??))
     })
 }

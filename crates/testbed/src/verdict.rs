@@ -64,7 +64,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
         against.push(format!("{} frames were lost outside the queues", switch.lost));
     }
     if switch.busy > BUSY {
-        against.push(format!("the switch computed for {:.0} % of the time", switch.busy * 100.0));
+        against.push(format!("the switch was busy {:.0} % of the time", switch.busy * 100.0));
     }
     Trust { against }
 }
@@ -101,7 +101,7 @@ impl StallRate {
         }
         let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
         let remedy = match seconds * STALLS_PER_SECOND < 1.0 {
-            true => ", where one stall can move the answer: measure a second or more",
+            true => ", too short for one stall: measure a second or more",
             false => "",
         };
         Some(format!(
@@ -180,7 +180,7 @@ mod tests {
                 (
                     ["2500ms", "3s"],
                     &[2700],
-                    "once in the 0.5 s measured, where one stall can move the answer: measure a second or more",
+                    "once in the 0.5 s measured, too short for one stall: measure a second or more",
                 ),
             ] {
                 assert_eq!(said_at(is_switch, window, late_at, 2200), format!("{late} {times}"));

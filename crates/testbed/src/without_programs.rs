@@ -15,7 +15,7 @@ pub type Lock = Programs;
 
 impl Programs {
     pub fn load(_: &Scheme, _: bool) -> Result<Option<(Programs, Lock)>, Failure> {
-        Err(Failure::Host("testbed: built without its eBPF part; `make linux` builds it".to_owned()))
+        Err(Failure::Host("testbed: built without eBPF; run `make linux`".to_owned()))
     }
 
     pub fn congestion(&self) -> Option<&str> {

@@ -282,7 +282,7 @@ fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
 fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
     let Some(_alone) = alone() else { return };
     let (code, text) = said_without("-net_admin", &["dscp", "lo", "--by", "none"]);
-    assert!(code == 3 && text.starts_with("this takes CAP_NET_ADMIN;"), "{code} {text}");
+    assert!(code == 3 && text.starts_with("missing: CAP_NET_ADMIN;"), "{code} {text}");
 }
 
 /// A `load` that was killed between mount and mkdir, where the host has no bpf file system.
@@ -315,7 +315,7 @@ fn nothing_is_removed_at_the_end_of_another_users_link() {
     };
     for made in ["mkdir shortflow; LINK", "mkdir -m 777 shortflow", "ln -s / shortflow"] {
         let (code, text) = status("65534", made);
-        assert!(code == 3 && text.contains("user 65534 has made it"), "{made}: {code} {text}");
+        assert!(code == 3 && text.contains("user 65534, mode"), "{made}: {code} {text}");
     }
     let (code, text) = status("0", "mkdir -m 777 shortflow");
     assert!(code == 3 && text.contains("with mode 777"), "{code} {text}");
@@ -488,7 +488,7 @@ fn unload_says_what_goes_with_the_last_one() {
     must(&["class", "5001=short"]);
     let unload = |name| host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
     assert_eq!(unload("sf_dctcp"), "sf_dctcp: unloaded\n");
-    let default = format!("{}: default of this network namespace again\n", of_kernel());
+    let default = format!("{}: again the default of this network namespace\n", of_kernel());
     assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");
 }
 
@@ -548,7 +548,7 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
         let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
         assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
         // Its own default, and that of the namespace without a record.
-        let named = text.matches(&format!(": {of_host}, because {expected} cannot be chosen")).count();
+        let named = text.matches(&format!(": the default is now {of_host}, because {expected} is not available")).count();
         assert_eq!(named, 2, "{text}");
         for host in [&heir, &one, &other] {
             assert_eq!(host.default(), of_host);
@@ -578,7 +578,7 @@ fn a_command_that_waits_says_for_what() {
     let mut status = program().arg("status").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(status.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("waiting: another command has locked /run/shortflow.lock"), "{line}");
+    assert!(line.starts_with("waiting: another command holds /run/shortflow.lock"), "{line}");
     drop(held);
     assert!(status.wait().unwrap().success());
 }

@@ -155,7 +155,7 @@ fn nothing_leaves_by_another_device_than_without_a_mark() {
     }
     let said = host.load(&WITH);
     assert!(
-        said.contains("warning: --segments: whole segments where several devices lead: 10.7.0.0/16"),
+        said.contains("warning: --segments: whole segments on a route over several devices: 10.7.0.0/16"),
         "{said}"
     );
     let by = |to: &str, mark: &str| {
@@ -253,7 +253,7 @@ fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
     host.load(&WITH);
     let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
     assert!(
-        code == 0 && text.contains("CAP_SYS_PTRACE show all); routes of --segments stay"),
+        code == 0 && text.contains("CAP_SYS_PTRACE show all); routes of --segments remain"),
         "{code} {text}"
     );
     assert_eq!(must(&["unload"]), "nothing is loaded\n");
@@ -295,7 +295,7 @@ fn wrong_devices_and_other_laws_are_refused() {
     for (arguments, says) in [
         (&["load", "sf_fast", "--segments", "nope"][..], "device \"nope\""),
         (&["load", "sf_dctcp", "--segments", "lo"], "only the windows of sf_fast"),
-        (&["load", "sf_fast", "--segments", "lo"], "no IPv4 route of table main leads by lo alone"),
+        (&["load", "sf_fast", "--segments", "lo"], "no IPv4 route of table main uses lo alone"),
     ] {
         let (code, text) = said(arguments);
         assert!(code == 2 && text.contains(says), "{arguments:?}: {code} {text}");

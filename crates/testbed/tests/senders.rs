@@ -433,7 +433,7 @@ fn loading_twice_changes_nothing_and_other_parameters_replace() {
     for (arguments, says) in [
         (&["load", "dctcp"][..], "sf_dctcp: loaded: g=0.0625"),
         (&["load", "sf_dctcp"], "sf_dctcp: already loaded: g=0.0625"),
-        (&["load", "dctcp", "--param", "g=0.25"], "sf_dctcp: replaced, for new connections: g=0.25"),
+        (&["load", "dctcp", "--param", "g=0.25"], "sf_dctcp: replaced for new connections: g=0.25"),
         (&["status"], "parameters   g=0.25"),
         (&["unload", "sf_fast"], "sf_fast: not loaded"),
         (&["unload", "dctcp"], "sf_dctcp: unloaded"),

@@ -289,7 +289,7 @@ fn missing_types_of_the_kernel_are_named() {
     let [found, reasons] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     let what = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
     assert!(found.contains(&format!("BTF              MISSING  {what}\n")), "{found}{reasons}");
-    let refusals = format!("nothing can be loaded here: BTF missing\nstatus: {what}\nsf_l2dct: {what}\n");
+    let refusals = format!("this host cannot load programs: BTF missing\nstatus: {what}\nsf_l2dct: {what}\n");
     assert_eq!((reasons, output.status.code()), (refusals, Some(3)));
 }
 

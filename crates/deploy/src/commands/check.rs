@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Print it as one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
@@ -23,10 +23,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
         findings.iter().for_each(|finding| println!("{finding}"));
     }
     if !missing.is_empty() {
-        return Err(Failure::Host(format!("nothing can be loaded here: {} missing", missing.join(", "))));
+        return Err(Failure::Host(format!("this host cannot load programs: {} missing", missing.join(", "))));
     }
     if !args.json {
-        println!("{} can be loaded here", kernel_names().join(", "));
+        println!("this host can load {}", kernel_names().join(", "));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU16;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// New connections to or from PORT carry flows of CLASS: short, long, or none to take it back.
+    /// Class of new connections to or from PORT: short, long, or none to clear it.
     #[arg(value_name = "PORT=CLASS", value_parser = port_class)]
     ports: Vec<(u16, Role)>,
 }
@@ -30,7 +30,7 @@ pub fn word(role: Role) -> &'static str {
 
 pub fn run(args: Args) -> Result<(), Failure> {
     let Some(pins) = Pins::open()? else {
-        return Err(Failure::Input("nothing is loaded; `load sf_xdctcp` first".to_owned()));
+        return Err(Failure::Input("nothing is loaded; run `load sf_xdctcp` first".to_owned()));
     };
     for (port, role) in args.ports {
         programs::set_port(&pins, port, role)?;

@@ -6,8 +6,8 @@ use crate::programs::Pins;
 /// Namespaces, devices and sockets of the testbed end with its process; only pins of programs can outlive it.
 pub fn run() -> Result<(), Failure> {
     match Pins::open()? {
-        Some(pins) => println!("loaded: {}; `unload` removes them", pins.loaded()?.join(", ")),
-        None => println!("nothing is left"),
+        Some(pins) => println!("loaded: {}; remove with `unload`", pins.loaded()?.join(", ")),
+        None => println!("nothing to remove"),
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The shell.
+    /// Shell of the script.
     shell: Shell,
 }
 

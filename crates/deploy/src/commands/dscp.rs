@@ -8,9 +8,9 @@ use shortflow_spec::Format;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The Ethernet device that packets leave by.
+    /// Ethernet device of the outgoing packets.
     device: String,
-    /// Source of the priority; none to stop.
+    /// Source of the priority, or none to stop.
     #[arg(long, value_name = "RULE", value_parser = offers::RULES.try_map(|text| rule(&text)))]
     by: Rule,
 }
@@ -45,7 +45,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             println!("{device}: marks DSCP by {}", by.word());
         }
         (Some(_), None) => {
-            let why = "nothing is loaded; `load sf_dctcp` first";
+            let why = "nothing is loaded; run `load sf_dctcp` first";
             return Err(Failure::Input(why.to_owned()));
         }
     }

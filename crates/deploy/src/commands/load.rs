@@ -14,20 +14,20 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Congestion controls, with or without sf_.
+    /// Congestion controls, with or without the prefix sf_.
     #[arg(required = true, value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
-    /// Set a parameter of all of them; `shortflow list transports` has the names.
+    /// Set a parameter of all named controls (`shortflow list transports` has the names).
     #[arg(long = "param", value_name = "KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = offers::PARAMETERS.try_map(|text| key_value(&text)))]
     params: Vec<(String, String)>,
-    /// Make the last one the default of this network namespace.
+    /// Make the last named control the default of this network namespace.
     #[arg(long)]
     default: bool,
-    /// Let the applications of this cgroup state deadlines, sizes and classes by setsockopt(2).
+    /// Let applications of this cgroup set deadlines, sizes and classes with setsockopt(2).
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     cgroup: Option<PathBuf>,
-    /// Let sf_fast send smaller segments by this device, with rules and routes for each size.
+    /// Let sf_fast send smaller segments on this device. Adds rules and routes for each size.
     #[arg(long, value_name = "DEVICE")]
     segments: Option<String>,
 }
@@ -108,13 +108,13 @@ fn load(
     if let Some(segments) = segments {
         segments.install(pins)?;
         for route in segments.shared() {
-            warn(&format_args!("--segments: whole segments where several devices lead: {route}"));
+            warn(&format_args!("--segments: whole segments on a route over several devices: {route}"));
         }
     }
     if let Some(cgroup) = &args.cgroup {
         let verb =
-            if programs::attach_setsockopt(pins, cgroup)? { "listens to" } else { "already listens to" };
-        println!("setsockopt: {verb} the applications of {}", cgroup.display());
+            if programs::attach_setsockopt(pins, cgroup)? { "enabled for" } else { "already enabled for" };
+        println!("setsockopt: {verb} applications of {}", cgroup.display());
     }
     if args.default {
         let listeners = programs::other_listeners()?;
@@ -144,5 +144,5 @@ fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static 
         programs::remove_segments(pins)?.iter().for_each(warn);
     }
     program.replace(pins)?;
-    Ok("replaced, for new connections")
+    Ok("replaced for new connections")
 }

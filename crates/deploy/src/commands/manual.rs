@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where the pages are written; the directory must be there.
+    /// Existing directory for the pages.
     directory: PathBuf,
 }
 

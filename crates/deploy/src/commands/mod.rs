@@ -22,21 +22,21 @@ use std::process::ExitCode;
 /// Commands on the congestion controls.
 #[derive(Subcommand)]
 pub enum Command {
-    /// List what this host supports and what is missing; changes nothing.
+    /// Check the kernel, tools and privileges of this host; change nothing.
     Check(check::Args),
-    /// Compare the fixed-point laws of the eBPF programs with the simulator's, over a grid.
+    /// Compare the fixed-point laws of the eBPF programs with the simulator's over a grid.
     Laws,
     /// Register congestion controls with the kernel.
     Load(load::Args),
-    /// Remove them again; without names, all of them and everything that came with them.
+    /// Remove congestion controls; without names, all controls and all their settings.
     Unload(unload::Args),
-    /// Show what is loaded, its parameters, and its connections.
+    /// Show loaded controls with their parameters and connections.
     Status(status::Args),
-    /// Say which ports carry short flows, and which carry long ones.
+    /// Set the ports of short and of long flows.
     Class(class::Args),
-    /// Give packets that leave a device their priority, for switches that queue by it.
+    /// Mark outgoing packets with their priority (DSCP), for switches that queue by priority.
     Dscp(dscp::Args),
-    /// Remove what killed commands have left behind, and say what is loaded.
+    /// Remove leftovers of killed commands; list loaded controls.
     Cleanup,
     /// Print a completion script for a shell.
     Completions(completions::Args),

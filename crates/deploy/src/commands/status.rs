@@ -10,7 +10,7 @@ use std::fmt;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Print it as one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
@@ -142,7 +142,7 @@ impl fmt::Display for Report {
         }
         for control in &self.survivors {
             let why = match control.is_registered {
-                true => "a process holds it, such as a testbed",
+                true => "held by a process such as a testbed",
                 false => "connections keep it until they end",
             };
             writeln!(f, "{}  (not loaded; {why})\n{control}", control.name)?;
@@ -152,7 +152,7 @@ impl fmt::Display for Report {
         }
         if self.cgroups > 0 {
             let plural = if self.cgroups == 1 { "" } else { "s" };
-            writeln!(f, "setsockopt: listens to the applications of {} cgroup{plural}", self.cgroups)?;
+            writeln!(f, "setsockopt: enabled for applications of {} cgroup{plural}", self.cgroups)?;
         }
         for (port, role) in &self.ports {
             writeln!(f, "port {port}: {}", word(*role))?;
@@ -162,7 +162,7 @@ impl fmt::Display for Report {
             writeln!(f, "{marking}: marks DSCP by {rule}")?;
         }
         if self.hides_connections {
-            writeln!(f, "connections: this kernel does not permit reading them; `ss -ti` lists them")?;
+            writeln!(f, "connections: this kernel does not allow reading them; use `ss -ti`")?;
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ pub fn of_before(listeners: &Listeners) -> String {
         format!("{name} on port {}", ports.join(", "))
     };
     let all: Vec<String> = listeners.iter().map(of_one).collect();
-    format!("listening with another congestion control until restarted: {}", all.join("; "))
+    format!("listeners that keep another congestion control until restarted: {}", all.join("; "))
 }
 
 impl fmt::Display for Control {

@@ -6,7 +6,7 @@ use crate::{Failure, laws};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Congestion controls; all if none is given.
+    /// Congestion controls (default: all).
     #[arg(value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
 }
@@ -57,7 +57,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             println!("port {port}: no class");
         }
         if pins.names().iter().any(|name| name.starts_with("setsockopt_")) {
-            println!("setsockopt: no longer listens");
+            println!("setsockopt: disabled");
         }
         for marking in programs::end_dscp_marking_everywhere()? {
             println!("{marking}: no longer marks DSCP");

@@ -80,7 +80,7 @@ const FAST: &[Field] = &[
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
     /// There is none of that name.
-    #[error("{name} has no fixed-point law; there are {}", super::NAMES.join(", "))]
+    #[error("{name} has no fixed-point law; these have one: {}", super::NAMES.join(", "))]
     NoLaw {
         /// The transport.
         name: String,

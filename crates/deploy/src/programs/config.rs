@@ -26,10 +26,10 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
     for (key, value) in params {
         match (key.as_str(), value.as_str()) {
             (name, _) if OF_KERNEL.contains(&name) => {
-                return Err(wrong(key, "loss recovery is the kernel's own here"));
+                return Err(wrong(key, "the kernel uses its own loss recovery"));
             }
             ("ecn", "classic") => {
-                return Err(wrong(key, "the receiver echoes every mark here: exact or off"));
+                return Err(wrong(key, "expected exact or off, because the receiver echoes every mark"));
             }
             (key, _) if !settable.contains(&key) => {
                 let known = hint(key, &settable);

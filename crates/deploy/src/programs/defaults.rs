@@ -98,9 +98,9 @@ impl Restored {
     fn note(&mut self, place: &Place, name: &str, before: &str) {
         let inode = place.inode;
         let which = if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
-        self.defaults.push(format!("{name}: default of {which} network namespace again"));
+        self.defaults.push(format!("{name}: again the default of {which} network namespace"));
         if name != before {
-            let why = format!("{name}, because {before} cannot be chosen there");
+            let why = format!("the default is now {name}, because {before} is not available");
             self.warnings.push(format!("network namespace {inode}: {why}"));
         }
     }
@@ -143,7 +143,8 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
             Ok(_) => drop(records.remove(&inode)),
             Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
             Err(error) if records.remove(&inode).is_some() => {
-                done.warnings.push(format!("network namespace {inode}: its default stays: {error}"));
+                done.warnings
+                    .push(format!("network namespace {inode}: the default is not restored: {error}"));
             }
             Err(_) => {}
         }
@@ -187,7 +188,7 @@ pub fn renew_default(name: &str) -> Result<Vec<String>, Failure> {
         match place.within(renew) {
             Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
             Err(error) => warnings.push(format!(
-                "network namespace {}: where {name} is the default, new sockets may keep its former program: {error}",
+                "network namespace {}: new sockets may keep the former program of {name}, the default: {error}",
                 place.inode
             )),
             Ok(()) => {}

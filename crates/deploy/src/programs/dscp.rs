@@ -86,7 +86,7 @@ impl DscpProgram {
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
         let index = index_of(device)?;
         if !sys::has_ethernet_header(device).map_err(Failure::host(device))? {
-            let why = "its packets have no Ethernet header, behind which the program looks for IP's";
+            let why = "its packets have no Ethernet header, which DSCP marking needs";
             return Err(Failure::Input(format!("{device}: {why}")));
         }
         for program in self.0.progs_mut() {

@@ -97,7 +97,7 @@ pub fn lasting() -> Result<bool, String> {
     if is_shared || first.is_empty() {
         Ok(here.is_some())
     } else {
-        Err(apart("programs would be pinned where nobody else sees them, and lost with it"))
+        Err(apart("other processes would not see pinned programs, and the programs would end with it"))
     }
 }
 
@@ -110,7 +110,7 @@ pub fn check_view() -> Result<(), Failure> {
     let host = Mount::all(&first).filter(|mount| mount.directory == BPFFS).last();
     match host {
         Some(host) if host.kind == "bpf" && here().is_none_or(|(device, _)| device != host.device) => {
-            Err(Failure::Host(apart("what is loaded cannot be seen here")))
+            Err(Failure::Host(apart("loaded programs are not visible here")))
         }
         _ => Ok(()),
     }

@@ -103,7 +103,7 @@ impl Prepared {
         let name = self.name.clone();
         // One that a killed command has left may need a moment to go.
         if await_unregistered(&name).is_err() {
-            let why = "a congestion control of that name is there, and not from this command";
+            let why = "another program has registered a congestion control of this name";
             return Err(Failure::Host(format!("{name}: {why}; see `bpftool struct_ops list`")));
         }
         let directory = pins.path(&name);
@@ -137,11 +137,13 @@ impl Prepared {
     pub fn hold(mut self) -> Result<Held, Failure> {
         let name = self.name.clone();
         if !self.has_link {
-            return Err(Failure::Host(format!("{name}: only pins hold a registration before Linux 6.4")));
+            return Err(Failure::Host(format!(
+                "{name}: Linux before 6.4 keeps a registration only through a pin"
+            )));
         }
         // One of a process that was killed may need a moment to go.
         if await_unregistered(&name).is_err() {
-            let why = "another testbed runs with it, or another program has registered it";
+            let why = "in use by another testbed, or registered by another program";
             return Err(Failure::Host(format!("testbed: {name}: {why}; see `bpftool struct_ops list`")));
         }
         let mut maps = self.object.maps_mut();
@@ -230,7 +232,7 @@ pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
         Ok(true) => return Ok(()),
         Ok(false) => {
             let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-            let place = check::cgroup2_directory(&mounts).map(|place| format!(", which is at {place}"));
+            let place = check::cgroup2_directory(&mounts).map(|place| format!(" (mounted at {place})"));
             format!("not a directory of the cgroup2 file system{}", place.unwrap_or_default())
         }
         Err(error) => error.to_string(),

@@ -147,8 +147,8 @@ pub(super) fn is_there() -> Result<bool, Failure> {
     if found.is_dir() && owner == 0 && mode & 0o022 == 0 {
         return Ok(true);
     }
-    let what = format!("user {owner} has made it, with mode {mode:o}");
-    Err(Failure::Host(format!("{DIRECTORY}: not a directory that root alone can write: {what}; remove it")))
+    let what = format!("user {owner}, mode {mode:o}");
+    Err(Failure::Host(format!("{DIRECTORY}: not writable by root alone: {what}; remove it")))
 }
 
 /// Makes the directory unless it is there, for nobody else to write or read.
@@ -164,7 +164,7 @@ pub(super) fn make() -> Result<(), Failure> {
 
 /// Waits for the commands before this one, and after a while says so.
 fn await_lock(lock: &File) -> Result<(), Failure> {
-    let why = format!("another command has locked {LOCK}; `fuser -v {LOCK}` shows which");
+    let why = format!("another command holds {LOCK}; `fuser -v {LOCK}` names it");
     let begun = Instant::now();
     let mut is_said = false;
     while !sys::try_lock(lock).map_err(Failure::host(LOCK))? {
@@ -197,7 +197,7 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     let mut waited = Duration::ZERO;
     while registered()?.iter().any(|other| other == name) {
         if waited >= PATIENCE {
-            return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
+            return Err(Failure::Host(format!("{name}: still registered in the kernel")));
         }
         std::thread::sleep(PAUSE);
         waited += PAUSE;

@@ -53,16 +53,18 @@ impl Segments {
         let smallest = config.params().iter().find(|param| param.name == "min_segment");
         let smallest: Option<Bytes> = smallest.and_then(|param| param.default.parse().ok());
         let smallest = smallest.ok_or_else(|| {
-            Failure::Input("--segments: only the windows of sf_fast fall below one segment".to_owned())
+            Failure::Input(
+                "--segments: needs sf_fast, the only control with windows below one segment".to_owned(),
+            )
         })?;
         index_of(device)?;
         let link = ip(&format!("-oneline link show dev {device}"), "").map_err(Failure::host(device))?;
         let mtu = link.split(' ').skip_while(|word| *word != "mtu").nth(1).and_then(|mtu| mtu.parse().ok());
-        let mtu = mtu.ok_or_else(|| Failure::Host(format!("{device}: ip link shows no mtu")))?;
+        let mtu = mtu.ok_or_else(|| Failure::Host(format!("{device}: `ip link` shows no MTU")))?;
         let shown = ip("-4 -oneline route show table main", "").map_err(Failure::host("--segments"))?;
         let routes: Vec<Route> = shown.lines().map(|line| Route::read(line, device)).collect();
         if !routes.iter().any(|route| matches!(route, Route::Copied(_))) {
-            let why = format!("--segments: no IPv4 route of table main leads by {device} alone");
+            let why = format!("--segments: no IPv4 route of table main uses {device} alone");
             return Err(Failure::Input(why));
         }
         let is_shared = |line: &&str| line.contains("nexthop") && line.contains(&format!(" dev {device} "));
@@ -140,7 +142,7 @@ pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
         match place.within(remove_here) {
             Ok(()) => forget(&inode)?,
             Err(error) => {
-                warnings.push(format!("network namespace {inode}: routes of --segments stay: {error}"))
+                warnings.push(format!("network namespace {inode}: routes of --segments remain: {error}"))
             }
         }
     }
@@ -151,7 +153,7 @@ pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
         }
         warnings.push(format!(
             "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
-             CAP_SYS_PTRACE show all); routes of --segments stay there until the next command with these rights"
+             CAP_SYS_PTRACE show all); routes of --segments remain there until the next command with these rights"
         ));
     }
     Ok(warnings)

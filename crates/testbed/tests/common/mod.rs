@@ -135,7 +135,7 @@ pub fn alone() -> Option<Alone> {
     None
 }
 
-const HIDDEN: &str = "connections: this kernel does not permit reading them; `ss -ti` lists them\n";
+const HIDDEN: &str = "connections: this kernel does not allow reading them; use `ss -ti`\n";
 
 /// Says so where the kernel does not permit `status`, of which this is the output, to read connections.
 pub fn hides_connections(status: &str) -> bool {
