@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
 SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
+EVIDENCE = re.compile(r"^<!-- evidence: (.+) -->$", re.MULTILINE)
 REPRODUCTION = ROOT / "docs" / "reproduction"
 AT_THE_ROOT = {"README": "index"}
 """Pages of the site that are files of another name at the root of the repository."""
@@ -36,19 +37,15 @@ def generate(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = with_download(source[0], docname)
         return
     text = SOME_PAGES.sub(lambda found: found[0] if any(app.srcdir.glob(found[0])) else "", source[0])
-    source[0] = GENERATED.sub(lambda found: generated(found[1]), text)
+    text = GENERATED.sub(lambda found: reference.part(found[1]), text)
+    source[0] = EVIDENCE.sub(lambda found: f"`````{{raw}} html\n{evidence_of(found[1])}\n`````", text)
 
 
-def generated(name: str) -> str:
-    """A part of the reference, or the evidence of a paper or of the survey from the committed results."""
-    kind, _, which = name.partition(" ")
-    if kind == "evidence":
-        html = evidence(which, kept.load(REPRODUCTION / "results.json")[which])
-    elif kind == "survey":
-        html = survey.evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
-    else:
-        return reference.part(name)
-    return f"`````{{raw}} html\n{html}\n`````"
+def evidence_of(name: str) -> str:
+    """The evidence of a paper or of the survey, from the committed results."""
+    if name == "survey":
+        return survey.evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
+    return evidence(name, kept.load(REPRODUCTION / "results.json")[name])
 
 
 def with_download(notebook: str, docname: str) -> str:

@@ -10,3 +10,11 @@ function reachable() {
 }
 addEventListener("DOMContentLoaded", reachable);
 addEventListener("resize", reachable);
+
+// A link to a claim opens it.
+function opened() {
+  const claim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (claim?.tagName === "DETAILS") claim.open = true;
+}
+addEventListener("DOMContentLoaded", opened);
+addEventListener("hashchange", opened);
