@@ -122,6 +122,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	@$(BIN)/python tools/lines.py >/dev/null
+	@$(BIN)/lint-imports >/dev/null || $(BIN)/lint-imports
 	time $(BIN)/mypy
 	time $(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
 

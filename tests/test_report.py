@@ -14,6 +14,7 @@ from browser import Browser
 from conftest import Command
 from made import make_result, with_tables
 from shortflow import _core
+from shortflow.api.report import report_numbers, write_report
 from shortflow.commands.report import report
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.drawing import draw
@@ -22,7 +23,6 @@ from shortflow.report.looks import look_of
 from shortflow.report.page import document, render
 from shortflow.report.plot import Plot, Series
 from shortflow.report.study import studies
-from shortflow.report.write import report_numbers, write_report
 from shortflow.result import Result
 from shortflow.store.directories import write_run
 

@@ -12,9 +12,9 @@ import pytest
 import shortflow
 from made import make_result
 from shortflow import runs
+from shortflow.api.report import write_report
 from shortflow.errors import ConfigError, DamagedResult, SimulationError
 from shortflow.report.sweep.runs import swept
-from shortflow.report.write import write_report
 from shortflow.result import Result
 from shortflow.scenario import Setting
 from shortflow.store.directories import place_of, write_run

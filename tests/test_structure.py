@@ -1,4 +1,4 @@
-"""No file of a Rust crate uses what another defines in a circle. (For Python see `test_python_structure`.)
+"""No file of a Rust crate uses what another defines in a circle. (For Python see import-linter in pyproject.toml.)
 
 A name counts for the file that defines it: files beside one another may know each other's names from a `mod.rs` that
 only hands them on (`pub use`). What is compiled for tests alone does not count.

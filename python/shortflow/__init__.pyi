@@ -5,6 +5,7 @@ from shortflow._core import Flow as Flow
 from shortflow._core import Window as Window
 from shortflow.api.plots import Plots as Plots
 from shortflow.api.plots import TuningPlots as TuningPlots
+from shortflow.api.report import write_report as write_report
 from shortflow.asks import Condition as Condition
 from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
@@ -22,7 +23,6 @@ from shortflow.executors.cluster import Dask as Dask
 from shortflow.grid import Grid as Grid
 from shortflow.grid import Steps as Steps
 from shortflow.metrics.stats import Estimate as Estimate
-from shortflow.report.write import write_report as write_report
 from shortflow.result import Result as Result
 from shortflow.results import Results as Results
 from shortflow.scenario import Scenario as Scenario

@@ -8,10 +8,10 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
+from shortflow.api.report import write_report
 from shortflow.front.console import progress_bar
 from shortflow.front.terminal import print_result
 from shortflow.report.tables import lay_out, overview_section, stacked
-from shortflow.report.write import write_report
 from shortflow.results import Results
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Plan, Run

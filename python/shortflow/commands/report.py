@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
+from shortflow.api.report import report_numbers, write_report
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
 from shortflow.quantities import counted
-from shortflow.report.write import report_numbers, write_report
 
 
 @command
