@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from conftest import started
@@ -45,6 +46,7 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     told = f"interrupted; {len(kept)} of 1000 runs finished and are stored in {out}; the same command resumes"
     assert told in stderr
     assert 0 < len(kept) < 1000
+    assert pl.read_parquet(out / "runs.parquet").height == len(kept)
     for run in kept:
         assert not run.name.startswith(".")
         assert read_run(run).flows.height > 0

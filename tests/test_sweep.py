@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -50,10 +49,6 @@ def in_logs(store: Path) -> Kept:
 
 def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
-
-
-def run_lines(logs: Path) -> int:
-    return sum(path.read_bytes().count(b'"line":"run"') for path in logs.glob("*.jsonl"))
 
 
 @pytest.mark.usefixtures("scenario")
@@ -131,30 +126,6 @@ def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Comm
     named = shortflow("report", "old").stderr
     assert "old: runs of an earlier version, whose `sweep --zip` sorted numbers before it paired them: small: " in named
     assert "load=0.2 with switch.mark_above=5pkt, " in named
-
-
-KILLS = 5
-
-
-@pytest.mark.usefixtures("scenario")
-def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(shortflow: Command, tmp_path: Path) -> None:
-    calm = shortflow(*SWEEP[:-1], "calm", "--json")
-    command = [sys.executable, "-m", "shortflow", *SWEEP, "--json"]
-    killed = 0
-    logs_of = tmp_path / "store" / "run-logs"
-    for kill in range(KILLS):
-        with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            before = run_lines(logs_of)
-            while process.poll() is None and run_lines(logs_of) == before:
-                time.sleep(0.002)
-            time.sleep(0.003 * kill)
-            process.send_signal(signal.SIGKILL)
-            killed += process.wait() == -signal.SIGKILL
-    assert killed >= 2, "it was still at work at least so often"
-    done = shortflow(*SWEEP, "--json")
-    assert "found " in done.stderr
-    assert done.document == calm.document
-    assert rows(tmp_path / "store").equals(rows(tmp_path / "calm"))
 
 
 @pytest.mark.parametrize("more", [(), ("--tables",)])
@@ -508,24 +479,3 @@ def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     lines = [json.loads(line[9:])["line"] for line in log.path.read_bytes().splitlines()]
     assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
     assert lines.count("run") == 8
-
-
-def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
-    small: dict[str, object], shortflow: Command, tmp_path: Path
-) -> None:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "duration": "2s"}), encoding="utf-8")
-    command = [sys.executable, "-m", "shortflow", *SWEEP]
-    logs_of = tmp_path / "store" / "run-logs"
-    with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not run_lines(logs_of):
-            time.sleep(0.002)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate()
-    assert process.returncode == ExitCode.INTERRUPTED, errors
-    kept = in_logs(tmp_path / "store").results
-    assert 0 < len(kept) < RUNS
-    assert (
-        f"interrupted; {len(kept)} of {RUNS} runs finished and are stored in store; the same command resumes" in errors
-    )
-    assert rows(tmp_path / "store").height == len(kept)
-    assert f"found {len(kept)} of {RUNS} runs" in shortflow(*SWEEP).stderr

@@ -1,12 +1,8 @@
 """Tuning: what is asked, that proposals follow from it alone, and that what was found is judged where it was not."""
 
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +11,7 @@ import msgspec
 import pytest
 
 import shortflow
-from conftest import Command, started
+from conftest import Command
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
 from shortflow.errors import ConfigError, DamagedResult, Interrupted, LostRun
 from shortflow.executors import Local
@@ -377,24 +373,6 @@ def test_tuning_without_optuna_says_what_to_install(
     assert answer.code == 3
     assert "pip install 'shortflow[tune]'" in answer.stderr
     assert not Path("t").exists()
-
-
-def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    arguments = [*TUNE, *QUICK[:-2], "--trials", "40", "--set", "duration=150ms", "--json"]
-    command = [sys.executable, "-c", "from shortflow.__main__ import main; main()", *arguments, "--out", "killed"]
-    with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while not (tmp_path / "killed" / record.FILE).exists() and process.poll() is None:
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    assert 0 < len(record.read_tuning(tmp_path / "killed").trials) < 40
-    report = shortflow("report", "killed", "--json")
-    assert report.code == 0, report.stderr
-    assert report.document["verdict"].endswith("not checked yet; the same command resumes.")
-    assert shortflow("report", "killed").code == 0
-    whole = shortflow(*arguments, "--out", "whole")
-    killed = shortflow(*arguments, "--out", "killed")
-    assert json.loads(killed.stdout) == whole.document
 
 
 def test_an_edited_law_is_another_question(tmp_path: Path) -> None:
