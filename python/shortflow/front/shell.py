@@ -71,8 +71,6 @@ FAILURES: dict[type[Exception], errors.ExitCode] = {
 
 SAME_S = 0.5
 """Repeats of a signal within this time count once: `timeout` signals the process, then its group."""
-FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Errors of a full file system."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -133,8 +131,6 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         if code == errors.ExitCode.INTERRUPTED:  # Typer's code for Ctrl-C
             raise KeyboardInterrupt
         return int(code or errors.ExitCode.FINE)
-    except KeyboardInterrupt:
-        return _fail("interrupted", errors.ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # The reader of stdout has left. Nothing may write there, not even the interpreter at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -148,11 +144,15 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         return _print_system_error(error)
     except tuple(FAILURES) as error:
         return _fail(str(error), FAILURES[type(error)])
+    except BaseException as error:  # polars turns Ctrl-C during its imports into a panic
+        if not isinstance(error, KeyboardInterrupt) and "KeyboardInterrupt" not in str(error):
+            raise
+        return _fail("interrupted", errors.ExitCode.INTERRUPTED)
 
 
 def _print_system_error(error: OSError) -> int:
     what = f"{error.filename or 'input or output'}: {error.strerror}"
-    if error.errno in FULL:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _fail(f"{what}; free some space there, or name another place", errors.ExitCode.MISSING_REQUIREMENT)
     return _fail(what, errors.ExitCode.WRONG_INPUT)
 
