@@ -1,14 +1,13 @@
 """Tables of a run: the columns that the core declares, and their types."""
 
+import numpy  # noqa: F401  # polars would import it in Rust, where Ctrl-C is a panic
 import polars as pl
 
 from shortflow import _core
 
 KINDS = {"text": pl.String(), "real": pl.Float64(), "count": pl.UInt64(), "small": pl.UInt32(), "flag": pl.Boolean()}
 _DECLARED = dict(_core.columns())
-TABLES: dict[str, dict[str, pl.DataType]] = {
-    table: {name: KINDS[kind] for name, kind, _, _ in columns} for table, columns in _DECLARED.items()
-}
+TABLES = {table: {name: KINDS[kind] for name, kind, _, _ in columns} for table, columns in _DECLARED.items()}
 """Tables of a run by name, with their columns except those that name the run."""
 OPTIONAL = {table: {name for name, _, optional, _ in columns if optional} for table, columns in _DECLARED.items()}
 """Columns in which rows may have no value."""
