@@ -1,14 +1,11 @@
 """The search for the largest value of a key, against runs whose answer is known beforehand."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli_w
 
 import shortflow
-from conftest import Answer, Command
-from shortflow import Condition, Search, Steps, read_store
+from shortflow import Condition, Search, Steps
 
 LIMIT_MS = 4
 SCENARIO: dict[str, object] = {
@@ -92,24 +89,3 @@ def test_a_condition_on_a_lower_bound_holds_only_if_it_does_for_every_larger_val
     assert condition.holds(run, {"afct_short_s"}) is holds
     assert condition.is_open(run, {"afct_short_s"}) is is_open
     assert not condition.is_open(run, ())
-
-
-@pytest.fixture
-def scenario(tmp_path: Path) -> str:
-    (tmp_path / "fits.toml").write_text(tomli_w.dumps(SCENARIO))
-    return "fits.toml"
-
-
-def search_with(shortflow: Command, scenario: str, key: str, *more: str) -> Answer:
-    arguments = ("--scheme", "tcp", "--condition", "deadline_miss==0", "--seeds", "1")
-    return shortflow("search", scenario, "--key", key, *arguments, *more)
-
-
-def test_a_search_keeps_its_runs_and_finds_them_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    first = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
-    table = read_store(tmp_path / "store").to_frame()
-    assert table.height == len(first.document["trials"])
-    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
-    again = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
-    assert again.document == first.document
-    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1, "nothing was run"

@@ -236,15 +236,6 @@ def here(runs: Path, tmp_path: Path) -> Path:
     return tmp_path / "here"
 
 
-def test_a_second_call_runs_nothing_and_finds_the_same(runs: Path) -> None:
-    figures = select(["l2dct/fig4a"])
-    first = answered(runs, reproduce(figures, Scale.QUICK))
-    second = answered(runs, reproduce(figures, Scale.QUICK))
-    assert first.runs == second.runs == 55
-    assert second.reused == 55
-    assert [j.finding for j in first.claims] == [j.finding for j in second.claims]
-
-
 def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[str, dict[str, Tried]] = {}
     monkeypatch.setattr("shortflow.reproduction.engine.stored", lambda: known)

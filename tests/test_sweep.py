@@ -76,21 +76,6 @@ def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
 
 
 @pytest.mark.usefixtures("scenario")
-def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_path: Path) -> None:
-    first = shortflow(*SWEEP, "--json")
-    assert "found" not in first.stderr
-    assert f"({RUNS} runs, 0 reused)" in first.stderr
-    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
-    assert list((tmp_path / "store" / "runs").iterdir()) == []
-    again = shortflow(*SWEEP, "--json")
-    assert again.document == first.document
-    assert f"found {RUNS} of {RUNS} runs in store; 0 left" in again.stderr
-    more = shortflow(*SWEEP[:-4], "--seeds", "3", "--out", "store", "--json")
-    assert f"found {RUNS} of {RUNS * 3 // 2} runs in store; {RUNS // 2} left" in more.stderr
-    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 2
-
-
-@pytest.mark.usefixtures("scenario")
 def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE

@@ -1,0 +1,54 @@
+"""What every command promises: one answer at any number of jobs, from what it kept, and from Python."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+import shortflow as sf
+from conftest import Command
+from test_golden import settled
+
+AFCT = "afct_short_s"
+QUICK = ("--trials", "8", "--seeds", "2", "--check-seeds", "2", "--check-on", "none")
+COMMANDS: dict[tuple[str, ...], Callable[[Path], Any] | None] = {
+    ("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2"): lambda out: sf.compare(
+        "small.toml", "tcp,dctcp", 2, out=out
+    ),
+    ("compare", "small.toml", "--schemes", "dctcp", "--until-ci", "25%", "--no-ideal"): lambda out: sf.compare(
+        "small.toml", "dctcp", until_ci="25%", ideal=False, out=out
+    ),
+    ("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "load=0.2,0.4", "--seeds", "2"): lambda out: sf.sweep(
+        "small.toml", "tcp,dctcp", {"load": [0.2, 0.4]}, 2, out=out
+    ),
+    ("search", "small.toml", "--key", "load=0.2:0.8:0.2", "--condition", "timeouts==0"): lambda out: sf.search(
+        "small.toml", "dctcp", "load=0.2:0.8:0.2", "timeouts==0", out=out
+    ),
+    ("tune", "small.toml", "--scheme", "dctcp", "--param", "transport.g=0.05:0.5", "--minimize", AFCT, *QUICK): None,
+    ("reproduce", "fast/fig3"): None,
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:3]))
+def test_a_command_has_one_answer(
+    shortflow: Command, small: dict[str, object], tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+
+    def logs() -> list[Path]:
+        return sorted((tmp_path / "1" / "run-logs").iterdir())
+
+    one, two = (shortflow(*command, "--jobs", jobs, "--out", jobs, "--json") for jobs in "12")
+    assert one.code in (0, 1), one.stderr
+    assert settled(two.document) == settled(one.document)
+    tables = [sf.read_store(tmp_path / jobs).to_frame().drop("finished_at") for jobs in "12"]
+    assert tables[0].equals(tables[1])
+    kept = logs()
+    again, shown = shortflow(*command, "--out", "1", "--json"), shortflow(*command, "--out", "1")
+    assert (settled(again.document), again.code) == (settled(one.document), one.code)
+    assert logs() == kept, "nothing was run"
+    assert (shown.code, max(map(len, shown.stdout.splitlines())) <= 100) == (one.code, True)
+    if call := COMMANDS[command]:
+        assert settled(call(tmp_path / "1").document()) == settled(one.document)
