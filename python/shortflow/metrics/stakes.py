@@ -16,8 +16,10 @@ from shortflow.metrics.catalogue import (
     CLASS_TIMEOUTS,
     DROPS,
     FCT,
+    FLOW_GOODPUT,
     FLOWS_DONE,
     MEAN_FCT,
+    SIZE_FLOW_GOODPUT,
     SIZE_FLOWS_DONE,
     SIZE_LONGEST,
     SIZE_MEAN_FCT,
@@ -69,33 +71,45 @@ _FAMILIES = (
     _Family(SIZE_FLOWS_DONE, SIZE_SLOWDOWN, SIZE_SLOWDOWNS, SIZE_MEAN_FCT, {100: SIZE_LONGEST}),
     _Family(TASK_COUNT, TASK_TIME, TASK_TIMES, TASK_TIME, TASK_TIMES),
 )
+_GOODPUTS = {FLOW_GOODPUT: MEAN_FCT, SIZE_FLOW_GOODPUT: SIZE_MEAN_FCT}
+"""Goodput of flows over their open time, and the mean time of the same flows."""
 
 
 @functools.cache
 def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
-    """Percentile (None for a mean), and names of number, mean, longest, mean time and longest time."""
+    """Percentile (None for a mean), and names of number, mean, longest, mean time and longest time.
+
+    For slowdowns of a class, also the name of the time of its smallest flows: its percentile 5.
+    """
     for family in _FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
         if percent or family.mean is metric.statistic:
             others = (family.number, family.mean, family.percentiles[100], family.mean_s, family.times[100])
-            return percent, [replace(metric, statistic=each).name for each in others]
+            smallest = [family.times[5]] if family.mean is SLOWDOWN else []
+            return percent, [replace(metric, statistic=each).name for each in (*others, *smallest)]
     return None
 
 
 def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
-    """Change of a metric if one flow or task were late; 0 for other metrics.
+    """Change of a metric if one flow or task were late; 0 for metrics of other kinds.
 
     The late flow takes as long as the longest of the run. If the run is at risk and the longest time includes no
     timeout, the flow may instead take one timeout more than the mean. A time includes none if it is shorter than a
-    timeout, or if no flow of the metric's class (of any class, for tasks) had one.
+    timeout, or if no flow of the metric's class (of any class, for tasks) had one. A timeout raises the slowdown of
+    the smallest flows most.
     """
+    if metric.statistic in _GOODPUTS:
+        of_time = replace(metric, statistic=_GOODPUTS[metric.statistic])
+        later = stake(of_time, values, risk) / values.get(of_time.name, math.inf)
+        return values.get(metric.name, 0.0) * later / (1 + later)
     known = place(metric)
     if known is None or not all(values.get(name) for name in known[1]):
         return 0.0
     percent = known[0]
-    count, mean, longest, mean_s, longest_s = (values[name] for name in known[1])
+    count, mean, longest, mean_s, longest_s, *smallest_s = (values[name] for name in known[1])
+    pace = max([mean / mean_s, *(1 / each for each in smallest_s)])  # slowdown per second of a timeout
     had_timeouts = bool(risk.classes) if metric.flow_class is None else metric.flow_class in risk.classes
-    timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * mean / mean_s
+    timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * pace
     if percent is None:
         return max(longest - mean, timeout) / count
     # The percentile moves up by one rank. Gaps between ranks above it grow as in an exponential tail.
