@@ -46,6 +46,8 @@ SMALL: dict[str, dict[str, str | int]] = {
     "bench-leaf-spine": {"duration": "6ms", "warmup": "2ms"},
     "bench-fat-tree": {"k": 4, "duration": "10ms", "warmup": "2ms"},
     "xdctcp-star": {"duration": "100ms", "warmup": "60ms"},
+    "dctcp-convergence": {"traffic.1.stagger": "1ms", "traffic.1.stop": "20ms"},
+    "dctcp-incast": {"traffic.1.repeat": 2, "warmup": "0s"},
 }
 """What a scenario needs beside a short duration to show something in it."""
 
