@@ -517,6 +517,18 @@ def test_the_time_left_is_told_by_the_later_half_and_of_each_round_anew(monkeypa
     assert left == pytest.approx(12)
 
 
+def test_the_time_left_of_one_run_follows_its_own_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that has done 40 % in a second, then foresees 20 s more and does 5 % of the rest each second."""
+    now, fraction = 0.0, 0.4
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    pace = Pace()
+    for second in range(1, 6):
+        now = float(second)
+        _, left = pace.told(fraction, 0)
+        fraction += 0.05 * (1 - fraction)
+    assert left == pytest.approx(20, rel=0.1)
+
+
 def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -> None:
     (figure,) = select(["l2dct/fig2"])
     (claim,) = figure.claims

@@ -56,6 +56,8 @@ pub(super) struct World<'a> {
     /// Number of events at which open flows are looked at again, and the estimated end of the last flow.
     next_look: u64,
     last: Instant,
+    /// Of each flow that was open then, two earlier times and what had been acknowledged.
+    looks: BTreeMap<FlowId, [(Instant, u64); 2]>,
     /// Finite flows that are not known to be done, those included that applications have planned.
     pending: u64,
     /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
@@ -138,6 +140,7 @@ impl<'a> World<'a> {
             handled: 0,
             next_look: 0,
             last: Instant::ZERO,
+            looks: BTreeMap::new(),
             pending: 0,
             notice: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
