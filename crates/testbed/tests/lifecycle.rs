@@ -548,7 +548,9 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
         let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
         assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
         // Its own default, and that of the namespace without a record.
-        let named = text.matches(&format!(": the default is now {of_host}, because {expected} is not available")).count();
+        let named = text
+            .matches(&format!(": the default is now {of_host}, because {expected} is not available"))
+            .count();
         assert_eq!(named, 2, "{text}");
         for host in [&heir, &one, &other] {
             assert_eq!(host.default(), of_host);
