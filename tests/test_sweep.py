@@ -93,16 +93,15 @@ def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Comm
     grid = ("--grid", "load=0.6,0.2,0.4", "--grid", "switch.mark_above=5pkt,20pkt,9pkt")
     command = ("sweep", "small.toml", "--schemes", "tcp", *grid, "--seeds", "1", "--json", "--out")
     written = shortflow(*command, "written", "--zip", "load,switch.mark_above").document
-    assert [tuple(point["at"].values()) for point in written["points"]] == [
-        ("0.6", "5pkt"),
-        ("0.2", "20pkt"),
-        ("0.4", "9pkt"),
-    ]
+    at = [tuple(point["at"].values()) for point in written["points"]]
+    assert at == [("0.6", "5pkt"), ("0.2", "20pkt"), ("0.4", "9pkt")]
     in_order = [*command]
     in_order[5], in_order[7] = "load=0.2,0.4,0.6", "switch.mark_above=5pkt,9pkt,20pkt"
     assert shortflow(*in_order, "old", "--zip", "load,switch.mark_above").code == ExitCode.FINE
     assert shortflow(*command, "all").code == ExitCode.FINE
-    assert not any("--zip" in shortflow("report", store).stderr for store in ("written", "old", "all"))
+    in_step = Grid.parse([in_order[5], in_order[7]], zips=["load,switch.mark_above"])
+    api.sweep("small.toml", ["tcp"], in_step, 1, tables=True).save(tmp_path / "saved")
+    assert not any("--zip" in shortflow("report", store).stderr for store in ("written", "old", "all", "saved"))
     for store in ("written", "old", "all"):
         (log,) = (tmp_path / store / "run-logs").iterdir()
         kept = [line for line in log.read_bytes().splitlines(keepends=True) if b'"line":"claim"' not in line]

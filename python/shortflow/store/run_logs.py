@@ -36,8 +36,7 @@ _FLUSH_S = 1.0
 """Seconds until the file is made durable. A kill of the process loses nothing."""
 _CLAIM_S = 60.0
 """Age in seconds at which a claim is stale."""
-_RELEASED = 0.0
-"""Time of a released claim."""
+_RELEASED = 0.0  # time of a released claim
 _RENEW_S = 20.0
 """Interval in seconds for renewing claims."""
 
@@ -118,8 +117,7 @@ class RunLog:
         self._directory = store / RUN_LOGS
         self._file: int | None = None
         self.path = self._directory
-        self._size = 0
-        self._flushed_at = 0.0
+        self._size, self._flushed_at = 0, 0.0
         self._parts: set[str] = set()
         self._claimed: set[str] = set()
         self._claimed_at = 0.0
@@ -127,6 +125,8 @@ class RunLog:
 
     def add(self, result: Result) -> None:
         """Appends a finished run. An `OSError` names the file, which is then unchanged."""
+        if self._file is None:
+            self._claim([], _RELEASED)  # logs of earlier versions have no claims
         parts, line = self._split(result.provenance)
         if result.error:
             self._append(*parts, _Failed(*line, result.error_text))
