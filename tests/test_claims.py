@@ -335,10 +335,10 @@ def test_a_bug_of_a_recipe_is_no_lack_of_runs() -> None:
 
 def test_the_sentence_is_printed_from_what_is_compared() -> None:
     found = lab.change("l2dct", "dctcp", AFCT).at(load=(0.1, 0.2)).beyond(-0.4)
-    text = "afct_short_s with l2dct over that with dctcp at load 0.1 and 0.2: at most -32 % (printed: -40 %)"
+    text = "mean FCT of short flows, l2dct over dctcp at load 0.1 and 0.2: at most -32 % (printed: -40 %)"
     assert claim(found).tolerance == text
     near = lab.level("tcp", "query_time_s").at(workers=100).near(0.072)
-    assert claim(near).tolerance == "query_time_s with tcp at workers 100: 57.6 to 86.4 ms (printed: 72 ms)"
+    assert claim(near).tolerance == "query time with tcp at workers 100: 57.6 to 86.4 ms (printed: 72 ms)"
 
 
 def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_path: Path) -> None:

@@ -229,12 +229,11 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     found = made_survey({"0": {"pecn-pmark": 0.5, "fast": 0.5}, "1": {"fast": 0.5}}, [WORKLOADS["fast"]])
     first, other = found.views
     assert words.conclusions(first)[0] == (
-        "Mean FCT, short, on bursts to one host (3 cells). Alone the best: no scheme in any. Not told apart "
-        "from the best by so many seeds, as ties: 3 cells, 2 schemes in the median, most often with fast, "
-        "pecn-pmark (3). Undecided: none."
+        "Mean FCT, short, on bursts to one host (3 cells). Sole winners: none. Ties: 3 cells of 2 "
+        "schemes in the median, most often with fast, pecn-pmark (3). Undecided: none."
     )
     assert words.conclusions(other)[0] == (
-        "Mean FCT, short, on bursts to one host (3 cells). Alone the best: fast in 3 "
+        "Mean FCT, short, on bursts to one host (3 cells). Sole winners: fast in 3 "
         "(fast 20 at once, fast 50 at once, "
         "fast 100 at once). Undecided: none."
     )

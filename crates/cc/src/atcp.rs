@@ -68,9 +68,9 @@ keys! {
         pub t1: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
         /// bytes above which a flow has the low weight
         pub t2: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
-        /// how the weight falls between t1 and t2
+        /// fall of the weight between t1 and t2
         pub middle: Middle = "linear", Middle::WORDS;
-        /// what a mark does
+        /// effect of a mark
         pub base: Base = "tcp", Base::WORDS;
         /// weight of the newest window in alpha, where base is dctcp
         pub g: f64 = "0.0625", 0.0..=1.0;

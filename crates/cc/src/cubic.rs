@@ -37,15 +37,15 @@ keys! {
     /// CUBIC's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// how steeply the window returns, in segments per cubic second
+        /// steepness of the window's return, in segments per cubic second
         pub c: f64 = "0.4", 0.001..=1e6;
         /// share of the window that is kept after a loss
         pub beta: f64 = "0.7", 0.1..=0.99;
         /// share of the window that is kept after ECN-Echo
         pub beta_ecn: f64 = "0.7", 0.1..=0.99;
-        /// whether a flow that loses before its old maximum leaves room for others
+        /// true: a flow that loses before its old maximum leaves room for others
         pub fast_convergence: bool = "true", Flag;
-        /// whether the window is at least that of a TCP that decreases by beta
+        /// true: the window is at least that of a TCP that decreases by beta
         pub reno_friendly: bool = "true", Flag;
     }
 }

@@ -50,7 +50,7 @@ keys! {
     /// L2DCT's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// what the weight depends on
+        /// basis of the weight
         pub profile: Profile = "las", Profile::WORDS;
         /// largest weight, of a flow that has just started
         pub w_max: f64 = "2.5", 0.01..=100.0;

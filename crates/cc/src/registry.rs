@@ -218,7 +218,7 @@ fn sender_keys(host: Host) -> Vec<ParamInfo> {
                 "dupthresh",
                 DUPTHRESH_DEFAULT,
                 DUPTHRESH.shape(),
-                "duplicate ACKs, or segments SACKed above a hole, that tell of a loss: what is reordered further looks lost",
+                "duplicate ACKs, or segments SACKed above a hole, that signal a loss; packets reordered further look lost",
             ),
             ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
         ],

@@ -62,7 +62,7 @@ keys! {
         pub base_target: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// delay in queues that the target allows, with base_target=auto
         pub queueing: Span = "50us", POSITIVE_TIME;
-        /// what each switch adds to base_target, where that is given
+        /// addition of each switch to base_target, if base_target is given
         pub hop: Span = "0s", ANY_TIME;
         /// most that flow scaling adds to the target
         pub fs_range: Span = "100us", ANY_TIME;

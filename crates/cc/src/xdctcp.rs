@@ -53,7 +53,7 @@ keys! {
         pub ns: f64 = "0.3", 0.0..=0.5;
         /// share of alpha by which long flows reduce their window
         pub nl: f64 = "1", 0.5..=1.0;
-        /// how a flow is found to be short or long
+        /// rule that makes a flow short or long
         pub classify: Classify = "role", Classify::WORDS;
         /// bytes sent from which a flow is long, where its class does not say
         pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX;

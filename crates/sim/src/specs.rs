@@ -10,7 +10,7 @@ keys! {
     /// Switch ports.
     #[derive(Copy)]
     pub struct SwitchSpec {
-        /// what a port holds
+        /// capacity of a port
         pub buffer: Occupancy = required, OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = required, OCCUPANCY;
@@ -32,7 +32,7 @@ keys! {
         /// what small_queue and tcp.growth are unless given: linux: 2 and unless-held, as hosts are; fifo: 0 and always,
         /// a queue that a sender may fill
         pub model: HostModel = "linux", HostModel::WORDS;
-        /// what a port holds
+        /// capacity of a port
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = "unlimited", OCCUPANCY;
@@ -72,32 +72,32 @@ keys! {
         pub initial_rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// tick of the retransmission clock; 0ps for a continuous one
         pub clock_granularity: Span = "0ps", ANY_TIME;
-        /// how much later a tail loss probe of RACK leaves where one segment is out, for its ACK may be delayed;
+        /// extra delay a tail loss probe of RACK leaves where one segment is out, for its ACK may be delayed;
         /// auto: ack_delay where ACKs are delayed; Linux has rto_min
         pub tlp_ack_delay: Option<Span> = "auto", KeywordOr("auto", ANY_TIME);
-        /// how much later it leaves where more are out; Linux has two ticks of its clock
+        /// extra delay it leaves where more are out; Linux has two ticks of its clock
         pub tlp_slack: Span = "0s", ANY_TIME;
         /// segments per ACK; 1 turns delayed ACKs off
         pub ack_every: u32 = "1", 1..=64u32;
         /// longest time an ACK is delayed
         pub ack_delay: Span = "500us", POSITIVE_TIME;
-        /// whether the end of a message is acknowledged at once, as by the answer of an application
+        /// true: the end of a message is acknowledged at once, as by the answer of an application
         pub ack_message_end: bool = "false", Flag;
         /// first segments of a connection that are acknowledged one by one in spite of ack_every
         pub quick_acks: u32 = "0", 0..=1_000_000u32;
-        /// whether a segment that changes the ECN echo, or has CWR, is acknowledged at once
+        /// true: a segment that changes the ECN echo, or has CWR, is acknowledged at once
         pub ack_ecn_changes: bool = "false", Flag;
         /// receive window, in segments
         pub receive_window: f64 = "unlimited", SegmentWindow;
-        /// whether new connections exchange SYN and SYN-ACK first
+        /// true: new connections exchange SYN and SYN-ACK first
         pub handshake: bool = "false", Flag;
-        /// which ACKs with ECN-Echo may open the window: no one, yes: all but those that shrink it,
+        /// ACKs with ECN-Echo that may open the window; no: none, yes: all but those that shrink it,
         /// ns-2: all but the first after one without
         pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS;
         /// when windows grow: always; unless-held: not where the host's small queue kept the last flight from using them;
         /// cwnd-limited: only where the last flight has used them, as in Linux
         pub growth: Option<Growth> = "auto", KeywordOr("auto", Growth::WORDS);
-        /// whether an ACK of several segments opens the window as an ACK of each would
+        /// true: an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
     } in order {
         rto_min <= rto_max;

@@ -19,6 +19,7 @@ from shortflow.lab.quantity import (
     difference,
     drops_in_run,
     effect,
+    label,
     level,
     measure,
     pooled,

@@ -4,8 +4,10 @@ An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.
 numbers from any given runs and describes the comparison in words.
 """
 
+import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +19,7 @@ from shortflow.lab.condition import HALVED, Condition, Printed
 from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
+from shortflow.metrics.catalogue import STATISTICS, TASKS
 from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference, rank_correlation
 from shortflow.result import Result
 
@@ -266,7 +269,7 @@ def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
 
     names = _names(schemes)
     find = partial(_over_grid, study, {name: partial(read, scheme=name) for name in names})
-    text = f"{_called(metric)} with {_listed(names)}{_in(study)}"
+    text = f"{label(metric)} with {_listed(names)}{_in(study)}"
     name = metric if isinstance(metric, str) else ""
     return Quantity(text, _unit(metric), find, frozenset([study]), metric=name, schemes=names)
 
@@ -281,7 +284,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
 
     pairs = [(scheme, baseline) for scheme in _names(schemes) for baseline in _names(baselines)]
     reads = {f"{ours} over {theirs}": partial(read, scheme=ours, baseline=theirs) for ours, theirs in pairs}
-    text = f"{_called(metric)} with {_listed(_names(schemes))} over that with {_listed(_names(baselines))}{_in(study)}"
+    text = f"{label(metric)}, {_listed(_names(schemes))} over {_listed(_names(baselines))}{_in(study)}"
     return Quantity(text, RELATIVE, partial(_over_grid, study, reads), frozenset([study]), 0.0)
 
 
@@ -307,13 +310,13 @@ def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
         reads = {name: partial(read, scheme=name) for name in _names(schemes)}
         return _over_grid(study, reads, studies, where)
 
-    text = f"{_called(metric)} with {_listed(_names(schemes))} in {study} over that in {base}"
+    text = f"{label(metric)} with {_listed(_names(schemes))}, {study} over {base}"
     return Quantity(text, RELATIVE, find, frozenset([study, base]), 0.0)
 
 
 def _paired(data: Data, base: Data, scheme: str, metric: Metric, where: Mapping[str, Value]) -> Estimate:
     ours, theirs = (each.by_seed(scheme, metric, **where) for each in (data, base))
-    found = relative(ours, theirs, _called(metric), where)
+    found = relative(ours, theirs, label(metric), where)
     if isinstance(metric, Measure):
         return found
     bounds = [each.mean(scheme, metric, **where).lower_bound for each in (data, base)]
@@ -497,8 +500,17 @@ def _in(study: str) -> str:
     return f" in {study}" if study else ""
 
 
-def _called(metric: Metric) -> str:
-    return metric if isinstance(metric, str) else metric.name
+@functools.cache
+def label(metric: Metric) -> str:
+    """Label of a metric with its class or task."""
+    if isinstance(metric, Measure):
+        return metric.name
+    for pattern, statistic in STATISTICS.items():
+        form = pattern.replace("<class>", "(?P<flows>.+)").replace("<task>", f"(?P<task>{'|'.join(TASKS)})")
+        if found := re.fullmatch(form, metric):
+            task, flows = (found.groupdict().get(part, "") for part in ("task", "flows"))
+            return statistic.label.format(task=task, tasks=TASKS.get(task)) + f" of {flows} flows" * bool(flows)
+    return metric
 
 
 def _unit(metric: Metric) -> str:

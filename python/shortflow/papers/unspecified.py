@@ -11,11 +11,11 @@ INITIAL_WINDOW = lab.Choice(
     {str(segments): {"tcp.initial_window": segments} for segments in (2, 3, 4, 10)},
 )
 HANDSHAKE = lab.Choice(
-    "whether a connection begins with SYN and SYN-ACK",
+    "SYN and SYN-ACK at the start of a connection",
     {"off": {"tcp.handshake": "false"}, "on": {"tcp.handshake": "true"}},
 )
 MARKED_ACKS = lab.Choice(
-    "which ACKs that echo a mark may open the window: none, all but those that shrink it, all but the first of a run",
+    "ACKs with a mark that may open the window: none, all but those that shrink it, all but the first of a run",
     {rule: {"tcp.grow_on_marked_acks": rule} for rule in ("no", "yes", "ns-2")},
 )
 RTO_CLOCK = lab.Choice(

@@ -168,7 +168,7 @@ def settings_table(settings: Sequence[Setting], heading: str) -> Group:
     return _headed(heading, table)
 
 
-def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, str] = ("name", "what it is")) -> Group:
+def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, str] = ("name", "meaning")) -> Group:
     """Names with one line each."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column(head[0], no_wrap=True)

@@ -26,30 +26,26 @@ _LEAST = 1e-3
 
 TITLE = "Beyond the papers: who wins where"
 LEAD = (
-    f"{len(SCHEMES)} schemes on the main workload of each of the five papers and on four published distributions of "
-    "flow sizes, a table that none of the papers has."
+    f"{len(SCHEMES)} schemes on the main workload of each of the five papers, and on four published distributions of "
+    "flow sizes. None of the papers has this table."
 )
 READING = (
-    "A cell is a criterion at a level of a workload. In each, every scheme is held against the best of the others on "
-    "the same seeds: it may be the best unless another is significantly better, by t tests of the logarithms of times "
-    f"and rates and of the differences of shares, at a level of {100 * LEVEL:g} % divided by the number of the others "
-    "(Hsu's comparison with the best, with Bonferroni's correction). In each cell the best of the schemes that "
-    f"finished is then among those named with a confidence of {100 * (1 - LEVEL):g} %.",
-    f"A scheme is called alone the best ({ALONE}) where only it may be the best and that claim holds among all cells "
-    f"of both initial alphas, at a false discovery rate of {100 * LEVEL:g} % (Benjamini and Hochberg). Several names "
-    f"({TIED} in the tables of numbers), in the order of their means, are a tie: none of them can be told from the "
-    "best, which does not show that they are equal, and the more names, the less is known. A cell is undecided where "
-    "no scheme at all can be told from the best, and their number stands there, or where the claim of the only one "
-    "left, which is named, does not hold. All are alike where every scheme has the same values.",
-    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed: they count with their age at the end, "
-    "its times are lower bounds, and it can neither win nor tie nor beat another there.",
-    "Over ideal is the mean completion time of short flows over that under ideal SRPT of the same flows, on a fluid "
-    "link that loses nothing and knows all sizes. The goodput of long flows is their payload over the time that they "
-    "took, all of them together.",
-    "Every scheme has the parameters of its paper everywhere, but for the initial alpha, and none is tuned to a "
-    "workload. K, buffers, RTOmin and initial window belong to the workload and are the same for all; pFabric's own "
-    "paper has smaller buffers and a shorter RTO than any of them. xDCTCP is told the class of each flow and D2TCP its "
-    "deadline, as their papers want.",
+    "A cell is one criterion at one level of a workload. Each scheme is compared with the best of the others on the "
+    "same seeds (Hsu's comparison with the best). A scheme may be the best unless another is better by a one-sided "
+    f"paired t test at {100 * LEVEL:g} %, divided by the number of the others. Times and rates are compared by log "
+    "ratio, shares by difference.",
+    f"A sole winner ({ALONE}) is the only scheme that may be the best, at a false discovery rate of {100 * LEVEL:g} % "
+    f"over all cells of both initial alphas (Benjamini and Hochberg). Several names ({TIED} in the tables of numbers) "
+    "tie, in the order of their means. A tie does not show that schemes are equal. A cell is undecided if all schemes "
+    "may be the best (the cell has their number), or if a sole winner, which is named, fails the correction. All are "
+    "alike if every scheme has the same values.",
+    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed. These flows count with their age at "
+    "the end, so times are lower bounds, and the scheme neither wins nor ties nor beats another there.",
+    "Over ideal is the mean completion time of short flows relative to ideal SRPT on the same flows: a fluid link "
+    "without loss that knows all sizes. Goodput of long flows is their payload over their total time.",
+    "Every scheme has its paper's parameters, except for the initial alpha. No scheme is tuned to a workload. K, "
+    "buffers, RTOmin and initial window belong to the workload and are the same for all. pFabric's own paper has "
+    "smaller buffers and a shorter RTO. xDCTCP knows the class of each flow, and D2TCP the deadline.",
 )
 
 

@@ -57,9 +57,8 @@ def detectable(found: Survey) -> str:
     if not parts:
         return "No schemes tie."
     return (
-        f"With {found.seeds} seeds, and a level of {100 * LEVEL:g} % shared among so many schemes, small differences "
-        "stay unseen: to be told from the best, a scheme that ties would have to lie behind by, in the median, "
-        f"{'; '.join(parts)}."
+        f"{found.seeds} seeds and a level of {100 * LEVEL:g} % divided among {len(SCHEMES) - 1} others do not detect "
+        f"small differences. Median detectable difference of a tied scheme from the best: {'; '.join(parts)}."
     )
 
 
@@ -68,15 +67,12 @@ def _verdicts(where: str, cells: Cells) -> str:
     of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in Verdict}
     parts = [
         f"{where} ({_count(len(cells), 'cell', 'cells')}).",
-        f"Alone the best: {_alone(cells, of[Verdict.ALONE])}.",
+        f"Sole winners: {_alone(cells, of[Verdict.ALONE])}.",
     ]
     if ties := of[Verdict.TIE]:
         size = np.median([len(cells[place].best) for place in ties])
         often = _most_often({scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES})
-        parts.append(
-            f"Not told apart from the best by so many seeds, as ties: {_count(len(ties), 'cell', 'cells')}, {size:g} "
-            f"schemes in the median, {often}."
-        )
+        parts.append(f"Ties: {_count(len(ties), 'cell', 'cells')} of {size:g} schemes in the median, {often}.")
     if of[Verdict.ALIKE]:
         parts.append(f"All schemes are alike: {_names(of[Verdict.ALIKE])}.")
     parts.append(f"Undecided: {_names(of[Verdict.UNDECIDED]) or 'none'}.")
@@ -89,7 +85,7 @@ def _alone(cells: Cells, places: Sequence[Place]) -> str:
         winners.setdefault(cells[place].best[0], []).append(place)
     ordered = sorted(winners.items(), key=lambda each: -len(each[1]))
     alone = ", ".join(f"{scheme} in {len(of_scheme)} ({_names(of_scheme)})" for scheme, of_scheme in ordered)
-    return alone or "no scheme in any"
+    return alone or "none"
 
 
 def _most_often(counts: Mapping[str, int]) -> str:

@@ -37,7 +37,7 @@ keys! {
     pub struct Params {
         /// wait that is acceptable for longer than an interval
         pub target: Span = "5ms", POSITIVE_TIME;
-        /// how long waits may be above the target: about the largest round-trip time
+        /// longest time of waits above the target: about the largest round-trip time
         pub interval: Span = "100ms", POSITIVE_TIME;
         /// mark ECN-capable packets; false: drop them
         pub ecn: bool = "true", Flag;

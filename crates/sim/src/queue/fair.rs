@@ -34,7 +34,7 @@ keys! {
     pub struct Params {
         /// bytes that a flow may send per turn
         pub quantum: Bytes = "1500B", Bytes::new(64)..=Bytes::new(65_500);
-        /// what is compared with the marking threshold: the backlog of the port or of the flow, or a packet's wait
+        /// compared with the marking threshold: the backlog of the port or of the flow, or a packet's wait
         pub ecn: Scope = "port", Scope::WORDS;
     }
 }

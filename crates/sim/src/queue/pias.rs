@@ -36,7 +36,7 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// what is compared with the marking threshold: the backlog of the port or of the packet's queue, or a packet's
+        /// compared with the marking threshold: the backlog of the port or of the packet's queue, or a packet's
         /// wait
         pub ecn: Scope = "port", Scope::WORDS;
     }

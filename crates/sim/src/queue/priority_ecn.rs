@@ -47,7 +47,7 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// which packet is marked: the arriving one, or the one with the lowest priority (pMark)
+        /// marked packet: the arriving one, or the one with the lowest priority (pMark)
         pub mark: Marked = "arriving", Marked::WORDS;
     }
 }

@@ -28,7 +28,7 @@ keys! {
         corrupt: f64 = "0", 0.0..=0.9;
         /// probability that a packet arrives later than those behind it
         reorder: f64 = "0", 0.0..=1.0;
-        /// how much later
+        /// extra delay
         reorder_delay: Span = "0s", ANY_TIME;
         /// probability that a data packet is marked
         mark: f64 = "0", 0.0..=1.0;

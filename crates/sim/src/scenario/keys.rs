@@ -7,7 +7,7 @@ keys! {
     /// The keys outside any table.
     pub(super) struct RunKeys {
         /// one line on what the scenario is
-        pub title: String = required, Text::Line("what the scenario is");
+        pub title: String = required, Text::Line("description");
         /// arrivals stop and time-based metrics end here
         pub duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
@@ -27,7 +27,7 @@ keys! {
         pub ports: Option<Vec<String>> = optional, PORTS;
         /// sampling interval
         pub sample_every: Option<Span> = "off", KeywordOr("off", POSITIVE_TIME);
-        /// whether flows that start in the drain, as load for those that count, leave rows in a table of their own
+        /// true: flows that start in the drain, as load for measured flows, have rows in a table of their own
         pub drain_flows: bool = "false", Flag;
     }
 }

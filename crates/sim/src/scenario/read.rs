@@ -14,13 +14,13 @@ const TABLES: &[Table] = &[
     Table { name: "switch", summary: "ports of every switch", parameters: SwitchSpec::parameters },
     Table { name: "host", summary: "ports of every host", parameters: HostSpec::parameters },
     Table { name: "tcp", summary: "TCP of every host", parameters: TcpSpec::parameters },
-    Table { name: "measure", summary: "what is recorded", parameters: MeasureKeys::parameters },
+    Table { name: "measure", summary: "recorded data", parameters: MeasureKeys::parameters },
 ];
 
 /// One table or several: there may be any number of faults.
 const FAULTS: Table = Table {
     name: "faults",
-    summary: "what goes wrong; one table, or several as [[faults]]",
+    summary: "faults of links; one table, or several as [[faults]]",
     parameters: FaultKeys::parameters,
 };
 

@@ -85,7 +85,7 @@ keys! {
     /// How senders set the priority of their packets.
     #[derive(Copy)]
     pub struct PriorityRule {
-        /// what the priority of a packet is made from
+        /// source of a packet's priority
         pub by: By = "none", By::WORDS;
         /// bytes sent at which a flow falls one level, with by=levels
         pub thresholds: Thresholds = "10KB,100KB,1MB,10MB", Rising;

@@ -36,9 +36,9 @@ keys! {
         collector: HostSet = required, Hosts;
         /// hosts that mappers read from; unless given, their input is on the spot
         storage: Option<HostSet> = optional, Hosts;
-        /// what a mapper reads from storage
+        /// data that a mapper reads from storage
         input: Bytes = "8MB", ANY_SIZE;
-        /// what a reducer sends to the collector
+        /// data that a reducer sends to the collector
         result: Bytes = "1MB", ANY_SIZE;
         /// computing time of a mapper
         map: Span = "0s", ANY_TIME;

@@ -9,7 +9,7 @@ keys! {
     struct RoundKeys {
         /// when the first one begins
         at: Span = "0s", ANY_TIME;
-        /// how many there are, one after the other; none begins after the end of arrivals
+        /// number of repetitions, one after the other; none begins after the end of arrivals
         repeat: u32 = "1", 1..=1_000_000u32;
         /// from the end of one to the beginning of the next
         think: Span = "0s", ANY_TIME;

@@ -25,8 +25,8 @@ keys! {
         file: String = required, Text::FlowFile;
         /// class of rows that name none
         class: String = "short", Text::Name;
-        /// whether each flow has a connection of its own, or those of the entry between two hosts share one
-        /// (persistent), or those of all entries that say shared
+        /// new: a connection for each flow; persistent: flows of the entry between two hosts share one; shared: so do
+        /// flows of all entries that say shared
         connections: Connections = "new", Connections::WORDS;
     }
 }

@@ -38,9 +38,9 @@ keys! {
         start: Span = "0s", ANY_TIME;
         /// mean time from a page to the next request, exponentially distributed
         think: Span = required, POSITIVE_TIME;
-        /// what a client sends to ask for a page
+        /// request of a client for a page
         request: Bytes = "1KB", ANY_SIZE;
-        /// what a web server sends to ask a database
+        /// request of a web server to a database
         query: Bytes = "1KB", ANY_SIZE;
         /// time allowed for a page, from its request on
         page_deadline: Option<Span> = optional, POSITIVE_TIME;
@@ -63,7 +63,7 @@ struct Service {
 
 fn parameters() -> Vec<ParamInfo> {
     let shape = Shape::Table(Messages::parameters);
-    let answer = ParamInfo::new("answer", ParamInfo::REQUIRED, shape, "what a database answers");
+    let answer = ParamInfo::new("answer", ParamInfo::REQUIRED, shape, "answer of a database");
     [WebKeys::parameters(), vec![answer], Messages::parameters()].concat()
 }
 

@@ -7,7 +7,7 @@ CHOICES = {
     "initial-window": INITIAL_WINDOW,
     "handshake": HANDSHAKE,
     "recovery": lab.Choice(
-        "how TCP, DCTCP and ATCP recover from losses",
+        "loss recovery of TCP, DCTCP and ATCP",
         {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
     ),
     "large-flows": lab.Choice(
@@ -19,14 +19,14 @@ CHOICES = {
         {size: {"tcp.receive_window": size, "tcp.initial_ssthresh": size} for size in ("unlimited", "20pkt")},
     ),
     "background": lab.Choice(
-        "which of the reducers a background flow from the core goes to",
+        "reducers that get a background flow from the core",
         {"every": {"traffic.2.flows": 8}, "one": {"traffic.2.flows": 1}},
     ),
     "rto-min": lab.Choice(
         "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
     ),
     "buffer": lab.Choice(
-        "what a bottleneck's port holds",
+        "buffer of a bottleneck's port",
         {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")},
     ),
 }

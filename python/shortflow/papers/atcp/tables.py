@@ -122,7 +122,7 @@ table1 = lab.Figure(
         "2.8 < 2.9 s)",
     ).says(
         "denser traffic lengthens all medians",
-        lab.computed("each median over that without the added class", _denser).at_least(1.0),
+        lab.computed("each median over the median without the added class", _denser).at_least(1.0),
     ),
     lab.paper("atcp/table1-small-gain-range", "ratio", {"min": 0.1, "max": 0.13}, "Sec. VII-B").says(
         "small flows gain 10 to 13 % in every row (9 to 13 % in the table)",

@@ -19,7 +19,7 @@ CHOICES = {
         {"baselines": {"tcp.ack_every": 2}, "nobody": {"tcp.ack_every": 1}},
     ),
     "receive-window": lab.Choice(
-        "what a connection may have in flight whatever its window, in whole segments",
+        "most data in flight of a connection, in whole segments",
         {
             "64KiB": {"tcp.receive_window": "44pkt"},
             "128KiB": {"tcp.receive_window": "89pkt"},
@@ -27,7 +27,7 @@ CHOICES = {
         },
     ),
     "host-queue": lab.Choice(
-        "what a server's own port holds: all, or as much as a switch's",
+        "buffer of a server's own port: unlimited, or a switch port's",
         {"unlimited": {"host.buffer": "unlimited"}, "100KB": {"host.buffer": "100KB"}},
     ),
     "rto-clock": RTO_CLOCK,

@@ -102,7 +102,7 @@ fig12 = lab.Figure("fast/fig12", "Fig. 12", "Query time over the segment size", 
         "with 40 workers packets of 1000 bytes avoid loss and are fastest",
         _best(40).near(1000),
         lab.computed(
-            "time of the fastest size with 40 workers over that of 1500 bytes", _gain, lab.RELATIVE, 0.0
+            "time of the fastest size with 40 workers over the time of 1500 bytes", _gain, lab.RELATIVE, 0.0
         ).at_most(-0.3),
     ),
     lab.paper("fast/fig12-large-n-smaller-better", "shape", "best segment size falls with N").says(

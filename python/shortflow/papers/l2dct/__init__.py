@@ -31,7 +31,7 @@ CHOICES = {
         },
     ),
     "bytes": lab.Choice(
-        "whether buffer and K count packets or bytes",
+        "unit of buffer and K",
         {
             "packets": {"switch.buffer": "250pkt", "switch.mark_above": "20pkt"},
             "bytes": {"switch.buffer": "375KB", "switch.mark_above": "30KB"},

@@ -31,7 +31,7 @@ BOTH = {"loads": LOADS, "larger_w_min": LARGER_W_MIN}
 
 def with_larger_w_min(metric: str) -> lab.Quantity:
     """Paired relative difference of L2DCT with a larger w_min from DCTCP."""
-    return lab.change("l2dct", "dctcp", metric, "larger_w_min").over("load").called(f"{metric} with w_min = 0.3")
+    return lab.change("l2dct", "dctcp", metric, "larger_w_min").over("load").called(f"{lab.label(metric)}, w_min 0.3")
 
 
 OVER_DCTCP = lab.change("l2dct", "dctcp", AFCT)

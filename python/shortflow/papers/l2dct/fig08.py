@@ -79,7 +79,7 @@ def recovered_share(result: Result) -> float:
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
-@lab.measure("queue half a second after the burst over that before, less 1")
+@lab.measure("queue half a second after the burst over the queue before, less 1")
 def queue_after(result: Result) -> float:
     """Means over 300 ms."""
     start, end = _burst(result)

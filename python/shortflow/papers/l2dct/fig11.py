@@ -53,7 +53,7 @@ fig11 = lab.Figure(
 ).decides(
     lab.paper("l2dct/fig11b-s1-higher", "ordering", "S1 goodput: L2DCT > DCTCP, TCP").says(
         "S1 gets more with L2DCT than with TCP or DCTCP",
-        lab.computed("S1's goodput with the others over that with l2dct", _below_l2dct).below(),
+        lab.computed("S1's goodput, the others over l2dct", _below_l2dct).below(),
         because="what S1 gets under drop-tail TCP hangs on the rhythm of the starts",
     ),
     lab.paper(

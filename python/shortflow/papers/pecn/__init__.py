@@ -12,11 +12,11 @@ CHOICES = {
     "marked-acks": MARKED_ACKS,
     "rto-clock": RTO_CLOCK,
     "recovery": lab.Choice(
-        "how TCP and the others recover from losses",
+        "loss recovery of all schemes",
         {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
     ),
     "priority": lab.Choice(
-        "what pECN's priority is made from: Sec. 4.2 allows both, Sec. 5.1 takes the size",
+        "source of pECN's priority: Sec. 4.2 allows both, Sec. 5.1 takes the size",
         {"size": {"priority.by": "size"}, "deadline": {"priority.by": "deadline"}},
     ),
     "jitter": lab.Choice(

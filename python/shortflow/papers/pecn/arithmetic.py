@@ -37,7 +37,7 @@ delays = lab.Figure("pecn/delays", "Sec. 1", "What a queue costs").decides(
     lab.paper("pecn/sec1-full-buffer-delay", "numeric", {"one_hop_ms": 4.0, "five_hops_ms": 20.0}).says(
         "a full buffer of 512 KB at 1 Gbps costs about 4 ms, five of them 20 ms",
         lab.computed(
-            "wait in 512 KB over that printed",
+            "wait in 512 KB over the printed wait",
             lambda: {
                 name: wait / paper for (name, wait), paper in zip(_waiting(512e3).items(), (4e-3, 20e-3), strict=True)
             },

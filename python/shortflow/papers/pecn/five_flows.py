@@ -149,7 +149,7 @@ fig4 = lab.Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"ru
     ),
     lab.paper("pecn/fig4-cwnd-evolution", "shape", "rise, peak, decline; above DCTCP most of the time").says(
         "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
-        lab.computed("mean window of the flow with d2tcp over that with dctcp", _window_ratio).at_least(1.5),
+        lab.computed("mean window of the flow, d2tcp over dctcp", _window_ratio).at_least(1.5),
         lab.computed("share of runs whose exponent falls from above to below 1", _crossing).at_least(0.5),
         because="the window is larger, but the flow never gets ahead of its deadline",
     ),

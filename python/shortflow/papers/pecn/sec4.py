@@ -99,7 +99,7 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
             raise TooLittle(f"{column}: is zero for the {theirs} flow, so nothing can be relative to it")
         return found
 
-    text = f"{column} of the {ours} flow over that of the {theirs} one of {second}"
+    text = f"{column} of the {ours} flow over the {theirs} one of {second}"
     return lab.computed(text, relative, lab.RELATIVE, 0.0)
 
 

@@ -110,5 +110,5 @@ def _over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
 
 
 TCP_WORST = lab.computed(
-    f"{AFCT} of every other scheme over that of tcp wherever tcp has timeouts", _over_tcp, lab.RELATIVE, 0.0
+    "mean FCT of short flows, every other scheme over tcp wherever tcp has timeouts", _over_tcp, lab.RELATIVE, 0.0
 ).below()

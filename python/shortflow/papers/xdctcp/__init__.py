@@ -9,8 +9,8 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "start-offsets": lab.Choice(
-        "by how much a seed moves the clock of each query and short sender: up to a round trip, not at all, or by any "
-        "part of its period",
+        "largest delay of the clock of each query and short sender, drawn by the seed: a round trip, none, or a whole "
+        "period",
         {
             name: {"traffic.1.jitter": query, "traffic.2.jitter": short}
             for name, query, short in (

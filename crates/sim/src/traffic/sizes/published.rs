@@ -65,7 +65,7 @@ impl Published {
 keys! {
     /// Keys of a name.
     struct PublishedKeys {
-        /// which distribution
+        /// name of the distribution
         name: &'static Published = required, OneOf(&choices());
         /// sizes up to this one do not occur
         min: Option<Bytes> = optional, ANY_SIZE;
