@@ -43,9 +43,9 @@ keys! {
         pub beta: f64 = "0.7", 0.1..=0.99;
         /// share of the window that is kept after ECN-Echo
         pub beta_ecn: f64 = "0.7", 0.1..=0.99;
-        /// true: a flow that loses before its old maximum leaves room for others
+        /// a flow that loses before its old maximum leaves room for others
         pub fast_convergence: bool = "true", Flag;
-        /// true: the window is at least that of a TCP that decreases by beta
+        /// the window is at least that of a TCP that decreases by beta
         pub reno_friendly: bool = "true", Flag;
     }
 }

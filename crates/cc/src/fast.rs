@@ -57,7 +57,7 @@ keys! {
         pub w_min: f64 = "2", 1.0..=100.0;
         /// payload of the smallest segment
         pub min_segment: Bytes = "100B", Bytes::new(1)..=Bytes::new(65_000);
-        /// true: the sender waits for room for a whole segment
+        /// the sender waits for room for a whole segment
         pub nagle: bool = "false", Flag;
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0;

@@ -72,24 +72,24 @@ keys! {
         pub initial_rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// tick of the retransmission clock; 0ps for a continuous one
         pub clock_granularity: Span = "0ps", ANY_TIME;
-        /// extra delay a tail loss probe of RACK leaves where one segment is out, for its ACK may be delayed;
+        /// extra delay of RACK's tail loss probe if one segment is out, whose ACK may be delayed;
         /// auto: ack_delay where ACKs are delayed; Linux has rto_min
         pub tlp_ack_delay: Option<Span> = "auto", KeywordOr("auto", ANY_TIME);
-        /// extra delay it leaves where more are out; Linux has two ticks of its clock
+        /// extra delay of the tail loss probe if more segments are out; Linux has two ticks of its clock
         pub tlp_slack: Span = "0s", ANY_TIME;
         /// segments per ACK; 1 turns delayed ACKs off
         pub ack_every: u32 = "1", 1..=64u32;
         /// longest time an ACK is delayed
         pub ack_delay: Span = "500us", POSITIVE_TIME;
-        /// true: the end of a message is acknowledged at once, as by the answer of an application
+        /// the end of a message is acknowledged at once, as by the answer of an application
         pub ack_message_end: bool = "false", Flag;
         /// first segments of a connection that are acknowledged one by one in spite of ack_every
         pub quick_acks: u32 = "0", 0..=1_000_000u32;
-        /// true: a segment that changes the ECN echo, or has CWR, is acknowledged at once
+        /// a segment that changes the ECN echo, or has CWR, is acknowledged at once
         pub ack_ecn_changes: bool = "false", Flag;
         /// receive window, in segments
         pub receive_window: f64 = "unlimited", SegmentWindow;
-        /// true: new connections exchange SYN and SYN-ACK first
+        /// new connections exchange SYN and SYN-ACK first
         pub handshake: bool = "false", Flag;
         /// ACKs with ECN-Echo that may open the window; no: none, yes: all but those that shrink it,
         /// ns-2: all but the first after one without
@@ -97,7 +97,7 @@ keys! {
         /// when windows grow: always; unless-held: not where the host's small queue kept the last flight from using them;
         /// cwnd-limited: only where the last flight has used them, as in Linux
         pub growth: Option<Growth> = "auto", KeywordOr("auto", Growth::WORDS);
-        /// true: an ACK of several segments opens the window as an ACK of each would
+        /// an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
     } in order {
         rto_min <= rto_max;

@@ -42,7 +42,7 @@ const FLOWS: [Declared; 24] = [
     ("ideal_fct_s", "real", true, "the completion time in an empty network with an unlimited window"),
     ("slowdown", "real", true, "fct_s over ideal_fct_s"),
     ("deadline_s", "real", true, "time allowed from start to finish"),
-    ("missed", "flag", true, "true if the deadline was missed; empty while open"),
+    ("missed", "flag", true, "the deadline was missed; empty while open"),
     ("retransmits", "small", false, "segments retransmitted, needed or not"),
     ("measured_retransmits", "small", false, "those of them within the measured time"),
     ("timeouts", "small", false, "retransmission timeouts"),
@@ -80,7 +80,7 @@ const TASKS: [Declared; 10] = [
     ("time_s", "real", true, "the time between them"),
     ("flows", "small", false, "number of its flows"),
     ("deadline_s", "real", true, "time allowed from start to finish"),
-    ("missed", "flag", true, "true if the deadline was missed; empty while open"),
+    ("missed", "flag", true, "the deadline was missed; empty while open"),
     ("part_of", "count", true, "row of the task that it is part of"),
 ];
 const SAMPLES: [Declared; 4] = [

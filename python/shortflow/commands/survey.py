@@ -54,7 +54,7 @@ def _tables(found: Survey, workloads: Sequence[str]) -> Iterator[RenderableType]
     for view in found.views:
         yield Text("\n".join([f"With initial {view.label}:", *words.conclusions(view), ""]))
     if effects := words.alpha_effects(found):
-        yield Text("\n".join(["What the initial alpha changes:", *effects, ""]))
+        yield Text("\n".join(["Effects of the initial alpha:", *effects, ""]))
     sections = [*(matrix(view, narrow=True) for view in found.views), standings(found)]
     sections += [numbers(view, workload) for workload in workloads for view in found.views]
     yield stacked(*(table for section in sections for table in lay_out(section)))

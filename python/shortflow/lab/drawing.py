@@ -138,4 +138,4 @@ def _in_unit(unit: str, rows: Sequence[Row]) -> Beside:
         )
         for row in rows
     ]
-    return Beside(f"What the paper prints, and what we measure{f': {label}' if label else ''}", label, shown)
+    return Beside(f"Printed and measured{f': {label}' if label else ''}", label, shown)

@@ -34,7 +34,7 @@ def standings(found: Survey) -> Section:
         for name, summary in (("median", np.median), ("worst", np.max)):
             header = "\n".join([name, "over ideal", view.label])
             columns.append(Column(header, [_summary(summary, each) for each in far]))
-    return Section("Who wins how often (alone + tied)", [Column("scheme", list(SCHEMES))], columns)
+    return Section("Wins by scheme (alone + tied)", [Column("scheme", list(SCHEMES))], columns)
 
 
 def matrix(view: View, *, narrow: bool = False) -> Section:
@@ -50,7 +50,7 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
     best = [_least_distance(view, place) for place in view.places]
     columns.append(Column("best\nover\nideal", [NOTHING if value is None else number(value) for value in best]))
     legend = f" ({ALONE}: alone the best, +3: three more tie, ?: undecided)" if narrow else ""
-    return Section(f"Who wins where, {view.label}{legend}", [lead], columns)
+    return Section(f"Winners, {view.label}{legend}", [lead], columns)
 
 
 def numbers(view: View, name: str) -> Section:

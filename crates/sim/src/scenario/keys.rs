@@ -27,7 +27,7 @@ keys! {
         pub ports: Option<Vec<String>> = optional, PORTS;
         /// sampling interval
         pub sample_every: Option<Span> = "off", KeywordOr("off", POSITIVE_TIME);
-        /// true: flows that start in the drain, as load for measured flows, have rows in a table of their own
+        /// flows that start in the drain, as load for measured flows, have rows in a table of their own
         pub drain_flows: bool = "false", Flag;
     }
 }

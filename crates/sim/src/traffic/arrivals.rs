@@ -29,7 +29,7 @@ keys! {
         /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
         /// the link to the receiver, or of the links to all receivers together
         load: Option<f64> = optional, Positive(10.0);
-        /// true: load counts the headers of packets, as links do; false: payload alone
+        /// load counts the headers of packets, as links do, not payload alone
         load_with_headers: bool = "false", Flag;
         /// flows per second, instead of load
         rate_per_s: Option<f64> = optional, Positive(1e10);

@@ -30,7 +30,7 @@ keys! {
         stop: Option<Span> = optional, ANY_TIME;
         /// each flow starts and stops later by this times the number of the sending host
         stagger: Span = "0s", ANY_TIME;
-        /// true: the senders are the receivers too, each of one other, in a random order
+        /// the senders are the receivers too, each of one other, in a random order
         permutation: bool = "false", Flag;
         /// name of the traffic class in results
         class: String = "long", Text::Name;

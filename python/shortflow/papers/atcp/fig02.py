@@ -126,7 +126,7 @@ fig2 = lab.Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace"
     draws=[_distribution],
 )
 classes = lab.Figure(
-    "atcp/sec5d", "Secs. V-C, V-D", "Who gains, and who pays", {"chain": CHAIN, "sloped": SLOPED}
+    "atcp/sec5d", "Secs. V-C, V-D", "Gains and costs by size", {"chain": CHAIN, "sloped": SLOPED}
 ).decides(
     lab.paper("atcp/sec5d-no-starvation", "ratio", {"ratio": 1.0}, "Sec. V-D").says(
         "on the same trace large flows take as long as under TCP",

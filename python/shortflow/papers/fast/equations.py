@@ -127,7 +127,7 @@ marking = lab.Figure("fast/eq1-3", "Sec. 3.1, Eqs. 1-3", "The congestion estimat
         "DCTCP removes alpha/2 of its window, but keeps two segments", lab.equal(_dctcp_cut)
     ),
 )
-capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "How many flows of two segments fit").decides(
+capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "Number of flows of two segments").decides(
     lab.paper(
         "fast/eq4-critical-window", "equation", {"formula": "W* = (C*RTT + K)/(N*MSS)", "check_N10": 2.8333}, "Eq. 4"
     ).says(

@@ -114,7 +114,7 @@ fig12 = lab.Figure("fast/fig12", "Fig. 12", "Query time over the segment size", 
     draws=[_draw],
 )
 fitting = lab.Figure(
-    "fast/sec32-fit", "Sec. 3.2", "How many flows fit without loss", {"fitting": FITTING, "incast": INCAST}
+    "fast/sec32-fit", "Sec. 3.2", "Number of flows without loss", {"fitting": FITTING, "incast": INCAST}
 ).decides(
     lab.paper(
         "fast/sec32-smaller-mss-scales", "shape", {"n_max_1500": 37.5, "n_max_1000": 56.25, "n_max_500": 112.5}

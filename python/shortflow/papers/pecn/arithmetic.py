@@ -33,7 +33,7 @@ eq1 = lab.Figure("pecn/eq1", "Eq. 1", "The lower bound of the marking threshold"
         lab.equal(lambda: {"bound_kb": (threshold_bound(10e9 * 200e-6 / 8) / 1e3, 250 / 7)}),
     )
 )
-delays = lab.Figure("pecn/delays", "Sec. 1", "What a queue costs").decides(
+delays = lab.Figure("pecn/delays", "Sec. 1", "Delay of a full queue").decides(
     lab.paper("pecn/sec1-full-buffer-delay", "numeric", {"one_hop_ms": 4.0, "five_hops_ms": 20.0}).says(
         "a full buffer of 512 KB at 1 Gbps costs about 4 ms, five of them 20 ms",
         lab.computed(
@@ -48,7 +48,7 @@ delays = lab.Figure("pecn/delays", "Sec. 1", "What a queue costs").decides(
         lab.equal(lambda: {n: (w, e) for (n, w), e in zip(_waiting(30e3).items(), (240e-6, 1.2e-3), strict=True)}),
     ),
 )
-fig1 = lab.Figure("pecn/fig1", "Fig. 1", "What two levels of aggregation leave for a query").decides(
+fig1 = lab.Figure("pecn/fig1", "Fig. 1", "Time for a query below two levels of aggregation").decides(
     lab.paper("pecn/fig1-query-deadline", "numeric", {"query_deadline_ms": 10}, "Fig. 1, Sec. 3.1").says(
         "of 300 ms a query has 10 ms", lab.equal(lambda: {"query_deadline_ms": (_query_deadline_ms(), 10.0)})
     )

@@ -154,7 +154,7 @@ marking = lab.Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MA
         ),
     )
 )
-dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Who is sent first", {"runs": ORDER}).decides(
+dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Order of departures", {"runs": ORDER}).decides(
     lab.paper(
         "pecn/sec42-dequeue-policy", "equation", "non-increasing priority among packets present at each dequeue"
     ).says(
