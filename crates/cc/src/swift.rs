@@ -43,7 +43,7 @@ use shortflow_units::{Bytes, Instant, Span};
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "swift",
-    summary: "keeps the delay of the fabric and that of the hosts at a target each; paces below one segment",
+    summary: "keeps the delays of the fabric and of the hosts at a target each; paces below one segment",
     source: "Swift, SIGCOMM 2020",
     host: Host::Tcp,
     recovery: Recovery::Sack,

@@ -14,7 +14,7 @@ keys! {
         pub buffer: Occupancy = required, OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = required, OCCUPANCY;
-        /// memory that the ports of a switch share, each holding at most memory_alpha times what is free;
+        /// memory that the ports of a switch share, each holding at most memory_alpha times the free memory;
         /// static: each port has its buffer to itself
         pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
         /// alpha of the dynamic threshold, where memory is shared

@@ -69,7 +69,7 @@ const FLOWS: [Declared; 24] = [
         false,
         "time in which the sender had more to send while its host's small queue was full",
     ),
-    ("task", "count", true, "row in the table of tasks of what it is part of"),
+    ("task", "count", true, "row of its task in the table of tasks"),
 ];
 const TASKS: [Declared; 10] = [
     ("id", "count", false, "number of the row"),
@@ -89,9 +89,9 @@ const SAMPLES: [Declared; 4] = [
         "kind",
         "text",
         false,
-        "`queue_pkt`, `queue_bytes` of a measured port, `throughput_bps` of a class since the sample before; \
-         of a backlogged flow `flow_throughput_bps` since the sample before, `cwnd_seg` where it has a window, \
-         `rate_bps` where it paces at one, and the law's `alpha` where it has one",
+        "`queue_pkt`, `queue_bytes` of a measured port; `throughput_bps` of a class since the previous sample. \
+         Backlogged flows have `flow_throughput_bps` since the previous sample, and `cwnd_seg`, `rate_bps` and \
+         the law's `alpha`, if any",
     ),
     ("subject", "text", false, "port, class or flow"),
     ("value", "real", false, "the number"),

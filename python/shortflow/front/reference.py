@@ -112,10 +112,10 @@ def columns(name: str) -> str:
 
 def metrics() -> str:
     """All metrics with units."""
-    bins = ", ".join(f"`{name}` ({what})" for name, what in SIZES.items())
+    bins = "\n".join(f"- `{name}`: {what}" for name, what in SIZES.items())
     head = (
-        "`<class>` is a class of flows, `<task>` is query, job, shuffle or request, "
-        f"and `<bin>` a range of flow sizes: {bins}; classes have the first five alone.\n\n"
+        "`<class>` is a class of flows, and `<task>` is query, job, shuffle or request. "
+        f"`<bin>` is a range of flow sizes. Classes have the first five alone.\n\n{bins}\n\n"
     )
     rows = [(f"`{name}`", each.unit or "none", each.about) for name, each in STATISTICS.items()]
     return head + _table(("name", "unit", "meaning"), rows)

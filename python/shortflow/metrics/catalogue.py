@@ -255,7 +255,7 @@ FCT = {
     for percent in PERCENTILES
 }
 """Percentiles of the completion time."""
-SLOWDOWN = OF_CLASS.has("slowdown_<class>", "slowdown", "x", "completion time over that in an empty network: mean")(
+SLOWDOWN = OF_CLASS.has("slowdown_<class>", "slowdown", "x", "completion time relative to an empty network: mean")(
     lambda flows: flows.slowdowns.mean
 )
 SLOWDOWNS = {

@@ -298,7 +298,7 @@ def _slowdown(study: Results, flow_class: str, pools: Pools) -> Plot:
         for title, name in (("mean", "mean"), ("99th percentile", "p99"))
     ]
     caption = (
-        f"Slowdown of {flow_class} flows: the completion time over that in an empty network. Each mark is about a "
+        f"Slowdown of {flow_class} flows: the completion time relative to an empty network. Each mark is about a "
         f"tenth of the flows of all seeds ({_pooled(study)}), all of one size together, at its median size."
     )
     heading = f"Slowdown of {flow_class} flows by size"

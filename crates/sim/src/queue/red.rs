@@ -79,7 +79,7 @@ keys! {
         pub gentle: bool = "true", Flag;
         /// mark ECN-capable packets; false: drop them
         pub ecn: bool = "true", Flag;
-        /// space marks evenly; false: each packet by itself, so that the share of marks is the probability
+        /// space marks evenly; false: each packet independently, so the share of marks is the probability
         pub spread: bool = "true", Flag;
     }
 }

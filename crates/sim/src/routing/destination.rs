@@ -11,7 +11,7 @@ use shortflow_units::Instant;
 /// Registry entry.
 pub const INFO: RoutingInfo = RoutingInfo {
     name: "destination",
-    summary: "the number of the destination modulo that of the paths chooses",
+    summary: "the number of the destination modulo the number of paths chooses",
     source: "",
     reorders: false,
 };

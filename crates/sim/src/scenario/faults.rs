@@ -32,7 +32,7 @@ keys! {
         reorder_delay: Span = "0s", ANY_TIME;
         /// probability that a data packet is marked
         mark: f64 = "0", 0.0..=1.0;
-        /// when the links fail; what is queued for them or on them is lost
+        /// when the links fail; packets queued for them or on them are lost
         down_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
         /// when they are back
         up_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);

@@ -12,9 +12,8 @@ keys! {
         pub duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
         pub warmup: Span = "0s", ANY_TIME;
-        /// after duration the run goes on until every finite flow is done, but no longer than this; unless given, the
-        /// longest of duration, 4 tcp.initial_rto and two timeouts in a row with what follows them, but for the latter no
-        /// more than 16 tcp.rto_min, in which four fit
+        /// after duration the run goes on until every finite flow is done, for at most this time. The default is the
+        /// longest of duration, 4 tcp.initial_rto, and two timeouts in a row with their recovery (at most 16 tcp.rto_min)
         pub drain: Option<Span> = optional, ANY_TIME;
     }
 }

@@ -51,7 +51,7 @@ const KINDS: &[Kind<Read>] = &[
     },
     Kind {
         name: "log-normal",
-        summary: "of very different lengths: the logarithm is normally distributed",
+        summary: "very uneven: the logarithm is normally distributed",
         source: "ATCP, Wu et al., Fig. 3(d): 80 % from 0.4 to 40 ms, which is sigma = 1.8",
         parameters: LogNormal::parameters,
         read: |reader| LogNormal::read(reader).map(InterArrival::LogNormal),

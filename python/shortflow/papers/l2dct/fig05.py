@@ -29,7 +29,9 @@ fig5 = lab.Figure("l2dct/fig5", "Fig. 5", "Goodput of the two long flows", BOTH)
     ),
     draws=[lab.Curves("load", GOODPUT, LOAD, "Goodput of the two long flows")],
 )
-starving = lab.Figure("l2dct/sec6-long", "Sec. VI", "Goodput of long flows beside short ones", {"loads": LOADS}).decides(
+starving = lab.Figure(
+    "l2dct/sec6-long", "Sec. VI", "Goodput of long flows beside short ones", {"loads": LOADS}
+).decides(
     lab.paper(
         "l2dct/sec6-long-not-starved", "ordering", "long flows keep most of the residual capacity at loads below 50%"
     ).says(
