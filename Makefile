@@ -23,7 +23,7 @@ help: ## Show this help.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-18s  %s\n", $$1, $$2 }'
 
 .PHONY: setup
-setup: $(VENV)/.extension python/shortflow/spec.pyi ## Build everything into .venv; does nothing when it is up to date.
+setup: $(VENV)/.extension python/shortflow/spec.pyi python/shortflow/report/vega.js ## Build everything into .venv; does nothing when it is up to date.
 
 .PHONY: require
 require:
@@ -87,6 +87,10 @@ pgo: $(VENV)/.pgo setup ## Build the extension anew with a profile: the same dig
 # The types of shortflow.spec.
 python/shortflow/spec.pyi: $(VENV)/.extension python/shortflow/stubs.py python/shortflow/declared.py
 	@$(BIN)/python -m shortflow.stubs >$@.partial && mv $@.partial $@
+
+# The library that draws charts, which goes into the package.
+python/shortflow/report/vega.js: $(VENV)/.packages python/shortflow/report/library.py | $(VENV)/.extension
+	@$(BIN)/python -m shortflow.report.library
 
 .PHONY: demo
 demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
@@ -354,4 +358,4 @@ docs: setup $(VENV)/.site ## The documentation site with Rust's pages beside it,
 
 .PHONY: clean
 clean: ## Remove everything that was built.
-	rm -rf target dist $(VENV) results $(MANUAL) python/shortflow/_core*.so python/shortflow/spec.pyi .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf target dist $(VENV) results $(MANUAL) python/shortflow/_core*.so python/shortflow/spec.pyi python/shortflow/report/vega.js .mypy_cache .pytest_cache .ruff_cache .hypothesis

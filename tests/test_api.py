@@ -13,11 +13,12 @@ import pytest
 
 import shortflow as sf
 from conftest import Command
-from shortflow.report.looks import look_of
+from shortflow.report.chart import finite
 from shortflow.report.page import document
 from shortflow.report.study import studies
 from shortflow.scenario import Settings
 from shortflow.shown import Shown
+from valid import check
 
 AFCT = "afct_short_s"
 
@@ -110,26 +111,25 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_pa
 
 def test_the_plots_are_those_of_the_report(comparison: sf.Results) -> None:
     (of_report,) = document(studies(comparison.results))["studies"]
-    cdf = next(plot for plot in of_report["plots"] if plot["heading"].startswith("Distribution of"))
-    ours = {trace.name: list(trace.x) for trace in comparison.plot.fct_cdf().data}
-    theirs = {series["scheme"]: series["x"] for series in cdf["panels"][0]["series"]}
-    assert ours["tcp"] == pytest.approx(theirs["tcp"])
-    plots = (comparison.plot.fct, comparison.plot.by_size, comparison.plot.goodput, comparison.plot.queue)
-    for figure in (each() for each in plots):
-        shown = {trace.name: trace for trace in figure.data}
-        for scheme in ("tcp", "dctcp"):
-            trace = shown[scheme]
-            assert look_of(scheme).colour in str((trace.line.color if "line" in trace else "", trace.marker.color))
-    assert look_of("dctcp").colour in comparison.plot.sketch()
+    theirs = {plot["name"]: plot["spec"] for plot in of_report["plots"]}
+    plot = comparison.plot
+    for make in (plot.ranked, plot.by_size, plot.trade_off, plot.fct_cdf, plot.queue):
+        chart = make()
+        check(chart)
+        assert finite(chart.spec) == theirs[chart.name]
+    with pytest.raises(sf.ConfigError, match="nothing varies"):
+        plot.headlines()
+    assert "<svg" in plot.sketch()
 
 
 def test_the_time_line_of_a_burst_is_the_same_kept_or_in_memory(tmp_path: Path) -> None:
     settings: Settings = {"servers": 10, "duration": "60ms", "warmup": "0s", "traffic.1.repeat": 1}
     kept = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings, out=tmp_path)
     assert len(list(tmp_path.rglob("burst.parquet"))) == 2, "of the first seed"
-    assert {"on its way", "in the queue", "sends", "is marked"} <= {
-        trace.name for trace in kept.plot.timeline("dctcp").data
-    }
+    chart = kept.plot.timeline("dctcp")
+    check(chart)
+    shown = {row.get("state") for row in chart.rows} | {row.get("event") for row in chart.rows}
+    assert {"on its way", "in the queue", "sends", "is marked"} <= shown
     assert kept.plot.timeline() == kept.plot.timeline("tcp") != kept.plot.timeline("dctcp")
     held = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings)
     assert held.plot.timeline("dctcp") == kept.plot.timeline("dctcp")
@@ -159,7 +159,8 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     assert there.runs_digest == alone.runs_digest
     assert isinstance(there, sf.Results)
     assert there.flows.height == alone.flows.height < swept.flows.height
-    assert swept.plot.metric(AFCT).layout.xaxis.title.text == "load"
+    assert swept.plot.metric(AFCT).heading.endswith("over load")
+    check(swept.plot.headlines())
     assert sf.read_store(swept.save(tmp_path / "kept")).flows.height == swept.flows.height
 
 
@@ -294,7 +295,7 @@ def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> Non
     with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not stored; pass tables=True"):
         _ = found.flows
     assert "<table" in found._repr_html_()
-    assert found.plot.fct().data
+    assert found.plot.ranked().rows
 
 
 def test_without_pandas_the_remedy_is_named(comparison: sf.Results, monkeypatch: pytest.MonkeyPatch) -> None:

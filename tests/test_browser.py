@@ -55,9 +55,9 @@ def test_no_control_of_a_page_leads_outside(browser: Browser, shortflow: Command
 
         def use(page: "Page", outside: list[str] = outside, used: list[int] = used) -> None:
             page.on("popup", lambda popup: outside.append(popup.url))
-            page.wait_for_selector(".modebar-btn", state="attached")
-            used.append(page.locator("button, .modebar-btn").evaluate_all(CLICK))
-            outside += page.locator("[class*=cloud]").evaluate_all("all => all.map(each => each.className)")
+            page.wait_for_selector(".plot svg", state="attached")
+            used.append(page.locator("button").evaluate_all(CLICK))
+            outside += page.locator("a[href^=http], [download]").evaluate_all("all => all.map(each => each.outerHTML)")
 
         assert browser.see(file, then=use).requests == []
         assert used[0] > 5

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,7 +13,6 @@ import shortflow as sf
 from conftest import Command
 from shortflow import capture
 from shortflow.bursts import find_burst
-from shortflow.report.plotting import plain
 from shortflow.report.timeline import timeline
 from shortflow.store.runs import read_run
 
@@ -215,18 +215,19 @@ def test_the_time_line_has_the_largest_burst(kept: Path) -> None:
     burst = find_burst(result)
     assert burst
     assert (burst.host, burst.flows, len(burst.rows)) == ("h40", 30, 30)
-    figure = timeline(result)
-    traces = {trace.name: trace for trace in figure.data}
+    rows = timeline(result).rows
+
+    def of(name: str) -> list[Any]:
+        return [row for row in rows if name in (row.get("state"), row.get("event"))]
+
     events = pl.DataFrame(result.tables["burst"])
-    assert max(traces[plain(f"queue of {FAN_IN}")].y) == events.filter(pl.col("port") == FAN_IN)["queue_pkt"].max()
-    assert len(traces["sends"].x) == len(events.filter((pl.col("event") == "sent") & (pl.col("kind") == "data")))
-    timeouts = events.filter(pl.col("event") == "timeout")
-    assert len(traces["times out"].x) == len(timeouts) > 0
+    lengths = [row["length"] for row in rows if "length" in row]
+    assert max(lengths) == events.filter(pl.col("port") == FAN_IN)["queue_pkt"].max()
+    assert len(of("sends")) == len(events.filter((pl.col("event") == "sent") & (pl.col("kind") == "data")))
+    assert len(of("times out")) == len(events.filter(pl.col("event") == "timeout")) > 0
     # An RTO is 10 ms at least, of which the flow does nothing but wait for most.
-    waits = traces["waits for its timer"].x
-    assert all(end - begin > 5 for begin, end in zip(waits[::3], waits[1::3], strict=True))
-    on_its_way = traces["on its way"]
-    assert (len(on_its_way.x), set(on_its_way.y) - {None}) == (90, set(range(1, 31)))
+    assert all(row["end"] - row["ms"] > 5 for row in of("waits for its timer"))
+    assert {row["line"] for row in of("on its way")} == set(range(1, 31))
 
 
 def test_reports_show_time_lines_where_there_are_bursts(shortflow: Command) -> None:

@@ -20,7 +20,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = folder / "shortflow"
     command.write_text(BY_HAND.format(python=sys.executable))
     command.chmod(0o755)
-    for name in ("polars", "numpy", "scipy", "plotly"):
+    for name in ("polars", "numpy", "scipy"):
         (folder / f"{name}.py").write_text("raise ImportError('completion waits for this')")
     said = subprocess.run(
         ["shortflow", "--show-completion", "bash"], env=environment(folder), capture_output=True, text=True, check=True

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-SLOW = {"jinja2", "msgspec", "numpy", "pandas", "plotly", "polars", "rich", "scipy"}
+SLOW = {"jinja2", "msgspec", "numpy", "pandas", "polars", "rich", "scipy"}
 
 
 SHORT = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]

@@ -17,6 +17,7 @@ from made import answered, make_results, make_rows, make_run
 from shortflow import _core
 from shortflow.lab.study import Scale
 from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, Row, possible
+from shortflow.report.library import library
 from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
@@ -217,11 +218,11 @@ def test_hostile_names_are_text_everywhere(tmp_path: Path) -> None:
     found = made_survey({"0": {}, hostile: {}}, [workload], {hostile: hostile})
     page = write_pages(found, tmp_path).read_text(encoding="utf-8")
     on_the_site = evidence(json.loads((tmp_path / "beyond.json").read_text(encoding="utf-8")))
-    for text in (page, on_the_site):
+    for text in (page.replace(library(), ""), on_the_site):
         assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in text
         assert "<img" not in text
-    # The library, what draws, and the data of each map.
-    assert page.count("</script>") == 2 + page.count('id="map-')
+    # The configuration, the library, what draws, and the data of each map.
+    assert page.count("</script>") == 3 + page.count('id="map-')
     assert "</script>" not in on_the_site
 
 
@@ -255,11 +256,15 @@ def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
     places = {engine.Place(workload, level): make_results("fast", "", {}, runs) for level in workload.levels}
     found = Survey(Scale.QUICK, {}, engine.views({"0": places}), 1, 0, 0, 0.0)
     page = write_pages(found, tmp_path).read_text(encoding="utf-8")
-    (plot,) = re.findall(r'data-plot="map-1">(.*?)</script>', page)
-    (heat,) = json.loads(plot)["data"]
-    shown = [re.sub("<.*?>", "", row[0]) for row in heat["text"]]
+    (script,) = re.findall(r'id="map-1">.*?<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    packed = json.loads(script)
+    column = {
+        name: values if isinstance(values, list) else [value for value, count in values["runs"] for _ in range(count)]
+        for name, values in zip(packed["columns"], packed["values"], strict=True)
+    }
+    shown, values = column["said"][: len(SCHEMES)], column["value"][: len(SCHEMES)]
     assert shown[:7] == ["1", "1", "1.01", "1.01", "1.04", "35", "35"]
-    assert len({row[0] for row in heat["z"]}) == len(set(shown)) == 5
+    assert len(set(values)) == len(set(shown)) == 5
 
 
 def test_the_command_answers_with_one_document(shortflow: Command, tmp_path: Path) -> None:

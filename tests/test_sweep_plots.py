@@ -10,14 +10,13 @@ import pytest
 
 from conftest import Command
 from made import make_rows, make_run, with_rows
-from shortflow.report.drawing import draw
 from shortflow.report.looks import BEST
-from shortflow.report.plot import HeatPlot, ParallelPlot, Plot
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Swept, swept
 from shortflow.report.sweep.view import table, view
 from shortflow.result import Result
 from shortflow.scenario import Setting
+from valid import check
 
 
 def run_of(
@@ -60,61 +59,54 @@ def of_keys(**keys: list[str]) -> Swept:
 
 def test_one_key_is_a_line_with_a_band_and_a_level_of_who_has_not_got_it() -> None:
     sweep = of_keys(g=["4", "10", "2"])
-    plot = next(iter(plots(sweep)))
-    assert isinstance(plot, Plot)
-    (panel,) = plot.panels
-    ours, tcp = panel.series
-    assert panel.mark == "band"
-    assert panel.x.label == "transport.g"
-    assert list(ours.x) == [2.0, 4.0, 10.0], "numbers in their order"
-    assert list(ours.y) == pytest.approx([7.0, 11.0, 23.0]), "means of seeds 1 and 3, in ms"
-    assert (list(tcp.x), list(tcp.y)) == ([2.0, 4.0, 10.0], [4.0, 4.0, 4.0])
-    assert "The key is none of tcp" in plot.caption
-    line, low, high = draw(plot).data[:3]
-    assert (line.name, line.showlegend) == ("l2dct", True)
-    assert high.fill == "tonexty"
-    assert not low.showlegend
-    assert all(under < mean < over for under, mean, over in zip(low.y, line.y, high.y, strict=True))
+    chart = next(iter(plots(sweep)))
+    check(chart)
+    rows = {scheme: [row for row in chart.rows if row["scheme"] == scheme] for scheme in ("l2dct", "tcp")}
+    assert [row["x"] for row in rows["l2dct"]] == [2.0, 4.0, 10.0], "numbers in their order"
+    assert [row["value"] for row in rows["l2dct"]] == pytest.approx([7.0, 11.0, 23.0]), "means of seeds 1 and 3, in ms"
+    assert [(row["x"], row["value"]) for row in rows["tcp"]] == [(2.0, 4.0), (4.0, 4.0), (10.0, 4.0)]
+    assert "The key is none of tcp" in chart.caption
+    assert all(row["low"] < row["value"] < row["high"] for row in rows["l2dct"])
+    x = chart.panels[0]["layer"][0]["encoding"]["x"]
+    assert (x["title"], x["type"]) == ("transport.g", "quantitative")
 
 
 def test_two_keys_are_a_heat_map_for_each_scheme() -> None:
     sweep = of_keys(g=["1", "2", "3"], load=["0.2", "0.4"])
-    plot = next(iter(plots(sweep)))
-    assert isinstance(plot, HeatPlot)
-    ours, tcp = plot.maps
-    assert (ours.title, list(ours.x.categories), list(ours.y.categories)) == ("l2dct", ["1", "2", "3"], ["0.2", "0.4"])
-    assert [[pytest.approx(cell) for cell in row] for row in ours.cells] == [[4.4, 6.4, 8.4], [4.8, 6.8, 8.8]]
-    assert tcp.cells == [[4.0] * 3, [4.0] * 3], "which has no g, but a load"
-    figure = draw(plot)
-    assert [(each.zmin, each.zmax) for each in figure.data] == [(4.0, pytest.approx(8.8))] * 2, "one scale of colours"
-    assert figure.data[0].text[0][0] == "4.4"
+    chart = next(iter(plots(sweep)))
+    check(chart)
+    assert [panel["title"] for panel in chart.panels] == ["l2dct", "tcp"]
+    colours = [panel["layer"][0]["encoding"]["color"]["scale"]["domain"] for panel in chart.panels]
+    assert colours == [[4.0, pytest.approx(8.8)]] * 2, "one scale of colours"
+    cells = {(row["panel"], row["y"], row["x"]): (row["value"], row["said"]) for row in chart.rows}
+    assert [cells["l2dct", "0.2", g][0] for g in "123"] == pytest.approx([4.4, 6.4, 8.4])
+    assert [cells["l2dct", "0.4", g][0] for g in "123"] == pytest.approx([4.8, 6.8, 8.8])
+    assert {value for (panel, *_), (value, _) in cells.items() if panel == "tcp"} == {4.0}, "which has no g, but a load"
+    assert cells["l2dct", "0.2", "1"][1] == "4.4"
 
 
 def test_three_keys_are_small_multiples_and_a_bundle() -> None:
-    sweep = of_keys(g=["1", "2", "3"], load=["0.2", "0.4"], w=["1", "2", "3", "4"])
-    found = list(plots(sweep))
-    heat = next(plot for plot in found if isinstance(plot, HeatPlot))
-    assert [each.title for each in heat.maps] == ["load = 0.2", "load = 0.4"]
-    assert list(heat.maps[0].x.categories) == ["1", "2", "3", "4"]
-    assert heat.maps[1].cells[2][3] == pytest.approx(2 * (3 + 4 + 0.4))
-    bundle = next(plot for plot in found if isinstance(plot, ParallelPlot))
-    assert [axis.label for axis in bundle.axes[:3]] == ["load", "transport.g", "transport.w_max"]
-    best = next(lines for lines in bundle.groups if lines.group == BEST)
-    assert len(best.values) == 2
-    assert list(best.values[0][:3]) == [0.2, 1.0, 1.0]
-    heights = [trace.y[:5] for trace in draw(bundle).data if trace.name == BEST]
-    assert list(heights[0]) == [0.0, 0.0, 0.0, 0.0, 0.0], "the least of everything"
-    assert all(isinstance(draw(plot).to_json(), str) for plot in found)
+    found = list(plots(of_keys(g=["1", "2", "3"], load=["0.2", "0.4"], w=["1", "2", "3", "4"])))
+    for chart in found:
+        check(chart)
+    heat, bundle = found[0], found[-1]
+    assert [panel["title"] for panel in heat.panels] == ["load = 0.2", "load = 0.4"]
+    (cell,) = (row for row in heat.rows if (row["panel"], row["y"], row["x"]) == ("load = 0.4", "3", "4"))
+    assert cell["value"] == pytest.approx(2 * (3 + 4 + 0.4))
+    axes = bundle.panels[0]["layer"][0]["encoding"]["x"]["sort"]
+    assert axes[:3] == ["load", "transport.g", "transport.w_max"]
+    best = [row for row in bundle.rows if row["scheme"] == BEST]
+    assert len({row["line"] for row in best}) == 2
+    assert [row["height"] for row in best if row["line"] == 0] == [0.0] * 5, "the least of everything"
 
 
 def test_a_trade_off_joins_what_nothing_beats() -> None:
     sweep = of_keys(g=["1", "2", "3"])
     plot = next(plot for plot in plots(sweep) if plot.heading.startswith("Trade-off"))
-    assert isinstance(plot, Plot)
-    front = next(series for series in plot.panels[0].series if series.scheme == BEST)
-    assert front.joined
-    assert list(front.y) == [100.0, 200.0, 300.0], "more goodput for more time"
-    assert front.labels[0] == "tcp: as it is"
+    front = [row for row in plot.rows if row["scheme"] == BEST]
+    assert [row["y"] for row in front] == [100.0, 200.0, 300.0], "more goodput for more time"
+    assert front[0]["label"] == "tcp: as it is"
+    check(plot)
 
 
 def test_keys_in_step_are_one_axis() -> None:
@@ -173,17 +165,14 @@ def test_where_flows_vary_the_best_points_are_those_of_each_load() -> None:
         *(("tcp", "0.2", "–"), ("tcp", "0.4", "–")),
     ]
     trade_off = next(plot for plot in plots(of_keys(g=["2", "1", "3"], load=["0.2", "0.4"])) if "Trade" in plot.heading)
-    assert isinstance(trade_off, Plot)
-    assert BEST not in [series.scheme for series in trade_off.panels[0].series]
+    assert BEST not in trade_off.schemes
 
 
 def test_of_equal_times_the_one_with_more_goodput_is_on_the_front() -> None:
     points = ((1e-3, "1", 1e8), (1e-3, "2", 2e8), (2e-3, "3", 3e8), (3e-3, "4", 1e8))
     (found,) = swept(run_of("l2dct", 1, fct, {}, {"transport.g": g}, goodput=rate) for fct, g, rate in points)
     plot = next(plot for plot in plots(found) if plot.heading.startswith("Trade-off"))
-    assert isinstance(plot, Plot)
-    (front,) = [series for series in plot.panels[0].series if series.scheme == BEST]
-    assert (list(front.x), list(front.y)) == ([1.0, 2.0], [200.0, 300.0])
+    assert [(row["x"], row["y"]) for row in plot.rows if row["scheme"] == BEST] == [(1.0, 200.0), (2.0, 300.0)]
 
 
 def test_a_bound_goes_before_nothing_and_is_no_best_point() -> None:
@@ -223,7 +212,7 @@ def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> 
     document = json.loads(shortflow("report", "s", "--json").stdout)
     (sweep,) = document["sweeps"]
     assert len(sweep["points"]) == 2 + 4
-    assert len(sweep["plots"][0]["maps"]) == 2
+    assert len(sweep["plots"][0]["spec"]["concat"]) == 2
 
 
 def test_a_bound_that_leaves_the_sign_open_is_no_difference() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.lazy import pd
-from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, SLOWDOWN, SLOWDOWNS, Metric, Row
+from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, Metric, Row
 from shortflow.metrics.data import RunData
 from shortflow.records import Meta
 from shortflow.result import Result, as_measured
@@ -80,14 +80,20 @@ class Measured:
                 for of, flows in group.bins.items()
                 for each in OF_BIN.statistics
             ]
+        known = self.flows["slowdown"].null_count() == 0
+        rows += [
+            (Metric(each, size_bin=of), each.function(flows))
+            for of, flows in run.sizes.items()
+            for each in OF_SIZE.statistics
+            if each.unit != "bps" and (known or each.unit != "x")
+        ]
         known_rows = [Row(metric, value) for metric, value in rows if value is not None]
         return Result({"provenance": _ORIGIN, **as_measured(known_rows), "tables": {}, "meta": _meta(end_s)})
 
-    def of_class(self, flow_class: str) -> pl.DataFrame:
-        """Flows of a class, with the column names that plots use."""
-        return self.flows.filter(pl.col("class") == flow_class).with_columns(
-            elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False)
-        )
+    @property
+    def finished(self) -> pl.DataFrame:
+        """All flows, with the column names that charts use."""
+        return self.flows.with_columns(elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False))
 
     def in_network(self, flows: Iterable[pl.DataFrame]) -> "Measured":
         """The flows with slowdowns, if runs give the ideal FCT of each size."""

@@ -1,80 +1,75 @@
-"""Plots of results, as in the report. Each is a plotly figure; a scheme has the same colour in all."""
-
-from collections.abc import Iterable
-
-import plotly.graph_objects as go
+"""The charts of results, those of the report one at a time; a scheme looks the same in all."""
 
 from shortflow.bursts import with_burst
 from shortflow.errors import ConfigError, front_door, unknown_name
-from shortflow.lab.drawing import Drawing, Line
-from shortflow.report import views
-from shortflow.report.drawing import draw
-from shortflow.report.figures import plot_of
-from shortflow.report.looks import look_of
-from shortflow.report.plot import AnyPlot, Plot, Series
-from shortflow.report.plotting import labelled
+from shortflow.report import figures, views
+from shortflow.report.chart import Chart
 from shortflow.report.sweep.plots import plot_of_metric
 from shortflow.report.sweep.runs import swept
 from shortflow.report.timeline import timeline
-from shortflow.reproduction.svg import picture
 from shortflow.results import Results
 from shortflow.tuning.plots import plots as tuning_plots
 from shortflow.tuning.record import Tuning
 
 
 class Plots:
-    """Plots of runs as plotly figures.
+    """Charts of runs, which show themselves in notebooks without a network.
 
-    `flow_class` is a class of flows (default: the first with data). A `ConfigError` names missing data: flows of that
-    class, samples, or tables that were not kept.
+    `spec` of a chart is its Vega-Lite specification; `save` writes SVG, PNG, PDF or JSON. A `ConfigError` says what the
+    runs lack: flows of a class, samples, or tables that were not kept.
     """
 
     def __init__(self, results: Results) -> None:
-        """Plots these results."""
+        """Of these."""
         self._results = results
 
     def _study(self, tables: bool) -> Results:
-        """Runs of the only scenario, at the points of the varying settings; with `tables`, only runs that have them."""
+        """The runs of the only scenario at the points of what varies; those that have tables, if these are needed."""
         return views.one_scenario(self._results, tables=tables)
 
     @front_door
-    def fct(self, flow_class: str | None = None) -> go.Figure:
-        """Mean and 99th percentile of FCT, with 95 % intervals over the seeds."""
-        return draw(plot_of(self._study(False), "fct", flow_class))
+    def ranked(self) -> Chart:
+        """The schemes by rank, by each headline metric, with 95 % intervals over the seeds."""
+        return figures.ranked(self._study(False))
 
     @front_door
-    def fct_cdf(self, flow_class: str | None = None) -> go.Figure:
-        """Distribution of FCTs, with all seeds of a scheme in one curve.
+    def trade_off(self) -> Chart:
+        """The p99 slowdown of short flows against the goodput of long ones, with both intervals."""
+        return figures.trade_off(self._study(False))
 
-        The curve ends at the share of finished flows.
+    @front_door
+    def by_size(self) -> Chart:
+        """The 99th percentile of the slowdown (completion time over that in an empty network) by flow size."""
+        return figures.by_size(self._study(False))
+
+    @front_door
+    def headlines(self) -> Chart:
+        """The headline metrics over what varies, with 95 % intervals."""
+        return figures.over_points(self._study(False))
+
+    @front_door
+    def fct_cdf(self, flow_class: str | None = None) -> Chart:
+        """The distribution of completion times with its tail, all seeds of a scheme in one curve.
+
+        Of flows up to 100 KB, or of a class. A curve ends at the share of flows that finished.
         """
-        return draw(plot_of(self._study(True), "fct_cdf", flow_class))
+        return figures.distribution(self._study(True), flow_class)
 
     @front_door
-    def by_size(self, flow_class: str | None = None) -> go.Figure:
-        """Slowdown (FCT over the FCT in an empty network): mean and 99th percentile by flow size."""
-        return draw(plot_of(self._study(True), "by_size", flow_class))
+    def queue(self) -> Chart:
+        """The queue of the busiest measured port over time, of one seed, and its distribution over all seeds.
 
-    @front_door
-    def goodput(self, flow_class: str | None = None) -> go.Figure:
-        """Acknowledged payload of backlogged flows per second of measured time, with 95 % intervals."""
-        return draw(plot_of(self._study(False), "goodput", flow_class))
-
-    @front_door
-    def queue(self) -> go.Figure:
-        """Queue of the busiest measured port over time, for one seed, and its distribution over all seeds.
-
-        Needs samples: set `measure.sample_every`.
+        Runs take samples where `measure.sample_every` says how often.
         """
-        return draw(plot_of(self._study(True), "queue"))
+        return figures.queue(self._study(True))
 
     @front_door
-    def timeline(self, scheme: str | None = None) -> go.Figure:
-        """Timeline of the largest burst: packets sent, queued and marked, and waits for timers.
+    def timeline(self, scheme: str | None = None) -> Chart:
+        """The time-line of the largest burst: who sent, who queued, who was marked, and who waited for a timer.
 
-        A burst is 8 or more flows to one host that start together. The first seed is shown, under a scheme (default:
-        the first). A store has the burst's packets (`compare(…, out=DIR)`); a run in memory is repeated until the burst
-        ends.
+        A burst is 8 or more flows to one host that begin together; that of the first seed is shown, under a scheme or
+        under the first one. What a store keeps has its packets (`compare(…, out=DIR)`); a run that is in memory is done
+        once more until the burst is over.
         """
         study = self._study(True)
         results = study.results
@@ -91,14 +86,11 @@ class Plots:
         )
 
     @front_door
-    def metric(self, name: str | None = None) -> go.Figure:
-        """A metric over the one or two varying keys: lines with bands, or maps (default: the first main metric).
+    def metric(self, name: str | None = None) -> Chart:
+        """A metric over the one or two keys that vary between the runs: lines with intervals, or maps.
 
-        Raises `ConfigError` if no key or more than two keys vary.
+        Unless named it is the first main metric. A `ConfigError` where nothing varies, or more than two keys do.
         """
-        return draw(self._over(name))
-
-    def _over(self, name: str | None = None) -> AnyPlot:
         beside = self._results.ideal_names
         found = swept(run for run in self._results.results if run.scheme not in beside)
         if len(found) != 1:
@@ -106,65 +98,26 @@ class Plots:
         return plot_of_metric(found[0], name)
 
     def sketch(self) -> str:
-        """One plot as SVG: over the varying settings, else the distribution; empty if neither exists."""
-        for make in (self._over, lambda: plot_of(self._study(True), "fct_cdf")):
+        """One chart as HTML, for where there is room for one: over what varies, else the distribution; else nothing."""
+        for make in (self.metric, self.fct_cdf):
             try:
-                plot = make()
+                return make()._repr_html_()
             except ConfigError:
                 continue
-            if isinstance(plot, Plot):
-                return sketch(plot)
         return ""
 
 
 class TuningPlots:
-    """Plots of a tuning as plotly figures."""
+    """Charts of a tuning."""
 
     def __init__(self, tuning: Tuning) -> None:
-        """Plots this tuning."""
+        """Of this one."""
         self._tuning = tuning
 
-    def all(self) -> list[go.Figure]:
-        """Plots of the report: trade-off of two objectives, history, parameters, and their importance."""
-        return [draw(plot) for plot in tuning_plots(self._tuning)]
+    def all(self) -> list[Chart]:
+        """Those of its report: the trade-off of two objectives, its course, the choices, and their importance."""
+        return list(tuning_plots(self._tuning))
 
     def sketch(self) -> str:
-        """The first plot as SVG."""
-        return _first_sketch(tuning_plots(self._tuning))
-
-
-def _first_sketch(plots: Iterable[AnyPlot]) -> str:
-    return next((sketch(plot) for plot in plots if isinstance(plot, Plot)), "")
-
-
-def sketch(plot: Plot) -> str:
-    """First panel of a plot as SVG without scripts; empty if its positions are words."""
-    panel = plot.panels[0]
-    at_once = [each for each in panel.series if each.at in (None, plot.shown)]
-    if any(isinstance(place, str) for each in at_once for place in each.x):
-        return ""
-    x, y = panel.x, panel.y
-    lines = [_line(each, marked=panel.mark not in ("steps", "line"), apart=panel.mark == "scatter") for each in at_once]
-    return picture(
-        Drawing(
-            plot.heading,
-            labelled(x.label, x.unit.replace("share", "")),
-            labelled(y.label, y.unit.replace("share", "")),
-            lines,
-            log_x=x.scale == "log",
-            log_y=y.scale == "log",
-        )
-    )
-
-
-def _line(series: Series, *, marked: bool, apart: bool) -> Line:
-    return Line(
-        series.scheme,
-        [place for place in series.x if not isinstance(place, str)],
-        series.y,
-        series.ci95 or (),
-        markers=marked,
-        lower_bound=series.lower_bound,
-        apart=apart and not series.joined,
-        colour=look_of(series.scheme).colour,
-    )
+        """The first of them as HTML."""
+        return next((chart._repr_html_() for chart in tuning_plots(self._tuning)), "")

@@ -25,7 +25,7 @@ from shortflow.metrics.catalogue import (
 from shortflow.metrics.stakes import place
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.report.wording import headline_metrics, metrics_of, number, scheme_pairs, shown, title
+from shortflow.report.wording import factor, headline_metrics, metrics_of, number, scheme_pairs, shown, title
 from shortflow.results import Results, mean_table
 
 NEAR, WITHIN = 1.05, 1.1
@@ -106,9 +106,18 @@ class Ranking:
     @property
     def words(self) -> list[str]:
         """One sentence per metric over all points, then one per point if several, then caveats."""
-        over_points = [self._over_points(metric) for metric in self.metrics]
         at_points = self.at_points if len(self.study.points) > 1 else []
-        return [*over_points, *at_points, *self._few_flows(), *notes(self.study, self.rest_on_few)]
+        return [*self.over_points, *at_points, *self.caveats]
+
+    @property
+    def over_points(self) -> list[str]:
+        """A sentence for each metric over all points."""
+        return [self._over_points(metric) for metric in self.metrics]
+
+    @property
+    def caveats(self) -> list[str]:
+        """Limits of the answer."""
+        return [*self._few_flows(), *notes(self.study, self.rest_on_few)]
 
     @property
     def at_points(self) -> list[str]:
@@ -146,7 +155,7 @@ class Ranking:
         scale = scale_for(line.metric.unit, [best.mean.value])
         text = f"{_verdict(line)}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}"
         factors = [
-            f"{each.scheme} {_factor(each)}"
+            f"{each.scheme} {factor(each.factor)}"
             for each in line.standings
             if each.scheme != self.baseline and each.factor is not None
         ]
@@ -154,8 +163,8 @@ class Ranking:
 
     def _briefly(self, line: Line) -> str:
         best = line.standings[0]
-        factor = f" {number(1 + best.factor.value)} × {self.baseline}" if best.factor and self._tells(line) else ""
-        return f"{_verdict(line)}{factor}"
+        beside = f" {number(1 + best.factor.value)} × {self.baseline}" if best.factor and self._tells(line) else ""
+        return f"{_verdict(line)}{beside}"
 
     def _tells(self, line: Line) -> bool:
         return line.outcome != "open" and self.baseline not in line.leaders
@@ -224,8 +233,8 @@ def _line(point: Results, metric: Metric, baseline: str, at: str) -> Line | None
     standings = []
     for scheme in order:
         where, more = ("best", None) if scheme == best else _beside(point, metric, best, scheme, len(order) - 1)
-        factor = point.change(scheme, baseline, metric.name)
-        standings.append(Standing(scheme, means[scheme], factor, where, more))
+        change = point.change(scheme, baseline, metric.name)
+        standings.append(Standing(scheme, means[scheme], change, where, more))
     return Line(metric, at, standings)
 
 
@@ -266,15 +275,6 @@ def _would_tell(lines: Sequence[Line]) -> str:
     wanted = [line.more_seeds for line in lines]
     most = max((each for each in wanted if each), default=None)
     return f" (about {most:,} more {'seeds' if most > 1 else 'seed'} would tell)" if most and None not in wanted else ""
-
-
-def _factor(each: Standing) -> str:
-    assert each.factor
-    bound = "≥ " if each.factor.lower_bound else "≤ " if each.factor.upper_bound else ""
-    if each.factor.ci95 is None or bound:
-        return f"{bound}{number(1 + each.factor.value)}"
-    low, high = (number(1 + end) for end in each.factor.ci95)
-    return f"{number(1 + each.factor.value)} [{low}, {high}]"
 
 
 def _short_title(metric: Metric) -> str:

@@ -1,7 +1,7 @@
-"""Plots of a study as numbers. All axes name their unit; intervals are 95 % intervals over the seeds."""
+"""The charts of a study. Every axis names its unit; every interval is a 95 % interval over the seeds."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import Literal
+import math
+from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -10,418 +10,358 @@ import polars as pl
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.measured import MEASURED
 from shortflow.metrics.catalogue import (
-    FCT,
     GOODPUT,
+    LONG_GOODPUT,
     MEAN_FCT,
-    PERCENTILES,
+    SHORT_MEAN,
+    SHORT_P99,
+    SIZE_SLOWDOWNS,
     UNFINISHED_OF_ALL,
-    UNFINISHED_SHARE,
     Metric,
-    Statistic,
 )
-from shortflow.metrics.data import LowerBound, Times
-from shortflow.metrics.stats import Interval
+from shortflow.metrics.data import SHORT, SIZE_BINS, SIZES
 from shortflow.quantities import Scale, scale_for
-from shortflow.report.plot import Axis, Panel, Plot, Series
-from shortflow.report.plotting import percentage
+from shortflow.report import marks
+from shortflow.report.answer import headlines
+from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
+from shortflow.report.timeline import time_lines
+from shortflow.report.wording import metrics_of, title
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.store.frames import completion
 
-_CDF_POINTS = 400
+_MARKED = (50, 90, 99, 99.9)
+"""The percentiles of a distribution that have a marker."""
+_CDF_POINTS, _QUEUE_POINTS = 400, 300
+_SHORT_BYTES = 100_000
 _WINDOW_S = 0.2
-_LOG_FROM_RATIO = 8.0
-_LOG_SWEEP_FROM_RATIO = 50.0
-_ROOM, _LOG_ROOM = 3.0, 10.0
-"""Largest extension of an axis for intervals, relative to its values."""
-_SIZE_GROUPS = 10
-_NAMED = 6
-"""Most exceptions named in a caption."""
-
-Kind = Literal["fct", "fct_cdf", "by_size", "goodput", "queue"]
-Pools = Sequence[tuple[Results, str, pl.DataFrame]]
-"""Counted flows of one class by scheme and point, with seeds pooled."""
+_LOG_AXIS_FROM_RATIO = 50.0
+_BOUND = "≥ marks lower bounds: flows that did not finish count with their age at the end of the run."
 
 
-def plots(study: Results) -> list[Plot]:
-    """Plots of a study that its runs have data for."""
-    finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, MEAN_FCT)}
-    found = [_completion(study, flow_class) for flow_class in finite]
-    found += _unfinished(study)
-    found += [_distribution(study, flow_class, pools) for flow_class, pools in finite.items()]
-    found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items() if _sizes_differ(pools)]
-    found += [_throughput(study, flow_class) for flow_class in _classes(study, GOODPUT)]
-    return [*found, *_queue(study)]
+def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
+    """All charts of a study that its runs have data for."""
+    chosen = list(metrics) or headlines(study)
+    found = [ranked(study, chosen)] if chosen and len(study.schemes) > 1 else []
+    found += [by_size(study)] if len(_bins(study)) > 1 else []
+    found += [trade_off(study)] if _objectives(study) and len(study.schemes) * len(study.points) > 1 else []
+    found += [over_points(study, [*chosen, *_unfinished(study)])] if chosen and study.x_name else []
+    found += [distribution(study)] if _finite(study) else []
+    found += _queue(study)
+    return [*found, *time_lines(study)]
 
 
-def plot_of(study: Results, kind: Kind, flow_class: str | None = None) -> Plot:
-    """One plot of a study, for a class of flows (default: the first with data). Raises `ConfigError` without data."""
-    if kind == "queue":
-        for plot in _queue(study):
-            return plot
-        raise ConfigError(
-            f"{study.scenario}: these runs took no samples of queues; measure.sample_every=1ms turns them on"
+def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
+    """The schemes by rank, by each headline metric at one point."""
+    chosen = _chosen(study, metrics)
+    panels, rows = [], []
+    for metric in chosen:
+        found, unit = estimates(study, metric, study.schemes)
+        better = metric.more_is_better
+        label = labelled(title(metric), unit)
+        panels.append(
+            marks.ranked(found, metric.name, label, study.schemes, at=study.x_name or "", more_is_better=better)
         )
-    classes = _classes(study, GOODPUT if kind == "goodput" else MEAN_FCT)
+        rows += found
+    caption = f"Mean over the seeds with its 95 % interval, the best on top. {_bounds(rows)}"
+    return _chart("ranking", "Who is best", caption, rows, panels, study, study.schemes)
+
+
+def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
+    """Metrics at all points of what varies, with those of ideal schedulers."""
+    if not study.x_name:
+        raise ConfigError(f"{study.scenario}: nothing varies between these runs")
+    schemes = _everyone(study)
+    panels, rows = [], []
+    for metric in _chosen(study, metrics):
+        found, unit = estimates(study, metric, schemes)
+        panels.append(
+            marks.over(found, labelled(title(metric), unit), schemes, _points_axis(study), metric=metric.name)
+        )
+        rows += found
+    caption = f"Mean over the seeds with its 95 % interval. {_bounds(rows)}{_ideal(study)}"
+    return _chart("over-points", f"Headlines over {study.x_name}", caption, rows, panels, study, schemes, at=None)
+
+
+def by_size(study: Results) -> Chart:
+    """The 99th percentile of the slowdown by flow size: over the points, or over sizes where nothing varies."""
+    bins, schemes = _bins(study), _everyone(study)
+    if not bins:
+        raise ConfigError(f"{study.scenario}: has no slowdowns by size")
+    found = {metric: estimates(study, metric, schemes)[0] for metric in bins}
+    rows = [row for of_bin in found.values() for row in of_bin]
+    ends = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
+    y = numeric("value", "", ends)
+    label = "p99 slowdown (x)"
+    if study.x_name:
+        panels = [
+            marks.over(
+                found[metric],
+                label,
+                schemes,
+                _points_axis(study),
+                title=metric.sizes,
+                metric=metric.name,
+                domain=y["scale"].get("domain"),
+            )
+            for metric in bins
+        ]
+    else:
+        axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0})
+        panels = [marks.over(rows, label, schemes, axis, one_point=True)]
+    caption = f"Completion time over that in an empty network, 99th percentile. {_bounds(rows)}{_ideal(study)}"
+    return _chart("slowdown-by-size", "p99 slowdown by flow size", caption, rows, panels, study, schemes, at=None)
+
+
+def trade_off(study: Results) -> Chart:
+    """The times of short flows against the goodput of long ones."""
+    pair = _objectives(study)
+    if pair is None:
+        raise ConfigError(f"{study.scenario}: has no times of short flows beside goodput of long flows")
+    cost, gain = pair
+    costs, cost_unit = estimates(study, cost, study.schemes)
+    gains, gain_unit = estimates(study, gain, study.schemes)
+    by_place = {(row["scheme"], row["at"]): row for row in gains}
+    first, last = study.points[0].label, study.points[-1].label
+    rows = []
+    for row in costs:
+        other = by_place.get((row["scheme"], row["at"]))
+        if other:
+            more = {"gain": other["value"], "gain_low": other["low"], "gain_high": other["high"]}
+            rows.append({**row, **more, "end": bool(study.x_name) and row["at"] in (first, last)})
+    x, y = labelled(title(gain), gain_unit), labelled(title(cost), cost_unit)
+    panel = marks.trade_off(rows, x, y, study.schemes, at=_at(study))
+    caption = f"A mark for each scheme{f' and {study.x_name}' if study.x_name else ''}, with both 95 % intervals; "
+    caption += "right and down is better. " + _bounds(rows)
+    return _chart("trade-off", "What it costs", caption, rows, [panel], study, study.schemes, at=None)
+
+
+def distribution(study: Results, flow_class: str | None = None) -> Chart:
+    """The distribution of completion times of short flows, or of a class, with its tail."""
+    classes = _finite(study)
     if not classes:
-        raise ConfigError(f"{study.scenario}: has no {'backlogged' if kind == 'goodput' else 'finite'} flows")
-    if flow_class is None:
-        flow_class = classes[0]
-    elif flow_class not in classes:
+        raise ConfigError(f"{study.scenario}: has no finite flows")
+    if flow_class is not None and flow_class not in classes:
         raise unknown_name("class of such flows", flow_class, classes)
-    if kind == "goodput":
-        return _throughput(study, flow_class)
-    if kind == "fct":
-        return _completion(study, flow_class)
-    pools = _pools(study, flow_class)
-    return (_distribution if kind == "fct_cdf" else _slowdown)(study, flow_class, pools)
-
-
-def _classes(study: Results, statistic: Statistic) -> list[str]:
-    """Classes of flows that have a statistic."""
-    return [
-        metric.flow_class for metric in study.metrics.values() if metric.flow_class and metric.statistic is statistic
-    ]
-
-
-def _pools(study: Results, flow_class: str) -> Pools:
-    pools = []
+    metric = SHORT_MEAN if flow_class is None and SHORT_MEAN in study.metrics.values() else None
+    whose = flow_class or classes[0]
+    metric = metric or Metric(MEAN_FCT, whose)
+    kept = pl.col("size_bytes") <= _SHORT_BYTES if metric is SHORT_MEAN else pl.col("class") == whose
+    which = f"flows {SIZES[SHORT]}" if metric is SHORT_MEAN else f"{whose} flows"
+    scale = _scale(study, metric)
+    rows: list[Row] = []
     for point in study.points:
         for scheme in [*point.schemes, *point.ideal_names]:
-            flows = pl.concat(completion(each.flows, each.meta) for each in _results(point, scheme))
-            if not (of_class := flows.filter(pl.col("class") == flow_class)).is_empty():
-                pools.append((point, scheme, of_class))
-    return pools
-
-
-def _results(point: Results, scheme: str) -> list[Result]:
-    return [each for each in point.results if each.scheme == scheme]
-
-
-def _sizes_differ(pools: Pools) -> bool:
-    return any(flows["size_bytes"].n_unique() > 1 for _, _, flows in pools)
-
-
-def _completion(study: Results, flow_class: str) -> Plot:
-    """Mean and 99th percentile of FCT."""
-    metrics = {"mean": Metric(MEAN_FCT, flow_class), "99th percentile": Metric(FCT[99], flow_class)}
-    scale = _common_scale(study, *metrics.values())
-    share, axis = Metric(UNFINISHED_SHARE, flow_class), Axis("completion time", scale.unit)
-    panels = [
-        _estimates(study, metric, axis, scale, title=title, unfinished=share, may_be_log=True)
-        for title, metric in metrics.items()
-    ]
-    heading = f"Completion time of {flow_class} flows{_versus(study)}"
-    return _plot(
-        study,
-        heading,
-        f"{heading}: from the first byte handed to the transport until the last is acknowledged. Each mark is the mean "
-        "over the seeds of what each seed's flows have.",
-        panels,
+            runs = [each for each in point.results if each.scheme == scheme]
+            flows = pl.concat(completion(each.flows, each.meta).filter(kept) for each in runs)
+            rows += _steps(flows, scale, {"scheme": scheme, "at": point.label})
+        if study.measured:
+            rows += _steps(study.measured.finished.filter(kept), scale, {"scheme": MEASURED, "at": point.label})
+    label = labelled("completion time", scale.unit)
+    schemes = _everyone(study)
+    panels = [marks.distribution(rows, label, schemes, tail=tail) for tail in (False, True)]
+    caption = (
+        f"All {which} of all seeds ({_pooled(study)}) that started in the measured time. A curve ends at the share of "
+        "flows that finished."
     )
+    if any(row["bound"] for row in rows):
+        caption += " In its pale part the true share may be higher: some unfinished flows were younger."
+    return _chart("distribution", f"Completion time of {which}", caption + _ideal(study), rows, panels, study, schemes)
 
 
-def _unfinished(study: Results) -> Iterator[Plot]:
-    """Share of unfinished flows, if there are any."""
-    axis, scale = Axis("flows that did not finish", "%"), Scale(0.01, "%")
-    panel = _estimates(study, Metric(UNFINISHED_OF_ALL), axis, scale, schemes=study.schemes)
-    if any(any(series.y) for series in panel.series):
-        caption = "The share of all counted flows that were not done at the end of the drain. Mean over the seeds."
-        yield _plot(study, f"Unfinished flows{_versus(study)}", caption, [panel])
+def queue(study: Results) -> Chart:
+    """The queue of the busiest measured port."""
+    for chart in _queue(study):
+        return chart
+    raise ConfigError(f"{study.scenario}: these runs took no samples of queues; measure.sample_every=1ms turns them on")
 
 
-def _throughput(study: Results, flow_class: str) -> Plot:
-    metric = Metric(GOODPUT, flow_class)
-    scale = _common_scale(study, metric)
-    return _plot(
-        study,
-        f"Throughput of {flow_class} flows{_versus(study)}",
-        f"Payload that all {flow_class} flows together had acknowledged per second between warm-up and end. Each mark "
-        "is the mean over the seeds.",
-        [_estimates(study, metric, Axis("goodput", scale.unit), scale)],
-    )
+def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[list[Row], str]:
+    """A metric of schemes at every point as rows, in one unit; ideal schedulers and measured flows have no interval."""
+    scale = _scale(study, metric)
+    rows: list[Row] = []
+    for point in study.points:
+        place = study.axis[0][point.label] if study.axis else point.label
+        for scheme in schemes:
+            found = point.mean(scheme, metric.name)
+            if found is None or not math.isfinite(found.value):
+                continue
+            own = scheme in study.schemes
+            low, high = (end / scale.divisor for end in found.ci95) if found.ci95 and own else (None, None)
+            where = {"scheme": scheme, "at": point.label, "x": place, "metric": metric.name, "sizes": metric.sizes}
+            value = {"value": found.value / scale.divisor, "low": low, "high": high, "unit": scale.unit}
+            rows.append({**where, **value, "bound": found.lower_bound, "seeds": found.n if own else None})
+    return rows, scale.unit
 
 
-def _plot(study: Results, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
-    """A plot of estimates."""
-    series = panels[0].series
-    shares = (
-        (each.scheme, x, share)
-        for each in series
-        if isinstance(each.unfinished_share, Sequence)
-        for x, share in zip(each.x, each.unfinished_share, strict=True)
-    )
-    cut = any(panel.y.window for panel in panels)
-    notes = (
-        caption,
-        _bars_note(study, series),
-        "Those that leave the plot go on: few seeds tell little." if cut else "",
-        _bounds_note(series),
-        _unfinished_note(study, shares),
-        _ideal_note(study, series),
-    )
-    return Plot(heading, " ".join(note for note in notes if note), panels, {})
+def labelled(label: str, unit: str) -> str:
+    """The words beside an axis."""
+    return f"{label} ({unit})" if unit else label
 
 
-def _estimates(
+def _chart(
+    name: str,
+    heading: str,
+    caption: str,
+    rows: Sequence[Row],
+    panels: Sequence[Spec],
     study: Results,
-    metric: Metric,
-    axis: Axis,
-    scale: Scale,
-    *,
-    title: str = "",
-    unfinished: Metric | None = None,
-    may_be_log: bool = False,
-    schemes: Sequence[str] = (),
-) -> Panel:
-    """Panel of a metric by scheme, with intervals: marks along the parameter, or bars if nothing varies.
-
-    Without `schemes`, ideal schedulers are shown beside the schemes, without intervals.
-
-    `unfinished` is the metric for the share of unfinished flows.
-    """
-    series = []
-    for scheme in schemes or [*study.schemes, *study.ideal_names]:
-        found = [(point, point.mean(scheme, metric.name)) for point in study.points]
-        present = [(point, each) for point, each in found if each]
-        points = [point for point, _ in present]
-        shares = [point.mean(scheme, unfinished.name) for point in points] if unfinished else []
-        if present:
-            series.append(
-                Series(
-                    scheme,
-                    at=None,
-                    x=_places(study, points, scheme),
-                    y=[each.value / scale.divisor for _, each in present],
-                    ci95=None if scheme in study.ideal_names else [_scaled(each.ci95, scale) for _, each in present],
-                    seeds=None if scheme in study.ideal_names else [each.n for _, each in present],
-                    lower_bound=[each.lower_bound for _, each in present],
-                    unfinished_share=[each.value if each else 0.0 for each in shares] or None,
-                )
-            )
-    values = [value for each in series for value in each.y]
-    logarithmic = may_be_log and study.axis is not None and _spans(values, _LOG_FROM_RATIO)
-    y = Axis(axis.label, axis.unit, "log" if logarithmic else "linear", _window(series, logarithmic=logarithmic))
-    return Panel(title, _parameter_axis(study), y, "points" if study.axis else "bars", series)
+    schemes: Sequence[str],
+    at: str | None = "",
+) -> Chart:
+    """A chart that shows one point at first, unless `at` is none."""
+    shown = study.shown_first.label if at == "" and len(study.points) > 1 else None
+    return Chart(name, heading, caption.strip(), rows, panels, schemes, shown)
 
 
-def _window(series: Sequence[Series], *, logarithmic: bool) -> Interval | None:
-    """Axis range of the values, if far wider intervals would hide them; else None."""
-    values = [value for each in series for value in each.y]
-    ends = [end for each in series for pair in each.ci95 or () if pair for end in pair]
-    if not ends:
-        return None
-    room = _LOG_ROOM if logarithmic else _ROOM
-    low, high = min(values) / room if logarithmic else 0.0, max(values) * room
-    if min(ends) >= low and max(ends) <= high:
-        return None
-    return (max(low, min(ends)) if logarithmic else 0.0, min(high, max(ends)))
+def _chosen(study: Results, metrics: Sequence[Metric]) -> Sequence[Metric]:
+    found = metrics or headlines(study)
+    if not found:
+        raise ConfigError(f"{study.scenario}: has no headline metrics")
+    return found
 
 
-def _scaled(ends: Interval | None, scale: Scale) -> Interval | None:
-    return ends and (ends[0] / scale.divisor, ends[1] / scale.divisor)
+def _everyone(study: Results) -> list[str]:
+    """The schemes, ideal schedulers, and measured flows."""
+    return [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])]
 
 
-def _places(study: Results, points: Sequence[Results], scheme: str) -> list[float] | list[str]:
-    """Positions of a scheme's marks: numbers or names of the points, or its own name at a single point."""
-    if study.axis:
-        return [study.axis[0][point.label] for point in points]
-    return [point.label if study.x_name else scheme for point in points]
+def _bins(study: Results) -> list[Metric]:
+    """The 99th percentile of the slowdown in each bin of sizes that has flows."""
+    return [each for each in metrics_of(study, SIZE_SLOWDOWNS[99]) if each.size_bin in SIZE_BINS]
 
 
-def _parameter_axis(study: Results) -> Axis:
-    """Axis of the varying settings."""
+def _finite(study: Results) -> list[str]:
+    """The classes with finite flows."""
+    return [each.flow_class for each in metrics_of(study, MEAN_FCT) if each.flow_class]
+
+
+def _unfinished(study: Results) -> list[Metric]:
+    found = metrics_of(study, UNFINISHED_OF_ALL)
+    return [each for each in found if any(run.metrics.get(each.name) for run in study.runs)]
+
+
+def _objectives(study: Results) -> tuple[Metric, Metric] | None:
+    """The times of short flows and the goodput of long ones."""
+    known = set(study.metrics.values())
+    times = [each for each in (SHORT_P99, SHORT_MEAN) if each in known] or metrics_of(study, MEAN_FCT)
+    rates = [LONG_GOODPUT] if LONG_GOODPUT in known else metrics_of(study, GOODPUT)
+    return (times[0], rates[0]) if times and rates else None
+
+
+def _points_axis(study: Results) -> Spec:
+    """The axis of what varies."""
     if not study.axis:
-        labels = [point.label for point in study.points] if study.x_name else study.schemes
-        return Axis(study.x_name or "", scale="category", categories=labels)
+        return words("at", study.x_name, [point.label for point in study.points], axis={"labelAngle": 0})
     places, unit = study.axis
-    return Axis(study.x_name or "", unit, "log" if _spans([*places.values()], _LOG_SWEEP_FROM_RATIO) else "linear")
+    values = list(places.values())
+    wide = min(values) > 0 and max(values) / min(values) > _LOG_AXIS_FROM_RATIO
+    return numeric("x", labelled(study.x_name or "", unit), log=wide, domain=span(values, log=wide), tickCount=6)
 
 
-def _distribution(study: Results, flow_class: str, pools: Pools) -> Plot:
-    """Distribution of FCTs, one point at a time; it ends at the share of finished flows."""
-    scale = _common_scale(study, Metric(FCT[50], flow_class))
-    series = []
-    for point, scheme, flows in pools:
-        finished = flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy()
-        x, y = _quantiles(finished / scale.divisor, flows.height)
-        ages = flows.filter("censored")["elapsed_s"].to_list()
-        youngest = min(ages, default=float("inf")) / scale.divisor
-        share = _share(flows)
-        series.append(
-            Series(scheme, point.label, x, y, lower_bound=[each >= youngest for each in x], unfinished_share=share)
-        )
-    series += _measured_distribution(study, flow_class, scale)
-    caption = (
-        f"All {flow_class} flows of all seeds that started between warm-up and end, in one distribution per scheme "
-        f"({_pooled(study)}): a percentile read here is one of all flows, not the mean of the seeds' percentiles. A "
-        "curve ends at the share of flows that finished."
-    )
-    if any(any(each.lower_bound) for each in series):
-        caption += (
-            " In its pale part the true share may be higher: some flows that did not finish were younger when the run "
-            "ended."
-        )
-    panel = Panel(
-        "",
-        Axis("completion time", scale.unit, "log"),
-        Axis("share of flows done by then", "share", window=(0.0, 1.01)),
-        "steps",
-        series,
-    )
-    heading = f"Distribution of the completion time of {flow_class} flows"
-    notes = (caption, _left_open(study, pools), _ideal_note(study, series))
-    return _with_menu(study, heading, " ".join(note for note in notes if note), [panel])
+def _at(study: Results) -> str:
+    return study.x_name or ""
 
 
-def _slowdown(study: Results, flow_class: str, pools: Pools) -> Plot:
-    """Mean and 99th percentile of slowdown, for ten groups of flows by size."""
-    series: dict[str, list[Series]] = {"mean": [], "p99": []}
-    for point, scheme, flows in pools:
-        groups = _by_size(flows)
-        for name, found in series.items():
-            found.append(
-                Series(
-                    scheme,
-                    point.label,
-                    x=groups["size_kb"].to_list(),
-                    y=groups[name].to_list(),
-                    lower_bound=groups[f"{name}_bound"].to_list(),
-                    unfinished_share=groups["unfinished_share"].to_list(),
-                )
-            )
-    for name, of_runs in series.items():
-        of_runs.extend(_measured_slowdown(study, flow_class, name))
-    sizes, slowdown = Axis("flow size", "KB", "log"), Axis("slowdown", "times", "log")
-    panels = [
-        Panel(title, sizes, slowdown, "points", series[name])
-        for title, name in (("mean", "mean"), ("99th percentile", "p99"))
+def _scale(study: Results, metric: Metric) -> Scale:
+    """One unit for a metric at all points."""
+    found = [point.mean(scheme, metric.name) for point in study.points for scheme in _everyone(study)]
+    return scale_for(metric.unit, [each.value for each in found if each])
+
+
+def _bounds(rows: Sequence[Row]) -> str:
+    return f"{_BOUND} " if any(row["bound"] for row in rows) else ""
+
+
+def _ideal(study: Results) -> str:
+    return " Grey: ideal schedulers of a link that loses nothing, on the same flows." if study.ideal_names else ""
+
+
+def _steps(flows: pl.DataFrame, scale: Scale, about: Row) -> list[Row]:
+    """An empirical distribution, thinned, with markers at percentiles."""
+    if flows.is_empty():
+        return []
+    done = np.sort(flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy())
+    ages = flows.filter("censored")["elapsed_s"].to_list()
+    youngest = min(ages, default=math.inf)
+    marked = {math.ceil(percent * flows.height / 100) - 1: f"p{percent:g}" for percent in _MARKED}
+    kept = sorted({*thinned(len(done)).tolist(), *(rank for rank in marked if rank < len(done))})
+    bound = [bool(done[rank] >= youngest) for rank in kept]
+    return [
+        {
+            **about,
+            "time": _digits(done[rank] / scale.divisor),
+            "share": round((rank + 1) / flows.height, 6),
+            "mark": marked.get(rank),
+            "bound": bound[number],
+            "joint": not bound[number] and bound[number + 1 : number + 2] == [True],
+        }
+        for number, rank in enumerate(kept)
     ]
-    caption = (
-        f"Slowdown of {flow_class} flows: the completion time relative to an empty network. Each mark is about a "
-        f"tenth of the flows of all seeds ({_pooled(study)}), all of one size together, at its median size."
-    )
-    heading = f"Slowdown of {flow_class} flows by size"
-    notes = (caption, _bounds_note(series["mean"]), _left_open(study, pools), _ideal_note(study, series["mean"]))
-    return _with_menu(study, heading, " ".join(note for note in notes if note), panels)
 
 
-def _measured_distribution(study: Results, flow_class: str, scale: Scale) -> list[Series]:
-    """Curve of measured flows, if the class has any."""
-    flows = study.measured.of_class(flow_class) if study.measured else None
-    if flows is None or flows.is_empty():
-        return []
-    return [Series(MEASURED, None, *_quantiles(flows["elapsed_s"].to_numpy() / scale.divisor, flows.height))]
+def thinned(count: int) -> npt.NDArray[np.int64]:
+    """The ranks of sorted values that are kept: even ones, and ever closer ones to both ends.
+
+    The curve is then exact to a pixel on a linear and on a logarithmic axis.
+    """
+    if not count:
+        return np.zeros(0, np.int64)
+    steps = np.unique((1.06 ** np.arange(int(math.log(count, 1.06)) + 1)).astype(np.int64)) - 1
+    even = np.linspace(0, count - 1, min(count, _CDF_POINTS)).astype(np.int64)
+    return np.unique(np.concatenate([even, steps[steps < 40], count - 1 - steps]))
 
 
-def _measured_slowdown(study: Results, flow_class: str, name: str) -> list[Series]:
-    """Curve of measured flows with a known ideal FCT."""
-    flows = study.measured.of_class(flow_class).drop_nulls("elapsed_slowdown") if study.measured else None
-    if flows is None or flows.is_empty():
-        return []
-    groups = _by_size(flows)
-    return [Series(MEASURED, None, groups["size_kb"].to_list(), groups[name].to_list())]
-
-
-def _queue(study: Results) -> Iterator[Plot]:
-    """Queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
+def _queue(study: Results) -> Iterator[Chart]:
+    """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
     port, among = _busiest_port(study)
-    over_time, shares, seeds = [], [], set()
+    rows: list[Row] = []
+    seeds = set()
     for point in study.points:
         for scheme in point.schemes:
-            results = _results(point, scheme)
-            first = _samples(results[0], port)
-            if first.is_empty():
+            runs = [each for each in point.results if each.scheme == scheme]
+            samples = [_samples(each, port) for each in runs]
+            if samples[0].is_empty():
                 continue
-            seeds.add(results[0].provenance["seed"])
-            time_ms = (first["time_s"] * 1e3).to_list()
-            over_time.append(Series(scheme, point.label, time_ms, first["value"].to_list()))
-            queue = pl.concat([_samples(each, port) for each in results])["value"].to_numpy()
-            shares.append(Series(scheme, point.label, *_quantiles(queue, len(queue))))
-    if not over_time:
+            about = {"scheme": scheme, "at": point.label}
+            seeds.add(runs[0].seed)
+            start = runs[0].meta["warmup_s"]
+            window = samples[0].filter(pl.col("time_s").is_between(start, start + _WINDOW_S))
+            times, lengths = window["time_s"].to_numpy() * 1e3, window["value"].to_numpy()
+            rows += [{**about, "ms": _digits(times[at]), "length": _digits(lengths[at])} for at in extremes(lengths)]
+            every = np.sort(pl.concat(samples)["value"].to_numpy())
+            rows += [
+                {**about, "length": _digits(every[rank]), "share": round((rank + 1) / len(every), 5)}
+                for rank in thinned(len(every)).tolist()
+            ]
+    if not rows:
         return
-    meta = study.shown_first.results[0].meta
-    window = (meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3)
     which = f"seed {seeds.pop()}" if len(seeds) == 1 else "each scheme's first seed"
-    length = Axis(f"queue of {port}", "packets")
+    label = f"queue of {port} (packets)"
     panels = [
-        Panel(f"over time, {which}", Axis("time", "ms", window=window), length, "line", over_time),
-        Panel(
-            "all seeds",
-            length,
-            Axis("share of samples at or below", "share", window=(0.0, 1.01)),
-            "steps",
-            shares,
-        ),
+        marks.over_time(rows, label, study.schemes, f"over time, {which}"),
+        marks.shares(rows, label, study.schemes, "all seeds"),
     ]
     caption = (
-        f"Instantaneous queue of port {port}, {among}, sampled at fixed times. The first plot opens on a window after "
-        f"the warm-up; double-click it for the whole run. The second has all samples of all seeds ({_pooled(study)})."
+        f"Port {port}, {among}, sampled at fixed times. Over time: the first {_WINDOW_S * 1e3:g} ms after the warm-up, "
+        f"the least and the most of each slice. All samples of all seeds: {_pooled(study)}."
     )
-    yield _with_menu(study, f"Queue of port {port}", caption, panels)
+    yield _chart("queue", f"Queue of port {port}", caption, rows, panels, study, study.schemes)
 
 
-def _with_menu(study: Results, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
-    """A plot that shows one point of the study at a time."""
-    labels = [point.label for point in study.points]
-    menu = {label: f"{study.x_name} {label}" for label in labels} if len(labels) > 1 else {}
-    return Plot(heading, caption, panels, menu, study.shown_first.label)
+def extremes(values: npt.NDArray[np.float64]) -> list[int]:
+    """The places of the least and the most value in each of some slices."""
+    size = max(1, -(-2 * len(values) // _QUEUE_POINTS))
+    slices = ((at, values[at : at + size]) for at in range(0, len(values), size))
+    return sorted({at + int(place) for at, some in slices for place in (np.argmin(some), np.argmax(some))})
 
 
-def _versus(study: Results) -> str:
-    return f" versus {study.x_name}" if study.x_name else ""
-
-
-def _bars_note(study: Results, series: Sequence[Series]) -> str:
-    """Number of seeds of the error bars, and marks with fewer."""
-    counted = [each for each in series if each.seeds]
-    marks = [(each.scheme, x, seeds) for each in counted for x, seeds in zip(each.x, each.seeds or (), strict=True)]
-    most = max((seeds for *_, seeds in marks), default=1)
-    if most == 1:
-        return "One seed, so no error bars."
-    fewer = [
-        f"{_mark_name(study, scheme, x)} ({seeds} {'seeds' if seeds > 1 else 'seed, so no error bar'})"
-        for scheme, x, seeds in marks
-        if seeds < most
-    ]
-    note = f"Error bars: 95 % confidence over {most} seeds"
-    return f"{note}, but for {_listed(fewer)}." if fewer else f"{note}."
-
-
-def _bounds_note(series: Sequence[Series]) -> str:
-    """Meaning of hollow marks, if there are any."""
-    if not any(any(each.lower_bound) for each in series):
-        return ""
-    return (
-        "Hollow marks with ≥ are lower bounds: a flow that did not finish counts with its age at the end of the run. "
-        "An interval around one is that of the bound."
-    )
-
-
-def _ideal_note(study: Results, series: Sequence[Series]) -> str:
-    """Meaning of thin grey lines, if there are any."""
-    ideal = any(each.scheme in study.ideal_names for each in series)
-    return "Thin grey lines: ideal schedulers of a link that loses nothing, on the same flows." if ideal else ""
-
-
-def _unfinished_note(study: Results, shares: Iterable[tuple[str, float | str, float]]) -> str:
-    """Schemes and points with unfinished flows, and their shares."""
-    found = [f"{_mark_name(study, scheme, at)}: {percentage(share)}" for scheme, at, share in shares if share > 0]
-    return f"Not finished: {_listed(found)}." if found else ""
-
-
-def _mark_name(study: Results, scheme: str, x: float | str) -> str:
-    at = f"{x:.6g}{study.axis[1]}" if study.axis and isinstance(x, float) else x
-    return f"{scheme} at {study.x_name} {at}" if study.x_name else scheme
-
-
-def _listed(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
-    return ", ".join(parts[:_NAMED]) + more
+def _digits(value: float) -> float:
+    return float(f"{value:.6g}")
 
 
 def _pooled(study: Results) -> str:
-    """Pooled seeds, and schemes with fewer."""
+    """Which seeds are pooled, and for which schemes there are fewer."""
     by_scheme: dict[str, set[int]] = {}
     for point in study.points:
         for run in point.runs:
@@ -442,71 +382,10 @@ def _seeds(some: Set[int]) -> str:
     return f"seeds {seeds[0]} to {seeds[-1]}" if contiguous else f"{len(seeds)} seeds"
 
 
-def _spans(values: Sequence[float], ratio: float) -> bool:
-    """True if positive values differ by more than a ratio."""
-    return bool(values) and min(values) > 0 and max(values) / min(values) > ratio
-
-
-def _common_scale(study: Results, *metrics: Metric) -> Scale:
-    """Common unit for all schemes and points of metrics of one kind."""
-    estimates = [
-        point.mean(scheme, metric.name) for point in study.points for scheme in point.schemes for metric in metrics
-    ]
-    return scale_for(metrics[0].unit, [each.value for each in estimates if each])
-
-
-def _share(flows: pl.DataFrame) -> float:
-    """Share of unfinished flows."""
-    return float(flows["censored"].sum()) / flows.height
-
-
-def _left_open(study: Results, pools: Pools) -> str:
-    """Pools with unfinished flows."""
-    return _unfinished_note(study, ((scheme, point.label, _share(flows)) for point, scheme, flows in pools))
-
-
-def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
-    """Up to ten groups of about equal numbers of flows by size; equal sizes stay together.
-
-    Columns: `size_kb` (median), `mean` and `p99` of the slowdown, `mean_bound` and `p99_bound` (true for lower bounds),
-    `unfinished_share`.
-    """
-    tenth = (pl.col("size_bytes").rank("min") - 1) * _SIZE_GROUPS // pl.len()
-    rows = []
-    for _, group in sorted(flows.group_by(tenth.alias("group")), key=lambda each: each[0]):
-        slowdowns = Times(group["elapsed_slowdown"].to_list(), group["censored"].to_list())
-        mean, p99 = slowdowns.mean, slowdowns.percentile(99)
-        rows.append(
-            {
-                "size_kb": float(np.median(group["size_bytes"].to_numpy())) / 1e3,
-                "mean": mean,
-                "p99": p99,
-                "mean_bound": isinstance(mean, LowerBound),
-                "p99_bound": isinstance(p99, LowerBound),
-                "unfinished_share": slowdowns.open_share,
-            }
-        )
-    return pl.DataFrame(rows)
-
-
-def _quantiles(values: npt.NDArray[np.float64], counted: int) -> tuple[list[float], list[float]]:
-    """Empirical distribution of values among `counted`, thinned to a few hundred points.
-
-    Includes the extremes and the nearest ranks of the tables' percentiles.
-    """
-    ordered = np.sort(values)
-    if not len(ordered):
-        return [], []
-    even = np.linspace(0, len(ordered) - 1, min(len(ordered), _CDF_POINTS)).astype(int)
-    ranks = np.array([-(-percent * counted // 100) - 1 for percent in PERCENTILES])
-    kept = np.unique(np.concatenate([even, ranks[ranks < len(ordered)]]))
-    return ordered[kept].tolist(), ((kept + 1) / counted).tolist()
-
-
 def _busiest_port(study: Results) -> tuple[str, str]:
-    """Measured port with the longest mean queue over all schemes and points, and the candidates.
+    """The measured port with the longest mean queue, the same for all schemes and points; and what it was chosen from.
 
-    The port is empty if none was measured.
+    The former is empty where no port was measured.
     """
     ports = pl.concat(
         each.ports.filter(pl.col("port").is_in(each.meta["measured_ports"]))

@@ -1,109 +1,152 @@
-"""Look of each scheme in plots, equal in all reports."""
+"""The look of each scheme in charts: colour, marker and dash, the same in every report.
+
+Eight colours that keep their names on light and dark pages, four dashes, and 28 markers. Colour with dash is unique for
+32 schemes and the marker for 28, so that charts can be read in black and white too.
+"""
 
 import functools
+import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from shortflow import _core
 from shortflow.measured import MEASURED
 
-# Each has a contrast of 3 or more on the white and the dark page, so schemes have one colour on both. The first
-# eight are about as distinct as Okabe and Ito's.
-PALETTE = (
-    *("#d55e00", "#7e57c2", "#8c6d1f", "#009e73", "#0072b2", "#b87c00", "#c75d9b", "#00909e"),
-    *("#d9413b", "#5b8c2a", "#4f7bd9", "#a6564f", "#9c4dc0", "#cf4b6b", "#2a8fd0", "#7a8a00"),
-)
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
-DASHES = ("solid", "dash", "dot", "dashdot")
-HATCHES = ("", "/", ".", "x")
-_MUTED = ("#6f7782", "#8a7350", "#5f8575", "#8a6a80", "#5c7f9c")
-"""Colours of ideal schedulers, with a contrast of 3 or more on both pages."""
-_THIN_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
-_STROKES = {
-    "solid": "",
-    "dash": "7 3",
-    "dot": "2 2",
-    "dashdot": "7 3 2 3",
-    "longdash": "10 3",
-    "longdashdot": "10 3 2 3",
+LIGHT = ("#4646cb", "#d37e6c", "#846d02", "#0b5633", "#3a9ca4", "#6f6f6f", "#78185f", "#906efa")
+DARK = ("#545cbd", "#995522", "#ebc843", "#77a774", "#82d9f1", "#696969", "#c281a2", "#a188ff")
+"""The least difference of two colours (CIEDE2000) is 15 for all kinds of colour vision; `tests/test_looks.py`."""
+PAGE = {
+    "ink": ("#1f2937", "#e6e8eb"),
+    "soft": ("#4b5563", "#aab2bd"),
+    "rule": ("#dde1e7", "#343b45"),
+    "paper": ("#ffffff", "#161b22"),
 }
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
+_IDEAL_DASHES = ((4, 2), (1, 2), (6, 2, 1, 2), (10, 2), (3, 3), (8, 2, 3, 2))
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and symbol, and features that separate schemes of one colour."""
+    """Colours are CSS; the marker is a path in a box from -1 to 1."""
 
     colour: str
-    symbol: str
-    dash: str
-    hatch: str
-    opacity: float = 1.0
-    width: float = 2.0
-    """Width of lines."""
+    marker: str
+    hollow: bool = False
+    dash: tuple[int, ...] = DASHES[0]
 
     @property
-    def pale(self) -> str:
-        """Colour of an area below lines."""
-        red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
-        return f"rgba({red},{green},{blue},0.18)"
+    def fill(self) -> str:
+        """The colour inside the marker."""
+        return "var(--paper)" if self.hollow else self.colour
 
-    @property
-    def line(self) -> dict[str, object]:
-        """A line for plotly."""
-        return {"color": self.colour, "width": self.width, "dash": self.dash}
 
-    @property
-    def strokes(self) -> str:
-        """The dash for SVG."""
-        return _STROKES.get(self.dash, "")
+def _polygon(corners: int, turn: float = -90, inner: float | None = None, outer: float = 1.0) -> str:
+    """A regular polygon, or a star with an inner radius."""
+    count = corners * (1 if inner is None else 2)
+    radii = [outer if inner is None or i % 2 == 0 else inner for i in range(count)]
+    angles = [math.radians(turn + 360 / count * i) for i in range(count)]
+    points = (f"{r * math.cos(a):.3f},{r * math.sin(a):.3f}" for r, a in zip(radii, angles, strict=True))
+    return f"M{'L'.join(points)}Z"
 
-    @property
-    def bar(self) -> dict[str, object]:
-        """A bar for plotly."""
-        return {"color": self.colour, "pattern": {"shape": self.hatch}}
 
+_PLUS = "M-.3,-1H.3V-.3H1V.3H.3V1H-.3V.3H-1V-.3H-.3Z"
+CIRCLE, STAR = "M0,-.9A.9,.9,0,1,1,0,.9A.9,.9,0,1,1,0,-.9Z", _polygon(5, inner=0.42, outer=1.1)
+_CROSS = _polygon(4, -45, 0.28, 1.15)
+MARKERS = (
+    *(CIRCLE, "M-.8,-.8H.8V.8H-.8Z", _polygon(3, -90), _polygon(4, outer=1.05), _PLUS, STAR, _polygon(3, 90)),
+    *(_polygon(6, 0), _polygon(3, 180), _polygon(4, -90, 0.38, 1.1), "M-1.1,-.42H1.1V.42H-1.1Z", _polygon(3, 0)),
+    *("M-.42,-1.1H.42V1.1H-.42Z", _CROSS),
+)
 
 BEST, OTHERS = "best", "others"
 FEASIBLE, INFEASIBLE, GIVEN_UP = "feasible", "infeasible", "given up"
-GROUPS = {
-    MEASURED: Look("#8a2be2", "hexagram", "longdash", ""),
-    BEST: Look("#d55e00", "star", "solid", ""),
-    OTHERS: Look("#64748b", "circle", "solid", "", 0.6),
-    FEASIBLE: Look("#64748b", "circle", "solid", "", 0.6),
-    INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
-    GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),
+_GROUPS = {
+    MEASURED: Look("var(--ink)", _polygon(6, inner=0.5, outer=1.1), dash=(9, 2)),
+    BEST: Look("var(--c0)", STAR),
+    OTHERS: Look("var(--c5)", CIRCLE),
+    FEASIBLE: Look("var(--c4)", CIRCLE),
+    INFEASIBLE: Look("var(--c5)", _CROSS, dash=(2, 2)),
+    GIVEN_UP: Look("var(--c5)", "M-1,-.2H1V.2H-1Z", dash=(6, 3)),
 }
-"""Looks of measured flows, and of trials by quality."""
 
 
-def look_of(scheme: str) -> Look:
-    """Look of a scheme by its place in the registry, of a user's scheme by its name, or of a group."""
-    if scheme in GROUPS:
-        return GROUPS[scheme]
-    if is_ideal(scheme):
-        place = _places("ideal")[scheme]
-        muted, symbol = _MUTED[place % len(_MUTED)], SYMBOLS[place % len(SYMBOLS)]
-        return Look(muted, symbol, _THIN_DASHES[place % len(_THIN_DASHES)], "", width=1.3)
-    places = _places("schemes")
-    place = places.get(scheme, len(places) + zlib.crc32(scheme.encode()) % len(PALETTE))
-    turn = place // len(PALETTE) % len(DASHES)
-    return Look(PALETTE[place % len(PALETTE)], SYMBOLS[place % len(SYMBOLS)], DASHES[turn], HATCHES[turn])
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """The looks of schemes beside each other.
 
-
-def colours_of(names: Iterable[str]) -> dict[str, str]:
-    """One colour per curve: schemes have their own, other names get the remaining colours."""
+    A registered scheme has its own. Another has one that follows from its name, with a colour that few others have.
+    """
     every = list(dict.fromkeys(names))
-    found = {name: look_of(name).colour for name in every if name in _places("schemes")}
-    free = [each for each in PALETTE if each not in found.values()] or PALETTE
-    others = [name for name in every if name not in found]
-    return found | {name: free[place % len(free)] for place, name in enumerate(others)}
+    found = {name: look for name in every if (look := _registered(name))}
+    taken = {(look.marker, look.hollow) for look in found.values()}
+    for name in every:
+        if name in found:
+            continue
+        start, used = zlib.crc32(name.encode()), [look.colour for look in found.values()]
+        places = [(start + step) % (2 * len(MARKERS)) for step in range(2 * len(MARKERS))]
+        places.sort(key=lambda place: used.count(_look(place).colour))
+        free = (look for look in map(_look, places) if (look.marker, look.hollow) not in taken)
+        found[name] = next(free, _look(places[0]))
+        taken.add((found[name].marker, found[name].hollow))
+    return {name: found[name] for name in every}
 
 
 def is_ideal(scheme: str) -> bool:
-    """True for an ideal scheduler, shown as a thin grey line."""
+    """Whether this is an ideal scheduler."""
     return scheme in _places("ideal")
+
+
+def css(dark: bool) -> str:
+    """The colours of a page as CSS variables."""
+    named = {name: pair[dark] for name, pair in PAGE.items()}
+    named |= {f"c{place}": colour for place, colour in enumerate(DARK if dark else LIGHT)}
+    return " ".join(f"--{name}: {colour};" for name, colour in named.items())
+
+
+def plain(text: str, dark: bool = False) -> str:
+    """A text with colours in place of CSS variables, for pictures that no page holds."""
+    for name, pair in PAGE.items():
+        text = text.replace(f"var(--{name})", pair[dark])
+    for place, colour in enumerate(DARK if dark else LIGHT):
+        text = text.replace(f"var(--c{place})", colour)
+    return text
+
+
+def theme(*, legend: bool = True) -> dict[str, Any]:
+    """Colours are CSS variables, which a page's light and dark mode set without a redraw."""
+    ink, soft, rule = "var(--ink)", "var(--soft)", "var(--rule)"
+    font = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+    axis = {"gridColor": rule, "domainColor": soft, "tickColor": soft, "labelOverlap": "greedy", "titlePadding": 6}
+    look = {"orient": "top", "symbolStrokeWidth": 2, "symbolSize": 70, "labelLimit": 400, "columns": 6}
+    return {
+        "background": "transparent" if not legend else "var(--paper)",
+        "font": "system-ui, DejaVu Sans, sans-serif",
+        "view": {"stroke": None},
+        "axis": {**font, **axis},
+        "legend": {**font, **look, **({} if legend else {"disable": True})},
+        "title": {"color": soft, "fontSize": 13, "fontWeight": 600, "anchor": "middle"},
+        "text": {"color": ink},
+        "mark": {"aria": False},
+        "point": {"aria": True},
+    }
+
+
+def _look(place: int) -> Look:
+    count = len(MARKERS)
+    return Look(f"var(--c{place % 8})", MARKERS[place % count], place // count % 2 == 1, DASHES[place // 8 % 4])
+
+
+def _registered(name: str) -> Look | None:
+    if name in _GROUPS:
+        return _GROUPS[name]
+    if name in _places("schemes"):
+        return _look(_places("schemes")[name])
+    if not is_ideal(name):
+        return None
+    place = _places("ideal")[name]
+    last = _look(2 * len(MARKERS) - 1 - place)
+    return Look("var(--soft)", last.marker, last.hollow, _IDEAL_DASHES[place % len(_IDEAL_DASHES)])
 
 
 @functools.cache

@@ -3,11 +3,13 @@
 import functools
 import secrets
 from pathlib import Path
+from typing import Any
 
-import plotly.graph_objects as go
+import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
+
+from shortflow.report import library, looks
 
 
 def page(template: str, **values: object) -> str:
@@ -15,7 +17,7 @@ def page(template: str, **values: object) -> str:
 
     Browsers run only scripts with the page's nonce.
     """
-    return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), plotly=_plotly_code(), **values)
+    return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), **values)
 
 
 def part(template: str, **values: object) -> str:
@@ -33,15 +35,16 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_function"] = _figure_json
+    environment.policies["json.dumps_function"] = _json
+    environment.globals |= {
+        "chart_config": looks.theme(legend=False),
+        "css": looks.css,
+        "library": lambda: Markup(library.library()),
+        "looks": looks.looks,
+    }
     return environment
 
 
-def _figure_json(figure: go.Figure, **_: object) -> str:
-    return str(figure.to_json())
-
-
-@functools.cache
-def _plotly_code() -> Markup:
-    """Code of the plotting library, the only unescaped text."""
-    return Markup(get_plotlyjs())
+def _json(value: Any, **_: object) -> str:
+    """JSON in which numbers that are not finite are null."""
+    return msgspec.json.encode(value).decode()

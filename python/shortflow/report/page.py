@@ -5,21 +5,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 
-import msgspec
-
 from shortflow import _core
-from shortflow.report.answer import CORRECTED, Ranking, answer
-from shortflow.report.drawing import Drawn, drawn
-from shortflow.report.figures import plots
+from shortflow.measured import MEASURED
+from shortflow.report.answer import CORRECTED, answer
+from shortflow.report.chart import Chart, finite
+from shortflow.report.figures import charts
 from shortflow.report.looks import is_ideal
 from shortflow.report.markup import page
-from shortflow.report.plot import Plot
 from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.view import SweepView
 from shortflow.report.sweep.view import table as sweep_table
 from shortflow.report.sweep.view import view as sweep_view
-from shortflow.report.tables import Section, comparison_sections, main_sections, measured_time, overview_section
-from shortflow.report.timeline import time_lines
+from shortflow.report.tables import Section, measured_time, study_section
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import git_revision
@@ -38,16 +35,20 @@ class StudyView:
     """A study for the template."""
 
     study: Results
-    ranking: Ranking
+    words: Sequence[str]
+    """A sentence for each headline metric."""
+    by_point: Sequence[str]
+    caveats: Sequence[str]
+    legend: Sequence[str]
+    points: Sequence[str]
+    at: str
+    """The point shown first."""
+    charts: Sequence[Chart]
+    without_samples: bool
+    numbers: Section
     measured_time: str
     """Empty if points differ."""
     traffic_notes: Sequence[str]
-    main: Sequence[Section]
-    """Main table: of the only point, or an overview of all."""
-    plots: Sequence[Drawn]
-    without_samples: bool
-    tables: Sequence[tuple[str, Sequence[Section]]]
-    """Full tables of each point."""
     choices: Sequence[tuple[str, Sequence[Setting]]]
     """All values used by the runs, by owner."""
     provenance: str
@@ -80,6 +81,7 @@ def render(
     origins = [*(of.provenance for of in results), *(origin for sweep in sweeps for origin in sweep.origins)]
     return page(
         "report/page.html",
+        titles=[study.title for study in studies] + [each.sweep.title for each in shown],
         lead=_lead(studies, results, shown),
         corrected=CORRECTED,
         views=[_view(study, baseline) for study in studies],
@@ -107,7 +109,7 @@ def document(
                 "title": study.title,
                 "varies": study.x_name,
                 "answer": answer(study, (), baseline).document(),
-                "plots": plots(study),
+                "plots": [chart.document for chart in charts(study)],
                 "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
                 "superseded": [{name: each.provenance[name] for name in _SUPERSEDED} for each in study.superseded],
             }
@@ -117,7 +119,7 @@ def document(
         "failed": failures,
         "damaged": damages,
     }
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))  # numbers that are not finite become null
+    plain: dict[str, Any] = finite(found)
     return plain
 
 
@@ -160,31 +162,24 @@ def _provenance(results: Sequence[Result]) -> str:
 def _view(study: Results, baseline: str | None) -> StudyView:
     measured = {measured_time(point) for point in study.points}
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
+    ranking = answer(study, (), baseline)
     return StudyView(
         study,
-        answer(study, (), baseline),
+        ranking.over_points,
+        ranking.at_points if study.x_name else (),
+        ranking.caveats,
+        [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])],
+        [point.label for point in study.points],
+        study.shown_first.label,
+        charts(study),
+        bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
+        study_section(study, ranking.metrics, ranking.baseline),
         measured.pop() if len(measured) == 1 else "",
         study.results[0].provenance["traffic_notes"],
-        [overview_section("Overview", study.x_name, study.labelled)] if study.x_name else _main(study.points[0]),
-        [
-            *(drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)),
-            *time_lines(study),
-        ],
-        bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
-        [(label, comparison_sections(comparison)) for label, comparison in study.labelled],
         list(_choices(study)),
         _provenance(_results([study])),
         [_run(point.label, run) for point in study.points for run in point.results],
     )
-
-
-def _is_lone_bar(plot: Plot) -> bool:
-    """True if each panel has a single bar, whose number is in the main table."""
-    return all(panel.mark == "bars" and sum(len(each.x) for each in panel.series) == 1 for panel in plot.panels)
-
-
-def _main(comparison: Results) -> list[Section]:
-    return [section for section in main_sections(comparison) if section.columns and section.rows]
 
 
 def _choices(study: Results) -> Iterator[tuple[str, Sequence[Setting]]]:

@@ -28,7 +28,7 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import Scale, scale_for
-from shortflow.report.wording import headline_metrics, metrics_of, percent, scheme_pairs, shown, title
+from shortflow.report.wording import NOTHING, factor, headline_metrics, metrics_of, percent, scheme_pairs, shown, title
 from shortflow.results import Results
 from shortflow.scenario import Setting
 
@@ -147,8 +147,36 @@ def overview_section(
     for metric in metrics:
         columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
         if metric.statistic is MEAN_FCT and len(first_rows) < len(rows):
-            columns.append(_against_row_above(metric, [(comparison, scheme) for _, comparison, scheme in rows]))
+            columns.append(_factors(metric, [(comparison, scheme) for _, comparison, scheme in rows], rows[0][2]))
     return Section(heading, lead, columns)
+
+
+def study_section(study: Results, metrics: Sequence[Metric], baseline: str) -> Section:
+    """Everything in one table: a row for each point and scheme, the headlines with factors of a baseline, and more."""
+    schemes = [*study.schemes, *study.ideal_names, *([study.measured.result.scheme] if study.measured else [])]
+    rows = [(point, scheme) for point in study.points for scheme in schemes]
+    rows = [(point, scheme) for point, scheme in rows if any(point.mean(scheme, name) for name in study.metric_names)]
+    more = [*metrics_of(study, SIZE_SLOWDOWNS[99]), *headline_metrics(study), *metrics_of(study, *_LOSSES)]
+    every = [*dict.fromkeys([*metrics, *more]), *metrics_of(study, UNFINISHED_OF_ALL)]
+    estimates = {metric: [point.mean(scheme, metric.name) for point, scheme in rows] for metric in every}
+    scales = {
+        metric: scale_for(metric.unit, [each.value for each in found if each]) for metric, found in estimates.items()
+    }
+    columns = []
+    for metric in every:
+        columns.append(_estimate_column(metric, estimates[metric], scales[metric]))
+        if metric in metrics and len(study.schemes) > 1:
+            columns.append(_factors(metric, rows, baseline))
+    lead = [Column(study.x_name, [point.label for point, _ in rows])] if study.x_name else []
+    return Section("All numbers", [*lead, Column("scheme", [scheme for _, scheme in rows])], columns)
+
+
+def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str) -> Column:
+    """Each scheme as a factor of a baseline, paired by seed."""
+    cells = [
+        NOTHING if scheme == baseline else factor(point.change(scheme, baseline, metric.name)) for point, scheme in rows
+    ]
+    return Column(f"× {baseline}", cells)
 
 
 def stacked(*parts: RenderableType) -> Group:
@@ -299,16 +327,6 @@ def _differences(comparison: Results, metrics: Sequence[Metric]) -> Section:
         for metric in metrics
     ]
     return Section("Difference on the same flows, paired by seed", [lead], columns)
-
-
-def _against_row_above(metric: Metric, rows: Sequence[tuple[Results, str]]) -> Column:
-    """Difference of each scheme from the previous one in the same comparison."""
-    cells = []
-    for comparison, scheme in rows:
-        before = comparison.schemes.index(scheme) - 1
-        difference = comparison.change(scheme, comparison.schemes[before], metric.name) if before >= 0 else None
-        cells.append(percent(difference))
-    return Column("vs the row\nabove\n(%)", cells)
 
 
 def _header(metric: Metric, unit: str) -> str:

@@ -1,38 +1,34 @@
-"""Timeline of a burst: the bottleneck's queue, and below it a line per flow."""
+"""The time-line of a burst: the queue of its bottleneck, and below it a line for each flow."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-import plotly.graph_objects as go
 import polars as pl
-from plotly.subplots import make_subplots
 
 from shortflow.bursts import find_burst
-from shortflow.report.drawing import Drawn
-from shortflow.report.looks import look_of
-from shortflow.report.plot import Plot
-from shortflow.report.plotting import plain
+from shortflow.report.chart import Chart, Row, Spec, mark, numeric, tips
 from shortflow.result import Result
 from shortflow.results import Results
 
-_QUEUED, _WAITING, _OPEN = "#0072b2", "#d55e00", "#9ca3af"
-_MARKS = {
-    "sent": ("sends", {"symbol": "line-ns-open", "size": 5, "color": "#6b7280"}),
-    "marked": ("is marked", {"symbol": "circle", "size": 5, "color": "#0f9d58"}),
-    "dropped": ("is dropped", {"symbol": "x", "size": 8, "color": "#b91c1c"}),
-    "timeout": ("times out", {"symbol": "triangle-left", "size": 9, "color": "#a21caf"}),
+_STATES = {
+    "on its way": ("var(--c5)", 1.5, [1, 0]),
+    "in the queue": ("var(--c0)", 4, [1, 0]),
+    "waits for its timer": ("var(--c1)", 2, [2, 2]),
+}
+_EVENTS = {
+    "sends": ("sent", "var(--soft)", "M0,-1V1"),
+    "is marked": ("marked", "var(--c3)", "circle"),
+    "is dropped": ("dropped", "var(--c6)", "M-1,-1L1,1M1,-1L-1,1"),
+    "times out": ("timeout", "var(--c7)", "triangle-left"),
 }
 
-Segments = Sequence[tuple[float, float, int]]
-"""Begin and end in milliseconds, and line number."""
 
+def timeline(result: Result, at: str = "") -> Chart:
+    """Who sent, who queued, who was marked and who waited in the largest burst of a run.
 
-def timeline(result: Result) -> go.Figure:
-    """Packets sent, queued and marked, and waits, in the largest burst of a run.
-
-    The result must have the table `burst`, the packet events of the burst: `shortflow.bursts.trace_burst` makes it, and
-    `run --out` and `compare --out` store it. Raises `ValueError` without a burst. Times are in ms from the start of the
-    burst; flows are in order of completion.
+    `at` is said in the heading. The result must have the table `burst`, what happened to the burst's packets:
+    `shortflow.bursts.trace_burst` makes it, and runs that `run --out` and `compare --out` keep have it. A `ValueError`
+    says that there is no burst. Times are in milliseconds from its beginning; flows stand in order of their completion.
     """
     burst = find_burst(result)
     if burst is None or "burst" not in result.tables:
@@ -45,125 +41,124 @@ def timeline(result: Result) -> go.Figure:
     flows = flows.sort("end", "id").with_row_index("line", 1)
     events = events.join(flows.select(pl.col("id").alias("flow"), "line"), on="flow")
     port = _bottleneck(events)
-    figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.28, 0.72], vertical_spacing=0.04)
     rate_bps = result.ports.filter(pl.col("port") == port)["rate_bps"][0]
-    x, y = _queue(events.filter((pl.col("port") == port) & pl.col("queue_pkt").is_not_null()), rate_bps)
-    look = look_of(result.provenance["scheme"])
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            name=plain(f"queue of {port}"),
-            mode="lines",
-            line={**look.line, "width": 1.2},
-            fill="tozeroy",
-            fillcolor=look.pale,
-        ),
-        row=1,
-        col=1,
+    length = _queue(events.filter((pl.col("port") == port) & pl.col("queue_pkt").is_not_null()), rate_bps)
+    rows: list[Row] = [{"ms": ms, "length": packets} for ms, packets in length]
+    sources = dict(flows.select("line", "source").rows())
+    for state, found in (
+        ("on its way", flows.select("begin", "end", "line").iter_rows()),
+        ("in the queue", _in_queue(events, port)),
+        ("waits for its timer", _waits(events)),
+    ):
+        rows += [
+            {"ms": begin, "end": end, "line": line, "sender": sources[line], "state": state}
+            for begin, end, line in found
+        ]
+    for name, (event, *_) in _EVENTS.items():
+        of = events.filter((pl.col("event") == event) & (pl.col("kind").is_in(["data", ""])))
+        rows += [
+            {"ms": ms, "line": line, "sender": sources[line], "event": name}
+            for ms, line in of.select("ms", "line").iter_rows()
+        ]
+    rows = [
+        {name: round(value, 5) if isinstance(value, float) else value for name, value in row.items()} for row in rows
+    ]
+    scheme, seed = result.provenance["scheme"], result.seed
+    heading = f"Time-line of one burst: {scheme}, seed {seed}{at}"
+    return Chart(
+        f"burst-{scheme}-{seed}", heading, _caption(result), rows, list(_panels(rows, port, len(sources))), wide=True
     )
-    for trace in _flow_traces(flows, events, port):
-        figure.add_trace(trace, row=2, col=1)
-    lines = dict(flows.select("line", "source").rows())
-    every = max(1, len(lines) // 20)
-    figure.update_yaxes(title_text="queue (packets)", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(
-        tickvals=list(lines)[::every],
-        ticktext=[plain(name) for name in lines.values()][::every],
-        range=[0, len(lines) + 1],
-        row=2,
-        col=1,
-    )
-    figure.update_xaxes(title_text="time since the burst began (ms)", row=2, col=1)
-    figure.update_layout(
-        template="none",
-        font={"family": "system-ui, sans-serif", "size": 13, "color": "#1f2937"},
-        margin={"l": 70, "r": 30, "t": 60, "b": 50},
-        legend={"orientation": "h", "x": 0, "y": 1.12},
-        hovermode="closest",
-        height=300 + 10 * len(lines),
-    )
-    return figure
 
 
-def time_lines(study: Results) -> list[Drawn]:
-    """Figures of runs with a traced burst, at the point that plots show first."""
+def _panels(rows: list[Row], port: str, flows: int) -> Iterator[Spec]:
+    ends = [time for row in rows for time in (row["ms"], row.get("end", row["ms"]))]
+    x = numeric("ms", "time since the burst began (ms)", ends, log=False)
+    y = numeric("length", f"queue of {port} (packets)", [0, *(row.get("length") for row in rows)], log=False, zero=True)
+    queue = mark("area", {"x": x, "y": y}, color="var(--c0)", fillOpacity=0.18, line={"color": "var(--c0)"})
+    yield {
+        "description": f"Queue of {port} in packets over time",
+        "height": 160,
+        "transform": [{"filter": "isValid(datum.length)"}],
+        "layer": [queue],
+    }
+    place = numeric("line", "flow", domain=(flows + 1, 0), log=False, tickMinStep=1, grid=False)
+
+    def scale(field: str, values: list[object], known: list[str]) -> Spec:
+        return {"field": field, "type": "nominal", "scale": {"domain": known, "range": values}, "title": None}
+
+    states, names = list(_STATES), list(_EVENTS)
+    legend = {"legend": {"orient": "top"}}
+    segments = {
+        "x": x,
+        "x2": {"field": "end"},
+        "y": place,
+        "color": {**scale("state", [colour for colour, *_ in _STATES.values()], states), **legend},
+        "size": {**scale("state", [width for _, width, _ in _STATES.values()], states), "legend": None},
+        "strokeDash": {**scale("state", [dash for *_, dash in _STATES.values()], states), "legend": None},
+        "tooltip": tips(sender="sender", state="", ms="from (ms)", end="to (ms)"),
+    }
+    points = {
+        "x": x,
+        "y": place,
+        "stroke": {**scale("event", [colour for _, colour, _ in _EVENTS.values()], names), **legend},
+        "shape": {**scale("event", [shape for *_, shape in _EVENTS.values()], names), **legend},
+        "tooltip": tips(sender="sender", event="", ms="at (ms)"),
+    }
+    yield {
+        "description": "A line for each flow from its start to its last acknowledgement, with its packets",
+        "height": 80 + 9 * flows,
+        "layer": [
+            mark("rule", segments, where=["isValid(datum.state)"]),
+            mark("point", points, where=["isValid(datum.event)"], size=28, filled=False),
+        ],
+    }
+
+
+def time_lines(study: Results) -> list[Chart]:
+    """The charts of the runs whose largest burst was traced, at the point that charts show first."""
     point = study.shown_first
     at = f", {study.x_name} {point.label}" if study.x_name else ""
-    return [
-        Drawn(
-            Plot(f"Time-line of one burst: {_of(result)}{at}", _caption(result), [], {}), [("", timeline(result))], []
-        )
-        for result in point.results
-        if "burst" in result.tables
-    ]
-
-
-def _of(result: Result) -> str:
-    return f"{result.provenance['scheme']}, seed {result.provenance['seed']}"
+    return [timeline(result, at) for result in point.results if "burst" in result.tables]
 
 
 def _caption(result: Result) -> str:
     burst = find_burst(result)
-    assert burst  # it was traced
+    assert burst  # as it was traced
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
     origin = f"The largest burst of this run, which begins at {burst.begin_s * 1e3:,.3f} ms"
     return (
         f"{origin}: {shown}, all to {burst.host}, each a line from its start to its last acknowledgement, in order of "
-        "completion. Blue: it has packets in the queue above, that of the bottleneck. Orange: nothing moves until "
-        "its timer expires."
+        "completion, above it the queue of the bottleneck."
     )
 
 
 def _bottleneck(events: pl.DataFrame) -> str:
-    """Switch port with the longest queue of data."""
+    """The switch port with the longest queue of data."""
     queues = events.filter((pl.col("event") == "enqueued") & (pl.col("kind") == "data"))
     longest = queues.group_by("port").agg(pl.col("queue_pkt").max()).sort("queue_pkt", "port", descending=[True, False])
     return str(longest["port"][0]) if len(longest) else ""
 
 
-def _queue(noted: pl.DataFrame, rate_bps: float) -> tuple[list[float], list[float]]:
-    """Queue of a port in packets over time, as found by the burst's packets, and 0 after it drains."""
-    x: list[float] = []
-    y: list[float] = []
+def _queue(noted: pl.DataFrame, rate_bps: float) -> Iterator[tuple[float, int]]:
+    """A port's queue in packets over time: as packets of the burst found it, and empty once it has drained."""
     empty_at = None
     for ms, packets, size in noted.select("ms", "queue_pkt", "queue_bytes").iter_rows():
         if empty_at is not None and empty_at < ms:
-            x += [empty_at, ms]
-            y += [0, 0]
-        x.append(ms)
-        y.append(packets)
+            yield empty_at, 0
+            yield ms, 0
+        yield ms, packets
         empty_at = ms + size * 8e3 / rate_bps
-    return ([*x, empty_at], [*y, 0]) if empty_at is not None else (x, y)
-
-
-def _flow_traces(flows: pl.DataFrame, events: pl.DataFrame, port: str) -> Iterator[go.Scatter]:
-    yield _segments("on its way", flows.select("begin", "end", "line").rows(), {"color": _OPEN, "width": 1.5})
-    yield _segments("in the queue", list(_in_queue(events, port)), {"color": _QUEUED, "width": 4})
-    yield _segments("waits for its timer", list(_waits(events)), {"color": _WAITING, "width": 2, "dash": "dot"})
-    for event, (name, marker) in _MARKS.items():
-        of = events.filter((pl.col("event") == event) & (pl.col("kind").is_in(["data", ""])))
-        if not of.is_empty():
-            x, y = of["ms"].to_list(), of["line"].to_list()
-            yield go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker)
-
-
-def _segments(name: str, segments: Segments, line: dict[str, object]) -> go.Scatter:
-    x: list[float | None] = []
-    y: list[int | None] = []
-    for begin, end, place in segments:
-        x += [begin, end, None]
-        y += [place, place, None]
-    return go.Scatter(x=x, y=y, name=name, mode="lines", line=line, hoverinfo="skip")
+    if empty_at is not None:
+        yield empty_at, 0
 
 
 def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, int]]:
-    """Intervals in which each flow has a data packet at the port."""
+    """When each flow has a packet of data at the port."""
     held: dict[int, int] = {}
     since: dict[int, float] = {}
     at = events.filter((pl.col("port") == port) & (pl.col("kind") == "data"))
-    admitted: Counter[tuple[int, int]] = Counter()  # a segment may be queued twice
+    admitted: Counter[tuple[int, int]] = Counter()  # a segment may be there twice
     for event, line, seq, ms in at.select("event", "line", "seq", "ms").iter_rows():
         if event == "enqueued":
             admitted[line, seq] += 1
@@ -178,7 +173,7 @@ def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, i
 
 
 def _waits(events: pl.DataFrame) -> Iterator[tuple[float, float, int]]:
-    """Intervals from the last event of a flow before a timeout to the timeout."""
+    """From the last thing that happened to a flow before a timeout until that."""
     last: dict[int, float] = {}
     for event, line, ms in events.select("event", "line", "ms").iter_rows():
         if event == "timeout" and line in last:

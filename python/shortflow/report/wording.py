@@ -51,6 +51,25 @@ def percent(difference: Estimate | None, unit: str = "") -> str:
     return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + end
 
 
+def factor(difference: Estimate | None) -> str:
+    """A relative difference as a factor of the baseline, with its interval; a bound has none."""
+    if difference is None:
+        return NOTHING
+    bound = "≥ " if difference.lower_bound else "≤ " if difference.upper_bound else ""
+    if difference.ci95 is None or bound:
+        return f"{bound}{number(1 + difference.value)}"
+    low, high = (number(1 + end) for end in difference.ci95)
+    return f"{number(1 + difference.value)} [{low}, {high}]"
+
+
+def percentage(share: float) -> str:
+    """A share in a text; of one that is neither 0 nor 1 the text does not look like one of these."""
+    percent = 100 * share
+    if 0 < percent < 0.1:
+        return "< 0.1 %"
+    return "> 99.9 %" if 99.9 < percent < 100 else f"{percent:.3g} %"
+
+
 def is_lopsided(estimate: Estimate) -> bool:
     """True if ± would misplace the ends of the interval."""
     if estimate.ci95 is None or not estimate.half_width:

@@ -1,16 +1,16 @@
 """Reproduction report: a front page and one page per paper in HTML, and the evidence of the project's site."""
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from markupsafe import Markup
-
+from shortflow.errors import MissingRequirement
 from shortflow.papers import choices, figures, set_apart, title
 from shortflow.report.markup import page, part
+from shortflow.reproduction.charts import chart
 from shortflow.reproduction.engine import Judged, Reproduction, count
 from shortflow.reproduction.kept import Entry, judged, update
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
-from shortflow.reproduction.svg import picture
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _SHOWN = 3
@@ -40,18 +40,24 @@ def check_pages(papers: Iterable[str], out: Path) -> None:
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:
-    """Writes the pages and each drawing below `out`; returns the front page. Pages of other papers stay."""
+    """Writes the pages and, with vl-convert, a picture of each chart below `out`; returns the front page.
+
+    Pages of other papers stay.
+    """
     known = update(done, out / "results.json")
     for paper in done.summary:
         for old in (out / "pictures").glob(f"{paper}-*.svg"):
             old.unlink()
+        for old in (out / "pictures").glob(f"{paper}-*.svg"):
+            old.unlink()
         shown = []
         for each in done.of_paper(paper):
-            pictures = [picture(drawing) for drawing in each.drawings]
-            for number, svg in enumerate(pictures, 1):
-                write_text(out / "pictures" / f"{each.figure.id.replace('/', '-')}-{number}.svg", svg, Kind.PICTURE)
-            titles = [drawing.title for drawing in each.drawings]
-            shown.append((each, list(zip(titles, map(Markup, pictures), strict=True))))
+            name = each.figure.id.replace("/", "-")
+            charts = [chart(drawing, f"{name}-{number}") for number, drawing in enumerate(each.drawings, 1)]
+            shown.append((each, charts))
+            for drawn in charts:
+                with contextlib.suppress(MissingRequirement):
+                    write_text(out / "pictures" / f"{drawn.name}.svg", drawn.svg, Kind.PICTURE)
         html = page(
             "reproduction/paper.html",
             heading=paper,

@@ -1,15 +1,14 @@
 """The survey's report: a page with heat maps and tables, and its text and tables as data."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-
+from shortflow.report import chart
+from shortflow.report.chart import Chart
+from shortflow.report.marks import heat
 from shortflow.report.markup import page, part
-from shortflow.report.plotting import plain
 from shortflow.report.tables import Section
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
@@ -112,14 +111,6 @@ class _Shown:
         return AFCT if self.criterion is DISTANCE else self.criterion
 
 
-@dataclass(frozen=True)
-class _Map:
-    """A heat map with its heading."""
-
-    heading: str
-    figure: go.Figure
-
-
 _MAPS = (
     _Shown(DISTANCE, "Mean completion time of short flows over that of ideal SRPT", "times ideal"),
     _Shown(P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
@@ -129,36 +120,29 @@ _MAPS = (
 _BOLD = f"bold: alone the best or tied; {UNFINISHED}: flows unfinished"
 
 
-def _heat_map(view: View, what: _Shown) -> _Map:
+def _heat_map(view: View, what: _Shown) -> Chart:
     """Heat map of schemes by workload and level. Colour is the logarithm of the ratio; winners are bold.
 
     Colours follow the displayed number, so equal numbers have equal colours.
     """
     cells = cells_of(view, what.won_by)
     percent = what.unit.startswith("%")
-    columns = [_relative(view.places[place], cell, what, 100 if percent else 1) for place, cell in cells.items()]
-    values = [[column.get(scheme) for column in columns] for scheme in SCHEMES]
-    texts = [
-        [_text(column.get(scheme), scheme, cell) for column, cell in zip(columns, cells.values(), strict=True)]
-        for scheme in SCHEMES
-    ]
-    figure = go.Figure(
-        go.Heatmap(
-            x=[[plain(place.workload.name) for place in cells], [place.label for place in cells]],
-            y=list(SCHEMES),
-            z=values
-            if percent
-            else [[None if v is None else math.log10(max(v, _LEAST)) for v in row] for row in values],
-            text=texts,
-            texttemplate="%{text}",
-            hovertemplate="%{y}, %{x}: %{text} " + what.unit + "<extra></extra>",
-            colorscale="Blues" if what.criterion.most else "Oranges",
-            colorbar=_colour_bar(values, what.unit, percent),
-        )
-    )
-    figure.update_yaxes(autorange="reversed")
-    figure.update_layout(template="none", height=560, margin={"l": 90, "r": 20, "t": 20, "b": 110}, font={"size": 10})
-    return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", figure)
+    places = [f"{place.workload.name} {place.label}" for place in cells]
+    rows = []
+    for place, cell in zip(cells, cells.values(), strict=True):
+        found = _relative(view.places[place], cell, what, 100 if percent else 1)
+        name = f"{place.workload.name} {place.label}"
+        for scheme in SCHEMES:
+            value = found.get(scheme)
+            rows.append(
+                {"x": name, "y": scheme, "value": value if percent or value is None else max(value, _LEAST)}
+                | {"said": _text(value, scheme, cell), "bold": value is not None and cell.wins(scheme)}
+            )
+    x, y = chart.words("x", "workload", places, axis={"labelAngle": -45}), chart.words("y", "scheme", SCHEMES)
+    colours = "blues" if what.criterion.most else "oranges"
+    heading = f"{what.heading} ({what.unit}), {view.label}; {_BOLD}"
+    panel = heat(rows, x, y, what.unit, log=not percent, scheme=colours)
+    return Chart(f"{what.criterion.metric}-{view.label}", heading, "", rows, [panel], wide=True)
 
 
 def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
@@ -177,14 +161,4 @@ def _as_shown(value: float) -> float:
 def _text(value: float | None, scheme: str, cell: Cell) -> str:
     if value is None:
         return NOTHING
-    text = f"{number(value)} {UNFINISHED}" if scheme in cell.unfinished else number(value)
-    return f"<b>{text}</b>" if cell.wins(scheme) else text
-
-
-def _colour_bar(values: Sequence[Sequence[float | None]], unit: str, percent: bool) -> dict[str, object]:
-    """Colour bar; on a logarithmic scale, ticks show the ratios."""
-    if percent:
-        return {"title": unit}
-    largest = max((value for row in values for value in row if value is not None), default=1.0)
-    decades = range(math.ceil(math.log10(largest)) + 1)
-    return {"title": unit, "tickvals": list(decades), "ticktext": [f"{10**decade:,}" for decade in decades]}
+    return f"{number(value)} {UNFINISHED}" if scheme in cell.unfinished else number(value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from shortflow.report.drawing import drawn
+from shortflow.report.chart import finite
 from shortflow.report.markup import page
 from shortflow.store.files import Kind, write_text
 from shortflow.tuning.plots import plots
@@ -24,7 +24,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
         sentence=sentence(tuning),
         numbers=[each.words for each in verdicts(tuning)],
         sections=list(sections(tuning)),
-        plots=[drawn(plot) for plot in plots(tuning)],
+        plots=list(plots(tuning)),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     write_text(path, content, Kind.PAGE)
@@ -44,7 +44,7 @@ def document(tuning: Tuning) -> dict[str, Any]:
         "references": msgspec.to_builtins(tuning.references),
         "trials": [_trial(tuning, trial) for trial in tuning.trials],
         "checks": [_check(tuning, check) for check in tuning.checks],
-        "plots": msgspec.json.decode(msgspec.json.encode(list(plots(tuning)))),  # JSON has no ∞
+        "plots": finite([plot.document for plot in plots(tuning)]),
     }
 
 

@@ -1,11 +1,15 @@
-"""Plots of a tuning: history, trade-off, parameters, and their importance."""
+"""The charts of a tuning: the trade-off, its course, the choices of parameters, and their importance."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.quantities import Scale, scale_for
+from shortflow.report import marks
+from shortflow.report.chart import Chart, numeric
+from shortflow.report.figures import labelled
 from shortflow.report.looks import BEST, FEASIBLE, GIVEN_UP, INFEASIBLE
-from shortflow.report.plot import AnyPlot, Axis, Lines, Panel, ParallelPlot, Plot, Series
+from shortflow.report.sweep.plots import bundle
+from shortflow.report.wording import title
 from shortflow.tuning.goal import Measurement, Objective
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Trial, Tuning
@@ -13,21 +17,22 @@ from shortflow.tuning.record import Trial, Tuning
 Groups = Mapping[str, Sequence[Trial]]
 
 
-def plots(tuning: Tuning) -> Iterator[AnyPlot]:
-    """Plots that the trials have data for."""
+def plots(tuning: Tuning) -> Iterator[Chart]:
+    """All charts that the trials have data for."""
     groups = _groups(tuning)
     objectives = tuning.question.goal.objectives
     scales = [_scale(tuning, each) for each in objectives]
     if len(objectives) == 2:
         yield _trade_off(tuning, groups, scales)
     yield _history(tuning, groups, scales)
-    yield _choices(tuning, groups, scales)
+    if any(groups.values()):
+        yield _choices(tuning, groups, scales)
     if shares := importances(tuning):
         yield _importance(tuning, shares)
 
 
 def _groups(tuning: Tuning) -> Groups:
-    """Trials with the objectives' metrics, by quality."""
+    """The trials that have the objectives' metrics, by what they are worth."""
     groups: dict[str, list[Trial]] = {name: [] for name in (GIVEN_UP, INFEASIBLE, FEASIBLE, BEST)}
     for trial in tuning.trials:
         if tuning.judge(trial).objectives is None:
@@ -38,123 +43,103 @@ def _groups(tuning: Tuning) -> Groups:
             groups[BEST].append(trial)
         else:
             groups[FEASIBLE if trial.number in tuning.feasible else INFEASIBLE].append(trial)
-    return groups
+    return {name: trials for name, trials in groups.items() if trials}
 
 
-def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Plot:
-    """The two objectives of every trial, the front, and untuned schemes."""
+def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
+    """The two objectives of every trial, the front, and the schemes that nothing is tuned of."""
     x, y = tuning.question.goal.objectives
-    series = []
-    for name, trials in groups.items():
-        ordered = sorted(trials, key=lambda trial: _mean(trial.found, x)) if name == BEST else trials
-        if ordered:
-            bounds = [not {x.metric, y.metric}.isdisjoint(trial.found.lower_bounds) for trial in ordered]
-            series.append(
-                Series(
-                    name,
-                    None,
-                    [_mean(trial.found, x) / scales[0].divisor for trial in ordered],
-                    [_mean(trial.found, y) / scales[1].divisor for trial in ordered],
-                    lower_bound=bounds,
-                    labels=[_label(trial) for trial in ordered],
-                    joined=name == BEST,
-                )
-            )
-    for name, found in tuning.references.items():
-        place = [[_mean(found, each) / scale.divisor] for each, scale in zip((x, y), scales, strict=True)]
-        series.append(Series(name, None, place[0], place[1], labels=["untuned"]))
+    measured = [(name, _label(trial), trial.found) for name, trials in groups.items() for trial in trials]
+    measured += [(name, "untuned", found) for name, found in tuning.references.items()]
+    rows = [
+        {"scheme": name, "label": label, "bound": not {x.metric, y.metric}.isdisjoint(found.lower_bounds)}
+        | {"x": _mean(found, x) / scales[0].divisor, "y": _mean(found, y) / scales[1].divisor}
+        for name, label, found in measured
+    ]
+    axes = [
+        numeric(side, _axis(tuning, each, scale), (row[side] for row in rows))
+        for side, each, scale in zip("xy", (x, y), scales, strict=True)
+    ]
+    schemes = list(dict.fromkeys(name for name, *_ in measured))
     wanted = " and ".join(f"{'more' if each.maximize else 'less'} {each.metric}" for each in (x, y))
-    return Plot(
+    return Chart(
+        "trade-off",
         f"Trade-off of {x.metric} and {y.metric}",
         f"Each mark is a trial: means over seeds 1 to {tuning.question.seeds}, which all have in common. Better is "
         f"{wanted}. The line is the Pareto front: no feasible trial is better in one objective and not worse in the "
         "other. Schemes are marked as they are.",
-        [Panel("", _axis(tuning, x, scales[0]), _axis(tuning, y, scales[1]), "scatter", series)],
-        {},
+        rows,
+        [marks.scatter(rows, axes[0], axes[1], schemes, "trial", joined=BEST)],
+        schemes,
     )
 
 
-def _history(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Plot:
-    """Objectives in the order of the trials."""
-    panels = []
-    for each, scale in zip(tuning.question.goal.objectives, scales, strict=True):
-        series = [
-            Series(
-                name,
-                None,
-                [float(trial.number) for trial in trials],
-                [_mean(trial.found, each) / scale.divisor for trial in trials],
-                lower_bound=[each.metric in trial.found.lower_bounds for trial in trials],
-                labels=[_label(trial) for trial in trials],
-            )
-            for name, trials in groups.items()
-            if trials
-        ]
-        panels.append(Panel("", Axis("trial"), _axis(tuning, each, scale), "scatter", series))
-    first = "Trial 0 has the parameters as they are. " if tuning.question.untuned_values else ""
-    given_up = " A trial that was given up has the mean of its first seeds." if groups[GIVEN_UP] else ""
-    return Plot(
-        "The objective, trial by trial",
-        f"{first}Trials are proposed {tuning.question.batch} at a time.{given_up}",
-        panels,
-        {},
-    )
-
-
-def _choices(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> ParallelPlot:
-    """Every trial as a line through its parameters to its objectives."""
-    question = tuning.question
-    axes = [
-        Axis(each.key, each.unit, "log" if each.log else "linear", (each.low, each.high))
-        for each in question.parameters
-    ]
-    for each, scale in zip(question.goal.objectives, scales, strict=True):
-        values = [_mean(trial.found, each) / scale.divisor for trials in groups.values() for trial in trials]
-        axes.append(Axis(each.metric, scale.unit, window=(min(values, default=0.0), max(values, default=1.0))))
-    lines = [
-        Lines(
-            name,
-            [
-                [
-                    *(trial.values[each.key] for each in question.parameters),
-                    *(
-                        _mean(trial.found, each) / scale.divisor
-                        for each, scale in zip(question.goal.objectives, scales, strict=True)
-                    ),
-                ]
-                for trial in trials
-            ],
-            [_label(trial) for trial in trials],
-        )
+def _history(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
+    """The objectives in the order of the trials."""
+    objectives, groups_of = tuning.question.goal.objectives, list(groups)
+    rows = [
+        {"scheme": name, "panel": each.metric, "label": _label(trial), "trial": trial.number}
+        | {"y": _mean(trial.found, each) / scale.divisor, "bound": each.metric in trial.found.lower_bounds}
+        for each, scale in zip(objectives, scales, strict=True)
         for name, trials in groups.items()
-        if trials
+        for trial in trials
     ]
-    caption = (
-        "Each line is a trial, from its parameters, each between the ends of its range, to what it reached. A click on "
-        "a name in the legend hides its lines."
-    )
-    return ParallelPlot("Parameters and what they lead to", caption, axes, lines)
-
-
-def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Plot:
-    """Importance of each parameter for good trials."""
     panels = []
-    for objective, shares in zip(tuning.question.goal.objectives, found, strict=True):
-        ordered = sorted(shares, key=lambda key: -shares[key])
-        series = Series(FEASIBLE, None, ordered, [shares[key] for key in ordered])
-        axis = Axis("", scale="category", categories=ordered)
-        panels.append(Panel(objective.metric, axis, Axis("importance", "share"), "bars", [series]))
-    return Plot(
-        "Importance of each parameter",
+    for each, scale in zip(objectives, scales, strict=True):
+        of = [row for row in rows if row["panel"] == each.metric]
+        x = numeric("trial", "trial", [0, *(row["trial"] for row in of)], log=False, zero=True, tickMinStep=1)
+        y = numeric("y", _axis(tuning, each, scale), (row["y"] for row in of))
+        panels.append(marks.scatter(of, x, y, groups_of, "trial", where={"field": "panel", "equal": each.metric}))
+    first = "Trial 0 has the parameters as they are. " if tuning.question.untuned_values else ""
+    given_up = " A trial that was given up has the mean of its first seeds." if GIVEN_UP in groups else ""
+    caption = f"{first}Trials are proposed {tuning.question.batch} at a time.{given_up}"
+    return Chart("history", "The objective, trial by trial", caption, rows, panels, groups_of)
+
+
+def _choices(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
+    """Every trial as a line through its parameters to its objectives."""
+    question, objectives = tuning.question, tuning.question.goal.objectives
+    lines = [
+        (
+            name,
+            _label(trial),
+            [
+                *(trial.values[each.key] for each in question.parameters),
+                *(_mean(trial.found, each) / scale.divisor for each, scale in zip(objectives, scales, strict=True)),
+            ],
+        )
+        for name in (BEST, FEASIBLE, INFEASIBLE, GIVEN_UP)
+        for trial in groups.get(name, ())
+    ]
+    columns = list(zip(*(values for *_, values in lines), strict=True))
+    ends = [(each.low, each.high) for each in question.parameters]
+    ends += [(min(column), max(column)) for column in columns[len(ends) :]]
+    axes = [(each.key, each.unit) for each in question.parameters]
+    axes += [(each.metric, scale.unit) for each, scale in zip(objectives, scales, strict=True)]
+    log = [each.log for each in question.parameters] + [False] * len(objectives)
+    caption = "Each line is a trial, from its parameters, each between the ends of its range, to its objectives."
+    return bundle("choices", "Parameters and what they lead to", caption, axes, lines, ends, log)
+
+
+def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:
+    """The share of each parameter in what makes trials good."""
+    names = [objective.metric for objective in tuning.question.goal.objectives]
+    rows = [
+        {"panel": name, "key": key, "share": shares[key]}
+        for name, shares in zip(names, found, strict=True)
+        for key in sorted(shares, key=lambda key: -shares[key])
+    ]
+    orders = [[str(row["key"]) for row in rows if row["panel"] == name] for name in names]
+    panels = [marks.bars(rows, "importance", order, title=name) for name, order in zip(names, orders, strict=True)]
+    caption = (
         "How far the trials in the best tenth differ in a parameter from the others, as a share of the sum over all "
-        "parameters (Optuna's PED-ANOVA), constraints left aside. With a few dozen trials it is a rough guide.",
-        panels,
-        {},
+        "parameters (Optuna's PED-ANOVA), constraints left aside. With a few dozen trials it is a rough guide."
     )
+    return Chart("importance", "Importance of each parameter", caption, rows, panels)
 
 
 def _mean(found: Measurement, objective: Objective) -> float:
-    """Mean of an objective; NaN if missing."""
+    """An objective's mean where there is one, as there is of trials in groups and of schemes."""
     mean = found.mean(objective.metric)
     return float("nan") if mean is None else mean
 
@@ -164,10 +149,8 @@ def _scale(tuning: Tuning, objective: Objective) -> Scale:
     return scale_for(_metric(tuning, objective).unit, [mean for mean in means if mean is not None])
 
 
-def _axis(tuning: Tuning, objective: Objective, scale: Scale) -> Axis:
-    metric = _metric(tuning, objective)
-    about = f", {metric.flow_class} flows" if metric.flow_class else ""
-    return Axis(f"{metric.label}{about}", scale.unit)
+def _axis(tuning: Tuning, objective: Objective, scale: Scale) -> str:
+    return labelled(title(_metric(tuning, objective)), scale.unit)
 
 
 def _metric(tuning: Tuning, objective: Objective) -> Metric:
@@ -175,5 +158,5 @@ def _metric(tuning: Tuning, objective: Objective) -> Metric:
 
 
 def _label(trial: Trial) -> str:
-    """Number and parameters of a trial."""
+    """A trial and its parameters."""
     return f"trial {trial.number}: {', '.join(f'{key} = {value}' for key, value in trial.settings.items())}"

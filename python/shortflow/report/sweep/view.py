@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shortflow.metrics.catalogue import MEAN_FCT, Metric
-from shortflow.report.drawing import Drawn, drawn
+from shortflow.report.chart import Chart
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Place, Swept
 from shortflow.report.tables import Column, Section, common_scales
@@ -28,7 +28,7 @@ class SweepView:
     answer: str
     """Best scheme and point, and its margin, in words; or the reason why none exists."""
     best: Section
-    plots: Sequence[Drawn]
+    plots: Sequence[Chart]
     choices: Sequence[tuple[str, Sequence[Setting]]]
     """All values used by the first run of each scheme, by owner."""
 
@@ -45,7 +45,7 @@ def view(sweep: Swept) -> SweepView:
         sum(len(each.runs) for each in comparisons),
         _answer(sweep),
         best_section(sweep),
-        [drawn(plot) for plot in plots(sweep)],
+        list(plots(sweep)),
         [("Scenario", scenario), *(each for each in of_schemes if each[1])],
     )
 
@@ -56,7 +56,7 @@ def table(sweep: Swept) -> dict[str, Any]:
         "name": sweep.name,
         "title": sweep.title,
         "keys": [key.name for key in sweep.keys],
-        "plots": list(plots(sweep)),
+        "plots": [plot.document for plot in plots(sweep)],
         "points": [
             {
                 "scheme": scheme,

@@ -1,0 +1,259 @@
+"""Charts as Vega-Lite specifications: plain dictionaries that share one table of rows."""
+
+import html
+import itertools
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.lazy import markup
+from shortflow.report.library import VERSIONS
+from shortflow.report.looks import looks, plain, theme
+
+Spec = dict[str, Any]
+Row = Mapping[str, Any]
+Condition = str | Spec
+"""An expression, or a predicate on a field."""
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_FORMATS = ("svg", "png", "pdf", "json")
+_BESIDE = 3
+"""So many panels stand in a row of a picture."""
+_TICKS = [digit * 10.0**decade for decade in range(-12, 13) for digit in (1, 2, 5)]
+FOCUS = {"condition": {"test": "focus == null || focus == datum.scheme", "value": 1}, "value": 0.12}
+"""The opacity of marks: others than those of the scheme in focus are faint."""
+_SHOWN = {"filter": "indexof(shown, datum.scheme) >= 0"}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Panels on one table of rows. Pages, notebooks, `--json` and pictures have the same specification.
+
+    Rows have `scheme`, and `at` if a panel shows one point of a study at a time.
+    """
+
+    name: str
+    """The name of its files."""
+    heading: str
+    caption: str
+    rows: Sequence[Row]
+    panels: Sequence[Spec]
+    """Views without data, configuration, parameters and width, which `spec` and the page's script add."""
+    schemes: Sequence[str] = ()
+    """What the legend names."""
+    at: str | None = None
+    """The point that is shown first; none if all are shown."""
+    wide: bool = False
+    """Each panel has a row of its own."""
+
+    @property
+    def spec(self) -> Spec:
+        """The whole as one specification."""
+        legends = ("color", "fill", "stroke", "shape", "strokeDash")
+        return {
+            "$schema": SCHEMA,
+            "description": self.heading,
+            "data": {"name": "t", "values": [dict(row) for row in self.rows]},
+            "params": self.params,
+            "columns": 1 if self.wide else _BESIDE,
+            "concat": [{"width": 640 if self.wide else 300, **panel} for panel in self.panels],
+            "resolve": {"scale": dict.fromkeys(legends, "shared")} if self.schemes else {},
+            "config": theme(),
+        }
+
+    @property
+    def params(self) -> list[Spec]:
+        """The state of the chart: the schemes shown, the one in focus, the point."""
+        state = {"shown": list(self.schemes), "focus": None, "at": self.at}
+        return [{"name": name, "value": value} for name, value in state.items()]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The chart as other programs read it."""
+        return {"name": self.name, "heading": self.heading, "caption": self.caption, "spec": self.spec}
+
+    @property
+    def packed(self) -> dict[str, Any]:
+        """The panels and, column by column, the rows, as the page's script reads them."""
+        columns = list(dict.fromkeys(name for row in self.rows for name in row))
+        values = [_packed([row.get(name) for row in self.rows]) for name in columns]
+        return {"panels": self.panels, "columns": columns, "values": values}
+
+    @property
+    def svg(self) -> str:
+        """The picture; `MissingRequirement` without vl-convert."""
+        return str(self._converted("svg"))
+
+    def _repr_html_(self) -> str:
+        """The picture or, without vl-convert, a frame that draws the chart; neither needs a network."""
+        try:
+            return self.svg
+        except MissingRequirement:
+            page = markup.part("report/alone.html", chart=self)
+            rows = -(-len(self.panels) // (1 if self.wide else _BESIDE))
+            style = f"width:100%;height:{120 + 340 * rows}px;border:0"
+            return f'<iframe srcdoc="{html.escape(page)}" style="{style}"></iframe>'
+
+    def save(self, file: str | Path) -> Path:
+        """Write the chart as .svg, .png, .pdf or .json by the file's name; pictures need `shortflow[figures]`."""
+        path = Path(file)
+        kind = path.suffix.removeprefix(".").lower()
+        if kind not in _FORMATS:
+            raise ConfigError(f"{path}: expected a name that ends with .{', .'.join(_FORMATS)}")
+        content = json.dumps(finite(self.spec)) if kind == "json" else self._converted(kind)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def _converted(self, kind: str) -> str | bytes:
+        try:
+            convert = import_module("vl_convert")
+        except ModuleNotFoundError as error:
+            raise MissingRequirement(
+                "pictures of charts need vl-convert, which is not installed: pip install 'shortflow[figures]'"
+            ) from error
+        convert_to = getattr(convert, f"vegalite_to_{kind}")
+        found: str | bytes = convert_to(plain(json.dumps(finite(self.spec))), vl_version=VERSIONS["vega-lite"])
+        return found
+
+
+def finite(value: Any) -> Any:
+    """Plain data in which what is no finite number is null."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def _packed(values: list[Any]) -> Any:
+    """A column; of words, which repeat, each with the number of rows in a row that have it."""
+    if any(isinstance(value, float) for value in values):
+        return [float(f"{value:.6g}") if isinstance(value, float) else value for value in values]
+    runs = [(value, len(list(group))) for value, group in itertools.groupby(values)]
+    return {"runs": runs} if 2 * len(runs) < len(values) else values
+
+
+def view(
+    title: str, description: str, layers: Sequence[Spec], *, where: Sequence[Condition] = (), height: int = 260
+) -> Spec:
+    """A panel of layers on the rows that conditions select, of the schemes shown."""
+    return {
+        **({"title": title} if title else {}),
+        "description": description,
+        "height": height,
+        "transform": [_SHOWN, *({"filter": each} for each in where)],
+        "layer": list(layers),
+    }
+
+
+def mark(kind: str, encoding: Spec, *, where: Sequence[Condition] = (), **look: Any) -> Spec:
+    """A layer."""
+    filters = {"transform": [{"filter": each} for each in where]} if where else {}
+    return {**filters, "mark": {"type": kind, **look}, "encoding": encoding}
+
+
+def numeric(
+    field: str,
+    title: str,
+    values: Iterable[Any] = (),
+    *,
+    log: bool | None = None,
+    zero: bool = False,
+    domain: Sequence[float] | None = None,
+    **axis: Any,
+) -> Spec:
+    """An axis of numbers: logarithmic where its values span a decade, unless told, with ticks at 1, 2 and 5."""
+    every = [value for value in values if value is not None and math.isfinite(value)]
+    positive = [value for value in every if value > 0]
+    if log is None:
+        log = len(positive) == len(every) > 0 and max(every) > 10 * min(every)
+    log = log and bool(positive or domain)
+    if domain is None and every:
+        domain = _room(positive) if log else _linear_room(every, zero=zero)
+    scale: Spec = {"type": "log", "nice": False} if log else {"type": "linear", "nice": False, "zero": False}
+    shown: Spec = {"format": "~r", **axis}
+    if domain is not None:
+        scale["domain"] = [float(f"{end:.4g}") for end in domain]
+        if log:
+            shown["values"] = {"expr": _ticks(domain)}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": shown}
+
+
+def span(values: Sequence[float], *, log: bool) -> tuple[float, float]:
+    """An axis from the least value to the most, with a little room."""
+    low, high = min(values), max(values)
+    spare = 0.06 * (high - low) or 1.0
+    return _room(values) if log else (low - spare, high + spare)
+
+
+def equal(field: str, value: str) -> Spec:
+    """The condition that a field has a value."""
+    return {"field": field, "equal": value}
+
+
+def words(field: str, title: str | None, order: Sequence[str], **more: Any) -> Spec:
+    """An axis of words in an order."""
+    return {"field": field, "type": "nominal", "title": title, "sort": list(order), **more}
+
+
+def by_scheme(schemes: Sequence[str]) -> dict[str, Spec]:
+    """The encodings of a scheme's look, by the name of the channel."""
+    known = looks(schemes)
+
+    def channel(values: Sequence[Any]) -> Spec:
+        scale = {"domain": list(known), "range": list(values)}
+        return {"field": "scheme", "type": "nominal", "title": None, "scale": scale}
+
+    every = list(known.values())
+    colours = [each.colour for each in every]
+    return {
+        "color": channel(colours),
+        "stroke": channel(colours),
+        "fill": channel([each.fill for each in every]),
+        "shape": channel([each.marker for each in every]),
+        "strokeDash": channel([each.dash for each in every]),
+    }
+
+
+def lines(look: Mapping[str, Spec], *, dashed: bool = True) -> Spec:
+    """The encodings of a line."""
+    names = ("color", "strokeDash") if dashed else ("color",)
+    return {**{name: look[name] for name in names}, "opacity": FOCUS}
+
+
+def markers(look: Mapping[str, Spec]) -> Spec:
+    """The encodings of a marker."""
+    return {**{name: look[name] for name in ("stroke", "fill", "shape")}, "opacity": FOCUS}
+
+
+def tips(**fields: str) -> list[Spec]:
+    """The tooltip: a title, with the unit, for each field of a mark."""
+    return [{"field": name, "type": "nominal", "title": title} for name, title in fields.items()]
+
+
+def _room(values: Sequence[float]) -> tuple[float, float]:
+    return min(values) / 1.12, max(values) * 1.12
+
+
+def _linear_room(values: Sequence[float], *, zero: bool) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    spare = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    return (min(0.0, low - spare) if zero or 0 <= low < 0.6 * high else low - spare) if low else 0.0, high + spare
+
+
+def _ticks(domain: Sequence[float]) -> str:
+    """Round numbers of a logarithmic axis, as an expression that takes fewer on a narrow panel."""
+    every = [tick for tick in _TICKS if domain[0] <= tick <= domain[1]]
+    decades = [tick for tick in every if abs(math.log10(tick) - round(math.log10(tick))) < 1e-9]
+    if len(every) < 2:  # less than a factor of two
+        span = domain[1] - domain[0]
+        step = next(tick for tick in _TICKS if tick >= span / 5)
+        every = [
+            float(f"{step * i:.10g}") for i in range(math.ceil(domain[0] / step), math.floor(domain[1] / step) + 1)
+        ]
+        return json.dumps(every)
+    few = decades if len(decades) > 2 else every[:: max(1, len(every) // 3)]
+    return f"width < 300 ? {json.dumps(few)} : {json.dumps(decades if len(every) > 12 else every)}"

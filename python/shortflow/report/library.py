@@ -1,0 +1,44 @@
+"""The library that draws charts: Vega, Vega-Lite and Vega-Embed in one script.
+
+`make setup` puts the script beside this file, by `python -m shortflow.report.library`, which needs vl-convert.
+"""
+
+import functools
+import hashlib
+from importlib import import_module
+from pathlib import Path
+
+from shortflow.errors import MissingRequirement
+
+FILE = Path(__file__).with_name("vega.js")
+VERSIONS = {"vega": "6.2.0", "vega-lite": "6.4", "vega-embed": "7.0.2"}
+SHA256 = "3425bd951a44d478d0505c6b5d1e8d57656b6e9a4da7bfe88a718ce61d76e572"
+
+
+@functools.cache
+def library() -> str:
+    """The script; `MissingRequirement` where it was not built."""
+    try:
+        return FILE.read_text("utf-8")
+    except FileNotFoundError:
+        raise MissingRequirement(
+            f"{FILE}: not built, so that pages cannot draw charts; run `make setup`, or reinstall shortflow"
+        ) from None
+
+
+def build() -> None:
+    """Write the script; an error where its bytes are not the expected ones."""
+    convert = import_module("vl_convert")
+    script: str = convert.javascript_bundle(vl_version=VERSIONS["vega-lite"])
+    found = hashlib.sha256(script.encode()).hexdigest()
+    if found != SHA256:
+        raise SystemExit(
+            f"{FILE.name}: SHA-256 is {found}, expected {SHA256}; compare the version of vl-convert-python"
+        )
+    partial = FILE.with_suffix(".partial")
+    partial.write_text(script, "utf-8")
+    partial.replace(FILE)
+
+
+if __name__ == "__main__":
+    build()

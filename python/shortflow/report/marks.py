@@ -1,0 +1,328 @@
+"""Panels of charts, each a kind of mark on rows: ranked dots, lines, trade-offs, distributions, heat maps, bundles."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shortflow.report.chart import (
+    FOCUS,
+    Condition,
+    Row,
+    Spec,
+    by_scheme,
+    equal,
+    lines,
+    mark,
+    markers,
+    numeric,
+    tips,
+    view,
+    words,
+)
+
+ONE_POINT = "at == null || datum.at == at"
+"""Selects the rows of the point that a chart shows."""
+_HAS_INTERVAL = "isValid(datum.low)"
+
+
+def _ends(rows: Sequence[Row], field: str = "value") -> list[Any]:
+    """The values of a field and the ends of their intervals."""
+    low, high = ("low", "high") if field == "value" else (f"{field}_low", f"{field}_high")
+    return [row.get(name) for row in rows for name in (low, field, high)]
+
+
+def _said(field: str = "value", low: str = "low", high: str = "high") -> list[Spec]:
+    """The words of a tooltip: a number with its interval."""
+    number = f"(datum.bound ? '≥ ' : '') + format(datum.{field}, ',.4~r')"
+    interval = f"format(datum.{low}, ',.4~r') + ' to ' + format(datum.{high}, ',.4~r')"
+    return [
+        {"calculate": number, "as": f"{field}_said"},
+        {"calculate": f"isValid(datum.{low}) ? {interval} : 'none'", "as": f"{field}_interval"},
+    ]
+
+
+def _tips(label: str, at: str, **more: str) -> list[Spec]:
+    where = {"at": at} if at else {}
+    return tips(scheme="scheme", **where, value_said=label, value_interval="95 % interval", seeds="seeds", **more)
+
+
+def ranked(
+    rows: Sequence[Row], metric: str, label: str, schemes: Sequence[str], *, at: str, more_is_better: bool
+) -> Spec:
+    """Schemes by rank, the best on top, with intervals."""
+    look = by_scheme(schemes)
+    order = {"field": "value", "op": "min", "order": "descending" if more_is_better else "ascending"}
+    y = {"field": "scheme", "type": "nominal", "title": None, "sort": order}
+    x = numeric("value", label, _ends(rows), zero=more_is_better)
+    better = "more" if more_is_better else "less"
+    layers = [
+        mark(
+            "rule",
+            {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": look["color"], "opacity": FOCUS},
+            where=[_HAS_INTERVAL],
+            strokeWidth=2,
+        ),
+        mark(
+            "point",
+            {"y": y, "x": x, **markers(look), "tooltip": _tips(label, at)},
+            size=90,
+            strokeWidth=2,
+            opacity=1,
+        ),
+        mark("text", {"y": y, "x": x}, where=["datum.bound"], text="≥", dx=-11),
+    ]
+    said = f"{label}: schemes by rank, best on top, with 95 % intervals; {better} is better"
+    found = view("", said, layers, where=[equal("metric", metric), ONE_POINT], height=24 * len(schemes))
+    return with_said(found)
+
+
+def with_said(panel: Spec, **more: tuple[str, str]) -> Spec:
+    """The panel with words for its tooltips."""
+    every = _said()
+    for field, (low, high) in more.items():
+        every += _said(field, low, high)
+    return {**panel, "transform": [*panel["transform"], *every]}
+
+
+def over(
+    rows: Sequence[Row],
+    label: str,
+    schemes: Sequence[str],
+    x: Spec,
+    *,
+    title: str = "",
+    metric: str = "",
+    domain: Sequence[float] | None = None,
+    one_point: bool = False,
+) -> Spec:
+    """Lines over a number or a word, with intervals."""
+    look = by_scheme(schemes)
+    y = numeric("value", label, _ends(rows), domain=domain)
+    beside = {} if x["type"] == "quantitative" or one_point else {"xOffset": {"field": "scheme", "type": "nominal"}}
+    place = {"x": x, **beside}
+    joined = [mark("line", {**place, "y": y, **lines(look)}, strokeWidth=2, clip=True)] if not beside else []
+    at = str(x["title"] or "")
+    about = [
+        *joined,
+        mark(
+            "rule",
+            {**place, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **lines(look, dashed=False)},
+            where=[_HAS_INTERVAL],
+            strokeWidth=1.5,
+            clip=True,
+        ),
+        mark(
+            "point",
+            {**place, "y": y, **markers(look), "tooltip": _tips(label, at if not one_point else "", x=at)},
+            size=60,
+            strokeWidth=2,
+            opacity=1,
+        ),
+        mark("text", {**place, "y": y}, where=["datum.bound"], text="≥", dy=-12),
+    ]
+    where: list[Condition] = [*([equal("metric", metric)] if metric else []), *([ONE_POINT] if one_point else [])]
+    said = f"{label} over {at}: a line for each scheme, with 95 % intervals"
+    return with_said(view(title, f"{title}: {said}" if title else said, about, where=where))
+
+
+def trade_off(rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str) -> Spec:
+    """Two metrics with both intervals; the points of a scheme are joined in order."""
+    look = by_scheme(schemes)
+    x = numeric("gain", x_label, _ends(rows, "gain"), zero=True)
+    y = numeric("value", y_label, _ends(rows))
+    order = {"field": "place", "type": "quantitative"}
+    plain = lines(look, dashed=False)
+    more = {"gain_said": x_label, "gain_interval": "its 95 % interval"}
+    layers = [
+        mark("line", {"x": x, "y": y, "order": order, **lines(look)}, strokeWidth=1, clip=True),
+        mark(
+            "rule",
+            {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **plain},
+            where=[_HAS_INTERVAL],
+            clip=True,
+        ),
+        mark(
+            "rule",
+            {"x": {**x, "field": "gain_low"}, "x2": {"field": "gain_high"}, "y": y, **plain},
+            where=["isValid(datum.gain_low)"],
+            clip=True,
+        ),
+        mark(
+            "point",
+            {"x": x, "y": y, **markers(look), "tooltip": _tips(y_label, at, **more)},
+            size=70,
+            strokeWidth=2,
+            opacity=1,
+        ),
+        mark(
+            "text",
+            {"x": x, "y": y, "text": {"field": "at", "type": "nominal"}, "opacity": FOCUS},
+            where=["datum.end"],
+            dx=7,
+            dy=-7,
+            align="left",
+            fontSize=10,
+        ),
+    ]
+    found = view("", f"{y_label} against {x_label}: a mark for each scheme and point", layers, height=320)
+    return with_said(found, gain=("gain_low", "gain_high"))
+
+
+def distribution(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tail: bool) -> Spec:
+    """The share done by then, or the share that takes longer, on a logarithmic axis to 1e-4."""
+    look = by_scheme(schemes)
+    x = numeric("time", label, (row.get("time") for row in rows), log=True)
+    if tail:
+        y = numeric("late", "share that takes longer", log=True, domain=(1e-4, 1), format=",.4~%")
+    else:
+        y = numeric("share", "share done by then", log=False, domain=(0, 1), format="~%")
+    line = {"x": x, "y": y, **lines(look)}
+    after = {"interpolate": "step-after", "strokeWidth": 2, "clip": True}
+    more = ["datum.late > 0"] * tail
+    tip = tips(scheme="scheme", mark="percentile", time_said=label)
+    layers = [
+        mark("line", line, where=["!datum.bound"], **after),
+        mark("line", {**line, "opacity": {"value": 0.35}}, where=["datum.bound || datum.joint"], **after),
+        mark(
+            "point",
+            {"x": x, "y": y, **markers(look), "tooltip": tip},
+            where=["isValid(datum.mark)"],
+            size=60,
+            strokeWidth=2,
+            opacity=1,
+            clip=True,
+        ),
+    ]
+    title = "tail" if tail else "distribution"
+    said = f"{label}: {title}, a step line for each scheme, markers at p50, p90, p99 and p99.9"
+    found = view(title, said, layers, where=[ONE_POINT, "isValid(datum.time)"])
+    late: list[Spec] = [
+        {"calculate": "1 - datum.share", "as": "late"},
+        *({"filter": each} for each in more),
+        {"calculate": "format(datum.time, ',.4~r')", "as": "time_said"},
+    ]
+    return {**found, "transform": [*found["transform"], *late]}
+
+
+def over_time(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
+    """A length over time."""
+    times = [row["ms"] for row in rows if "ms" in row]
+    x = numeric("ms", "time (ms)", log=False, domain=(min(times), max(times)), tickCount=8)
+    y = numeric("length", label, [0, *(row.get("length") for row in rows if "ms" in row)], log=False, zero=True)
+    tip = [
+        {"field": "scheme", "type": "nominal", "title": "scheme"},
+        {"field": "ms", "type": "quantitative", "title": "time (ms)", "format": ",.5~r"},
+        {"field": "length", "type": "quantitative", "title": label, "format": ",.4~r"},
+    ]
+    line = mark("line", {"x": x, "y": y, **lines(by_scheme(schemes), dashed=False), "tooltip": tip}, strokeWidth=1.2)
+    return view(title, f"{label} over time", [line], where=[ONE_POINT, "isValid(datum.ms)"])
+
+
+def shares(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
+    """The share of samples at or below a length."""
+    x = numeric("length", label, [0, *(row.get("length") for row in rows if "share" in row)], log=False, zero=True)
+    y = numeric("share", "share of samples at or below", log=False, domain=(0, 1), format="~%")
+    line = {"x": x, "y": y, **lines(by_scheme(schemes))}
+    layer = mark("line", line, interpolate="step-after", strokeWidth=2, clip=True)
+    return view(title, f"{label}: distribution of samples", [layer], where=[ONE_POINT, "isValid(datum.share)"])
+
+
+def scatter(
+    rows: Sequence[Row],
+    x: Spec,
+    y: Spec,
+    schemes: Sequence[str],
+    label: str,
+    *,
+    joined: str = "",
+    where: Condition = "",
+) -> Spec:
+    """A mark for each row, with a label of its own; those of one name are joined in the order of x."""
+    look = by_scheme(schemes)
+    tip = tips(scheme="", label=label, x_said=x["title"], y_said=y["title"])
+    points = mark("point", {"x": x, "y": y, **markers(look), "tooltip": tip}, size=50, strokeWidth=1.5, opacity=1)
+    layers = [points, mark("text", {"x": x, "y": y}, where=["datum.bound"], text="≥", dy=-10)]
+    if joined:
+        front = {"x": x, "y": y, "order": {"field": x["field"], "type": "quantitative"}, **lines(look)}
+        layers.insert(0, mark("line", front, where=[equal("scheme", joined)], strokeWidth=1.5))
+    found = view("", f"{y['title']} against {x['title']}", layers, where=[where] if where else (), height=300)
+    spoken = [
+        {"calculate": f"(datum.bound ? '≥ ' : '') + format(datum.{side['field']}, ',.4~r')", "as": name}
+        for name, side in (("x_said", x), ("y_said", y))
+    ]
+    return {**found, "transform": [*found["transform"], *spoken]}
+
+
+def heat(
+    rows: Sequence[Row],
+    x: Spec,
+    y: Spec,
+    label: str,
+    *,
+    title: str = "",
+    panel: str = "",
+    log: bool = False,
+    numbers: bool = True,
+    scheme: str = "cividis",
+) -> Spec:
+    """A cell for each pair of words, with its number in it; `dark` cells have white numbers."""
+    every = [row["value"] for row in rows if row["value"] is not None]
+    ends = [min(every, default=0.0), max(every, default=1.0)]
+    log = log and ends[0] > 0
+    colour = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"scheme": scheme, "domain": ends, "type": "log" if log else "linear"},
+        "legend": {"title": label, "orient": "bottom", "direction": "horizontal", "gradientLength": 220},
+    }
+    tip = tips(y=y["title"] or "", x=x["title"] or "", said=label)
+    middle = (ends[0] * ends[1]) ** 0.5 if log else (ends[0] + ends[1]) / 2
+    light_on_low = scheme == "cividis"
+    test = f"datum.value {'<' if light_on_low else '>'} {middle}"
+    ink = {"condition": {"test": test, "value": "#ffffff"}, "value": "#1f2937"}
+    layers = [mark("rect", {"x": x, "y": y, "color": colour, "tooltip": tip})]
+    if numbers:
+        text = {"x": x, "y": y, "text": {"field": "said", "type": "nominal"}, "color": ink}
+        layers.append(mark("text", text, fontSize=11, fontWeight={"expr": "datum.bold ? 700 : 400"}))
+    found = view(
+        title, f"{title or label}: a cell for each {x['title']} and {y['title']}", layers, height=26 * len(y["sort"])
+    )
+    return {**found, "transform": [{"filter": equal("panel", panel)}] if panel else []}
+
+
+def bars(rows: Sequence[Row], label: str, order: Sequence[str], *, title: str) -> Spec:
+    """A bar for each word."""
+    y = words("key", None, order)
+    x = numeric("share", label, [0, *(row["share"] for row in rows)], log=False, zero=True, format="~%")
+    tip = [*tips(key="key"), {"field": "share", "type": "quantitative", "title": label, "format": ".1%"}]
+    layer = mark("bar", {"y": y, "x": x, "color": {"value": "var(--c4)"}, "tooltip": tip})
+    found = view(title, f"{title}: {label}", [layer], height=24 * len(order))
+    return {**found, "transform": [{"filter": equal("panel", title)}]}
+
+
+def parallel(axes: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> Spec:
+    """A line through parallel axes for each `line` of the rows; axes have a name, and words for both ends."""
+    look = by_scheme(groups)
+    names = [name for name, *_ in axes]
+    x = {**words("axis", None, names), "axis": {"labelAngle": 0, "orient": "top", "domain": False, "grid": True}}
+    y = {"field": "height", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None}
+    detail = {"field": "line", "type": "nominal"}
+    ends = [
+        {"axis": name, "height": height, "end": text}
+        for name, low, high in axes
+        for height, text in ((0, low), (1, high))
+    ]
+    faint = {"condition": {"test": "datum.scheme == 'best'", "value": 0.95}, "value": 0.35}
+    layers = [
+        mark("line", {"x": x, "y": y, "detail": detail, "color": look["color"], "opacity": faint}, strokeWidth=1.5),
+        mark(
+            "point",
+            {"x": x, "y": y, **markers(look), "opacity": faint, "tooltip": tips(label="", axis="axis", said="value")},
+            size=25,
+        ),
+        {
+            "data": {"values": ends},
+            "mark": {"type": "text", "dy": {"expr": "datum.height ? -9 : 10"}, "fontSize": 11},
+            "encoding": {"x": x, "y": y, "text": {"field": "end", "type": "nominal"}},
+        },
+    ]
+    return view("", f"Lines through {', '.join(names)}", layers, height=320)

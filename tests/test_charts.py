@@ -1,0 +1,206 @@
+"""Charts are valid Vega-Lite, have the numbers of the tables, and say where numbers are bounds."""
+
+import hashlib
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from made import make_result, with_tables
+from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.measured import MEASURED, read_measured
+from shortflow.report import library
+from shortflow.report.answer import answer
+from shortflow.report.chart import Chart, finite, numeric
+from shortflow.report.figures import charts, distribution, estimates, extremes, over_points, ranked, thinned
+from shortflow.report.page import document
+from shortflow.report.study import studies, with_measured
+from shortflow.report.tables import study_section
+from shortflow.result import Result
+from shortflow.results import Results
+from valid import check
+
+RESULTS = [
+    make_result(scheme, seed, load, [fct * seed for fct in times])
+    for load, times in (("0.2", (1e-3, 3e-3)), ("0.4", (2e-3, 5e-3)))
+    for scheme in ("l2dct", "tcp", "dctcp", "ideal-srpt")
+    for seed in (2, 1)
+]
+
+
+def study_of(results: list[Result]) -> Results:
+    (study,) = studies(results)
+    return study
+
+
+def rows_of(chart: Chart, **wanted: object) -> list[Any]:
+    return [row for row in chart.rows if wanted.items() <= row.items()]
+
+
+def test_the_library_is_the_one_that_was_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = library.FILE.read_bytes()
+    assert hashlib.sha256(script).hexdigest() == library.SHA256
+    assert b'"6.2.0"' in script
+    assert import_module("vl_convert").get_vega_version() == library.VERSIONS["vega"]
+    assert library.VERSIONS["vega-lite"] in import_module("vl_convert").get_vegalite_versions()
+    assert import_module("vl_convert").get_vega_embed_version() == library.VERSIONS["vega-embed"]
+    monkeypatch.setattr(library, "FILE", tmp_path / "vega.js")
+    library.library.cache_clear()
+    with pytest.raises(MissingRequirement, match="make setup"):
+        library.library()
+    library.library.cache_clear()
+
+
+@pytest.mark.parametrize("results", [RESULTS, RESULTS[:4]], ids=["loads", "one load"])
+def test_every_chart_of_a_study_is_valid_and_has_the_numbers_of_the_table(results: list[Result]) -> None:
+    study = study_of(results)
+    found = charts(study)
+    assert {"ranking", "trade-off", "distribution", "queue"} <= {chart.name for chart in found}
+    points = document([study])["studies"][0]["points"]
+    table = {point["at"]: point["comparison"]["schemes"] for point in points}
+    numbers = 0
+    for chart in found:
+        check(chart)
+        for row in chart.rows:
+            if "metric" in row and row["scheme"] in study.schemes:
+                value = table[row["at"]][row["scheme"]]["metrics"][row["metric"]]
+                divisor = {"ms": 1e-3, "µs": 1e-6, "Mbps": 1e6, "Gbps": 1e9, "%": 0.01}.get(row["unit"], 1)
+                assert row["value"] * divisor == pytest.approx(value["mean"])
+                ends = [end and end * divisor for end in (row["low"], row["high"])]
+                assert ends == (pytest.approx(value["ci95"]) if value["ci95"] else [None, None])
+                numbers += 1
+    assert numbers >= 8
+
+
+def test_the_page_s_table_has_the_numbers_of_the_charts() -> None:
+    study = study_of(RESULTS)
+    metrics = answer(study).metrics
+    section = study_section(study, metrics, "tcp")
+    rows = {row[:2]: row[2:] for row in section.rows}
+    for chart in (ranked(study), over_points(study)):
+        for row in chart.rows:
+            place = [metric.name for metric in metrics].index(row["metric"])
+            cell = rows[row["at"], row["scheme"]][2 * place]
+            assert float(cell.split()[0].replace(",", "")) == pytest.approx(row["value"], rel=6e-3)
+
+
+def test_a_distribution_has_percentiles_of_the_pool_and_ends_at_what_finished() -> None:
+    times = [1e-5 * i for i in range(1, 1001)]
+    chart = distribution(study_of([make_result(fct_s=times)]), "short")
+    marks = {row["mark"]: row["time"] for row in chart.rows if row["mark"]}
+    assert marks == pytest.approx({"p50": 5.0, "p90": 9.0, "p99": 9.9, "p99.9": 9.99})
+    ended = distribution(study_of([stalled(make_result(fct_s=[1e-3, 2e-3, 3e-3, 4e-3]), [1])]), "short")
+    assert [(row["time"], row["share"], row["bound"]) for row in ended.rows] == [
+        (1e-3, 0.25, False),
+        (3e-3, 0.5, False),
+        (4e-3, 0.75, False),
+    ], "in seconds, as one took so long"
+    pale = distribution(study_of([stalled(make_result(fct_s=[1e-3, 2.4, 2.6]), [0])]), "short")
+    assert [row["bound"] for row in pale.rows] == [False, True]
+    assert "In its pale part the true share may be higher" in pale.caption
+
+
+def stalled(result: Result, ids: list[int]) -> Result:
+    """The result if these flows, which start at 1.5 s, had not finished by its end at 4 s; ideal ones take 0.5 ms."""
+    stops = pl.col("id").is_in(ids)
+    gone = [pl.when(~stops).then(pl.col(name)).alias(name) for name in ("fct_s", "slowdown")]
+    ideal = pl.when(pl.col("size_bytes").is_not_null()).then(5e-4).alias("ideal_fct_s")
+    result.meta["unfinished"] = len(ids)
+    return with_tables(result, flows=result.flows.with_columns(*gone, ideal))
+
+
+def test_bounds_are_marked_and_unfinished_flows_have_a_chart() -> None:
+    times = [1e-3] * 30
+    late = [stalled(make_result("dctcp", load=load, fct_s=times), [0]) for load in ("0.2", "0.4")]
+    study = study_of([*late, *(make_result("tcp", load=load, fct_s=times) for load in ("0.2", "0.4"))])
+    chart = ranked(study)
+    (bound,) = rows_of(chart, scheme="dctcp", at="0.2", metric="afct_upto_100kb_s")
+    assert (bound["bound"], bound["value"]) == (True, pytest.approx((29 * 1e-3 + 2.5) / 30 * 1e3))
+    assert "≥ marks lower bounds" in chart.caption
+    (headlines,) = (each for each in charts(study) if each.name == "over-points")
+    (share,) = rows_of(headlines, scheme="dctcp", at="0.2", metric="unfinished_share")
+    assert share["value"] == pytest.approx(100 / 30)
+
+
+def test_ideal_schedulers_and_measured_flows_stand_beside_the_schemes_without_intervals() -> None:
+    own = pl.DataFrame({"start_s": [0.0, 1.0], "size_bytes": [1000, 2000], "fct_s": [2e-3, 4e-3]})
+    study = with_measured(study_of(RESULTS), read_measured(own, ["short", "long"]))
+    chart = distribution(study)
+    assert chart.schemes == ["tcp", "dctcp", "l2dct", "ideal-srpt", MEASURED]
+    assert [row["time"] for row in rows_of(chart, scheme=MEASURED, at="0.4")] == [2.0, 4.0]
+    ideal = rows_of(over_points(study), scheme="ideal-srpt")
+    assert ideal
+    assert {row["low"] for row in ideal} == {None}
+    assert "ideal-srpt" not in ranked(study).schemes
+
+
+def test_rows_have_one_unit_and_seeds() -> None:
+    study = study_of(RESULTS)
+    rows, unit = estimates(study, study.metrics["afct_short_s"], ["dctcp"])
+    assert (unit, [row["seeds"] for row in rows]) == ("ms", [2, 2])
+    alone = ranked(study_of([make_result("tcp"), make_result("dctcp")]))
+    assert {row["low"] for row in alone.rows} == {None}
+
+
+def test_twenty_two_schemes_stand_in_one_chart() -> None:
+    from shortflow import _core
+
+    names = [entry["name"] for entry in _core.registry()["schemes"]]
+    chart = ranked(study_of([make_result(name, seed) for name in names for seed in (1, 2)]))
+    check(chart)
+    assert len(names) >= 22
+    assert chart.panels[0]["height"] == 24 * len(names)
+    scale = chart.panels[0]["layer"][1]["encoding"]["shape"]["scale"]
+    assert scale["domain"] == names
+
+
+@pytest.mark.parametrize("count", [1, 7, 1000, 100_000])
+def test_a_thinned_distribution_is_exact_to_a_pixel(count: int) -> None:
+    kept = thinned(count)
+    assert kept[0] == 0
+    assert kept[-1] == count - 1
+    assert len(kept) <= 700
+    assert np.max(np.diff(kept), initial=0) / count <= max(1 / 260, 1 / count)
+    late = np.log10((count - kept) / count)  # the share that takes longer
+    left_out = (np.diff(kept) > 1) & (late[1:] > -4)
+    assert np.max(-np.diff(late)[left_out], initial=0) * 260 / 4 < 3, "pixels of a tail to 1e-4"
+
+
+def test_a_slice_of_a_queue_keeps_its_least_and_most() -> None:
+    lengths = np.sin(np.arange(1e4) / 700) * np.arange(1e4)
+    kept = extremes(lengths)
+    assert len(kept) <= 310
+    assert {int(lengths.argmin()), int(lengths.argmax())} <= set(kept)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.9), (1.0, 30.0), (2e-4, 7e5), (99.0, 101.0)])
+def test_a_logarithmic_axis_holds_its_values_and_has_round_ticks(low: float, high: float) -> None:
+    axis = numeric("x", "time (ms)", [low, high, None], log=True)
+    begin, end = axis["scale"]["domain"]
+    assert begin < low
+    assert end > high
+    ticks = json.loads(axis["axis"]["values"]["expr"].rpartition(" : ")[2])
+    assert len(ticks) >= 2
+    assert all(begin <= tick <= end for tick in ticks)
+
+
+def test_a_chart_is_saved_as_a_picture_or_as_its_specification(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    chart = ranked(study_of(RESULTS))
+    assert chart.save(tmp_path / "a.svg").read_text("utf-8").startswith("<svg")
+    assert "var(--" not in chart.svg
+    assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads(chart.save(tmp_path / "a.json").read_text("utf-8")) == finite(chart.spec)
+    with pytest.raises(ConfigError, match=r"expected a name that ends with \.svg"):
+        chart.save(tmp_path / "a.gif")
+
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name=name)
+
+    monkeypatch.setattr("shortflow.report.chart.import_module", missing)
+    with pytest.raises(MissingRequirement, match=r"shortflow\[figures\]"):
+        chart.save(tmp_path / "b.svg")
+    assert chart._repr_html_().startswith("<iframe srcdoc=")
