@@ -1,5 +1,6 @@
 """Winner, tie or open order, from numbers that can be checked in the head and from runs that Polars reads."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -7,11 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import LONG_GOODPUT, SHORT_MEAN, SHORT_P99, Row
 from shortflow.report.answer import Line, answer
 from shortflow.results import Results
+from shortflow.scenario import Settings
 
 MEAN, TAIL, RATE = SHORT_MEAN.name, SHORT_P99.name, LONG_GOODPUT.name
 
@@ -139,3 +142,22 @@ def test_the_words_are_those_that_polars_computes_from_raw_flows(shortflow: Comm
         assert words.startswith(f"{start}, flows ≤ 100 KB: l2dct wins, {best:.2f} ")
         assert f"factors of dctcp: l2dct {factor:.3f} " in words
         assert told["lines"][number]["schemes"]["l2dct"]["factor"] == pytest.approx(factor)
+
+
+def test_no_time_that_is_no_bound_changes_when_the_same_run_gets_a_long_drain() -> None:
+    settings: Settings = {"duration": "50ms", "warmup": "5ms", "load": 0.4}
+    cut, whole = (
+        sf.compare("websearch-star", "dctcp", 2, settings={**settings, "drain": drain}, ideal=False, progress=False)
+        for drain in ("0s", "2s")
+    )
+    exact = 0
+    for before, after in zip(cut.results, whole.results, strict=True):
+        assert before.metrics["unfinished_share"] > 0.05
+        assert after.metrics["unfinished_share"] == 0
+        times = {name for name in before.metrics if re.match(r"(slowdown|afct|p\d+)_", name)}
+        for name in times - before.lower_bounds:
+            assert before.metrics[name] == after.metrics[name], name
+            exact += 1
+        assert all(before.metrics[name] <= after.metrics[name] for name in times & before.lower_bounds)
+        assert {TAIL, MEAN} <= times
+    assert exact > 20

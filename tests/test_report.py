@@ -256,6 +256,18 @@ def test_the_numbers_are_one_document_and_documented(tmp_path: Path) -> None:
         report(tmp_path, out=tmp_path / "page.html", json=True)
 
 
+def test_the_metrics_of_the_answer_are_chosen(tmp_path: Path) -> None:
+    page_of(RESULTS[:6], tmp_path)
+    (study,) = report(tmp_path, json=True, metrics="afct_short_s,queue_mean_pkt", baseline="dctcp").document()[
+        "studies"
+    ]
+    assert {line["metric"] for line in study["answer"]["lines"]} == {"afct_short_s", "queue_mean_pkt"}
+    (ranking,) = (plot for plot in study["plots"] if plot["name"] == "ranking")
+    assert {row["metric"] for row in ranking["spec"]["data"]["values"]} == {"afct_short_s", "queue_mean_pkt"}
+    with pytest.raises(ConfigError, match="did you mean"):
+        report(tmp_path, json=True, metrics="afct_shrt_s")
+
+
 def test_numbers_that_are_none_become_null() -> None:
     result = make_result(fct_s=[1e-3, float("nan")])
     printed = document(studies([result]))

@@ -34,6 +34,7 @@ def write_report(
     measured: "Source | None" = None,
     damages: list[str] | None = None,
     baseline: str | None = None,
+    metrics: Sequence[str] = (),
 ) -> int:
     """Write a page about the runs in or below `directory`, or those with `only` these keys; returns their number.
 
@@ -47,7 +48,7 @@ def write_report(
         write_tuning(tuning, page)
         return tuning.runs
     studies, sweeps, failures = _found(directory, only, measured, damages)
-    write_text(page, render(studies, sweeps, failures, damages or (), baseline), Kind.PAGE)
+    write_text(page, render(studies, sweeps, failures, damages or (), baseline, metrics), Kind.PAGE)
     origins = [origin for sweep in sweeps for origin in sweep.origins]
     origins += [run.provenance for study in studies for run in study.results]
     return len({origin["key"] for origin in origins})
@@ -59,11 +60,12 @@ def report_numbers(
     measured: "Source | None" = None,
     damages: list[str] | None = None,
     baseline: str | None = None,
+    metrics: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Numbers of the page's plots and tables as plain data (docs/results.md)."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
-    return document(*_found(directory, measured=measured, damages=damages), damages or (), baseline)
+    return document(*_found(directory, measured=measured, damages=damages), damages or (), baseline, metrics)
 
 
 def _found(

@@ -1,14 +1,17 @@
 """`report`: one page on the results in a directory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from shortflow.api.report import report_numbers, write_report
 from shortflow.errors import ConfigError, ExitCode
+from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
 from shortflow.quantities import counted
+from shortflow.terms import names as names_in
 
 
 @command
@@ -17,6 +20,10 @@ def report(
     *,
     out: Annotated[str | Path | None, Opt("Page to write (default: DIR/report.html).", "FILE", read=Path)] = None,
     measured: Annotated[str | Path | None, given.MEASURED] = None,
+    metrics: Annotated[
+        str | Sequence[str] | None,
+        Opt("Headline metrics, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
+    ] = None,
     baseline: given.Baseline = None,
     json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
@@ -29,10 +36,13 @@ def report(
         raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")
     damages: list[str] = []
     page, numbers = Path(out or Path(directory) / "report.html"), None
+    names = names_in(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
     if json:
-        numbers = report_numbers(Path(directory), measured=measured, damages=damages, baseline=baseline)
+        numbers = report_numbers(Path(directory), measured=measured, damages=damages, baseline=baseline, metrics=names)
     else:
-        shown = write_report(Path(directory), page, measured=measured, damages=damages, baseline=baseline)
+        shown = write_report(
+            Path(directory), page, measured=measured, damages=damages, baseline=baseline, metrics=names
+        )
         note(counted(shown, "run"))
     for damage in damages:
         note(f"left out: {damage}")

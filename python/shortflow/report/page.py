@@ -74,6 +74,7 @@ def render(
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
     baseline: str | None = None,
+    metrics: Sequence[str] = (),
 ) -> str:
     """Renders the whole page."""
     results = _results(studies)
@@ -84,7 +85,7 @@ def render(
         titles=[study.title for study in studies] + [each.sweep.title for each in shown],
         lead=_lead(studies, results, shown),
         corrected=CORRECTED,
-        views=[_view(study, baseline) for study in studies],
+        views=[_view(study, baseline, metrics) for study in studies],
         sweeps=shown,
         failures=failures,
         damages=damages,
@@ -100,6 +101,7 @@ def document(
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
     baseline: str | None = None,
+    metrics: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Numbers of the page as plain data: plots and points of each study or sweep."""
     found = {
@@ -108,8 +110,8 @@ def document(
                 "name": study.scenario,
                 "title": study.title,
                 "varies": study.x_name,
-                "answer": answer(study, (), baseline).document(),
-                "plots": [chart.document for chart in charts(study)],
+                "answer": answer(study, list(map(study.require, metrics)), baseline).document(),
+                "plots": [chart.document for chart in charts(study, list(map(study.require, metrics)))],
                 "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
                 "superseded": [{name: each.provenance[name] for name in _SUPERSEDED} for each in study.superseded],
             }
@@ -159,10 +161,10 @@ def _provenance(results: Sequence[Result]) -> str:
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
-def _view(study: Results, baseline: str | None) -> StudyView:
+def _view(study: Results, baseline: str | None, metrics: Sequence[str]) -> StudyView:
     measured = {measured_time(point) for point in study.points}
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
-    ranking = answer(study, (), baseline)
+    ranking = answer(study, list(map(study.require, metrics)), baseline)
     return StudyView(
         study,
         ranking.over_points,
@@ -171,7 +173,7 @@ def _view(study: Results, baseline: str | None) -> StudyView:
         [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])],
         [point.label for point in study.points],
         study.shown_first.label,
-        charts(study),
+        charts(study, ranking.metrics),
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         study_section(study, ranking.metrics, ranking.baseline),
         measured.pop() if len(measured) == 1 else "",
