@@ -90,8 +90,7 @@ def by_size(study: Results) -> Chart:
         raise ConfigError(f"{study.scenario}: has no slowdowns by size")
     found = {metric: estimates(study, metric, schemes)[0] for metric in bins}
     rows = [row for of_bin in found.values() for row in of_bin]
-    ends = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
-    y = numeric("value", "", ends)
+    y = numeric("value", "", marks.ends(rows))
     label = "p99 slowdown (x)"
     if study.x_name:
         panels = [
@@ -130,7 +129,7 @@ def trade_off(study: Results) -> Chart:
             more = {"gain": other["value"], "gain_low": other["low"], "gain_high": other["high"]}
             rows.append({**row, **more, "end": bool(study.x_name) and row["at"] in (first, last)})
     x, y = labelled(title(gain), gain_unit), labelled(title(cost), cost_unit)
-    panel = marks.trade_off(rows, x, y, study.schemes, at=_at(study))
+    panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "")
     caption = f"A mark for each scheme{f' and {study.x_name}' if study.x_name else ''}, with both 95 % intervals; "
     caption += "right and down is better. " + _bounds(rows)
     return _chart("trade-off", "What it costs", caption, rows, [panel], study, study.schemes, at=None)
@@ -257,10 +256,6 @@ def _points_axis(study: Results) -> Spec:
     values = list(places.values())
     wide = min(values) > 0 and max(values) / min(values) > _LOG_AXIS_FROM_RATIO
     return numeric("x", labelled(study.x_name or "", unit), log=wide, domain=span(values, log=wide), tickCount=6)
-
-
-def _at(study: Results) -> str:
-    return study.x_name or ""
 
 
 def _scale(study: Results, metric: Metric) -> Scale:

@@ -1,7 +1,6 @@
 """Panels of charts, each a kind of mark on rows: ranked dots, lines, trade-offs, distributions, heat maps, bundles."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from shortflow.report.chart import (
     FOCUS,
@@ -22,12 +21,19 @@ from shortflow.report.chart import (
 ONE_POINT = "at == null || datum.at == at"
 """Selects the rows of the point that a chart shows."""
 _HAS_INTERVAL = "isValid(datum.low)"
+_ROOM = 4.0
+"""Largest ratio between the end of an axis and the outermost value; wider intervals leave the panel."""
 
 
-def _ends(rows: Sequence[Row], field: str = "value") -> list[Any]:
-    """The values of a field and the ends of their intervals."""
+def ends(rows: Sequence[Row], field: str = "value") -> list[float]:
+    """Values of a field and ends of their intervals, as far as the values stay legible beside them."""
     low, high = ("low", "high") if field == "value" else (f"{field}_low", f"{field}_high")
-    return [row.get(name) for row in rows for name in (low, field, high)]
+    values = [row[field] for row in rows]
+    if not values:
+        return []
+    least, most = min(values) / _ROOM, max(values) * _ROOM
+    found = [min(max(end, least), most) for row in rows for end in (row[low], row[high]) if end is not None]
+    return [*values, *found]
 
 
 def _said(field: str = "value", low: str = "low", high: str = "high") -> list[Spec]:
@@ -41,8 +47,14 @@ def _said(field: str = "value", low: str = "low", high: str = "high") -> list[Sp
 
 
 def _tips(label: str, at: str, **more: str) -> list[Spec]:
-    where = {"at": at} if at else {}
-    return tips(scheme="scheme", **where, value_said=label, value_interval="95 % interval", seeds="seeds", **more)
+    return tips(
+        scheme="scheme",
+        **({"at": at} if at else {}),
+        value_said=label,
+        value_interval="95 % interval",
+        seeds="seeds",
+        **more,
+    )
 
 
 def ranked(
@@ -52,14 +64,14 @@ def ranked(
     look = by_scheme(schemes)
     order = {"field": "value", "op": "min", "order": "descending" if more_is_better else "ascending"}
     y = {"field": "scheme", "type": "nominal", "title": None, "sort": order}
-    x = numeric("value", label, _ends(rows), zero=more_is_better)
-    better = "more" if more_is_better else "less"
+    x = numeric("value", label, ends(rows), zero=more_is_better)
     layers = [
         mark(
             "rule",
             {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": look["color"], "opacity": FOCUS},
             where=[_HAS_INTERVAL],
             strokeWidth=2,
+            clip=True,
         ),
         mark(
             "point",
@@ -70,7 +82,7 @@ def ranked(
         ),
         mark("text", {"y": y, "x": x}, where=["datum.bound"], text="≥", dx=-11),
     ]
-    said = f"{label}: schemes by rank, best on top, with 95 % intervals; {better} is better"
+    said = f"{label}: schemes by rank, best on top, with 95 % intervals"
     found = view("", said, layers, where=[equal("metric", metric), ONE_POINT], height=24 * len(schemes))
     return with_said(found)
 
@@ -96,7 +108,7 @@ def over(
 ) -> Spec:
     """Lines over a number or a word, with intervals."""
     look = by_scheme(schemes)
-    y = numeric("value", label, _ends(rows), domain=domain)
+    y = numeric("value", label, ends(rows), domain=domain)
     beside = {} if x["type"] == "quantitative" or one_point else {"xOffset": {"field": "scheme", "type": "nominal"}}
     place = {"x": x, **beside}
     joined = [mark("line", {**place, "y": y, **lines(look)}, strokeWidth=2, clip=True)] if not beside else []
@@ -127,8 +139,8 @@ def over(
 def trade_off(rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str) -> Spec:
     """Two metrics with both intervals; the points of a scheme are joined in order."""
     look = by_scheme(schemes)
-    x = numeric("gain", x_label, _ends(rows, "gain"), zero=True)
-    y = numeric("value", y_label, _ends(rows))
+    x = numeric("gain", x_label, ends(rows, "gain"), zero=True)
+    y = numeric("value", y_label, ends(rows))
     order = {"field": "place", "type": "quantitative"}
     plain = lines(look, dashed=False)
     more = {"gain_said": x_label, "gain_interval": "its 95 % interval"}
@@ -177,7 +189,6 @@ def distribution(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tai
         y = numeric("share", "share done by then", log=False, domain=(0, 1), format="~%")
     line = {"x": x, "y": y, **lines(look)}
     after = {"interpolate": "step-after", "strokeWidth": 2, "clip": True}
-    more = ["datum.late > 0"] * tail
     tip = tips(scheme="scheme", mark="percentile", time_said=label)
     layers = [
         mark("line", line, where=["!datum.bound"], **after),
@@ -197,7 +208,7 @@ def distribution(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tai
     found = view(title, said, layers, where=[ONE_POINT, "isValid(datum.time)"])
     late: list[Spec] = [
         {"calculate": "1 - datum.share", "as": "late"},
-        *({"filter": each} for each in more),
+        *([{"filter": "datum.late > 0"}] if tail else []),
         {"calculate": "format(datum.time, ',.4~r')", "as": "time_said"},
     ]
     return {**found, "transform": [*found["transform"], *late]}
@@ -264,7 +275,7 @@ def heat(
     numbers: bool = True,
     scheme: str = "cividis",
 ) -> Spec:
-    """A cell for each pair of words, with its number in it; `dark` cells have white numbers."""
+    """A cell for each pair of words, with its number in it."""
     every = [row["value"] for row in rows if row["value"] is not None]
     ends = [min(every, default=0.0), max(every, default=1.0)]
     log = log and ends[0] > 0
@@ -276,8 +287,7 @@ def heat(
     }
     tip = tips(y=y["title"] or "", x=x["title"] or "", said=label)
     middle = (ends[0] * ends[1]) ** 0.5 if log else (ends[0] + ends[1]) / 2
-    light_on_low = scheme == "cividis"
-    test = f"datum.value {'<' if light_on_low else '>'} {middle}"
+    test = f"datum.value {'<' if scheme == 'cividis' else '>'} {middle}"
     ink = {"condition": {"test": test, "value": "#ffffff"}, "value": "#1f2937"}
     layers = [mark("rect", {"x": x, "y": y, "color": colour, "tooltip": tip})]
     if numbers:
@@ -303,7 +313,10 @@ def parallel(axes: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> Spe
     """A line through parallel axes for each `line` of the rows; axes have a name, and words for both ends."""
     look = by_scheme(groups)
     names = [name for name, *_ in axes]
-    x = {**words("axis", None, names), "axis": {"labelAngle": 0, "orient": "top", "domain": False, "grid": True}}
+    x = {
+        **words("axis", None, names),
+        "axis": {"labelAngle": 0, "labelPadding": 16, "orient": "top", "domain": False, "grid": True},
+    }
     y = {"field": "height", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None}
     detail = {"field": "line", "type": "nominal"}
     ends = [

@@ -116,7 +116,7 @@ def _heat(
                 text = "" if value is None else f"{'≥ ' if found and found.lower_bound else ''}{value:.3g}"
                 rows.append({"panel": name, "scheme": scheme, "x": column, "y": row, "value": value, "said": text})
     label = labelled(title(metric), scale.unit)
-    sides = words("x", x.label, x.values), words("y", y.label, y.values)
+    sides = words("x", x.label, x.values, axis={"labelAngle": 0}), words("y", y.label, y.values)
     numbered = len(x.values) <= _MOST_NUMBERED
     panels = [marks.heat(rows, *sides, label, title=name, panel=name, numbers=numbered) for name, *_ in maps]
     without = [scheme for scheme in swept.schemes if not swept.own[scheme]]
