@@ -196,19 +196,14 @@ impl Message {
 
 /// The messages of a connection's stream, in order. Those that are acknowledged whole stay until both ends know of it; the
 /// sender has none but the others.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Messages {
-    list: VecDeque<Message>,
-    /// Messages at the front that are fully acknowledged.
+    /// Most connections carry no other, which costs no pointer to follow.
+    oldest: Option<Message>,
+    others: VecDeque<Message>,
+    /// The oldest messages that are fully acknowledged.
     finished: u32,
     end: u64,
-}
-
-impl Default for Messages {
-    /// None, with room for one: most connections carry no more.
-    fn default() -> Messages {
-        Messages { list: VecDeque::with_capacity(1), finished: 0, end: 0 }
-    }
 }
 
 impl Messages {
@@ -216,24 +211,37 @@ impl Messages {
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         let start = self.end;
         self.end = start.saturating_add(size.get());
-        self.list.push_back(Message::new(flow, start..self.end));
+        let message = Message::new(flow, start..self.end);
+        match &self.oldest {
+            None => self.oldest = Some(message),
+            Some(_) => self.others.push_back(message),
+        }
         self.end
     }
 
     /// Where the last of them ends in the stream.
+    #[inline]
     pub fn end(&self) -> u64 {
         self.end
     }
 
     /// True if there is none, acknowledged or not.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.oldest.is_none()
+    }
+
+    /// True if there is one, and it is not acknowledged whole.
+    pub fn is_single(&self) -> bool {
+        self.oldest.is_some() && self.others.is_empty() && self.finished == 0
     }
 
     /// The oldest that is not acknowledged whole.
     #[inline]
     pub fn first(&self) -> Option<&Message> {
-        self.list.get(self.finished as usize)
+        match self.finished.checked_sub(1) {
+            None => self.oldest.as_ref(),
+            Some(place) => self.others.get(place as usize),
+        }
     }
 
     /// A law's view of the oldest message at `now`. The stream is acknowledged below `una`, sent next from `nxt` on,
@@ -261,31 +269,34 @@ impl Messages {
 
     /// Mutable [`Messages::first`].
     pub fn first_mut(&mut self) -> Option<&mut Message> {
-        self.list.get_mut(self.finished as usize)
+        match self.finished.checked_sub(1) {
+            None => self.oldest.as_mut(),
+            Some(place) => self.others.get_mut(place as usize),
+        }
     }
 
     /// The one that byte `seq` belongs to, most often the oldest.
     #[inline]
     pub fn of(&self, seq: u64) -> Option<&Message> {
-        match self.list.front() {
+        match &self.oldest {
             Some(oldest) if seq < oldest.end => Some(oldest),
-            _ => self.list.iter().find(|message| seq < message.end),
+            _ => self.others.iter().find(|message| seq < message.end),
         }
     }
 
     /// Mutable [`Messages::of`]; `None` also for a byte of a message that has been taken.
     #[inline]
     pub fn of_mut(&mut self, seq: u64) -> Option<&mut Message> {
-        let message = match self.list.front() {
-            Some(oldest) if seq < oldest.end => self.list.front_mut(),
-            _ => self.list.iter_mut().find(|message| seq < message.end),
+        let message = match &mut self.oldest {
+            Some(oldest) if seq < oldest.end => Some(oldest),
+            _ => self.others.iter_mut().find(|message| seq < message.end),
         };
         message.filter(|message| message.start <= seq)
     }
 
     /// All of them.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Message> {
-        self.list.iter_mut()
+        self.oldest.iter_mut().chain(&mut self.others)
     }
 
     /// True if the first is acknowledged whole, when everything below `acked` is.
@@ -296,7 +307,8 @@ impl Messages {
 
     /// The last message, a backlogged one, ends here.
     pub fn stop(&mut self, end: u64) {
-        self.list.back_mut().into_iter().for_each(|message| message.end = end);
+        let last = self.others.back_mut().or(self.oldest.as_mut());
+        last.into_iter().for_each(|message| message.end = end);
         self.end = end;
     }
 
@@ -314,8 +326,8 @@ impl Messages {
 
     /// Takes the oldest, if it had finished by `until`.
     pub fn take_finished(&mut self, until: Instant) -> Option<Message> {
-        self.list.front().filter(|oldest| oldest.finish.is_some_and(|finish| finish <= until))?;
+        self.oldest.filter(|oldest| oldest.finish.is_some_and(|finish| finish <= until))?;
         self.finished -= 1;
-        self.list.pop_front()
+        std::mem::replace(&mut self.oldest, self.others.pop_front())
     }
 }
