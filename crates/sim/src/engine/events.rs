@@ -76,13 +76,12 @@ impl<E: Pack> EventQueue<E> {
 
     #[inline]
     fn insert(&mut self, at: Instant, site: Site, event: u32) {
-        if at < self.now {
-            return self.insert_past(at, site, event);
-        }
-        if self.wheel.has_reached(at) {
+        if !self.wheel.has_reached(at) {
+            self.wheel.insert(at, site, event);
+        } else if at >= self.now {
             self.insert_present(at, site, event);
         } else {
-            self.wheel.insert(at, site, event);
+            self.insert_past(at, site, event);
         }
     }
 
@@ -107,18 +106,42 @@ impl<E: Pack> EventQueue<E> {
 
     /// Takes the next event and moves time to it; `None` if there is none up to `limit`, which must not be earlier than it
     /// was before.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, limit: Instant) -> Option<E> {
+        let (at, event) = match self.present.last().copied() {
+            Some(next) if next.at() < self.before && next.at() <= limit => {
+                self.present.pop();
+                (next.at(), next.event())
+            }
+            None if self.sites.is_none() => {
+                self.wheel.take_lone(limit).or_else(|| self.next_of_several(limit))?
+            }
+            _ => self.next_of_several(limit)?,
+        };
+        self.now = at;
+        Some(E::unpack(event))
+    }
+
+    /// Moves time to `at` if an event of the present site would be the next one then, which need not be scheduled.
+    #[inline]
+    pub fn goes_straight_to(&mut self, at: Instant) -> bool {
+        let is_next = self.sites.is_some()
+            && at < self.before
+            && self.wheel.has_reached(at)
+            && self.present.last().is_none_or(|next| at < next.at());
+        if is_next {
+            self.now = at;
+        }
+        is_next
+    }
+
+    #[inline(never)] // keeps the path of an event that is alone in its slot short
+    fn next_of_several(&mut self, limit: Instant) -> Option<(Instant, u32)> {
         if !self.is_at_hand() {
             self.seek(limit);
         }
-        let next = *self.present.last()?;
-        if next.at() > limit {
-            return None;
-        }
-        self.present.pop();
-        self.now = next.at();
-        Some(E::unpack(next.event()))
+        let next = self.present.pop_if(|next| next.at() <= limit)?;
+        Some((next.at(), next.event()))
     }
 
     #[inline]
@@ -127,24 +150,17 @@ impl<E: Pack> EventQueue<E> {
     }
 
     /// Has the events present that come next together, if they come up to `limit`; whether they are others than before.
-    #[inline(always)] // once for every event or two
     fn seek(&mut self, limit: Instant) -> bool {
-        if self.sites.is_some() {
-            return self.seek_site(limit);
+        if let Some(sites) = &mut self.sites {
+            let before = sites.seek::<E>(&mut self.present, &mut self.wheel, limit);
+            self.before = before.unwrap_or(Instant::MAX);
+            return before.is_some();
         }
         let has_turned = self.wheel.turn(limit, |at, _, event| self.present.push(Due::new(at, event)));
         if self.present.len() > 1 {
             Due::sort::<E>(&mut self.present);
         }
         has_turned
-    }
-
-    #[inline(never)] // keeps the path in order of time short
-    fn seek_site(&mut self, limit: Instant) -> bool {
-        let Some(sites) = &mut self.sites else { return false };
-        let before = sites.seek::<E>(&mut self.present, &mut self.wheel, limit);
-        self.before = before.unwrap_or(Instant::MAX);
-        before.is_some()
     }
 
     /// Goes on to the events that come next together, up to `limit`, if the present ones have no more; whether

@@ -146,7 +146,6 @@ impl Wheel {
 
     /// Makes the next slot that has events the present one, unless it begins after `limit`: what is scheduled before it
     /// then still finds the wheel. Whether it did, and hands them to `take`.
-    #[inline(always)] // once for every event or two
     pub fn turn(&mut self, limit: Instant, mut take: impl FnMut(Instant, Site, u32)) -> bool {
         let near = self.next_occupied().unwrap_or(NEVER);
         let slot = near.min(self.far_slot);
@@ -163,14 +162,39 @@ impl Wheel {
         true
     }
 
-    /// Empties the list of the present slot.
+    /// Takes the next event if it comes up to `limit`, is alone in its slot, and is found in the present word of slots.
+    #[inline(always)]
+    pub fn take_lone(&mut self, limit: Instant) -> Option<(Instant, u32)> {
+        let start = ((self.slot + 1) % SLOTS) as usize;
+        let ahead = self.occupied[start / 64] >> (start % 64);
+        let slot = self.slot + 1 + u64::from(ahead.trailing_zeros());
+        let index = (slot % SLOTS) as usize;
+        let node = self.nodes.get_mut(self.heads[index] as usize)?;
+        if ahead == 0 || slot >= self.far_slot || node.next != END || node.at > limit {
+            return None;
+        }
+        self.slot = slot;
+        node.next = self.free;
+        self.free = std::mem::replace(&mut self.heads[index], END);
+        let lone = (node.at, node.event);
+        self.clear(index);
+        Some(lone)
+    }
+
+    /// The slot at `index` has no events.
     #[inline]
-    fn take_near(&mut self, index: usize, mut take: impl FnMut(Instant, Site, u32)) {
+    fn clear(&mut self, index: usize) {
         let word = &mut self.occupied[index / 64];
         *word &= !(1 << (index % 64));
         if *word == 0 {
             self.words &= !(1 << (index / 64));
         }
+    }
+
+    /// Empties the list of the present slot.
+    #[inline]
+    fn take_near(&mut self, index: usize, mut take: impl FnMut(Instant, Site, u32)) {
+        self.clear(index);
         let mut next = std::mem::replace(&mut self.heads[index], END);
         while let Some(node) = self.nodes.get_mut(next as usize) {
             take(node.at, node.site, node.event);

@@ -19,7 +19,7 @@ pub enum NetworkEvent {
 /// Two bits above a 29-bit number say which event it is. The highest bit is clear, and so is the first of the number of a
 /// change of links: the others are for the events of whoever runs the network.
 impl Pack for NetworkEvent {
-    #[inline]
+    #[inline(always)]
     fn pack(self) -> u32 {
         let (tag, number) = match self {
             NetworkEvent::LinkChange(step) => (0, step),

@@ -2,7 +2,7 @@
 
 use crate::engine::{Pack, in_turn};
 use crate::net::NetworkEvent;
-use shortflow_units::{ConnId, Instant};
+use shortflow_units::{ConnId, Instant, PortId};
 
 /// Everything that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl From<NetworkEvent> for Event {
 /// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, their ends and
 /// their stops.
 impl Pack for Event {
-    #[inline]
+    #[inline(always)]
     fn pack(self) -> u32 {
         let (tag, number) = match self {
             Event::Network(event) => return event.pack(),
@@ -77,6 +77,7 @@ impl Pack for Event {
     #[inline]
     fn unpack(bits: u32) -> Event {
         match bits >> 28 {
+            2 | 3 => Event::Network(NetworkEvent::Arrive(PortId(bits & ((1 << 29) - 1)))), // most events
             1 => [Event::WarmUpEnd, Event::MeasureEnd, Event::Sample][(bits - ONCE) as usize % 3],
             ..8 => Event::Network(NetworkEvent::unpack(bits)),
             8..12 => Event::Timer {
@@ -107,7 +108,6 @@ impl Pack for Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shortflow_units::PortId;
 
     #[test]
     fn events_survive_packing() {
