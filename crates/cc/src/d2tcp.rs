@@ -88,7 +88,7 @@ impl D2tcp {
 }
 
 impl CongestionControl for D2tcp {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.marks.on_ack(ack, self.params.g); // §3.1, α
         if ack.may_grow {

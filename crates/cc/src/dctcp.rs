@@ -57,7 +57,7 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.marks.on_ack(ack, self.params.g); // Eq. 1
         if ack.may_grow {

@@ -124,7 +124,7 @@ impl L2dct {
 }
 
 impl CongestionControl for L2dct {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.marks.on_ack(ack, self.params.g); // §II-A, α
         if ack.may_grow {

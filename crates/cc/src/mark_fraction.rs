@@ -22,7 +22,7 @@ impl MarkFraction {
     }
 
     /// Accounts for one ACK; at the end of a window of data updates alpha with gain `g`.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, ack: &AckSample, g: f64) {
         self.acked += ack.acked;
         if ack.ece {

@@ -64,7 +64,7 @@ pub fn on_loss(window: &mut Window, cause: Cause, flow: &FlowView) {
 }
 
 impl CongestionControl for NewReno {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         if ack.may_grow {
             grow(window, ack, 1.0);

@@ -47,11 +47,12 @@ macro_rules! registry {
         }
 
         impl CongestionControl for Transport {
-            #[inline(always)] // the path of every ACK, which calls it in two places
+            // The path of every ACK. Laws that are not compiled into it see a copy, so that the others' samples stay in registers.
+            #[inline(always)]
             fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
                 match self {
-                    $(Transport::$variant(law) => law.on_ack(window, ack),)+
-                    Transport::UserDefined(law) => law.on_ack(window, ack),
+                    $(Transport::$variant(law) => law.on_ack(window, &{ *ack }),)+
+                    Transport::UserDefined(law) => law.on_ack(window, &{ *ack }),
                 }
             }
             fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {

@@ -93,7 +93,7 @@ impl Xdctcp {
 }
 
 impl CongestionControl for Xdctcp {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.marks.on_ack(ack, self.params.g); // Eq. 1
         if ack.may_grow {

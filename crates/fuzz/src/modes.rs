@@ -120,7 +120,7 @@ fn windows(scenario: &Scenario, outcome: &Outcome) -> u64 {
 }
 
 /// Order of time without shortcuts.
-const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false };
+const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false, predicts: false };
 
 /// A run with these choices; `None` if the scenario forbids them.
 fn run_in(
@@ -152,7 +152,9 @@ fn modes(most: usize) -> Vec<Mode> {
         modes.push(Mode::Chosen(cores));
         let both = [false, true];
         let of_node = both.map(|by_node| {
-            both.map(|prefetch| both.map(|fixed_paths| Modes { cores, by_node, fixed_paths, prefetch }))
+            both.map(|prefetch| {
+                both.map(|fixed_paths| Modes { cores, by_node, fixed_paths, prefetch, predicts: true })
+            })
         });
         let all = of_node.into_iter().flatten().flatten();
         // Parts keep paths as a whole network does.
@@ -165,7 +167,7 @@ fn modes(most: usize) -> Vec<Mode> {
 impl Mode {
     fn name(self) -> String {
         match self {
-            Mode::Told(Modes { cores, by_node, fixed_paths, prefetch }) => {
+            Mode::Told(Modes { cores, by_node, fixed_paths, prefetch, .. }) => {
                 let order = if by_node { "node by node" } else { "in order of time" };
                 let with = |word, is_so| if is_so { word } else { "" };
                 format!("{order} on {cores}{}{}", with(", paths", fixed_paths), with(", fetching", prefetch))

@@ -153,6 +153,23 @@ impl Extension {
     }
 }
 
+/// What queues in order of arrival read of a packet.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    /// Bytes on the wire.
+    pub size: Bytes,
+    /// ECN field.
+    pub ecn: EcnField,
+}
+
+impl Frame {
+    /// True if the packet may be marked.
+    #[inline]
+    pub fn is_ecn_capable(&self) -> bool {
+        self.ecn != EcnField::NotEct
+    }
+}
+
 /// A packet on its way.
 #[derive(Debug, Clone)]
 pub struct Packet {
@@ -207,6 +224,18 @@ impl Packet {
     #[inline]
     pub fn take(&mut self) -> Packet {
         Packet { extension: self.extension.take(), ..*self }
+    }
+
+    /// A copy without extension.
+    #[inline]
+    pub fn bare(&self) -> Packet {
+        Packet { extension: None, ..*self }
+    }
+
+    /// Its size and its ECN field.
+    #[inline]
+    pub fn frame(&self) -> Frame {
+        Frame { size: self.wire_size(), ecn: self.ecn }
     }
 
     /// Bytes on the wire.

@@ -68,15 +68,15 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
 }
 
 /// In order of time on one core, without shortcuts.
-const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false };
+const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false, predicts: false };
 
 /// Plans in which each choice meets both values of all others; `make modes` takes every plan.
 const MODES: [Modes; 6] = [
-    Modes { prefetch: true, fixed_paths: true, ..PLAIN },
+    Modes { prefetch: true, fixed_paths: true, predicts: true, ..PLAIN },
     Modes { prefetch: true, by_node: true, ..PLAIN },
-    Modes { fixed_paths: true, by_node: true, ..PLAIN },
-    Modes { cores: 2, fixed_paths: true, by_node: true, ..PLAIN },
-    Modes { cores: 3, by_node: true, prefetch: true, fixed_paths: false },
+    Modes { fixed_paths: true, by_node: true, predicts: true, ..PLAIN },
+    Modes { cores: 2, fixed_paths: true, by_node: true, predicts: true, ..PLAIN },
+    Modes { cores: 3, by_node: true, prefetch: true, predicts: true, fixed_paths: false },
     Modes { cores: 4, fixed_paths: true, ..PLAIN },
 ];
 
@@ -334,7 +334,7 @@ fn networks_are_simulated_node_by_node_where_that_pays() {
     assert!(!by_node(from, &short("12ps")));
 }
 
-/// Paths are fixed where packets of a connection take one, of several switches; data is fetched ahead from 1,024 ports on.
+/// Paths are fixed where all packets of a connection take one; data is fetched ahead from 1,024 ports on.
 #[test]
 fn shortcuts_are_taken_where_they_pay() {
     let shortcuts = |topology: &str, more: &[(&str, &str)]| {
@@ -343,7 +343,7 @@ fn shortcuts_are_taken_where_they_pay() {
         (fixed_paths, prefetch)
     };
     assert_eq!(shortcuts("fat-tree", &[]), (true, false));
-    assert_eq!(shortcuts("star", &[]), (false, false));
+    assert_eq!(shortcuts("star", &[]), (true, false));
     assert_eq!(shortcuts("leaf-spine", &[("[routing]", "kind = 'spray'")]), (false, false));
     let failing = ("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'");
     assert_eq!(shortcuts("leaf-spine", &[failing]), (false, false));

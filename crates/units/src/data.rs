@@ -42,6 +42,11 @@ impl Bytes {
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
+    /// `self + other`, which fits.
+    #[inline]
+    pub const fn plus(self, other: Bytes) -> Bytes {
+        Bytes(self.0 + other.0)
+    }
     /// `self - other`, or zero.
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))

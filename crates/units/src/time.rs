@@ -32,6 +32,11 @@ impl Instant {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
+    /// Time since `earlier`, which is not later.
+    #[inline]
+    pub const fn after(self, earlier: Instant) -> Span {
+        Span(self.0 - earlier.0)
+    }
     /// Time since `earlier`, or zero if `earlier` is later.
     pub const fn since(self, earlier: Instant) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -74,6 +79,11 @@ impl Span {
     /// Seconds, for reports and for laws that work in real numbers.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
+    }
+    /// `self + other`, which fits.
+    #[inline]
+    pub const fn plus(self, other: Span) -> Span {
+        Span(self.0 + other.0)
     }
     /// `self · n`, saturating.
     pub const fn times(self, n: u64) -> Span {

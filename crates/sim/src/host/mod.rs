@@ -65,6 +65,12 @@ pub struct Scene<'a> {
 pub trait Egress {
     /// Hands a packet to the host's port. Returns its known delays.
     fn send(&mut self, packet: Packet) -> Handover;
+
+    /// [`Egress::send`], compiled into the caller.
+    #[inline(always)]
+    fn emit(&mut self, packet: Packet) -> Handover {
+        self.send(packet)
+    }
 }
 
 /// Actions of an endpoint.

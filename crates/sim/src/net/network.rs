@@ -152,9 +152,40 @@ impl Network {
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         host: HostId,
+        packet: Packet,
+    ) -> Handover {
+        self.emit(events, host, packet)
+    }
+
+    /// [`Network::send`], compiled into the caller. A packet with which nothing rare happens is made in its place in the ring.
+    #[inline(always)]
+    pub fn emit(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        host: HostId,
         mut packet: Packet,
     ) -> Handover {
         self.sent += 1;
+        if self.special.is_none()
+            && let Some(next) = self.paths.next(&packet)
+            && let Some(port) = self.ports.get_mut(next.index())
+            && let Some(turn) = port.offer(events.now(), packet.frame())
+        {
+            if let Some((at, to)) = port.launch(turn, &mut packet) {
+                events.schedule(at, to, NetworkEvent::Arrive(next).into());
+            }
+            return Handover { waits: turn.waits, departs: turn.departs };
+        }
+        self.forward_from(events, host, packet)
+    }
+
+    #[inline(never)] // keeps the short path short
+    fn forward_from(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        host: HostId,
+        mut packet: Packet,
+    ) -> Handover {
         self.forward(events, NodeId(host.0), &mut packet)
     }
 
@@ -188,6 +219,62 @@ impl Network {
         }
         self.delivered += 1;
         true
+    }
+
+    /// True if `port` leads to a host, and false if to a switch; `None` where anything rare can happen.
+    #[inline(always)]
+    pub fn leads_to_host(&self, port: PortId) -> Option<bool> {
+        let source = self.ports.get(port.index())?;
+        let is_rare = source.is_special() || !self.fixed_paths;
+        if is_rare { None } else { Some(source.to.index() < self.hosts) }
+    }
+
+    /// The packet that reaches the other end of `port` next.
+    #[inline(always)]
+    pub fn head(&self, port: PortId) -> Option<&Packet> {
+        self.ports.get(port.index())?.head()
+    }
+
+    /// Takes the head of `port`'s wire off the network, when its host has all that it needs of it. Returns the arrival of the
+    /// next packet.
+    #[inline(always)]
+    pub fn deliver(&mut self, port: PortId) -> Option<Instant> {
+        self.delivered += 1;
+        self.ports[port.index()].next_arrival()?.1
+    }
+
+    /// The next packet of `port` arrives then. Returns `true` if that is the next event, and has come.
+    #[inline(always)]
+    pub fn follow(
+        &self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        at: Option<Instant>,
+    ) -> bool {
+        let Some(at) = at else { return false };
+        let has_come = events.goes_straight_to(at);
+        if !has_come {
+            events.schedule(at, self.ports[port.index()].to, NetworkEvent::Arrive(port).into());
+        }
+        has_come
+    }
+
+    /// Hands the packet at the head of `port`'s wire to the port that leads on, from ring to ring. Returns [`Network::follow`];
+    /// `None` without doing so if something rare happens with it.
+    #[inline(never)] // has the registers for itself
+    pub fn pass_on(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<bool> {
+        if self.special.is_some() {
+            return None;
+        }
+        let packet = self.ports[port.index()].head()?;
+        let (frame, next) = (packet.frame(), self.paths.next(packet)?);
+        let [source, target] = self.ports.get_disjoint_mut([port.index(), next.index()]).ok()?;
+        let turn = target.offer(events.now(), frame)?;
+        let (packet, follows) = source.next_arrival()?;
+        if let Some((at, to)) = target.launch(turn, packet) {
+            events.schedule(at, to, NetworkEvent::Arrive(next).into());
+        }
+        Some(self.follow(events, port, follows))
     }
 
     /// Puts the packet at the head of `port`'s wire into `packet`; which node it has reached, if no fault keeps it.
@@ -266,7 +353,7 @@ impl Network {
     }
 
     /// Hands a packet to the port that leads on; what is known of it there.
-    #[inline(always)] // a call for every hop costs more
+    #[inline(never)] // keeps the short path short
     fn forward(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,

@@ -45,10 +45,10 @@ impl Paths {
     }
 
     /// The port that a packet takes next, if its connection's path is kept.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, packet: &Packet) -> Option<PortId> {
-        let path = self.0.get(packet.conn.index()).filter(|path| path.flow_id == packet.flow_id)?;
-        path.ports.get(usize::from(packet.hop)).copied()
+        let path = self.0.get(packet.conn.index())?;
+        if path.flow_id == packet.flow_id { path.ports.get(usize::from(packet.hop)).copied() } else { None }
     }
 
     /// Has the processor fetch the path of a packet.

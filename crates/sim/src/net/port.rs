@@ -13,7 +13,7 @@ mod faulty;
 use super::ring::{InFlight, Ring};
 use super::{Counts, FaultInjector, HostDelay, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::engine::prefetch;
-use crate::packet::{Handover, Left, Packet};
+use crate::packet::{EcnField, Frame, Handover, Left, Packet};
 use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
@@ -27,6 +27,17 @@ pub enum Due {
     Done(Instant, NodeId),
     /// A data packet of its host waits no longer.
     Left(Left),
+}
+
+/// Departure of a packet that a port has accepted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    /// When its last bit departs.
+    pub departs: Instant,
+    /// Its wait in the queue.
+    pub waits: Span,
+    /// True if CE is to be set.
+    pub is_marked: bool,
 }
 
 /// What a port holds.
@@ -52,8 +63,12 @@ pub struct Port {
     byte_time: Option<Span>,
     /// Packets that reached the other end.
     arrived: u64,
-    /// When only totals are kept: the window, but no time at all at a port with `levels`.
-    plain: MeasuredTime,
+    /// Only totals are kept of what departs up to then, from the beginning of the window on.
+    plain_until: Instant,
+    /// Largest backlog on the short path; zero where something can go wrong, or where the queue reads more than the backlog.
+    room: Backlog,
+    /// Backlog above which packets are marked on the short path.
+    mark_above: Backlog,
     faults: Option<Box<FaultInjector>>,
     late: Option<Box<HostDelay>>,
     /// Node at the other end.
@@ -91,9 +106,11 @@ impl Port {
         faults: Option<Box<FaultInjector>>,
         window: MeasuredTime,
     ) -> Port {
-        Port {
+        let mut port = Port {
             from,
             to,
+            room: Backlog::default(),
+            mark_above: Backlog::default(),
             of_host: false,
             is_special: faults.is_some(),
             crosses: false,
@@ -103,7 +120,7 @@ impl Port {
             faults,
             late: None,
             window,
-            plain: window,
+            plain_until: Instant::ZERO,
             levels: None,
             percentiles: None,
             busy_until: Instant::ZERO,
@@ -115,7 +132,20 @@ impl Port {
             lost_on_wire: 0,
             losses: BTreeMap::new(),
             dropped: None,
-        }
+        };
+        port.find_short_path();
+        port
+    }
+
+    /// Sets the limits of the short path.
+    fn find_short_path(&mut self) {
+        let limits = match &self.queue {
+            Queue::InOrder(queue) if !self.is_special && self.byte_time.is_some() => queue.limits(),
+            _ => None,
+        };
+        let (room, mark_above) =
+            limits.map(|(buffer, k)| (Backlog::up_to(buffer), Backlog::up_to(k))).unzip();
+        (self.room, self.mark_above) = (room.unwrap_or_default(), mark_above.unwrap_or_default());
     }
 
     /// Keeps what is dropped from now on, and takes the path on which something can go wrong, though nothing does.
@@ -123,6 +153,7 @@ impl Port {
         self.dropped = Some(Vec::new());
         self.faults.get_or_insert_with(FaultInjector::idle);
         self.is_special = true;
+        self.find_short_path();
     }
 
     /// What was dropped since the last call, at a watched port.
@@ -138,18 +169,22 @@ impl Port {
     /// The same port, of a host that may be late with its packets.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
         let is_special = self.is_special || late.is_some();
-        Port { of_host: true, is_special, late: late.map(Box::new), ..self }
+        let mut port = Port { of_host: true, is_special, late: late.map(Box::new), ..self };
+        port.find_short_path();
+        port
     }
 
     /// Sends at another rate than its link has.
     pub(super) fn set_rate(&mut self, rate: Rate) {
         (self.rate, self.byte_time) = (rate, rate.byte_time());
+        self.find_short_path();
     }
 
     /// The measured window begins at `now`.
     pub fn open_window(&mut self, now: Instant) {
         self.retire(now);
         self.counters.note_peak(&self.window, now, self.backlog);
+        self.plain_until = self.window.to;
     }
 
     /// Keeps the distribution of the backlog from `now` to the end of the window.
@@ -158,14 +193,13 @@ impl Port {
         let mut levels = Levels::new(now, self.backlog);
         self.ring.unseen().for_each(|next| levels.leaves(next.departs, next.packet.wire));
         self.levels = Some(Box::new(levels));
-        self.plain = MeasuredTime { from: Instant::MAX, to: Instant::ZERO };
+        self.plain_until = Instant::ZERO;
     }
 
     /// The measured window ends at `now`.
     pub fn close_window(&mut self, now: Instant) {
         self.retire(now);
         self.percentiles = self.levels.take().map(|levels| levels.percentiles(now));
-        self.plain = self.window;
     }
 
     /// Percentiles of the backlog over the window, once it is closed, if its distribution was kept.
@@ -248,10 +282,46 @@ impl Port {
     /// Changes what the queue may hold.
     pub fn set_limit(&mut self, limit: Occupancy) {
         self.queue.set_limit(limit);
+        self.room = Backlog::default();
+    }
+
+    /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::launch`] takes. `None` if something rare happens with it.
+    #[inline(always)]
+    pub(super) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+        self.retire(now);
+        let (found, size) = (self.backlog, frame.size);
+        let after = Backlog { packets: found.packets + 1, bytes: found.bytes.plus(size) };
+        if found.packets >= self.room.packets || after.bytes > self.room.bytes || !self.ring.has_room() {
+            return None;
+        }
+        let starts = now.max(self.busy_until);
+        let departs = starts + self.byte_time?.times(size.get());
+        let is_above = found.packets > self.mark_above.packets || found.bytes > self.mark_above.bytes;
+        let is_marked = is_above && frame.is_ecn_capable();
+        self.backlog = after;
+        self.counters.marked += u64::from(is_marked);
+        self.book((now, starts, departs), size);
+        Some(Turn { departs, waits: starts.after(now), is_marked })
+    }
+
+    /// Puts an accepted packet on the wire, out of its place. Returns its arrival if it is the head of the wire.
+    #[inline(always)]
+    pub(super) fn launch(&mut self, turn: Turn, packet: &mut Packet) -> Option<(Instant, NodeId)> {
+        let Turn { departs, waits, is_marked } = turn;
+        self.busy_until = departs;
+        let is_head = self.ring.len() == 0;
+        let place = self.ring.put(departs)?;
+        *place = packet.take();
+        place.hop += 1;
+        place.wait(waits, self.of_host);
+        if is_marked {
+            place.ecn = EcnField::Ce;
+        }
+        (is_head && !self.crosses).then(|| (departs + self.delay, self.to))
     }
 
     /// Takes a packet in, out of its place; what is known of it. Tells `wake` what is due, as soon as that is.
-    #[inline(always)]
+    #[inline(never)] // keeps the short path short
     pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) -> Handover {
         self.retire(now);
         let mut marked = false;
@@ -267,39 +337,45 @@ impl Port {
         let Queue::InOrder(queue) = &mut self.queue else {
             return self.admit(now, packet.take(), marked, wake);
         };
-        match queue.arrive(now, self.backlog, packet) {
+        match queue.arrive(now, self.backlog, packet.frame()) {
             Verdict::Dropped(reason) => {
                 self.drop(reason, packet);
                 return Handover::DROPPED;
             }
-            Verdict::Marked => marked = true,
+            Verdict::Marked => {
+                packet.ecn = EcnField::Ce;
+                marked = true;
+            }
             Verdict::Queued => {}
         }
         self.counters.marked += u64::from(marked);
         let starts = now.max(self.busy_until);
         let departs = starts + self.tx_time(packet.wire);
-        let waits = starts.since(now);
+        let waits = starts.after(now);
         packet.wait(waits, self.of_host);
         self.backlog.add(packet);
-        match self.plain.covers(now, departs) {
-            true => self.counters.pass((now, starts, departs), packet, self.backlog),
-            false => self.book((now, starts, departs), packet),
-        }
-        if self.launch(departs, packet.take()) {
+        self.book((now, starts, departs), packet.wire_size());
+        if self.push(departs, packet.take()) {
             wake(Due::Arrival(self.reaches(departs), self.to));
         }
         Handover { waits, departs }
     }
 
+    /// Next packet that reaches the other end, in its place in the ring, and the arrival of the one after it.
+    #[inline(always)]
+    pub fn next_arrival(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
+        let (packet, next) = self.ring.advance()?;
+        self.arrived += 1;
+        Some((packet, next.map(|departs| departs + self.delay)))
+    }
+
     /// Puts the packet that reaches the other end into `place`, if there is one; then, when the next one will, if there is
     /// a next one.
-    #[inline(always)]
+    #[inline]
     pub fn arrive(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
-        if !self.ring.pop(place) {
-            return None;
-        }
-        self.arrived += 1;
-        Some(self.ring.front().map(|next| next.departs + self.delay))
+        let (packet, next) = self.next_arrival()?;
+        *place = packet.take();
+        Some(next)
     }
 
     /// The same where the host may be late.
@@ -347,13 +423,22 @@ impl Port {
         }
     }
 
-    /// Books a packet at the edge of the window, or with all that a measured port keeps.
+    /// Books a packet of this size that has been added to the backlog.
+    #[inline(always)]
+    fn book(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
+        match times.2 <= self.plain_until {
+            true => self.counters.pass(times, size, self.backlog),
+            false => self.book_with_levels(times, size),
+        }
+    }
+
+    /// Books a packet outside the window or at its edge, or with all that a measured port keeps.
     #[inline(never)] // keeps the path of the other ports short
-    fn book(&mut self, (now, starts, departs): (Instant, Instant, Instant), packet: &Packet) {
-        self.counters.pass_within(&self.window, (now, starts, departs), packet, self.backlog);
+    fn book_with_levels(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
+        self.counters.pass_within(&self.window, times, size, self.backlog);
         if let Some(levels) = &mut self.levels {
-            levels.change(now, self.backlog);
-            levels.leaves(departs, packet.wire);
+            levels.change(times.0, self.backlog);
+            levels.leaves(times.2, size.get() as u32);
         }
     }
 
@@ -400,7 +485,7 @@ impl Port {
             levels.leaves(departs, packet.wire);
         }
         self.counters.depart(&self.window, (now, departs), &packet);
-        if self.launch(departs, packet) {
+        if self.push(departs, packet) {
             wake(Due::Arrival(self.reaches(departs), self.to));
         }
         true
@@ -435,14 +520,14 @@ impl Port {
 
     /// Puts a packet that departs at `departs` on the wire; true if it is the head.
     #[inline]
-    fn launch(&mut self, departs: Instant, packet: Packet) -> bool {
+    fn push(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
         self.ring.push(departs, packet);
         self.ring.len() == 1 && !self.crosses
     }
 
     /// Takes what has departed by `now` off the backlog.
-    #[inline]
+    #[inline(always)]
     fn retire(&mut self, now: Instant) {
         if self.busy_until <= now {
             self.ring.see_all();
@@ -476,8 +561,7 @@ impl Port {
     pub(super) fn hand_over(&mut self, end: Instant) -> Option<(Instant, Packet)> {
         let departs = self.ring.front().map(|head| head.departs).filter(|departs| *departs < end)?;
         self.retire(departs);
-        let mut packet = Packet::BLANK;
-        self.ring.pop(&mut packet).then_some((departs, packet))
+        self.ring.advance().map(|(packet, _)| (departs, packet.take()))
     }
 
     /// When the next packet departs.

@@ -85,16 +85,32 @@ impl Ring {
         self.at(self.unseen)
     }
 
+    /// True if a place is free, once departures have been seen.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        debug_assert!(self.unseen >= self.head);
+        self.end - self.head < self.places.len()
+    }
+
     /// Adds a packet that departs after all others.
     #[inline]
     pub fn push(&mut self, departs: Instant, packet: Packet) {
         if self.end - self.unseen.min(self.head) == self.places.len() {
             self.grow();
         }
-        if let Some(place) = self.at_mut(self.end) {
-            *place = InFlight { departs, packet };
-            self.end += 1;
+        if let Some(place) = self.put(departs) {
+            *place = packet;
         }
+    }
+
+    /// A free place for a packet that departs after all others.
+    #[inline(always)]
+    pub fn put(&mut self, departs: Instant) -> Option<&mut Packet> {
+        self.end += 1;
+        let place = self.at_mut(self.end - 1)?;
+        place.departs = departs;
+        place.packet.extension = None;
+        Some(&mut place.packet)
     }
 
     #[cold]
@@ -110,16 +126,15 @@ impl Ring {
         }
     }
 
-    /// Takes the packet that reaches the other end into `place`; whether there was one.
+    /// Next packet that reaches the other end, to be taken out of its place, and the departure of the one after it.
     #[inline(always)]
-    pub fn pop(&mut self, place: &mut Packet) -> bool {
+    pub fn advance(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
         if self.head == self.end {
-            return false;
+            return None;
         }
-        let Some(head) = self.at_mut(self.head) else { return false };
-        *place = head.packet.take();
         self.head += 1;
-        true
+        let next = self.front().map(|next| next.departs);
+        Some((&mut self.at_mut(self.head - 1)?.packet, next))
     }
 
     /// Sees the next packet depart, if it has by `now`.
@@ -141,9 +156,9 @@ impl Ring {
 
     /// Adds the packets of `other` to these, all of which depart before them and have been seen to.
     pub fn append(&mut self, mut other: Ring) {
-        let (unseen, mut packet) = (self.end + other.departed(), Packet::BLANK);
+        let unseen = self.end + other.departed();
         while let Some(departs) = other.front().map(|head| head.departs)
-            && other.pop(&mut packet)
+            && let Some((packet, _)) = other.advance()
         {
             self.push(departs, packet.take());
         }
@@ -181,8 +196,9 @@ mod tests {
                         waiting.push_back(sent);
                     },
                     1 => {
-                        let mut place = Packet::BLANK;
-                        prop_assert_eq!(ring.pop(&mut place).then_some(place.seq), held.pop_front());
+                        let head = ring.advance().map(|(packet, next)| (packet.seq, next));
+                        let expected = held.pop_front().map(|seq| (seq, held.front().copied().map(Instant::from_ps)));
+                        prop_assert_eq!(head, expected);
                     }
                     2 => {
                         now = sent.min(now + by);

@@ -32,12 +32,6 @@ impl MeasuredTime {
         self.overlap(from, self.to)
     }
 
-    /// Whether all of `from..to` lies inside.
-    #[inline]
-    pub(super) fn covers(&self, from: Instant, to: Instant) -> bool {
-        from >= self.from && to <= self.to
-    }
-
     /// Length.
     pub fn length(&self) -> Span {
         self.to.since(self.from)
@@ -82,11 +76,18 @@ impl PortCounters {
     pub(super) fn pass(
         &mut self,
         (now, starts, departs): (Instant, Instant, Instant),
-        packet: &Packet,
+        size: Bytes,
         backlog: Backlog,
     ) {
+        if backlog.packets > self.peak.packets || backlog.bytes > self.peak.bytes {
+            self.raise_peak(backlog);
+        }
+        self.book(departs.after(starts), departs.after(now), size);
+    }
+
+    #[cold]
+    fn raise_peak(&mut self, backlog: Backlog) {
         self.peak.rise(backlog);
-        self.book(departs.since(starts), departs.since(now), packet);
     }
 
     /// The same at any time.
@@ -94,22 +95,22 @@ impl PortCounters {
         &mut self,
         window: &MeasuredTime,
         (now, starts, departs): (Instant, Instant, Instant),
-        packet: &Packet,
+        size: Bytes,
         backlog: Backlog,
     ) {
         self.note_peak(window, now, backlog);
         let busy = window.overlap(starts, departs);
         self.busy_outside += departs.since(starts).saturating_sub(busy);
-        self.book(busy, window.overlap(now, departs), packet);
+        self.book(busy, window.overlap(now, departs), size);
     }
 
     #[inline]
-    fn book(&mut self, busy: Span, stay: Span, packet: &Packet) {
+    fn book(&mut self, busy: Span, stay: Span, size: Bytes) {
         self.accepted += 1;
-        self.accepted_bytes += packet.wire_size();
-        self.busy += busy;
+        self.accepted_bytes = self.accepted_bytes.plus(size);
+        self.busy = self.busy.plus(busy);
         self.packet_time += stay;
-        self.byte_time += u128::from(packet.wire) * u128::from(stay.as_ps());
+        self.byte_time += byte_time(size, stay);
     }
 
     /// An arrival at `now` changes the backlog, whose departures are not known.

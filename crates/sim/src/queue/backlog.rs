@@ -14,6 +14,16 @@ pub struct Backlog {
 }
 
 impl Backlog {
+    /// The largest backlog that `limit` allows.
+    pub fn up_to(limit: Occupancy) -> Backlog {
+        let (packets, bytes) = match limit {
+            Occupancy::Packets(packets) => (packets, Bytes::MAX),
+            Occupancy::Bytes(bytes) => (u32::MAX, bytes),
+            Occupancy::Unlimited => (u32::MAX, Bytes::MAX),
+        };
+        Backlog { packets, bytes }
+    }
+
     /// True if one more packet of `size` fits within `limit`.
     #[inline]
     pub fn has_room(&self, size: Bytes, limit: Occupancy) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Backlog;
 use crate::engine::Seeds;
-use crate::packet::{EcnField, Packet};
+use crate::packet::{EcnField, Frame, Packet};
 use shortflow_units::{Instant, Occupancy, Rate};
 
 /// Outcome of an arrival.
@@ -10,7 +10,7 @@ use shortflow_units::{Instant, Occupancy, Rate};
 pub enum Verdict {
     /// Accepted.
     Queued,
-    /// Accepted, with CE set.
+    /// Accepted, with CE to be set.
     Marked,
     /// Gone; the caller counts why.
     Dropped(DropReason),
@@ -59,11 +59,16 @@ impl DropReason {
 
 /// A queue discipline with arrival order.
 pub trait QueueDiscipline {
-    /// Judges `packet`, which arrives at `now` and finds `found`; marks it where that is due.
-    fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict;
+    /// Judges a packet that arrives at `now` and finds `found`.
+    fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict;
 
     /// Changes what the port may hold, where its buffer is a share of the switch's memory.
     fn set_limit(&mut self, limit: Occupancy);
+
+    /// Its buffer and its marking threshold, if it reads nothing else.
+    fn limits(&self) -> Option<(Occupancy, Occupancy)> {
+        None
+    }
 }
 
 /// A packet that waits.

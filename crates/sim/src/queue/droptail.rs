@@ -1,7 +1,7 @@
 //! Drop-tail: accept while there is room.
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
-use crate::packet::Packet;
+use crate::packet::Frame;
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
@@ -34,8 +34,8 @@ impl DropTail {
 
 impl QueueDiscipline for DropTail {
     #[inline]
-    fn arrive(&mut self, _: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
-        if found.has_room(packet.wire_size(), self.buffer) {
+    fn arrive(&mut self, _: Instant, found: Backlog, packet: Frame) -> Verdict {
+        if found.has_room(packet.size, self.buffer) {
             Verdict::Queued
         } else {
             Verdict::Dropped(DropReason::BufferFull)
@@ -44,5 +44,9 @@ impl QueueDiscipline for DropTail {
 
     fn set_limit(&mut self, limit: Occupancy) {
         self.buffer = limit;
+    }
+
+    fn limits(&self) -> Option<(Occupancy, Occupancy)> {
+        Some((self.buffer, Occupancy::Unlimited))
     }
 }

@@ -29,7 +29,7 @@ pub use discipline::{
 };
 pub use marking::Scope;
 
-use crate::packet::Packet;
+use crate::packet::Frame;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
 use shortflow_units::{Instant, Occupancy};
 
@@ -136,11 +136,14 @@ macro_rules! registry {
 
         impl QueueDiscipline for InOrder {
             #[inline]
-            fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
+            fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict {
                 match self { $(InOrder::$fifo(queue) => queue.arrive(now, found, packet),)+ }
             }
             fn set_limit(&mut self, limit: Occupancy) {
                 match self { $(InOrder::$fifo(queue) => queue.set_limit(limit),)+ }
+            }
+            fn limits(&self) -> Option<(Occupancy, Occupancy)> {
+                match self { $(InOrder::$fifo(queue) => queue.limits(),)+ }
             }
         }
 

@@ -19,7 +19,7 @@
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::config::{ANY_TIME, Flag, POSITIVE_TIME, Positive, keys};
 use crate::engine::Stream;
-use crate::packet::Packet;
+use crate::packet::Frame;
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
 /// Registry entry.
@@ -139,18 +139,20 @@ impl Pie {
 
 impl QueueDiscipline for Pie {
     #[inline(never)] // keeps the path of the other queues short
-    fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
+    fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict {
         self.catch_up(now);
-        if !found.has_room(packet.wire_size(), self.buffer) {
+        if !found.has_room(packet.size, self.buffer) {
             return Verdict::Dropped(DropReason::BufferFull);
         }
         let is_chosen = self.may_act(found) && self.stream.unit() < self.probability;
         let verdict = match is_chosen {
             false => Verdict::Queued,
-            true if self.params.ecn && self.probability < MARK_BELOW && packet.mark() => Verdict::Marked,
+            true if self.params.ecn && self.probability < MARK_BELOW && packet.is_ecn_capable() => {
+                Verdict::Marked
+            }
             true => return Verdict::Dropped(DropReason::Early),
         };
-        self.empty_at = self.empty_at.max(now) + self.rate.tx_time(packet.wire_size());
+        self.empty_at = self.empty_at.max(now) + self.rate.tx_time(packet.size);
         verdict
     }
 
@@ -206,7 +208,7 @@ mod tests {
             let now = Instant::ZERO + Span::from_micros(6 * n);
             let waiting = pie.empty_at.since(now).as_ps() / 12_000_000;
             let found = Backlog { packets: waiting as u32, bytes: Bytes::new(1500 * waiting) };
-            let verdict = pie.arrive(now, found, &mut packet(0, n, 0));
+            let verdict = pie.arrive(now, found, packet(0, n, 0).frame());
             acts.extend((verdict != Verdict::Queued).then_some((now, verdict)));
         }
         let first = acts[0];

@@ -26,7 +26,7 @@
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::config::{Flag, Format, KeywordOr, OCCUPANCY, Shape, Unit, keys};
 use crate::engine::Stream;
-use crate::packet::Packet;
+use crate::packet::Frame;
 use shortflow_spec::Value;
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
@@ -173,18 +173,18 @@ impl Red {
 }
 
 impl QueueDiscipline for Red {
-    fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
+    fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict {
         self.observe(now, found);
-        if !found.has_room(packet.wire_size(), self.buffer) {
+        if !found.has_room(packet.size, self.buffer) {
             self.count = 0;
             return Verdict::Dropped(DropReason::BufferFull);
         }
         let verdict = match self.is_chosen() {
             false => Verdict::Queued,
-            true if self.params.ecn && packet.mark() => Verdict::Marked,
+            true if self.params.ecn && packet.is_ecn_capable() => Verdict::Marked,
             true => return Verdict::Dropped(DropReason::Early),
         };
-        self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.wire_size());
+        self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.size);
         verdict
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let (mut gaps, mut gap) = ([0u32; 21], 0);
         for _ in 0..210_000 {
             gap += 1;
-            if red.arrive(Instant::ZERO, found(20), &mut packet(0, 0, 0)) == Verdict::Marked {
+            if red.arrive(Instant::ZERO, found(20), packet(0, 0, 0).frame()) == Verdict::Marked {
                 gaps[gap] += 1;
                 gap = 0;
             }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn each_packet_may_be_chosen_by_itself() {
         let mut red = red("10pkt", Params { spread: false, ..instantaneous() });
-        let mut chosen = || red.arrive(Instant::ZERO, found(20), &mut packet(0, 0, 0)) == Verdict::Marked;
+        let mut chosen = || red.arrive(Instant::ZERO, found(20), packet(0, 0, 0).frame()) == Verdict::Marked;
         let marks = (0..800_000).filter(|_| chosen()).count();
         assert!((marks as f64 / 800_000.0 - 0.05).abs() < 0.001, "{marks}");
     }
@@ -259,10 +259,10 @@ mod tests {
     fn the_average_decays_while_the_port_is_idle() {
         let mut red = red("10pkt", Params { weight: 0.5, ..Params::default() });
         let start = Instant::ZERO + Span::from_micros(1_000);
-        red.arrive(start, found(20), &mut packet(0, 0, 0));
+        red.arrive(start, found(20), packet(0, 0, 0).frame());
         assert_eq!(red.average, 10.0);
         let idle_from = start + Span::from_micros(12); // the packet's own transmission
-        red.arrive(idle_from + Span::from_micros(120), found(0), &mut packet(0, 0, 0));
+        red.arrive(idle_from + Span::from_micros(120), found(0), packet(0, 0, 0).frame());
         assert!((red.average / (10.0 / 1024.0) - 1.0).abs() < 1e-12, "{}", red.average);
     }
 
@@ -270,22 +270,22 @@ mod tests {
     #[test]
     fn with_weight_one_a_port_that_is_just_empty_marks_nothing() {
         let mut red = red("10pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
-        assert_eq!(red.arrive(Instant::ZERO, found(30), &mut packet(0, 0, 0)), Verdict::Marked);
+        assert_eq!(red.arrive(Instant::ZERO, found(30), packet(0, 0, 0).frame()), Verdict::Marked);
         let idle_from = Instant::ZERO + Span::from_micros(12);
-        assert_eq!(red.arrive(idle_from, found(0), &mut packet(0, 1, 0)), Verdict::Queued);
+        assert_eq!(red.arrive(idle_from, found(0), packet(0, 1, 0).frame()), Verdict::Queued);
         assert_eq!(red.average, 0.0);
     }
 
     #[test]
     fn what_is_not_ecn_capable_is_dropped_early() {
         let mut red = red("10pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
-        assert_eq!(red.arrive(Instant::ZERO, found(10), &mut ack(0)), Verdict::Dropped(DropReason::Early));
+        assert_eq!(red.arrive(Instant::ZERO, found(10), ack(0).frame()), Verdict::Dropped(DropReason::Early));
         red.params.ecn = false;
-        let mut data = packet(0, 0, 0);
-        assert_eq!(red.arrive(Instant::ZERO, found(10), &mut data), Verdict::Dropped(DropReason::Early));
-        assert_eq!(red.arrive(Instant::ZERO, found(9), &mut data), Verdict::Queued);
+        let data = packet(0, 0, 0);
+        assert_eq!(red.arrive(Instant::ZERO, found(10), data.frame()), Verdict::Dropped(DropReason::Early));
+        assert_eq!(red.arrive(Instant::ZERO, found(9), data.frame()), Verdict::Queued);
         assert_eq!(
-            red.arrive(Instant::ZERO, found(250), &mut data),
+            red.arrive(Instant::ZERO, found(250), data.frame()),
             Verdict::Dropped(DropReason::BufferFull)
         );
     }
@@ -307,8 +307,8 @@ mod tests {
         let mut red = red("21pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
         let mut step = StepEcn::new(step_ecn::Params::default(), port("250pkt", "20pkt"));
         for backlog in (0..=250).chain((0..250).rev()) {
-            let red = red.arrive(Instant::ZERO, found(backlog), &mut packet(0, 0, 0));
-            assert_eq!(red, step.arrive(Instant::ZERO, found(backlog), &mut packet(0, 0, 0)), "{backlog}");
+            let red = red.arrive(Instant::ZERO, found(backlog), packet(0, 0, 0).frame());
+            assert_eq!(red, step.arrive(Instant::ZERO, found(backlog), packet(0, 0, 0).frame()), "{backlog}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! transmission included and the arriving one not.
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
-use crate::packet::Packet;
+use crate::packet::Frame;
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
@@ -43,11 +43,11 @@ impl StepEcn {
 
 impl QueueDiscipline for StepEcn {
     #[inline]
-    fn arrive(&mut self, _: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
-        if !found.has_room(packet.wire_size(), self.buffer) {
+    fn arrive(&mut self, _: Instant, found: Backlog, packet: Frame) -> Verdict {
+        if !found.has_room(packet.size, self.buffer) {
             return Verdict::Dropped(DropReason::BufferFull);
         }
-        if found.is_above(self.mark_above) && packet.mark() {
+        if found.is_above(self.mark_above) && packet.is_ecn_capable() {
             return Verdict::Marked;
         }
         Verdict::Queued
@@ -55,5 +55,9 @@ impl QueueDiscipline for StepEcn {
 
     fn set_limit(&mut self, limit: Occupancy) {
         self.buffer = limit;
+    }
+
+    fn limits(&self) -> Option<(Occupancy, Occupancy)> {
+        Some((self.buffer, self.mark_above))
     }
 }

@@ -26,6 +26,11 @@ impl Egress for Desk<'_> {
     fn send(&mut self, packet: Packet) -> Handover {
         self.network.send(self.events, self.host, packet)
     }
+
+    #[inline(always)]
+    fn emit(&mut self, packet: Packet) -> Handover {
+        self.network.emit(self.events, self.host, packet)
+    }
 }
 
 impl Outbox for Desk<'_> {

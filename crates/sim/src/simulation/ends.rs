@@ -36,6 +36,8 @@ pub(super) struct Opening<'a> {
     pub line: Rate,
     /// Segments of the connection that the card of that host takes.
     pub small_queue: usize,
+    /// Expected packets may take the short path.
+    pub predicts: bool,
 }
 
 /// What a packet to the sender has brought about.
@@ -67,16 +69,18 @@ impl Ends {
         (transport, priority): (&TransportConfig, PriorityRule),
         start: Opening<'_>,
     ) -> Ends {
-        let Opening { scene, round_trip, line, small_queue } = start;
+        let Opening { scene, round_trip, line, small_queue, predicts } = start;
         let Scene { now, tcp } = scene;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         match transport.info().host {
             Host::Tcp => {
-                let tcp_sender =
-                    tcp::Sender::new(sender, transport, tcp, initial_rto).with_small_queue(small_queue, tcp);
+                let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto)
+                    .with_small_queue(small_queue, tcp)
+                    .with_prediction(predicts);
+                let tcp_receiver = tcp::Receiver::new(receiver, transport.ecn(), transport.recovery());
                 Ends::Tcp(Pair {
                     sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
-                    receiver: tcp::Receiver::new(receiver, transport.ecn(), transport.recovery()),
+                    receiver: tcp_receiver.with_prediction(predicts),
                 })
             }
             Host::Roce => Ends::Roce(Box::new(Pair {
@@ -127,6 +131,40 @@ impl Ends {
     /// There is something new to send.
     pub fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         each!(self, pair => Endpoint::start(&mut pair.sender, scene, out));
+    }
+
+    /// True if TCP's sender, or its receiver, expects this packet next.
+    #[inline(always)]
+    pub fn expects(&self, packet: &Packet, at_sender: bool) -> bool {
+        match self {
+            Ends::Tcp(pair) if at_sender => pair.sender.expects(packet),
+            Ends::Tcp(pair) => pair.receiver.expects(packet),
+            Ends::Roce(_) | Ends::Minimal(_) => false,
+        }
+    }
+
+    /// An expected ACK reaches the sender. Returns the bytes newly acknowledged, and the class of their message.
+    #[inline(always)]
+    pub fn deliver_expected_ack(
+        &mut self,
+        ack: &Packet,
+        scene: Scene<'_>,
+        out: &mut impl Outbox,
+    ) -> Option<(u64, ClassId)> {
+        let Ends::Tcp(pair) = self else { return None };
+        let before = pair.sender.acked();
+        pair.sender.on_expected(ack, scene, out);
+        Some((ack.seq - before, pair.sender.messages().first()?.class))
+    }
+
+    /// Expected data reaches the receiver.
+    #[inline(always)]
+    pub fn deliver_expected_data(&mut self, data: &Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        let Ends::Tcp(pair) = self else { return };
+        if let Some(message) = pair.sender.messages_mut().of_mut(data.seq) {
+            message.tally.count_arrived(data);
+        }
+        pair.receiver.on_expected(data, scene.tcp, out);
     }
 
     /// A packet reaches the receiver.
@@ -265,7 +303,13 @@ mod tests {
     fn ends(transport: &str) -> Ends {
         let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let scene = Scene { now: Instant::ZERO, tcp: &tcp() };
-        let start = Opening { scene, round_trip: Span::from_micros(300), line: Rate::MAX, small_queue: 0 };
+        let start = Opening {
+            scene,
+            round_trip: Span::from_micros(300),
+            line: Rate::MAX,
+            small_queue: 0,
+            predicts: true,
+        };
         let transport = TransportConfig::named(transport).unwrap();
         Ends::new((identity, identity), (&transport, PriorityRule::default()), start)
     }

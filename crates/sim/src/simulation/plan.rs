@@ -6,6 +6,7 @@ use crate::needs::Needs;
 use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
 use crate::topology::{Graph, Link};
+use shortflow_cc::{CongestionControl, Host, Recovery};
 use shortflow_units::{HostId, Span};
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub struct Modes {
     pub fixed_paths: bool,
     /// Data of the next events is fetched into the cache.
     pub prefetch: bool,
+    /// Packets that an end of TCP expects take a short path.
+    pub predicts: bool,
 }
 
 /// Execution of a run.
@@ -104,7 +107,12 @@ impl ExecutionPlan {
     /// The fastest plan on so many cores at most; packets may be `watched`.
     pub fn derive(scenario: &Scenario, scheme: &Scheme, cores: usize, watched: bool) -> ExecutionPlan {
         let plan = ExecutionPlan::of(scenario, needs(scenario, scheme, watched), cores);
-        ExecutionPlan { watched, ..plan }
+        let mut transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
+        let predicts = transports.any(|transport| {
+            let is_tcp = transport.info().host == Host::Tcp && transport.recovery() != Recovery::Rack;
+            is_tcp && !transport.start().reads_path()
+        });
+        ExecutionPlan { watched, modes: Modes { predicts, ..plan.modes }, ..plan }
     }
 
     /// The plan of an unwatched run with these choices; `None` if its needs forbid them.
@@ -140,8 +148,9 @@ impl ExecutionPlan {
             modes: Modes {
                 cores: if is_cut { parts } else { 1 },
                 by_node: node_lookahead.is_some_and(|lookahead| pays_by_node(scenario, lookahead)),
-                fixed_paths: graph.nodes.len() - graph.hosts() > 1 && !needs.packet_routing,
+                fixed_paths: !needs.packet_routing,
                 prefetch: 2 * graph.links.len() >= LARGE,
+                predicts: false,
             },
             fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },
             watched: false,

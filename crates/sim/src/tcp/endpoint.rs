@@ -4,6 +4,7 @@ use super::path::CARD;
 use super::{Receiver, Sender};
 use crate::host::{Endpoint, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Kind, Packet};
+use crate::specs::TcpSpec;
 use shortflow_cc::CongestionControl;
 use shortflow_units::Instant;
 
@@ -15,17 +16,19 @@ const DELAYED_ACK: u8 = 0;
 impl Endpoint for Sender {
     fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         Sender::start(self, scene.now, scene.tcp, out);
-        self.arm(scene, out);
+        self.settle(scene, out);
     }
 
-    #[inline]
     fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        if self.expects(packet) {
+            return self.on_expected(packet, scene, out);
+        }
         if packet.kind == Kind::Ack {
             self.on_ack(scene.now, packet, scene.tcp, out);
         } else {
             self.on_syn_ack(scene.now, scene.tcp, out);
         }
-        self.arm(scene, out);
+        self.settle(scene, out);
     }
 
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
@@ -34,14 +37,21 @@ impl Endpoint for Sender {
         } else if self.alarm.rings(scene.now) {
             self.on_timeout(scene.now, scene.tcp, out);
         }
-        self.arm(scene, out);
+        self.settle(scene, out);
     }
 }
 
 impl Sender {
-    /// After whatever it did: sees to it that its timers wake it.
+    /// Arms its timers, and finds out if it is steady; after all but expected packets.
     #[inline]
-    fn arm(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn settle(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.arm(scene, out);
+        self.is_predictable = self.may_predict && self.is_steady(scene.tcp);
+    }
+
+    /// Arms its timers.
+    #[inline(always)]
+    pub(super) fn arm(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
             out.wake(RETRANSMIT, at);
         }
@@ -78,7 +88,7 @@ impl Source for Sender {
 
     fn on_left(&mut self, departs: Instant, scene: Scene<'_>, out: &mut impl Outbox) {
         self.card.on_left(departs.max(scene.now));
-        self.arm(scene, out);
+        self.settle(scene, out);
     }
 
     fn view(&self, now: Instant) -> View {
@@ -89,11 +99,12 @@ impl Source for Sender {
 impl Endpoint for Receiver {
     fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
 
-    #[inline]
     fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        if packet.kind == Kind::Data {
+        if self.expects(packet) {
+            self.on_expected(packet, scene.tcp, out);
+        } else if packet.kind == Kind::Data {
             self.on_data(scene.now, packet, scene.tcp, out);
-            self.arm(out);
+            self.settle(scene.tcp, out);
         } else {
             self.on_syn(scene.tcp, out);
         }
@@ -103,16 +114,18 @@ impl Endpoint for Receiver {
         if self.alarm.rings(scene.now) {
             self.acknowledge(scene.now, scene.tcp, out);
         }
-        self.arm(out);
+        self.settle(scene.tcp, out);
     }
 }
 
 impl Receiver {
+    /// Arms its timer, and finds out if it is steady; after all but expected packets.
     #[inline]
-    fn arm(&mut self, out: &mut impl Outbox) {
+    fn settle(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
             out.wake(DELAYED_ACK, at);
         }
+        self.is_predictable = self.may_predict && self.is_steady(tcp);
     }
 }
 

@@ -27,6 +27,7 @@ mod growth;
 pub mod newreno;
 mod pacer;
 mod path;
+mod prediction;
 pub mod priority;
 mod prr;
 mod rack;

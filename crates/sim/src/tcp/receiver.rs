@@ -33,6 +33,10 @@ pub struct Receiver {
     /// The next ACK has SACK blocks.
     has_blocks: bool,
     unacknowledged: u32,
+    /// True if expected data takes the short path.
+    pub(super) is_predictable: bool,
+    /// True if the plan allows that.
+    pub(super) may_predict: bool,
     /// Of a delayed ACK.
     pub(super) alarm: Alarm,
     /// Telemetry that the next ACK brings back, and when it came, for transports that read delays.
@@ -58,15 +62,49 @@ impl Receiver {
             duplicate: None,
             has_blocks: false,
             unacknowledged: 0,
+            is_predictable: false,
+            may_predict: false,
             alarm: Alarm::IDLE,
             answered: None,
         }
+    }
+
+    /// The same receiver, whose expected data may take the short path.
+    pub fn with_prediction(self, may_predict: bool) -> Receiver {
+        Receiver { may_predict, ..self }
     }
 
     /// Whether everything below `end` has arrived and the ACK of it is delayed.
     #[inline]
     pub fn has_unanswered(&self, end: u64) -> bool {
         self.alarm.deadline.is_some() && self.rcv_nxt >= end
+    }
+
+    /// True if all data that has arrived is in order and acknowledged, and each packet is.
+    pub(super) fn is_steady(&self, tcp: &TcpSpec) -> bool {
+        self.out_of_order.is_empty()
+            && self.duplicate.is_none()
+            && self.answered.is_none()
+            && self.unacknowledged == 0
+            && self.alarm.deadline.is_none()
+            && tcp.ack_every == 1
+    }
+
+    /// True for the next data.
+    #[inline(always)]
+    pub(crate) fn expects(&self, packet: &Packet) -> bool {
+        self.is_predictable
+            && packet.kind == Kind::Data
+            && packet.seq == self.rcv_nxt
+            && packet.extension.is_none()
+    }
+
+    /// Expected data arrives.
+    #[inline(always)]
+    pub(crate) fn on_expected(&mut self, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+        self.count_mark(packet.ecn == EcnField::Ce, packet.ecn_flag);
+        self.rcv_nxt = packet.seq + u64::from(packet.payload);
+        out.emit(Packet { ecn_flag: self.ece(), ..self.identity.control(self.rcv_nxt, tcp) });
     }
 
     /// A data packet arrives.
@@ -107,6 +145,11 @@ impl Receiver {
         if flush {
             self.acknowledge(now, tcp, out);
         }
+        self.count_mark(ce, cwr);
+    }
+
+    #[inline]
+    fn count_mark(&mut self, ce: bool, cwr: bool) {
         match &mut self.echo {
             Echo::None => {}
             Echo::Latched(echo) => echo.on_data(ce, cwr),
@@ -169,7 +212,7 @@ impl Receiver {
         SackBlocks::with_duplicate(self.rcv_nxt, self.duplicate.take(), &self.out_of_order)
     }
 
-    #[inline]
+    #[inline(never)] // keeps the path of expected data short
     pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.unacknowledged = 0;
         self.alarm.deadline = None;

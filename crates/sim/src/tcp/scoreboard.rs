@@ -53,6 +53,11 @@ impl Scoreboard {
         self.sacked_bytes(0, u64::MAX) > before
     }
 
+    /// True if nothing above the cumulative acknowledgement has been acknowledged.
+    pub fn is_empty(&self) -> bool {
+        self.sacked.is_empty()
+    }
+
     /// Forgets everything below the cumulative acknowledgement.
     #[inline]
     pub fn advance(&mut self, una: u64) {

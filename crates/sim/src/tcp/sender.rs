@@ -73,11 +73,15 @@ pub struct Sender {
     pub(super) priority: PriorityRule,
     /// Neither RACK nor a switch asks anything of the segments that leave.
     pub(super) is_plain: bool,
+    /// True if expected ACKs take the short path.
+    pub(super) is_predictable: bool,
+    /// True if the plan allows that.
+    pub(super) may_predict: bool,
     pub(super) decrease_once: DecreaseOnce,
     /// Whether the last ACK of new data carried ECN-Echo.
     echoed: bool,
     pub(super) phase: Phase,
-    duplicates: u32,
+    pub(super) duplicates: u32,
     /// Duplicate ACKs, or segments SACKed, that tell of a loss (RFC 5681, RFC 6675, RFC 8985 DupThresh).
     pub(super) dupthresh: u32,
     /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
@@ -115,6 +119,8 @@ impl Sender {
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
             is_plain: rack.is_none(),
+            is_predictable: false,
+            may_predict: false,
             decrease_once: DecreaseOnce::default(),
             echoed: false,
             phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
@@ -148,6 +154,11 @@ impl Sender {
     /// The same sender, on a host whose card takes so many of its segments, 0 for any number.
     pub fn with_small_queue(self, segments: usize, tcp: &TcpSpec) -> Sender {
         Sender { card: Card::new(segments), usage: Usage::new(segments > 0, tcp), ..self }
+    }
+
+    /// The same sender, whose expected ACKs may take the short path.
+    pub fn with_prediction(self, may_predict: bool) -> Sender {
+        Sender { may_predict, ..self }
     }
 
     /// The same sender of a connection that begins at `now`, on a host whose link has the rate `line`.
@@ -288,7 +299,7 @@ impl Sender {
         self.recovery == Recovery::NewReno || (!ack.sack().is_empty() && news)
     }
 
-    #[inline(always)] // the path of every ACK; RACK calls it too
+    #[inline(never)] // keeps the path of expected ACKs short
     pub(super) fn on_new_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
@@ -316,8 +327,8 @@ impl Sender {
 
     /// Lets the law see the ACK, or one of `each` segment that it covers, and, at most once per window of
     /// data, decrease for ECN-Echo.
-    #[inline]
-    fn adapt(&mut self, now: Instant, ack: &Packet, (acked, each): (u64, bool), tcp: &TcpSpec) {
+    #[inline(always)]
+    pub(super) fn adapt(&mut self, now: Instant, ack: &Packet, (acked, each): (u64, bool), tcp: &TcpSpec) {
         let ece = ack.ecn_flag && self.ecn != Ecn::Off;
         let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
         let open = match tcp.grow_on_marked_acks {
@@ -344,7 +355,7 @@ impl Sender {
             self.law.on_ack(&mut self.window, &sample);
         }
         if decrease {
-            self.law.on_congestion(&mut self.window, Cause::EcnEcho, &sample.flow);
+            self.law.on_congestion(&mut self.window, Cause::EcnEcho, &{ sample.flow });
             self.decrease_once.on_decrease(self.snd_nxt);
         }
         if self.window.cwnd > tcp.receive_window {

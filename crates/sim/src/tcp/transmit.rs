@@ -113,7 +113,7 @@ impl Sender {
 
     /// One past the last byte that the receiver has room for.
     #[inline]
-    fn receive_limit(&self) -> u64 {
+    pub(super) fn receive_limit(&self) -> u64 {
         self.snd_una.saturating_add(self.receive_window)
     }
 
@@ -137,8 +137,22 @@ impl Sender {
         Some(sent.min(self.scoreboard.hole_from(seq, sent).1))
     }
 
-    #[inline]
+    /// Sends bytes `start..end`.
+    #[inline(never)] // keeps the path of expected ACKs short
     pub(super) fn send_segment(
+        &mut self,
+        start: u64,
+        end: u64,
+        now: Instant,
+        tcp: &TcpSpec,
+        out: &mut impl Egress,
+    ) {
+        self.send_bytes(start, end, now, tcp, out);
+    }
+
+    /// Sends bytes `start..end`.
+    #[inline(always)]
+    pub(super) fn send_bytes(
         &mut self,
         start: u64,
         end: u64,
@@ -159,7 +173,7 @@ impl Sender {
         }
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
-        let handover = out.send(Packet {
+        let handover = out.emit(Packet {
             kind: Kind::Data,
             payload,
             wire,

@@ -1,0 +1,266 @@
+//! Header prediction (V. Jacobson, 4BSD-Reno): the short path of the packet that an end expects next.
+//!
+//! An end is steady if nothing is missing and only the window limits it. It finds that out after all else that happens to it,
+//! and an expected packet leaves it steady. Such a packet does what [`Sender::on_ack`] and [`Receiver::on_data`] do then.
+
+use super::sender::{Phase, Sender};
+use super::usage::End;
+use crate::host::{Outbox, Scene};
+use crate::packet::{Kind, Packet};
+use crate::specs::TcpSpec;
+
+impl Sender {
+    /// True if one message is being sent, no loss is known, and nothing is asked of an ACK but to move the window.
+    pub(super) fn is_steady(&self, tcp: &TcpSpec) -> bool {
+        self.phase == Phase::Open
+            && self.snd_nxt == self.snd_max
+            && self.scoreboard.is_empty()
+            && self.inflation.bytes() == 0
+            && self.rack.is_none()
+            && self.path.is_none()
+            && !tcp.grow_by_segments
+            && self.messages.is_single()
+    }
+
+    /// True for an ACK of new data, but not of the whole message.
+    #[inline(always)]
+    pub(crate) fn expects(&self, packet: &Packet) -> bool {
+        self.is_predictable
+            && packet.kind == Kind::Ack
+            && self.snd_una < packet.seq
+            && packet.seq <= self.snd_max
+            && packet.seq < self.messages.end()
+            && packet.extension.is_none()
+    }
+
+    /// An expected ACK arrives.
+    #[inline(always)]
+    pub(crate) fn on_expected(&mut self, ack: &Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        let Scene { now, tcp } = scene;
+        let acked = ack.seq - self.snd_una;
+        self.snd_una = ack.seq;
+        self.rto.on_ack(self.snd_una, now, tcp);
+        self.duplicates = 0;
+        self.adapt(now, ack, (acked, false), tcp);
+        self.alarm.deadline = (self.snd_una < self.snd_max).then(|| now + self.rto.rto());
+        let (allowed, whole) = (self.window_bytes(tcp), self.messages.end());
+        let end = loop {
+            let (start, room) = (self.snd_max, allowed.saturating_sub(self.snd_max - self.snd_una));
+            let end = whole.min(start.saturating_add(self.segment_size(room, tcp)));
+            if start >= whole || end > self.receive_limit() {
+                break if room < self.segment_size(u64::MAX, tcp) { End::Window } else { End::Data };
+            }
+            if end - start > room {
+                break End::Window;
+            }
+            if self.is_held_by_card(now) {
+                break End::Card(start);
+            }
+            self.send_bytes(start, end, now, tcp, out);
+            self.snd_nxt = end;
+        };
+        self.note_end(end, now, tcp);
+        self.arm(scene, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::host::{Egress, Endpoint, Flow, Identity, Outbox, Scene};
+    use crate::packet::{EcnField, Handover, Kind, Packet};
+    use crate::specs::{Growth, TcpSpec};
+    use crate::tcp::testing::tcp;
+    use crate::tcp::{Receiver, Sender};
+    use proptest::prelude::*;
+    use shortflow_cc::{Role, TransportConfig, transports};
+    use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+    use std::collections::VecDeque;
+
+    /// Sends a segment in 12 µs, and keeps what is to happen.
+    #[derive(Debug, Default)]
+    struct Card {
+        now: Instant,
+        idle_at: Instant,
+        sent: VecDeque<Packet>,
+        timers: Vec<(Instant, bool, u8)>,
+        of_receiver: bool,
+    }
+
+    impl Egress for Card {
+        fn send(&mut self, packet: Packet) -> Handover {
+            let starts = self.now.max(self.idle_at);
+            self.idle_at = starts + Span::from_micros(12);
+            self.sent.push_back(packet);
+            Handover { waits: starts.since(self.now), departs: self.idle_at }
+        }
+    }
+
+    impl Outbox for Card {
+        fn wake(&mut self, timer: u8, at: Instant) {
+            self.timers.push((at, self.of_receiver, timer));
+        }
+    }
+
+    #[derive(Debug)]
+    struct Connection {
+        sender: Sender,
+        receiver: Receiver,
+        card: Card,
+        data: VecDeque<Packet>,
+        acks: VecDeque<Packet>,
+        /// Packets that took the short path.
+        expected: usize,
+    }
+
+    impl Connection {
+        fn new(transport: &TransportConfig, tcp: &TcpSpec, small_queue: usize, predicts: bool) -> Connection {
+            let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+            let sender = Sender::new(identity, transport, tcp, Span::from_millis(3));
+            let receiver = Receiver::new(identity, transport.ecn(), transport.recovery());
+            Connection {
+                sender: sender.with_small_queue(small_queue, tcp).with_prediction(predicts),
+                receiver: receiver.with_prediction(predicts),
+                card: Card::default(),
+                data: VecDeque::new(),
+                acks: VecDeque::new(),
+                expected: 0,
+            }
+        }
+
+        fn step(&mut self, (step, by): (u8, u64), tcp: &TcpSpec) {
+            let scene = Scene { now: self.card.now, tcp };
+            match step {
+                10 if self.sender.messages.end() == u64::MAX => {
+                    self.sender.messages.stop(self.sender.snd_max)
+                }
+                0 if self.sender.messages.end() < u64::MAX => {
+                    let flow =
+                        Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+                    let endless = by < 2 && self.sender.messages.is_empty();
+                    self.sender.push(flow, if endless { Bytes::MAX } else { Bytes::new(1 + by * by * 100) });
+                    Endpoint::start(&mut self.sender, scene, &mut self.card);
+                }
+                1 => drop(self.data.pop_front()),
+                2 => drop(self.acks.pop_front()),
+                3 if self.data.len() > 1 => self.data.swap(0, 1),
+                4 => self.sleep(Span::from_micros(10 * by * by), tcp),
+                5 if self.sender.messages.end() < u64::MAX => {
+                    self.sender.messages.finish(self.sender.snd_una, scene.now);
+                    while self.sender.messages.take_finished(scene.now).is_some() {}
+                }
+                6 | 7 => self.deliver_data(step == 7, scene),
+                8 => self.deliver_ack(scene),
+                _ => (0..by).for_each(|_| {
+                    self.sleep(Span::from_micros(7), tcp);
+                    let scene = Scene { now: self.card.now, tcp };
+                    self.deliver_data(false, scene);
+                    self.deliver_ack(scene);
+                }),
+            }
+            self.sort();
+        }
+
+        fn deliver_data(&mut self, is_marked: bool, scene: Scene<'_>) {
+            let Some(mut packet) = self.data.pop_front() else { return };
+            if is_marked {
+                packet.mark();
+            }
+            self.card.of_receiver = true;
+            self.expected += usize::from(self.receiver.expects(&packet));
+            self.receiver.on_packet(&mut packet, scene, &mut self.card);
+            self.card.of_receiver = false;
+            self.sort();
+        }
+
+        fn deliver_ack(&mut self, scene: Scene<'_>) {
+            let Some(mut packet) = self.acks.pop_front() else { return };
+            self.expected += usize::from(self.sender.expects(&packet));
+            self.sender.on_packet(&mut packet, scene, &mut self.card);
+            self.sort();
+        }
+
+        fn sort(&mut self) {
+            let of_sender = |packet: &Packet| matches!(packet.kind, Kind::Data | Kind::Syn);
+            for packet in self.card.sent.drain(..) {
+                if of_sender(&packet) { self.data.push_back(packet) } else { self.acks.push_back(packet) }
+            }
+        }
+
+        /// Time passes, and the timers come that are due.
+        fn sleep(&mut self, time: Span, tcp: &TcpSpec) {
+            let until = self.card.now + time;
+            while let Some(next) = self.card.timers.iter().copied().min().filter(|next| next.0 <= until) {
+                self.card.timers.retain(|timer| *timer != next);
+                let (at, of_receiver, timer) = next;
+                self.card.now = self.card.now.max(at);
+                let scene = Scene { now: self.card.now, tcp };
+                self.card.of_receiver = of_receiver;
+                match of_receiver {
+                    true => self.receiver.on_timer(timer, scene, &mut self.card),
+                    false => self.sender.on_timer(timer, scene, &mut self.card),
+                }
+                self.card.of_receiver = false;
+            }
+            self.card.now = until;
+        }
+
+        /// All but the knowledge of what is expected.
+        fn state(&self) -> String {
+            let Connection { sender, receiver, card, data, acks, expected: _ } = self;
+            let state = format!("{sender:?}\n{receiver:?}\n{card:?}\n{data:?}\n{acks:?}");
+            let flags = ["is_predictable: true", "may_predict: true"];
+            flags.iter().fold(state, |state, flag| state.replace(flag, &flag.replace("true", "false")))
+        }
+    }
+
+    proptest! {
+        /// Packets are lost, marked and overtaken, timers expire, and messages come and go.
+        #[test]
+        fn the_short_path_does_what_the_long_one_does(
+            steps in prop::collection::vec((0u8..15, 0u64..20), 1..300),
+            transport in prop::sample::select(transports().to_vec()),
+            recovery in prop::sample::select(vec!["newreno", "sack", "rack"]),
+            (small_queue, growth) in (0usize..3, prop::option::of(prop::sample::select(vec![Growth::Always, Growth::UnlessHeld, Growth::CwndLimited]))),
+            (receive_window, ack_every, handshake) in (prop::sample::select(vec![7.5, 40.0]), 1u32..3, any::<bool>()),
+        ) {
+            prop_assume!(transport.host == shortflow_cc::Host::Tcp);
+            let transport = TransportConfig::with(transport.name, [("recovery", recovery)]).unwrap();
+            let tcp = TcpSpec { growth, receive_window, ack_every, handshake, rto_min: Span::from_micros(500), ..tcp() };
+            let [mut short, mut long] =
+                [true, false].map(|predicts| Connection::new(&transport, &tcp, small_queue, predicts));
+            for step in steps {
+                short.step(step, &tcp);
+                long.step(step, &tcp);
+                prop_assert_eq!(short.state(), long.state());
+            }
+            prop_assert_eq!(long.expected, 0);
+        }
+    }
+
+    /// 100 segments and 100 ACKs: the first segment finds a receiver that has not looked yet, and the last ACK ends the message.
+    #[test]
+    fn a_transfer_in_order_takes_the_short_path() {
+        for name in ["dctcp", "newreno", "cubic"] {
+            let (transport, tcp) = (TransportConfig::named(name).unwrap(), tcp());
+            let mut connection = Connection::new(&transport, &tcp, 0, true);
+            let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+            connection.sender.push(flow, Bytes::new(146_000));
+            let scene = Scene { now: Instant::ZERO, tcp: &tcp };
+            Endpoint::start(&mut connection.sender, scene, &mut connection.card);
+            connection.sort();
+            (0..10).for_each(|_| connection.step((9, 10), &tcp));
+            assert_eq!((connection.sender.snd_una, connection.expected), (146_000, 198), "{name}");
+        }
+    }
+
+    /// A marked segment and an unmarked one are acknowledged as they are.
+    #[test]
+    fn the_short_path_echoes_marks() {
+        let (transport, tcp) = (TransportConfig::named("dctcp").unwrap(), tcp());
+        let mut connection = Connection::new(&transport, &tcp, 0, true);
+        [(0, 19), (6, 0), (7, 0)].into_iter().for_each(|step| connection.step(step, &tcp));
+        assert_eq!(connection.expected, 1);
+        assert!(connection.acks.iter().map(|ack| ack.ecn_flag).eq([false, true]));
+        assert!(connection.data.iter().all(|data| data.ecn == EcnField::Ect));
+    }
+}
