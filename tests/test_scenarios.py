@@ -213,7 +213,7 @@ def test_what_is_left_of_a_run_of_large_flows_is_known_after_a_fifth_of_it() -> 
             looks += [(100.005 - drain[2], control.fraction())] if drain else []
             time.sleep(0.002)
     end_s = running.result().meta()["end_s"]
-    at = [look for look in looks if 0.2 < look[0] / end_s < 0.9]
+    at = [look for look in looks if 0.2 < look[0] / end_s < 0.8]
     steps = at[:: max(len(at) // 8, 1)]
     told = [(1 - later) / (later - before) * (now - since) for (since, before), (now, later) in pairwise(steps)]
     ratios = [left_s / (end_s - now) for left_s, (now, _) in zip(told, steps[1:], strict=True)]

@@ -30,7 +30,7 @@ keys! {
         /// name that users type
         name: String = required, Text::Line("the name");
         /// one line on what it is
-        summary: String = required, Text::Line("description");
+        summary: String = required, Text::Line("the set");
     }
 }
 

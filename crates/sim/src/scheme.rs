@@ -47,7 +47,7 @@ keys! {
         /// name that users type
         name: String = required, Text::Line("the name");
         /// one line on what it is
-        summary: Option<String> = optional, Text::Line("description");
+        summary: Option<String> = optional, Text::Line("the scheme");
         /// paper or RFC
         source: Option<String> = optional, Text::Line("its source");
         /// transport

@@ -7,7 +7,7 @@ keys! {
     /// The keys outside any table.
     pub(super) struct RunKeys {
         /// one line on what the scenario is
-        pub title: String = required, Text::Line("description");
+        pub title: String = required, Text::Line("the scenario");
         /// arrivals stop and time-based metrics end here
         pub duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count

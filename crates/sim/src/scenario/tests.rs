@@ -146,7 +146,7 @@ fn missing_keys_say_what_is_expected() {
     let missing = |line: &str| parse(&with_traffic(LONG).replace(line, ""), &[]).unwrap_err();
     assert_eq!(
         missing("title = \"Two hosts to one\""),
-        "title: missing; expected a line of visible characters on what the scenario is"
+        "title: missing; expected a line of visible characters on the scenario"
     );
     assert!(missing("duration = \"1s\"").starts_with("duration: missing; expected a time such as \"300us\""));
     assert_eq!(

@@ -13,8 +13,6 @@ use shortflow_units::{ConnId, Occupancy, Span};
 
 /// Smallest window, in segments, that may be wide.
 const WORTH_A_LOOK: f64 = 100.0;
-/// The flows that end last take this much longer than their rates say, as these fall: measured on web search at 400 Gbps.
-const SLOWER: f64 = 1.25;
 
 impl World<'_> {
     /// Samples queues, windows and rates.
@@ -81,7 +79,7 @@ impl World<'_> {
             self.looks.insert(message.flow, if is_over { [newer, (now, acked)] } else { [older, newer] });
             let (time, progress) = (now.since(older.0).as_secs_f64(), acked - older.1);
             let is_steady = message.timeouts == 0 && progress > 0 && (older.0 > start || 10 * acked >= size);
-            let rest = || now + Span::from_secs_f64(SLOWER * time * (size - acked) as f64 / progress as f64);
+            let rest = || now + Span::from_secs_f64(time * (size - acked) as f64 / progress as f64);
             ends.stalled_until(now).or_else(|| is_steady.then(rest))
         });
         self.last = ends.max().unwrap_or(now);
