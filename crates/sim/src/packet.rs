@@ -153,7 +153,7 @@ impl Extension {
     }
 }
 
-/// What queues in order of arrival read of a packet.
+/// Header fields of a packet that queues in arrival order read.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
     /// Bytes on the wire.

@@ -8,7 +8,9 @@
 //! wait are with it, and the ring holds the one in transmission and those on the wire.
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
+mod boundary;
 mod faulty;
+mod prefetch;
 
 use super::ring::{InFlight, Ring};
 use super::{Counts, FaultInjector, HostDelay, Levels, MeasuredTime, Percentiles, PortCounters};
@@ -546,69 +548,6 @@ impl Port {
             Some(time) => time.times(wire.into()),
             None => self.rate.tx_time(Bytes::new(wire.into())),
         }
-    }
-}
-
-/// A port between two parts of a network. Its own part has it with what has not been handed over, the part of the other end
-/// with what is on the wire.
-impl Port {
-    /// From now on its packets are handed over.
-    pub(super) fn cut(&mut self) {
-        self.crosses = true;
-    }
-
-    /// The next packet on the wire that has departed before `end`, and when.
-    pub(super) fn hand_over(&mut self, end: Instant) -> Option<(Instant, Packet)> {
-        let departs = self.ring.front().map(|head| head.departs).filter(|departs| *departs < end)?;
-        self.retire(departs);
-        self.ring.advance().map(|(packet, _)| (departs, packet.take()))
-    }
-
-    /// When the next packet departs.
-    pub(super) fn next_departure(&self) -> Instant {
-        self.ring.front().map_or(Instant::MAX, |head| head.departs)
-    }
-
-    /// Puts a packet on the wire that has been handed over; when it arrives, if it is the head.
-    pub(super) fn take_in(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
-        self.ring.push(departs, packet);
-        self.ring.see_all();
-        (self.ring.len() == 1).then(|| self.reaches(departs))
-    }
-
-    /// Puts the far end of the wire back, as the other part has it.
-    pub(super) fn join(&mut self, far: &mut Port) {
-        self.arrived += far.arrived;
-        let own = std::mem::replace(&mut self.ring, std::mem::take(&mut far.ring));
-        self.ring.append(own);
-    }
-}
-
-/// What has the processor fetch what a port needs soon.
-impl Port {
-    /// What of the port an arrival needs.
-    #[inline]
-    pub(super) fn prefetch_wire(&self) {
-        prefetch(self, WIRE_LINES);
-    }
-
-    /// What of the port a packet needs that is sent.
-    #[inline]
-    pub(super) fn prefetch(&self) {
-        prefetch(self, HOT_LINES);
-    }
-
-    /// The packet that arrives next.
-    #[inline]
-    pub(super) fn prefetch_head(&self) {
-        self.ring.front().into_iter().for_each(|head| prefetch(head, 5));
-    }
-
-    /// What a packet finds that is sent here: those that leave before it, and where it will stand.
-    #[inline]
-    pub(super) fn prefetch_ring(&self) {
-        self.ring.first_unseen().into_iter().for_each(|next| prefetch(next, 1));
-        self.ring.back().into_iter().for_each(|last| prefetch(last, 3));
     }
 
     /// The packet that arrives next.

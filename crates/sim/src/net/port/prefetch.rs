@@ -1,0 +1,30 @@
+//! Hints to the processor about the lines of a port that it needs soon.
+
+use super::{HOT_LINES, Port, WIRE_LINES, prefetch};
+
+impl Port {
+    /// Fetches the part of a port that an arrival reads.
+    #[inline]
+    pub(in crate::net) fn prefetch_wire(&self) {
+        prefetch(self, WIRE_LINES);
+    }
+
+    /// Fetches the part of a port that a packet to be sent reads.
+    #[inline]
+    pub(in crate::net) fn prefetch(&self) {
+        prefetch(self, HOT_LINES);
+    }
+
+    /// Fetches the packet that arrives next.
+    #[inline]
+    pub(in crate::net) fn prefetch_head(&self) {
+        self.ring.front().into_iter().for_each(|head| prefetch(head, 5));
+    }
+
+    /// Fetches the packets that leave before one to be sent, and the place of that one.
+    #[inline]
+    pub(in crate::net) fn prefetch_ring(&self) {
+        self.ring.first_unseen().into_iter().for_each(|next| prefetch(next, 1));
+        self.ring.back().into_iter().for_each(|last| prefetch(last, 3));
+    }
+}

@@ -1,0 +1,204 @@
+use super::*;
+use shortflow_cc::{Ecn, Host, Recovery};
+
+fn with(name: &str, key: &str, value: &str) -> Result<Scheme, ConfigError> {
+    Scheme::named(name, &[(key.to_owned(), value.to_owned())])
+}
+
+fn message(name: &str, key: &str, value: &str) -> String {
+    with(name, key, value).unwrap_err().to_string()
+}
+
+#[test]
+fn every_scheme_of_the_table_can_be_built() {
+    let read = read_schemes(include_str!("../schemes.toml"), "schemes.toml").unwrap();
+    assert!(read.len() >= 19);
+    for info in read {
+        let scheme = Scheme::named(&info.name, &[]).unwrap();
+        assert_eq!(scheme.transport.info().name, info.transport);
+        let of_host = match scheme.transport.info().host {
+            Host::Tcp => "transport.ecn",
+            Host::Roce => "transport.cnp_every",
+            Host::Minimal => "transport.probe_after",
+        };
+        assert!(Scheme::accepts(&info.name, of_host, None));
+    }
+}
+
+#[test]
+fn a_scheme_may_be_composed() {
+    let scheme = Scheme::named("dctcp  over red", &[("queue.max_p".to_owned(), "0.2".to_owned())]).unwrap();
+    assert_eq!(scheme.name, "dctcp over red");
+    assert_eq!((scheme.transport.info().name, scheme.queue.kind().info().name), ("dctcp", "red"));
+    assert!(Scheme::accepts("sack over pias", "priority.by", None));
+    let error = |name| Scheme::named(name, &[]).unwrap_err().to_string();
+    assert_eq!(error("dctcp over redd"), "\"redd\": unknown queue discipline; did you mean \"red\"?");
+    assert!(error("dctpc over red").contains("did you mean \"dctcp\"?"));
+}
+
+#[test]
+fn schemes_of_a_file_say_what_is_wrong_with_them() {
+    let read = |rest: &str| read_schemes(&format!("[[scheme]]\nname = \"mine\"\n{rest}"), "mine.toml");
+    let mine = read("transport = \"dctcp\"\nqueue = \"red\"\nset = { \"transport.g\" = 0.5 }").unwrap();
+    assert_eq!((mine[0].name.as_str(), &mine[0].set[0].1), ("mine", &"0.5".to_owned()));
+    let error = |rest: &str| read(rest).unwrap_err().to_string();
+    let missing = error("transport = \"dctcp\"");
+    assert!(missing.starts_with("mine.toml:1: scheme.1.queue: missing"), "{missing}");
+    let both = error("transport = \"dtccp\"\nqueue = \"red\"\n[[scheme]]\nname = \"other\"\nqueue = 1");
+    assert_eq!(
+        both,
+        "mine.toml:3: scheme.1.transport: \"dtccp\": unknown transport; did you mean \"dctcp\"?\n\
+         mine.toml:5: scheme.2.transport: missing; expected a line of visible characters on a transport"
+    );
+    let text = "transport = \"dctcp\"\nqueue = \"red\"\n";
+    assert!(error(&format!("{text}que = 1")).contains("scheme.1.que"));
+    assert!(
+        error(&format!("{text}set = {{ \"transport.q\" = 1 }}")).contains("transport.q: unknown parameter")
+    );
+    assert!(error("transport = \"dctpc\"\nqueue = \"red\"").contains("\"dctcp\""));
+}
+
+#[test]
+fn schemes_differ_from_their_transport_where_the_table_says_so() {
+    let scheme = Scheme::named("tcp-ecn", &[]).unwrap();
+    assert_eq!((scheme.transport.recovery(), scheme.transport.ecn()), (Recovery::NewReno, Ecn::Classic));
+    let ecn = scheme.resolved.iter().find(|setting| setting.key == "transport.ecn").unwrap();
+    assert_eq!((ecn.value.as_str(), &ecn.source), ("classic", &Source::Scheme));
+}
+
+#[test]
+fn parameters_can_be_set() {
+    let scheme = with("dctcp", "transport.g", "0.09").unwrap();
+    let g = scheme.resolved.iter().find(|setting| setting.key == "transport.g").unwrap();
+    assert_eq!((g.value.as_str(), &g.source), ("0.09", &Source::Set));
+    assert!(Scheme::accepts("dctcp", "transport.g", None) && !Scheme::accepts("tcp", "transport.g", None));
+    assert!(!Scheme::accepts("dctcp", "g", None) && !Scheme::accepts("dctpc", "transport.g", None));
+}
+
+#[test]
+fn another_law_keeps_what_is_not_of_the_law() {
+    assert!(Scheme::keeps("pecn", "queue.mark", None) && Scheme::keeps("pecn", "priority.by", None));
+    assert!(
+        Scheme::keeps("dctcp", "transport.recovery", None) && !Scheme::keeps("dctcp", "transport.g", None)
+    );
+    assert!(!Scheme::keeps("dctcp", "queue.mark", None));
+}
+
+#[test]
+fn queues_and_priorities_have_parameters_too() {
+    let scheme = with("pecn", "queue.mark", "lowest").unwrap();
+    let found = |key: &str| scheme.resolved.iter().find(|setting| setting.key == key).unwrap();
+    assert_eq!((found("queue.mark").value.as_str(), &found("queue.mark").source), ("lowest", &Source::Set));
+    assert_eq!(
+        (found("priority.by").value.as_str(), &found("priority.by").source),
+        ("size", &Source::Scheme)
+    );
+    assert!(Scheme::accepts("pias", "priority.by", None) && !Scheme::accepts("dctcp", "priority.by", None));
+    assert!(message("dctcp", "priority.by", "size").contains("unknown parameter"));
+    assert!(Scheme::accepts("red", "queue.max_p", None) && !Scheme::accepts("dctcp", "queue.max_p", None));
+    let error = message("pecn", "priority.by", "sise");
+    assert_eq!(
+        error,
+        "priority.by: \"sise\" is not one of none, size, size-dscp, size-class, remaining, sent, deadline, levels; \
+         did you mean \"size\"?"
+    );
+}
+
+#[test]
+fn hosts_have_queues_too() {
+    let scheme = |settings: &[(&str, &str)]| {
+        let owned = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+        Scheme::named("dctcp", &settings.iter().map(owned).collect::<Vec<_>>())
+    };
+    assert_eq!(scheme(&[]).unwrap().host_queue.kind(), QueueKind::DropTail);
+    let fair = scheme(&[("host.queue", "fair"), ("host_queue.quantum", "9000B")]).unwrap();
+    assert_eq!((fair.host_queue.kind(), fair.reads_priority()), (QueueKind::Fair, false));
+    assert!(scheme(&[("host.queue", "pias"), ("priority.by", "levels")]).unwrap().reads_priority());
+    let error = |settings| scheme(settings).unwrap_err().to_string();
+    assert!(error(&[("host.queue", "fiar")]).ends_with("did you mean \"fair\"?"));
+    assert!(error(&[("host_queue.quantum", "1500B")]).contains("unknown parameter"));
+    let accepts = |key, host_queue| Scheme::accepts("dctcp", key, host_queue);
+    assert!(accepts("priority.by", Some("pias")) && accepts("host_queue.quantum", Some("fair")));
+    assert!(!accepts("host_queue.quantum", None) && accepts("host.queue", Some("fiar")));
+    let file = "[[scheme]]\nname = \"mine\"\ntransport = \"dctcp\"\nqueue = \"red\"\nhost_queue = \"fair\"";
+    let settings = read_schemes(file, "mine.toml").unwrap()[0].settings();
+    assert_eq!(settings, [("host.queue".to_owned(), "fair".to_owned())]);
+}
+
+#[test]
+fn a_scheme_may_have_values_of_its_own_for_keys_of_the_network() {
+    let scheme = with("pfabric", "switch.buffer", "36KB").unwrap();
+    let given = [("switch.buffer".to_owned(), "1MB".to_owned())];
+    let around: Vec<_> = scheme.around(&given).collect();
+    assert_eq!(
+        around.last(),
+        Some(&("switch.buffer", "36KB", Source::Set)),
+        "the scheme's own wins over --set"
+    );
+    assert!(scheme.resolved.iter().any(|setting| setting.key == "switch.buffer" && setting.value == "36KB"));
+    assert!(Scheme::accepts("tcp", "tcp.ack_every", None) && !Scheme::accepts("tcp", "traffic.1.load", None));
+}
+
+#[test]
+fn a_named_set_gives_a_scheme_the_constants_that_it_has() {
+    let found = |scheme: &Scheme, key: &str| {
+        scheme.resolved.iter().find(|setting| setting.key == key).map(|setting| setting.value.clone())
+    };
+    let linux = Scheme::named("dctcp@linux", &[]).unwrap();
+    assert_eq!(found(&linux, "transport.cwnd_floor").as_deref(), Some("2"));
+    assert_eq!(found(&linux, "tcp.ack_every").as_deref(), Some("2"));
+    let given = [("tcp.ack_every".to_owned(), "4".to_owned())];
+    let last = |scheme: &Scheme| {
+        scheme.around(&given).filter(|one| one.0 == "tcp.ack_every").last().unwrap().1.to_owned()
+    };
+    assert_eq!(last(&linux), "4", "--set wins over the set");
+    let own = Scheme::named("dctcp@linux", &[("tcp.ack_every".to_owned(), "8".to_owned())]).unwrap();
+    assert_eq!(last(&own), "8");
+    let tcp = Scheme::named("tcp@linux", &[]).unwrap();
+    assert_eq!(
+        (found(&tcp, "transport.cwnd_floor"), found(&tcp, "tcp.ack_every").as_deref()),
+        (None, Some("2"))
+    );
+    assert!(parameter_sets().len() >= 3);
+    for constant in parameter_sets().iter().flat_map(|set| &set.constants) {
+        assert!(
+            with("dctcp", &constant.key, &constant.value).is_ok() && !constant.value.is_empty(),
+            "{constant:?}"
+        );
+    }
+    let error = |name| Scheme::named(name, &[]).unwrap_err().to_string();
+    assert_eq!(error("dctcp@linus"), "\"linus\": unknown parameter set; did you mean \"linux\"?");
+    assert_eq!(error("dctpc@linux"), "\"dctpc\": unknown scheme; did you mean \"dctcp\"?");
+}
+
+#[test]
+fn pairs_in_the_wrong_order_name_both_keys() {
+    let pairs = [
+        ("l2dct", "w_min", "3", "w_max = 2.5"),
+        ("l2dct", "w_max", "0.1", "w_max = 0.1"),
+        ("l2dct", "knee_low", "2MB", "knee_high = 1MB"),
+        ("atcp", "w_low", "4", "w_high = 3"),
+        ("atcp-dctcp", "t1", "11MB", "t2 = 10MB"),
+    ];
+    for (name, key, value, limit) in pairs {
+        let error = message(name, &format!("transport.{key}"), value);
+        assert!(error.ends_with(&format!(" is above transport.{limit}")), "{error}");
+    }
+    assert_eq!(message("l2dct", "transport.w_min", "3"), "transport.w_min: 3 is above transport.w_max = 2.5");
+    let both = [("transport.w_min", "3"), ("transport.w_max", "4")];
+    let both = both.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    assert!(Scheme::named("l2dct", &both).is_ok(), "only the final values count");
+}
+
+#[test]
+fn errors_name_key_value_expectation_and_the_nearest_name() {
+    let error = message("dctcp", "transport.g", "2");
+    assert_eq!(error, "transport.g: 2 is not a number from 0 to 1");
+    let error = message("dctcp", "transport.initial_alfa", "1");
+    assert!(error.contains("unknown parameter") && error.contains("transport.initial_alpha"), "{error}");
+    assert!(message("dctcp", "queue.k", "1").contains("queue.k: unknown parameter"));
+    let error = Scheme::named("dctpc", &[]).unwrap_err().to_string();
+    assert_eq!(error, "\"dctpc\": unknown scheme; did you mean \"dctcp\"?");
+    let error = Scheme::named("DCTCP", &[]).unwrap_err().to_string();
+    assert_eq!(error, "\"DCTCP\": unknown scheme; did you mean \"dctcp\"?");
+}

@@ -1,0 +1,132 @@
+//! Starts of flows, and their connections.
+
+use super::super::desk::{Desk, OF_SENDER};
+use super::super::ends::Opening;
+use super::super::event::Event;
+use super::super::part::owns;
+use super::super::sources::{FlowStart, Start};
+use super::{Backlogged, DRAIN, World};
+use crate::engine::Site;
+use crate::host::{Flow, Scene};
+use crate::outcome::FlowRow;
+use crate::theory::fct::ideal_fct;
+use crate::traffic::{Arrival, ConnectionUse};
+use shortflow_cc::Role;
+use shortflow_units::{Bytes, ConnId, FlowId, Rate};
+
+impl World<'_> {
+    pub(super) fn schedule_flows(&mut self, starts: &[FlowStart]) {
+        for &(at, source) in starts {
+            self.events.schedule(at, Site::EVERYWHERE, Event::FlowStart(source as u32));
+        }
+    }
+
+    /// Schedules flows of applications: the run does not end before them.
+    pub(super) fn plan_flows(&mut self, starts: &[FlowStart]) {
+        self.pending += starts.len() as u64;
+        self.schedule_flows(starts);
+    }
+
+    pub(super) fn start_flow(&mut self, index: usize) {
+        if self.flows.try_reserve(1).is_err() || !self.connections.has_room() || !self.sources.has_room() {
+            self.is_full = true;
+            return;
+        }
+        if let Some(start) = self.sources.take(index) {
+            let conn = self.connection_for(index, &start.arrival);
+            self.push_message(conn, &start);
+            self.tell_senders();
+        }
+        let next = self.sources.advance(index);
+        if let Some(at) = next {
+            self.events.schedule(at, Site::EVERYWHERE, Event::FlowStart(index as u32));
+        }
+    }
+
+    fn connection_for(&mut self, index: usize, arrival: &Arrival) -> ConnId {
+        let key = |entry, number| Some((entry, arrival.source, arrival.destination, number));
+        let key = match arrival.connection {
+            ConnectionUse::New => None,
+            ConnectionUse::Persistent(number) => key(Some(index), number),
+            ConnectionUse::Shared(number) => key(None, number),
+        };
+        if let Some(conn) = key.and_then(|key| self.persistent.get(&key)) {
+            return *conn;
+        }
+        let ends = (arrival.source, arrival.destination);
+        let flow_id = self.connections.next_flow_id();
+        let path = self.network.path(ends.0, ends.1, flow_id);
+        let back = self.network.path(ends.1, ends.0, flow_id);
+        let tcp = &self.scenario.tcp;
+        let round_trip = ideal_fct(tcp.mss, tcp.mss, tcp.header, &path, &back);
+        let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
+        let scheme = (transport, self.scheme.priority);
+        let scene = Scene { now: self.events.now(), tcp };
+        let line = path.links.first().map_or(Rate::MAX, |link| link.0);
+        let opening = Opening {
+            scene,
+            round_trip,
+            line,
+            small_queue: self.scenario.conduct.small_queue as usize,
+            predicts: self.plan.modes.predicts,
+        };
+        let conn = self.connections.open(ends, key.is_some(), scheme, opening);
+        self.network.watch_mut().into_iter().for_each(|watch| watch.open(ends, transport.info().host));
+        self.network.open((conn, flow_id), ends.0, ends.1);
+        if let Some(key) = key {
+            self.persistent.insert(key, conn);
+        }
+        conn
+    }
+
+    fn push_message(&mut self, conn: ConnId, start: &Start) {
+        let Start { arrival, reply } = start;
+        let now = self.events.now();
+        let tcp = &self.scenario.tcp;
+        let counted = now < self.window.end || start.reply.is_some();
+        let flow =
+            FlowId::from(if counted { self.flows.len() } else { DRAIN as usize + self.drain_flows.len() });
+        let connection = self.connections.slot(conn);
+        let path = self.network.path(arrival.source, arrival.destination, connection.flow_id);
+        let back = self.network.path(arrival.destination, arrival.source, connection.flow_id);
+        let backlogged = arrival.size == Bytes::MAX;
+        let class = arrival.class;
+        let role = Role::of_class(&self.scenario.classes[class.index()]);
+        let deadline = arrival.deadline.map(|allowed| now + allowed);
+        let end = connection.ends.push(Flow { flow, class, role, deadline }, arrival.size);
+        if let Some(watch) = self.network.watch_mut() {
+            watch.begin(connection.flow_id, end, (counted.then_some(flow), class));
+        }
+        if let Some(reply) = reply {
+            connection.awaited = true;
+            self.sources.expect(connection.flow_id, end, *reply);
+        }
+        let (network, events, host) = (&mut self.network, &mut self.events, arrival.source);
+        let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
+        if owns(&self.part, host) {
+            connection.ends.start(Scene { now, tcp }, &mut desk);
+        }
+        if !counted {
+            self.drained.0 += 1;
+            self.drained.1 += if backlogged { 0 } else { arrival.size.get() };
+            if !self.scenario.measure.drain_flows {
+                return;
+            }
+        }
+        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back));
+        let task = reply.as_ref().map(|reply| reply.task);
+        let row = FlowRow { task, ..FlowRow::new(arrival, ideal) };
+        if !counted {
+            return self.drain_flows.push(row);
+        }
+        self.flows.push(row);
+        if backlogged {
+            let sampled = self.connections.slot(conn).ends.acked();
+            self.backlogged.push(Backlogged { conn, flow, sampled });
+            let stop = arrival.stop.map(|at| (at, Site::EVERYWHERE, Event::Stop(conn)));
+            stop.into_iter().for_each(|(at, site, event)| self.events.schedule(at, site, event));
+        } else if reply.is_none() {
+            self.pending += 1;
+        }
+    }
+}
