@@ -13,7 +13,7 @@ import pytest
 from made import make_result, with_tables
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.measured import MEASURED, read_measured
-from shortflow.report import library
+from shortflow.report import library, marks
 from shortflow.report.answer import answer
 from shortflow.report.chart import Chart, finite, numeric
 from shortflow.report.figures import charts, distribution, estimates, extremes, over_points, ranked, thinned
@@ -204,3 +204,10 @@ def test_a_chart_is_saved_as_a_picture_or_as_its_specification(monkeypatch: pyte
     with pytest.raises(MissingRequirement, match=r"shortflow\[figures\]"):
         chart.save(tmp_path / "b.svg")
     assert chart._repr_html_().startswith("<iframe srcdoc=")
+
+
+@pytest.mark.parametrize(("high", "is_cut"), [(2.0, False), (100.0, True)])
+def test_intervals_that_leave_their_panel_are_told(high: float, is_cut: bool) -> None:
+    other = {"metric": "b", "value": 1000.0, "low": 900.0, "high": 1100.0}  # has a panel of its own
+    assert marks.are_cut([{"metric": "a", "value": 1.0, "low": 0.5, "high": high}, other]) == is_cut
+    assert not marks.are_cut([{"metric": "a", "value": 1.0, "low": None, "high": None}])

@@ -1,4 +1,4 @@
-"""What every command promises: one answer at any number of jobs, from what it kept, and from Python."""
+"""Promises of every command: one answer at any number of jobs, from what it kept, and from Python."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -182,7 +182,7 @@ class Search:
     """Runs of the bisection (`docs/results.md`)."""
 
     def largest_for(self, share: float) -> int | float | None:
-        """Largest value at which the condition holds for at least this share of the seeds; None if there is none."""
+        """Largest value at which the condition holds for at least this share of the seeds, or None."""
         ordered = sorted((value for value in self.largest.values() if value is not None), reverse=True)
         needed = max(1, math.ceil(share * len(self.largest)))
         return ordered[needed - 1] if needed <= len(ordered) else None

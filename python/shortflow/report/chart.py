@@ -47,7 +47,7 @@ class Chart:
     panels: Sequence[Spec]
     """Views without data, configuration, parameters and width, which `spec` and the page's script add."""
     schemes: Sequence[str] = ()
-    """What the legend names."""
+    """Names in the legend."""
     at: str | None = None
     """The point that is shown first; none if all are shown."""
     wide: bool = False

@@ -131,7 +131,7 @@ def trade_off(study: Results) -> Chart:
     x, y = labelled(title(gain), gain_unit), labelled(title(cost), cost_unit)
     panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "")
     caption = f"A mark for each scheme{f' and {study.x_name}' if study.x_name else ''}, with both 95 % intervals; "
-    caption += "right and down is better. " + _bounds(rows)
+    caption += "right and down is better. " + _bounds(rows, "gain")
     return _chart("trade-off", "What it costs", caption, rows, [panel], study, study.schemes, at=None)
 
 
@@ -264,8 +264,9 @@ def _scale(study: Results, metric: Metric) -> Scale:
     return scale_for(metric.unit, [each.value for each in found if each])
 
 
-def _bounds(rows: Sequence[Row]) -> str:
-    return f"{_BOUND} " if any(row["bound"] for row in rows) else ""
+def _bounds(rows: Sequence[Row], *fields: str) -> str:
+    bound = f"{_BOUND} " if any(row["bound"] for row in rows) else ""
+    return bound + (f"{marks.CUT} " if any(marks.are_cut(rows, field) for field in ("value", *fields)) else "")
 
 
 def _ideal(study: Results) -> str:

@@ -93,7 +93,7 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
 
 def is_ideal(scheme: str) -> bool:
-    """Whether this is an ideal scheduler."""
+    """True for ideal schedulers."""
     return scheme in _places("ideal")
 
 

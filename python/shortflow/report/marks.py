@@ -24,6 +24,9 @@ _HAS_INTERVAL = "isValid(datum.low)"
 _ROOM = 4.0
 """Largest ratio between the end of an axis and the outermost value; wider intervals leave the panel."""
 
+CUT = "Wide intervals end at the edge of the panel; tooltips and the CSV have them whole."
+"""Said where an interval leaves its panel."""
+
 
 def ends(rows: Sequence[Row], field: str = "value") -> list[float]:
     """Values of a field and ends of their intervals, as far as the values stay legible beside them."""
@@ -34,6 +37,18 @@ def ends(rows: Sequence[Row], field: str = "value") -> list[float]:
     least, most = min(values) / _ROOM, max(values) * _ROOM
     found = [min(max(end, least), most) for row in rows for end in (row[low], row[high]) if end is not None]
     return [*values, *found]
+
+
+def are_cut(rows: Sequence[Row], field: str = "value") -> bool:
+    """True if an interval leaves its panel; each metric has a panel."""
+    low, high = ("low", "high") if field == "value" else (f"{field}_low", f"{field}_high")
+    for metric in {row.get("metric") for row in rows}:
+        own = [row for row in rows if row.get("metric") == metric]
+        shown = ends(own, field)
+        found = [end for row in own for end in (row[low], row[high]) if end is not None]
+        if any(not min(shown) <= end <= max(shown) for end in found):
+            return True
+    return False
 
 
 def _said(field: str = "value", low: str = "low", high: str = "high") -> list[Spec]:

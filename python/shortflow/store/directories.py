@@ -190,7 +190,7 @@ def check_target(target: Path) -> None:
 
 
 def read_each(items: Iterable[T], read: Callable[[T], Result], damages: list[str] | None = None) -> list[Result]:
-    """What is read of each item; damage is a `DamagedResult` that names all, or is named in `damages`."""
+    """Values read from each item. Damage raises `DamagedResult`, or is added to `damages` if given."""
     found, damaged = [], []
     for item in items:
         try:

@@ -193,7 +193,7 @@ def has_writer(path: Path) -> bool:
 
 
 def is_hidden(path: Path) -> bool:
-    """Whether this is a name for what is only being written."""
+    """True for names of files that are still being written."""
     return path.name.startswith(_PARTIAL)
 
 

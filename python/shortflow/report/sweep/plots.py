@@ -261,4 +261,5 @@ def _caption(swept: Swept, rows: Sequence[Row]) -> str:
     without = [scheme for scheme in swept.schemes if not swept.own[scheme]]
     level = f"The key is none of {', '.join(without)}: the same everywhere." if without else ""
     mean = "One seed, so no intervals." if one else "Mean over the seeds with its 95 % interval."
-    return " ".join(filter(None, (mean, level, _BOUNDS if any(row["bound"] for row in rows) else "")))
+    bounds = _BOUNDS if any(row["bound"] for row in rows) else ""
+    return " ".join(filter(None, (mean, level, bounds, marks.CUT if marks.are_cut(rows) else "")))
