@@ -38,6 +38,8 @@ pub struct Network {
     paths: Paths,
     /// True if packets take the paths of their connections.
     fixed_paths: bool,
+    /// True if some port of a switch has a short path.
+    passes_on: bool,
     outages: Option<Box<Outages>>,
     hosts: usize,
     /// What was dropped at nodes and not at ports.
@@ -95,6 +97,7 @@ impl Network {
             special,
             paths: Paths::default(),
             fixed_paths: false,
+            passes_on: false,
             outages,
             hosts,
             drops,
@@ -108,7 +111,9 @@ impl Network {
 
     /// The same network, in which packets of a connection take one path, worked out when the connection begins.
     pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
-        Network { fixed_paths, ..self }
+        let of_switches = |port: &&Port| port.from.index() >= self.hosts;
+        let passes_on = fixed_paths && self.ports.iter().filter(of_switches).any(Port::has_short_path);
+        Network { fixed_paths, passes_on, ..self }
     }
 
     /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
@@ -227,8 +232,9 @@ impl Network {
     #[inline(always)]
     pub fn leads_to_host(&self, port: PortId) -> Option<bool> {
         let source = self.ports.get(port.index())?;
-        let is_rare = source.is_special() || !self.fixed_paths;
-        if is_rare { None } else { Some(source.to.index() < self.hosts) }
+        let is_to_host = source.to.index() < self.hosts;
+        let is_rare = source.is_special() || !self.fixed_paths || !(is_to_host || self.passes_on);
+        if is_rare { None } else { Some(is_to_host) }
     }
 
     /// The packet that reaches the other end of `port` next.

@@ -150,6 +150,12 @@ impl Port {
         (self.room, self.mark_above) = (room.unwrap_or_default(), mark_above.unwrap_or_default());
     }
 
+    /// True if the short path can take packets.
+    #[inline(always)]
+    pub(super) fn has_short_path(&self) -> bool {
+        self.room.packets > 0
+    }
+
     /// Keeps what is dropped from now on, and takes the path on which something can go wrong, though nothing does.
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
@@ -290,6 +296,9 @@ impl Port {
     /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::launch`] takes. `None` if something rare happens with it.
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+        if !self.has_short_path() {
+            return None;
+        }
         self.retire(now);
         let (found, size) = (self.backlog, frame.size);
         let after = Backlog { packets: found.packets + 1, bytes: found.bytes.plus(size) };
