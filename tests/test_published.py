@@ -92,7 +92,11 @@ def test_readme_and_front_page_lead_with_the_claims_about_schemes() -> None:
         in front
     )
     assert f"and {differs} differ" in front
-    assert f"{agrees} of {of} claims about the schemes agree" in readme
+    no_harm, others, left = counts["no_harm"], counts["others"], counts["open"]
+    assert f"{agrees} of {of} claims about the schemes agree, {direction} more have the right direction" in readme
+    assert f"and {differs} differ. - {no_harm['agrees']} of {sum(no_harm.values())} no-harm claims hold" in readme
+    assert f"{others['agrees']} of {sum(others.values())} others agree" in readme
+    assert f"{left['undecided']} claims are undecided and {left['untested']} untested" in readme
     numbers = counts["numbers"]
     assert f"{numbers['within_20']} of {numbers['all']} printed numbers are met within 20 %" in readme
 
