@@ -296,9 +296,6 @@ impl Port {
     /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::launch`] takes. `None` if something rare happens with it.
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
-        if !self.has_short_path() {
-            return None;
-        }
         self.retire(now);
         let (found, size) = (self.backlog, frame.size);
         let after = Backlog { packets: found.packets + 1, bytes: found.bytes.plus(size) };
