@@ -15,8 +15,8 @@
 //!
 //! Deviations and choices:
 //! - D1: R_AI is 40 Mbit/s in the paper, on links of 40 Gbit/s; slower links get the same share of their rate, or senders
-//!   would outrun their notifications. R_HAI is not given; the share is that of 200 Mbit/s, after a public simulator of an
-//!   author. Hyper increase adds i · R_HAI, i = min(timer, byte) stages beyond F.
+//!   would outrun their notifications. R_HAI is not given; the share is 200 Mbit/s of 40 Gbit/s, as in a first author's
+//!   simulator (github.com/bobzhuyb/ns3-rdma). Hyper increase adds i · R_HAI, i = min(timer, byte) stages beyond F.
 //! - D2: rates stay between `min_rate` and the rate of the host's link.
 //! - D3: at the rate of the link the timer rests until the next CNP: it would change nothing.
 //! - D4: losses do not change the rate; they happen because priority flow control is not modelled. The sender

@@ -19,7 +19,7 @@
 //! - D1: `base_target=auto` is the round-trip time that the path would have with empty queues, plus `queueing`. An operator
 //!   works it out from the topology; here each ACK tells. ħ is then in it.
 //! - D2: the paper gives neither ai, β, max_mdf, ħ, fs_range, fs_min_cwnd, fs_max_cwnd, nor the threshold; these defaults are
-//!   ours, those of flow scaling and of the decrease after public simulators. `fs_range=0s` switches flow scaling off.
+//!   ours. Flow scaling and decrease follow sim/swift.cpp of github.com/Broadcom/csg-htsim. `fs_range=0s` switches flow scaling off.
 //! - D3: printed, t_last_decrease is set when cwnd ≤ cwnd_prev. An ACK that changes nothing would then put off the next decrease,
 //!   for ever where ACKs come faster than round trips. Here it is set when cwnd falls.
 //! - D4: "rtt" is that of the last ACK, in can_decrease and in pacing_delay.

@@ -6,12 +6,12 @@
 //! | dctcp_ns_ | [`Params::ns`], of query and short flows |
 //! | dctcp_nl_ | [`Params::nl`], of long flows |
 //!
-//! The ranges of `ns` and `nl` are those of §III-B and keep ns ≤ nl, but that `ns` may go below the paper's
-//! 0.1, to 0: short flows then ignore marks. `nl` = 1 is the paper's optimum.
+//! `ns` and `nl` have the ranges of §III-B and keep ns ≤ nl, except that `ns` may go below the paper's 0.1,
+//! to 0: short flows then ignore marks. `nl` = 1 is the paper's optimum.
 //!
 //! Deviations:
-//! - D1: the paper's scripts give each sender its class. Here the class is that of the traffic; a flow
-//!   of a class that says nothing, or every flow with `classify=bytes`, is short until it has sent
+//! - D1: the authors' scripts (github.com/robertsatya/xdctcp) give each sender its class. Here the traffic has the class; a flow
+//!   of a class without a role, or every flow with `classify=bytes`, is short until it has sent
 //!   `threshold` bytes (1 MB, above the 512 KB of the longest short flow of the scripts).
 //! - D2: query flows use `ns` (the rule does not mention them; the scripts do so).
 //! - D3: cwnd may fall to one segment (unstated; `nl` = 1 and α = 1 would leave nothing).

@@ -32,7 +32,7 @@ COARSE: Mapping[str, Sequence[Value]] = {
     "transport.nl": (0.5, 1.0),
 }
 OFFSETS = {"traffic.1.jitter": "100us", "traffic.2.jitter": "100us"}
-"""One RTT: the senders keep the order of the paper's scripts."""
+"""One RTT: the senders keep the order of the authors' scripts."""
 BEST = {"transport__g": 0.09, "transport__ns": 0.3, "transport__nl": 1.0}
 """The paper's best triplet."""
 
