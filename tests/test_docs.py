@@ -1,10 +1,12 @@
 """Every shell command that the documentation shows as runnable runs, in the order in which it is shown."""
 
+import doctest
 import os
 import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,13 @@ from shortflow.store.columns import TABLES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WITH_EXAMPLES = ("", ".asks", ".executors", ".grid", ".result", ".results", ".scenario", ".store.runs")
+EXAMPLES = [
+    example
+    for name in WITH_EXAMPLES
+    for example in doctest.DocTestFinder().find(import_module(f"shortflow{name}"), extraglobs={"sf": shortflow})
+    if example.examples
+]
 # Blocks marked `sh` or `python` are run, one marked `python file=NAME` is saved for those behind it;
 # a `text` block right behind one is what it prints; `console` is only shown.
 BLOCK = re.compile(
@@ -199,6 +208,14 @@ def test_the_readme_shows_what_its_first_comparison_prints() -> None:
 
 def test_the_tutorial_is_run() -> None:
     assert len(blocks(ROOT / "docs" / "tutorial.md")) > 3
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_of_a_docstring_prints_what_it_says(
+    example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)

@@ -84,13 +84,9 @@ def test_readme_and_front_page_lead_with_the_claims_about_schemes() -> None:
     counts = count(of_paper("all"))
     agrees, direction, differs = counts["scheme"].values()
     of = agrees + direction + differs
-    front, readme = (
-        " ".join(each.read_text(encoding="utf-8").split()) for each in (REPRODUCTION / "README.md", ROOT / "README.md")
-    )
-    assert (
-        f"Runs decide {of} claims about the papers' schemes: {agrees} agree, {direction} have the right direction"
-        in front
-    )
+    pages = (REPRODUCTION / "README.md", ROOT / "README.md")
+    front, readme = (" ".join(each.read_text(encoding="utf-8").split()) for each in pages)
+    assert f"Runs decide {of} claims about the papers' schemes: {agrees} agree, {direction} have the right" in front
     assert f"and {differs} differ" in front
     no_harm, others, left = counts["no_harm"], counts["others"], counts["open"]
     assert f"{agrees} of {of} claims about the schemes agree, {direction} more have the right direction" in readme

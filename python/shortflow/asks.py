@@ -33,7 +33,11 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # longer signs firs
 
 @dataclass(frozen=True)
 class Condition(Bound):
-    """A metric, a comparison and a number."""
+    """A metric, a comparison and a number.
+
+    >>> Condition.parse("p99_short_s<5ms").bound
+    0.005
+    """
 
     written: str = field(default="", compare=False)
 
@@ -168,7 +172,11 @@ def _check(plan: Plan, point: Point) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """Largest value of each seed at which a condition holds."""
+    """Largest value of each seed at which a condition holds.
+
+    >>> sf.search("incast", "dctcp", key="servers=10:20", condition="p99_short_s<5ms", seeds=1).largest
+    {1: 18}
+    """
 
     scenario: str
     title: str

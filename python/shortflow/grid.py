@@ -21,7 +21,11 @@ Point = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Steps:
-    """Values of a key, in ascending order."""
+    """Values of a key, in ascending order.
+
+    >>> Steps.parse("load=0.1:0.3:0.1").values
+    [0.1, 0.2, 0.3]
+    """
 
     key: str
     values: Sequence[int | float]
@@ -86,7 +90,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the values of some axes."""
+    """All combinations of the values of some axes.
+
+    >>> len(Grid.parse(["load=0.2,0.6", "switch.mark_above=10pkt,20pkt,40pkt"]).points)
+    6
+    """
 
     axes: Sequence[Axis]
 

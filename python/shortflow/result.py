@@ -83,6 +83,10 @@ class Result(Shown):
     in seconds, sizes in bytes, rates in bits per second. `flows` includes warm-up flows; unfinished flows have a null
     `fct_s`. `metrics` and plots count unfinished flows with their age. Among several results, some may lack tables, and
     some may have failed with an `error`.
+
+    >>> result = sf.run(sf.load("incast").with_(servers=10), "dctcp", seed=1)
+    >>> result.metrics["timeouts"], result.flows.height
+    (0.0, 200)
     """
 
     record: Record = field(repr=False)

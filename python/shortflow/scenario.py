@@ -191,7 +191,8 @@ def load(
     `settings` changes values by key, as `with_` does. Relative file names of a mapping start at `directory` (default:
     the working directory). A `ConfigError` names the key, the value, what was expected and the nearest name.
 
-    >>> load("l2dct-benchmark").with_(load=0.2)
+    >>> load("incast").with_(servers=10)
+    <Scenario incast, servers=10: Incast: servers answer one aggregator at once, U[2, 48] KB each>
     """
     return scenario if isinstance(scenario, Scenario) else load_scenario(scenario, settings, directory=directory)
 

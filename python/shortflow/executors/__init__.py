@@ -3,9 +3,11 @@
 An `Executor` takes runs, whose results depend on scenario, settings, scheme and seed alone. It yields each result as
 soon as known, in no particular order.
 
->>> from shortflow.executors import Local
->>> for run, result in Local(jobs=2).outcomes(runs):
-...     print(run.scheme.name, run.seed, result.error_text or result.metrics["afct_short_s"])
+>>> from shortflow.runs import Plan
+>>> plan = Plan(sf.load("incast"), ["dctcp"], {"servers": "10"})
+>>> for run, result in Local(jobs=2).outcomes(plan.runs([1])):
+...     print(run.scheme.name, run.seed, result.error_text or result.metrics["flows_short"])
+dctcp 1 200.0
 """
 
 from shortflow.executors.executor import Executor, Watch

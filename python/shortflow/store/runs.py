@@ -209,6 +209,10 @@ def read_store(directory: str | Path) -> Results:
 
     Raises `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
     damaged file. Also updates the store's `runs.parquet`, which has the contents of `to_frame`.
+
+    >>> runs = sf.sweep("incast", "dctcp", grid={"servers": ["5", "10"]}, seeds=1, out="results")
+    >>> read_store("results").to_frame()["servers"].to_list()
+    [5.0, 10.0]
     """
     directory = Path(directory)
     selection = select_runs(directory)
