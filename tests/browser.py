@@ -27,14 +27,14 @@ _OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.cli
 
 @dataclass(frozen=True)
 class Seen:
-    """What became of a page."""
+    """Result of opening a page."""
 
     messages: list[str]
     """Warnings and errors in the browser's console, uncaught exceptions among them."""
     requests: list[str]
     """Addresses outside the page's own files that it asked for."""
     violations: list[str]
-    """What axe-core calls serious or critical: its rule, how often, and the first element."""
+    """Serious and critical findings of axe-core: rule, count, and first element."""
     overflow_px: int
     """By how much the page is wider than its window."""
 

@@ -1,4 +1,4 @@
-"""What several test files use: a small scenario, and the command as a user runs it."""
+"""Shared by test files: a small scenario, and the command as a user runs it."""
 
 import contextlib
 import io
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def usual_terminal() -> Iterator[None]:
-    """What the surroundings say of terminals and colours is not for the commands under test."""
+    """Removes settings of terminals and colours from the environment of commands under test."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
             patch.delenv(name, raising=False)
@@ -37,7 +37,7 @@ def usual_terminal() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command left behind."""
+    """Result of a command."""
 
     code: int
     stdout: str

@@ -171,7 +171,7 @@ def make_results(
 
 
 def answered(directory: Path, ask: Ask[T]) -> T:
-    """What runs in a store answer to an ask."""
+    """Answer to an ask from the runs of a store."""
     return Runner(store=Store(directory)).answer(ask)
 
 

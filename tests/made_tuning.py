@@ -23,7 +23,7 @@ def made(
     bound: bool = False,
     failed: Sequence[int] = (),
 ) -> Measurement:
-    """What seeds 1, 2, … gave, of which some may have failed."""
+    """Results of seeds 1, 2, …; some may have failed."""
     seeds = list(range(1, len(times) + 1))
 
     def of(values: float | Sequence[float]) -> list[float | None]:

@@ -1,4 +1,4 @@
-"""What people call from Python: the verbs, what they give, and what they say where something is wrong."""
+"""The Python calls: results, and messages for wrong input."""
 
 import dataclasses
 import inspect
@@ -340,7 +340,7 @@ def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Resu
 
 def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) -> None:
     class Cluster:
-        """What Dask's clusters have in common."""
+        """Common attributes of Dask's clusters."""
 
         scheduler_address = "tcp://10.0.0.7:8786"
 

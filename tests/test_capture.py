@@ -132,7 +132,7 @@ SEEN = {
     "pfabric-minimal": {"ip.proto": "17"},
     "tcp+recovery=rack": {"tcp.options.sack.count": "1", "tcp.flags.syn": "1"},
 }
-"""What must be seen at either port of a few schemes."""
+"""Expected packets at both ports under a few schemes."""
 
 
 @pytest.mark.parametrize("scheme", SEEN)
@@ -145,7 +145,7 @@ def test_tshark_takes_every_kind_of_packet(scheme: str, shortflow: Command) -> N
 
 
 def of_acks(connection: pl.DataFrame) -> list[list[tuple[int, int]]]:
-    """What a receiver had above each of its ACKs: ranges of bytes, as they stood when the ACK was sent."""
+    """Byte ranges above each ACK at the receiver when it sent the ACK."""
     had: list[tuple[int, int]] = []
     found = []
     for event, kind, seq, length in connection.select("event", "kind", "seq", "length").iter_rows():

@@ -1,4 +1,4 @@
-"""How claims are declared, what they say of themselves, and how a measurement decides them."""
+"""Claims: declaration, text, and decision by a measurement."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
+"""Output and files of the commands: JSON for programs, equal at any number of jobs, never partial."""
 
 import importlib
 import json

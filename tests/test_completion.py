@@ -1,4 +1,4 @@
-"""What shells complete, asked as they ask, and without the libraries that take long to import."""
+"""Completion as shells ask for it, without imports of slow libraries."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def offered(home: Path, *words: str) -> list[str]:
-    """What bash offers for the last of the words."""
+    """Bash's offers for the last word."""
     script = """source "$HOME/script"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         _shortflow_completion "$1"; printf '%s\n' "${COMPREPLY[@]}" """
     command = ["bash", "-c", script, "bash", "shortflow", *words]

@@ -29,7 +29,7 @@ def packages() -> list[dict[str, Any]]:
 
 
 def is_allowed(expression: str, licences: set[str]) -> bool:
-    """Whether an SPDX expression leaves a choice of allowed licences alone; crates may write `/` for OR."""
+    """True if an SPDX expression allows a choice of only allowed licences; crates may write `/` for OR."""
     while inner := re.search(r"\(([^()]*)\)", expression):
         expression = expression.replace(inner[0], "yes" if is_allowed(inner[1], licences) else "no")
     choices = expression.replace("/", " OR ").split(" OR ")

@@ -1,4 +1,4 @@
-"""Where runs are done changes nothing but the time: threads, processes, the workers of a Dask cluster."""
+"""Threads, processes and Dask workers give equal results."""
 
 import json
 import os

@@ -43,7 +43,7 @@ SERVER.set_forkserver_preload(["shortflow.front.shell", "shortflow.api.report", 
 
 
 def work(command: tuple[str, ...], folder: Path) -> None:
-    """What a process does: the command, as from a shell."""
+    """The work of a process: the command, as from a shell."""
     os.chdir(folder)
     for number, name in ((1, os.devnull), (2, str(folder / ERRORS))):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
@@ -70,7 +70,7 @@ def to_the_end(command: tuple[str, ...], folder: Path) -> float:
 
 
 def killed(command: tuple[str, ...], folder: Path, moment: float) -> bool:
-    """Whether a command was still at work when that many seconds had passed."""
+    """True if the command was still at work after `moment` seconds."""
     process = begun(command, folder)
     process.join(moment)
     process.kill()
@@ -79,7 +79,7 @@ def killed(command: tuple[str, ...], folder: Path, moment: float) -> bool:
 
 
 def report_of_what_is_left(folder: Path, store: str) -> None:
-    """What a killed command leaves has a report, or nothing to report."""
+    """The rest of a killed command has a report, or nothing to report."""
     process = begun(("report", store), folder)
     process.join(300)
     errors = (folder / ERRORS).read_text(encoding="utf-8")

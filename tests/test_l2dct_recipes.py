@@ -1,4 +1,4 @@
-"""What L2DCT's recipes compute beside the simulator."""
+"""Computations of L2DCT's recipes beside the simulator."""
 
 import polars as pl
 import pytest

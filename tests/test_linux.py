@@ -1,4 +1,4 @@
-"""What applications say of their messages, where it makes no sense or nobody listens."""
+"""Messages described by applications: senseless values, and hosts without a listener."""
 
 import socket
 from collections.abc import Callable

@@ -24,7 +24,7 @@ VISION = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]]
     ),
 }
-"""How colours are seen (Machado, Oliveira and Fernandes 2009, severity 1), on linear RGB."""
+"""Colour vision deficiencies (Machado, Oliveira and Fernandes 2009, severity 1), on linear RGB."""
 XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
@@ -66,7 +66,7 @@ def _cos(degrees: float) -> float:
 
 
 def least_difference(colours: tuple[str, ...]) -> float:
-    """Of any two colours, to any kind of vision."""
+    """Least distance of any two colours under any vision."""
     return min(
         difference(np.clip(seen @ linear(one), 0, 1), np.clip(seen @ linear(other), 0, 1))
         for seen in VISION.values()

@@ -1,4 +1,4 @@
-"""What one run is judged by, from tables small enough to do in the head."""
+"""Metrics of one run, from tables small enough for mental arithmetic."""
 
 from collections.abc import Sequence
 from typing import Any

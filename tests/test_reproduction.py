@@ -231,7 +231,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(runs: Path, tmp_path: Path) -> Path:
-    """The same, called `here` where commands run."""
+    """The shared directory, called `here` for commands."""
     (tmp_path / "here").symlink_to(runs)
     return tmp_path / "here"
 

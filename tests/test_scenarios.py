@@ -49,7 +49,7 @@ SMALL: dict[str, dict[str, str | int]] = {
     "dctcp-convergence": {"traffic.1.stagger": "1ms", "traffic.1.stop": "20ms"},
     "dctcp-incast": {"traffic.1.repeat": 2, "warmup": "0s"},
 }
-"""What a scenario needs beside a short duration to show something in it."""
+"""Settings with which a scenario shows something within a short duration."""
 
 
 def test_there_is_a_scenario_of_every_kind() -> None:
@@ -164,7 +164,7 @@ def _star(hosts: int, **tables: object) -> dict[str, object]:
 
 
 def test_every_nth_packet_of_a_port_is_lost() -> None:
-    """Of 2,020 packets, those sent again counted, the 100th, 200th, … are lost: 20."""
+    """Every 100th of 2,020 packets is lost, retransmissions included: 20."""
     sizes = {"kind": "fixed", "value": "2920000B"}
     traffic = [{"kind": "incast", "flows": 1, "from": 0, "to": 2, "sizes": sizes}]
     tables = _star(3, traffic=traffic, tcp={"receive_window": "40pkt"})

@@ -78,7 +78,7 @@ def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) ->
 def test_runs_with_other_settings_are_never_one_point(
     tmp_path: Path, more: Mapping[str, tuple[str, str]], key: str, labels: str
 ) -> None:
-    """Where one has a traffic entry that the other has not, or sets what follows a parameter in the other."""
+    """Cases: a traffic entry that only one side has; a key that follows a parameter on the other side."""
     plain = make_result()
     kept = [each for each in plain.provenance["scenario_settings"] if each["key"] not in more]
     other = changed(plain, scenario_settings=[*kept, *settings(**more)], key="other")

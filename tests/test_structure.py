@@ -91,7 +91,7 @@ class Crate:
         return None
 
     def meant(self, module: Module, path: Module) -> tuple[Module, bool] | None:
-        """The same for a path in `module`."""
+        """As above, for a path in `module`."""
         at = module
         if path[0] == "crate":
             at, path = (), path[1:]

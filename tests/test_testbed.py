@@ -46,7 +46,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, out: st
 def document(
     verdict: str = "trustworthy", scenario: str = SCENARIO, scheme: str = "dctcp", settings: Settings = SHORT
 ) -> str:
-    """What the program prints, with a simulation's tables."""
+    """Output of the program, with a simulation's tables."""
     result = shortflow.run(shortflow.load(scenario), scheme, settings=settings)
     tables = {
         name: [

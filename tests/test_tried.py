@@ -1,4 +1,4 @@
-"""What was tried of other choices: what is kept of it, and what reports say."""
+"""Tried alternatives of choices: stored data, and texts of reports."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a check of found parameters says, and in what words."""
+"""Verdict of a check of found parameters, and its words."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ from shortflow.tuning.verdict import Holds, holds, sentence, verdict
     ],
 )
 def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Holds) -> None:
-    """Of constraints too: 0.9 of a steady 1e8 is wanted; one that is kept on average alone is undecided."""
+    """Constraints too: 0.9 of a steady 1e8 is required; a constraint met only on average is undecided."""
     found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
     assert holds(found) is expected
     words = {Holds.YES: "hold on", Holds.NO: "do not hold on", Holds.OPEN: "undecided whether"}

@@ -29,7 +29,7 @@ def named(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_kind(table: str, values: Mapping[str, Any]) -> object:
-    """The same as typed values, those inside too."""
+    """The mapping as typed values, nested ones included."""
     inner = {key: of_kind(key, values[key]) for key in ("sizes", "deadline", "interarrival") if key in values}
     if "parts" in values:
         inner["parts"] = [of_kind("part", part) for part in values["parts"]]

@@ -21,7 +21,7 @@ TABLE = re.compile(r"^\| scenario \| metric \|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
 def essence(cell: dict[str, Any]) -> dict[str, Any]:
-    """Of a cell what the table shows."""
+    """The parts of a cell that the table shows."""
     paired = cell["comparison"].get("paired", {REAL: {SIMULATED: {}}})[REAL][SIMULATED]
     shown = {name: paired[name] for name in cell["standing"]}
     return {

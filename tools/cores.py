@@ -1,4 +1,4 @@
-"""How much sooner a run is done on several cores: by the clock, in pairs by turns, with equal outcomes.
+"""Speed-up of a run on several cores: wall-clock time, in alternating pairs, with equal outcomes.
 
 For each case the ratio of the shortest times, the median of the pairs' ratios, and the load of the machine meanwhile.
 """

@@ -104,7 +104,7 @@ def cargo_mutants(area: Area, tree: Path) -> list[str]:
 
 
 def collect(work: Path) -> dict[str, str]:
-    """What became of each mutant so far, the last run included; also when it was killed."""
+    """Fate of each mutant so far, the last run included, even if killed."""
     results_file, last = work / "results.json", work / "mutants.out" / "outcomes.json"
     results: dict[str, str] = json.loads(results_file.read_text()) if results_file.is_file() else {}
     if last.is_file():

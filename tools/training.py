@@ -1,4 +1,4 @@
-"""What a profile-guided build learns from: short runs of every scheme, and of dctcp over networks of every size.
+"""Training of a profile-guided build: short runs of every scheme, and of dctcp over networks of every size.
 
 On one core and without captures, so that the counts, and with them the build, are the same each time.
 """

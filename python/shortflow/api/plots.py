@@ -20,7 +20,7 @@ class Plots:
     """
 
     def __init__(self, results: Results) -> None:
-        """Of these."""
+        """The runs of the charts."""
         self._results = results
 
     def _study(self, tables: bool) -> Results:
@@ -111,11 +111,11 @@ class TuningPlots:
     """Charts of a tuning."""
 
     def __init__(self, tuning: Tuning) -> None:
-        """Of this one."""
+        """The tuning of the charts."""
         self._tuning = tuning
 
     def all(self) -> list[Chart]:
-        """Those of its report: the trade-off of two objectives, its course, the choices, and their importance."""
+        """Charts of its report: trade-off of two objectives, course, choices and their importance."""
         return list(tuning_plots(self._tuning))
 
     def sketch(self) -> str:

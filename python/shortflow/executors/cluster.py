@@ -17,7 +17,7 @@ from shortflow.runs import Run
 
 Client = Any
 Future = Any
-"""Those of `distributed`; Dask is there only if it was asked for, and has no types."""
+"""Types of `distributed`; Dask is optional and untyped."""
 
 _PATIENCE_S = 10
 """Seconds for the scheduler to answer and to have a worker."""

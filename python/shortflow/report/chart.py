@@ -25,7 +25,7 @@ Condition = str | Spec
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _FORMATS = ("svg", "png", "pdf", "json")
 _BESIDE = 3
-"""So many panels stand in a row of a picture."""
+"""Panels per row of a picture."""
 _TICKS = [digit * 10.0**decade for decade in range(-12, 13) for digit in (1, 2, 5)]
 FOCUS = {"condition": {"test": "focus == null || focus == datum.scheme", "value": 1}, "value": 0.12}
 """The opacity of marks: others than those of the scheme in focus are faint."""

@@ -154,7 +154,7 @@ def _queue(noted: pl.DataFrame, rate_bps: float) -> Iterator[tuple[float, int]]:
 
 
 def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, int]]:
-    """When each flow has a packet of data at the port."""
+    """Times at which each flow has a data packet at the port."""
     held: dict[int, int] = {}
     since: dict[int, float] = {}
     at = events.filter((pl.col("port") == port) & (pl.col("kind") == "data"))

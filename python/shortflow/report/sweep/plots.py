@@ -17,7 +17,7 @@ from shortflow.report.wording import number, title
 
 _LOG_FROM_RATIO = 50.0
 _MOST_MAPS = 12
-"""So many values of a third key have a heat map of their own."""
+"""Most values of a third key with a heat map each."""
 _MOST_NUMBERED = 20
 """With more columns than this, cells do not write their numbers."""
 _BEST_SHARE = 0.1
@@ -224,7 +224,7 @@ def _height(value: float, low: float, high: float, *, log: bool) -> float:
 
 
 def _objectives(swept: Swept) -> tuple[Metric, Metric] | None:
-    """What a sweep is usually about: the mean completion time of a class and the goodput of another."""
+    """The usual objectives of a sweep: mean completion time of one class, goodput of another."""
     times = [metric for metric in swept.metrics if metric.statistic is MEAN_FCT]
     rates = [metric for metric in swept.metrics if metric.statistic is GOODPUT]
     return (times[0], rates[0]) if times and rates else None
