@@ -282,10 +282,8 @@ mutants: | require ## Break the code in one place after the other; list what no 
 	@test -x $(TOOLS)/bin/cargo-mutants || $(call install,cargo-mutants,27.1.0)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
 
-# Coverage-guided for TIME seconds a target, then RUNS accepted inputs a target that owe nothing to coverage,
-# then EXAMPLES of each kind of damage to stored results.
+# Coverage-guided for TIME seconds a target, then EXAMPLES of each kind of damage to stored results.
 TIME ?= 60
-RUNS ?= 100000
 SEED ?= 1
 EXAMPLES ?= 2000
 FUZZING := target/fuzzing
@@ -297,19 +295,17 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sani
 	level=4 inline-8bit-counters pc-table trace-compares)
 
 .PHONY: fuzz
-fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accepted inputs a target.
+fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds a target.
 	@command -v c++ >/dev/null || { echo "missing: a C++ compiler; on Debian: apt-get install g++" >&2; exit 3; }
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin fuzz \
 		--features engine --target-dir $(FUZZING) --target $(HOST)
-	cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin random_campaign
 	@mkdir -p $(FUZZING)/crashes
 	@failed=; for target in $(FUZZ_TARGETS); do \
 		mkdir -p $(FUZZING)/corpus/$$target; \
 		echo "fuzzing $$target; crashes go to $(FUZZING)/crashes"; \
-		FUZZ_TARGET=$$target $(FUZZING)/*/fuzz/fuzz -max_total_time=$(TIME) -max_len=4000 -timeout=60 -verbosity=0 \
+		FUZZ_TARGET=$$target $(FUZZING)/*/fuzz/fuzz -max_total_time=$(TIME) -seed=$(SEED) -dict=crates/fuzz/words.dict -max_len=4000 -timeout=60 -verbosity=0 \
 			-artifact_prefix=$(FUZZING)/crashes/$$target- $(FUZZING)/corpus/$$target crates/fuzz/corpus/$$target \
 			$$(test $$target != scenario || echo python/shortflow/scenarios) || failed=1; \
-		target/fuzz/random_campaign $$target $(RUNS) $(SEED) $(FUZZING)/crashes || failed=1; \
 	done; \
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest --quiet tests/test_damage.py || failed=1; test -z "$$failed"
 

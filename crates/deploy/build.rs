@@ -4,20 +4,27 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-/// Window laws, for each of which there is a sender.
-const LAWS: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
+include!("src/laws/names.rs");
 /// The other programs.
 const PROGRAMS: [&str; 4] = ["setsockopt", "dscp", "status", "cubic"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");
     println!("cargo::rerun-if-changed=include");
+    println!("cargo::rerun-if-changed=src/laws/names.rs");
     native_laws();
     if env::var_os("CARGO_FEATURE_BPF").is_some() {
         let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-        for law in LAWS {
+        let mut codes = String::new();
+        for law in NAMES {
             let is_law = [format!("-DLAW={law}"), format!("-DHEADER=\"laws/{law}.h\"")];
-            program("sender", &is_law, &out.join(format!("sf_{law}.bpf.o")));
+            let object = out.join(format!("sf_{law}.bpf.o"));
+            program("sender", &is_law, &object);
+            codes += &format!("({law:?}, include_bytes!({object:?}).as_slice()),");
+        }
+        if let Err(error) = std::fs::write(out.join("codes.rs"), format!("[{codes}]")) {
+            eprintln!("codes.rs: {error}");
+            exit(1);
         }
         PROGRAMS.iter().for_each(|name| program(name, &[], &out.join(format!("{name}.bpf.o"))));
     }
@@ -28,6 +35,7 @@ fn main() {
 fn native_laws() {
     cc::Build::new()
         .file("src/bpf/laws/native.c")
+        .define("LAWS(X)", &*NAMES.map(|name| format!("X({name})")).join(" "))
         .warnings(true)
         .flag("-Wno-unused-parameter")
         .flag_if_supported("-fsanitize=undefined")

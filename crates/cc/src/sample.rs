@@ -98,6 +98,22 @@ pub struct AckSample {
 }
 
 impl AckSample {
+    /// An unmarked ACK of `acked` bytes of `flow`, which may grow the window; the first of its connection.
+    pub fn of(flow: FlowView, acked: Bytes) -> AckSample {
+        let (may_grow, limited) = (true, true);
+        AckSample {
+            acked,
+            ece: false,
+            may_grow,
+            limited,
+            in_recovery: false,
+            snd_una: 0,
+            snd_nxt: 0,
+            flow,
+            path: None,
+        }
+    }
+
     /// Bytes of those of which this ACK tells first that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`],
     /// and, for laws that read the path, in whatever order they arrived.
     pub fn marked(&self) -> Bytes {
@@ -317,17 +333,6 @@ pub(crate) mod tests {
 
     /// An ACK of one full segment that is the last of its window of data.
     pub(crate) fn ack(ece: bool) -> AckSample {
-        let acked = Bytes::new(1460);
-        AckSample {
-            acked,
-            ece,
-            may_grow: !ece,
-            limited: true,
-            in_recovery: false,
-            snd_una: 1,
-            snd_nxt: 0,
-            flow: flow(10),
-            path: None,
-        }
+        AckSample { ece, may_grow: !ece, snd_una: 1, ..AckSample::of(flow(10), Bytes::new(1460)) }
     }
 }

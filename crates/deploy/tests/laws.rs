@@ -287,7 +287,8 @@ proptest! {
                 Event::Ack { bytes, ece, decrease } => {
                     at += bytes;
                     let (snd_una, snd_nxt) = (at, at + flight);
-                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, limited: true, in_recovery: false, snd_una, snd_nxt, flow, path: None };
+                    let plain = AckSample::of(flow, Bytes::new(bytes));
+                    let ack = AckSample { ece, may_grow: !ece, snd_una, snd_nxt, ..plain };
                     law.on_ack(&mut window, &ack);
                     if decrease {
                         law.on_congestion(&mut window, Cause::EcnEcho, &flow);
@@ -348,17 +349,8 @@ proptest! {
 
 /// An unmarked ACK of so many segments.
 fn ack_of(segments: u64) -> AckSample {
-    AckSample {
-        acked: Bytes::new(segments * 1_460),
-        ece: false,
-        may_grow: true,
-        limited: true,
-        in_recovery: false,
-        snd_una: 1,
-        snd_nxt: 2,
-        flow: flow_at(0, 1 << 30, 0, Role::Unknown),
-        path: None,
-    }
+    let flow = flow_at(0, 1 << 30, 0, Role::Unknown);
+    AckSample { snd_una: 1, snd_nxt: 2, ..AckSample::of(flow, Bytes::new(segments * 1_460)) }
 }
 
 /// After a timeout that 60 segments had survived, cwnd = 1 and ssthresh = 30: their ACK does not bring cwnd back.
@@ -407,18 +399,8 @@ fn a_long_rest_brings_alpha_to_zero() {
     let flow = flow_at(2_000_000, 4_000_000, 14_600, Role::Unknown);
     let mut windows = [Window { cwnd: 1_000.0, ssthresh: 2.0 }; 2];
     for window in 1..=700 {
-        let acked = Bytes::new(1_460);
-        let ack = AckSample {
-            acked,
-            ece: false,
-            may_grow: false,
-            limited: true,
-            in_recovery: false,
-            snd_una: window,
-            snd_nxt: window,
-            flow,
-            path: None,
-        };
+        let plain = AckSample::of(flow, Bytes::new(1_460));
+        let ack = AckSample { may_grow: false, snd_una: window, snd_nxt: window, ..plain };
         float.on_ack(&mut windows[0], &ack);
         fixed.on_ack(&mut windows[1], &ack);
     }
@@ -466,17 +448,8 @@ fn check_ends(config: &TransportConfig, cwnd: f64, mss: u64, acked: u64) {
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
         for step in 0..12u64 {
             let snd_una = (1 << 32) - 3 + step; // wraps
-            let sample = AckSample {
-                acked: Bytes::new(acked),
-                ece: step % 2 == 0,
-                may_grow: true,
-                limited: true,
-                in_recovery: false,
-                snd_una,
-                snd_nxt: snd_una + acked,
-                flow,
-                path: None,
-            };
+            let plain = AckSample::of(flow, Bytes::new(acked));
+            let sample = AckSample { ece: step % 2 == 0, snd_una, snd_nxt: snd_una + acked, ..plain };
             fixed.on_ack(&mut window, &sample);
             let causes = [Cause::EcnEcho, Cause::EcnEcho, Cause::FastRetransmit, Cause::Timeout];
             fixed.on_congestion(&mut window, causes[step as usize % 4], &flow);

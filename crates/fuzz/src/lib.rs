@@ -2,7 +2,6 @@
 //! on a defect. `make fuzz` drives the targets with a coverage-guided engine, the tests of this crate
 //! replay the corpus without one.
 
-mod alterations;
 mod choices;
 mod files;
 mod generator;
@@ -13,7 +12,6 @@ mod simulate;
 mod values;
 mod verdict;
 
-pub use alterations::Alterations;
 pub use modes::{Alike, compare};
 pub use verdict::{Tally, Verdict};
 
@@ -28,21 +26,19 @@ const SHIPPED: &str = "../../python/shortflow/scenarios";
 pub struct Target {
     /// Name, which is that of its folder in the corpus too.
     pub name: &'static str,
-    /// The input is a series of choices, so that any bytes are valid; other inputs are text.
-    pub drawn: bool,
     /// Feeds it an input; panics on a defect.
     pub judge: fn(&[u8]) -> Verdict,
 }
 
 /// The one list of targets.
 pub const TARGETS: &[Target] = &[
-    Target { name: "simulate", drawn: true, judge: simulate::judge },
-    Target { name: "scenario", drawn: false, judge: parsers::scenario },
-    Target { name: "settings", drawn: false, judge: parsers::settings },
-    Target { name: "trace", drawn: false, judge: parsers::trace },
-    Target { name: "cdf", drawn: false, judge: parsers::cdf },
-    Target { name: "edge-list", drawn: false, judge: parsers::edge_list },
-    Target { name: "graphml", drawn: false, judge: parsers::graphml },
+    Target { name: "simulate", judge: simulate::judge },
+    Target { name: "scenario", judge: parsers::scenario },
+    Target { name: "settings", judge: parsers::settings },
+    Target { name: "trace", judge: parsers::trace },
+    Target { name: "cdf", judge: parsers::cdf },
+    Target { name: "edge-list", judge: parsers::edge_list },
+    Target { name: "graphml", judge: parsers::graphml },
 ];
 
 impl Target {

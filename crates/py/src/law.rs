@@ -122,17 +122,9 @@ impl Law {
         self.acked += acked;
         // The window that ends here was sent up to the last byte acknowledged; the next window is one byte on.
         let snd_una = if ends_window { self.acked } else { 0 };
-        let sample = AckSample {
-            acked: Bytes::new(acked),
-            ece,
-            may_grow: !ece,
-            limited: true,
-            in_recovery: false,
-            snd_una,
-            snd_nxt: self.acked,
-            flow: self.flow(),
-            path: self.path(acked),
-        };
+        let (may_grow, snd_nxt, path) = (!ece, self.acked, self.path(acked));
+        let plain = AckSample::of(self.flow(), Bytes::new(acked));
+        let sample = AckSample { ece, may_grow, snd_una, snd_nxt, path, ..plain };
         let mut window = self.window();
         self.law.on_ack(&mut window, &sample);
         self.keep(window);

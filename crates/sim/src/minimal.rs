@@ -159,18 +159,8 @@ impl Sender {
         self.timeouts = 0;
         let acked = Bytes::new(self.delivered() - before);
         if acked > Bytes::ZERO {
-            let (snd_una, snd_nxt, flow) = (self.snd_una, self.snd_nxt, self.flow_view(scene));
-            let sample = AckSample {
-                acked,
-                ece: false,
-                may_grow: true,
-                limited: true,
-                in_recovery: false,
-                snd_una,
-                snd_nxt,
-                flow,
-                path: None,
-            };
+            let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
+            let sample = AckSample { snd_una, snd_nxt, ..AckSample::of(self.flow_view(scene), acked) };
             self.law.on_ack(&mut self.window, &sample);
         }
     }

@@ -164,17 +164,7 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
     for (flow, cwnd) in points(variant.law) {
         for (ssthresh, acked) in [(0.0, 1), (0.0, 9_000), (f64::INFINITY, 1), (f64::INFINITY, 9_000)] {
             let acked = Bytes::new(acked.min(flow.mss.get()));
-            let ack = AckSample {
-                acked,
-                ece: false,
-                may_grow: true,
-                limited: true,
-                in_recovery: false,
-                snd_una: 1,
-                snd_nxt: 2,
-                flow,
-                path: None,
-            };
+            let ack = AckSample { snd_una: 1, snd_nxt: 2, ..AckSample::of(flow, acked) };
             let [float, fixed] = pair.both(Window { cwnd, ssthresh }, |law, window| law.on_ack(window, &ack));
             growth.add(fixed.cwnd, float.cwnd, cwnd);
         }
@@ -209,10 +199,8 @@ fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
         for segment in 1..=segments {
             snd_una += 1_448;
             let ece = (segment * share) >> 8 > ((segment - 1) * share) >> 8;
-            let (acked, flow) = (Bytes::new(1_448), flow(1_448));
-            let snd_nxt = end + 1_448;
-            let (may_grow, limited, in_recovery, path) = (false, true, false, None);
-            let ack = AckSample { acked, ece, may_grow, limited, in_recovery, snd_una, snd_nxt, flow, path };
+            let (plain, snd_nxt) = (AckSample::of(flow(1_448), Bytes::new(1_448)), end + 1_448);
+            let ack = AckSample { ece, may_grow: false, snd_una, snd_nxt, ..plain };
             float.on_ack(&mut window, &ack);
             fixed.on_ack(&mut window, &ack);
             alpha.add(

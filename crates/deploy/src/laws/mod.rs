@@ -13,8 +13,7 @@ pub use native::{FixedPoint, exp2_neg, log2_fixed, power, priority_dscp, priorit
 use crate::Failure;
 use shortflow_spec::{hint, nearest};
 
-/// The laws that have a fixed-point form, by their names in `shortflow_cc`.
-pub const NAMES: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
+include!("names.rs");
 /// Prefix of every name that we register, so that the host's own names stay untouched.
 pub const PREFIX: &str = "sf_";
 

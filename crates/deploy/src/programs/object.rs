@@ -21,18 +21,8 @@ const FLAGS: usize = 56;
 const NEEDS_ECN: u32 = 2;
 /// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
 const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
-/// Program of a transport, from build.rs.
-fn code_of(transport: &str) -> &'static [u8] {
-    macro_rules! code {
-        ($($name:literal)+) => {
-            match transport {
-                $($name => include_bytes!(concat!(env!("OUT_DIR"), "/sf_", $name, ".bpf.o")),)+
-                _ => &[],
-            }
-        };
-    }
-    code!("dctcp" "d2tcp" "l2dct" "xdctcp" "atcp" "fast")
-}
+/// Programs by transport, from build.rs.
+const CODES: [(&str, &[u8]); laws::NAMES.len()] = include!(concat!(env!("OUT_DIR"), "/codes.rs"));
 
 /// The kernel's CUBIC, called by programs: the baseline of a cost test.
 pub const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
@@ -57,12 +47,13 @@ impl Prepared {
         pins: &Pins,
     ) -> Result<Prepared, Failure> {
         let transport = config.info().name;
+        let code = CODES.iter().find(|(law, _)| *law == transport).map_or(&[][..], |(_, code)| code);
         let name = kernel_name(config);
         let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
         let kernel = Btf::from_vmlinux().map_err(refused(&name))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
         let fitting = format!("sf_{transport}{}", check::operations(&kernel));
-        let mut object = pins.open_object(code_of(transport)).map_err(refused(&name))?;
+        let mut object = pins.open_object(code).map_err(refused(&name))?;
         for mut map in object.maps_mut() {
             if map.map_type() == MapType::StructOps {
                 let fits = map.name() == fitting.as_str();

@@ -149,17 +149,9 @@ impl Sender {
             .as_mut()
             .zip(telemetry)
             .map(|(meter, telemetry)| meter.sample(scene.now, telemetry, delivered));
-        let sample = AckSample {
-            acked: Bytes::new(acked),
-            ece: false,
-            may_grow: true,
-            limited: true,
-            in_recovery: false,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            flow: self.flow_view(scene),
-            path,
-        };
+        let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
+        let plain = AckSample::of(self.flow_view(scene), Bytes::new(acked));
+        let sample = AckSample { snd_una, snd_nxt, path, ..plain };
         self.law.on_ack(&mut self.window, &sample);
     }
 

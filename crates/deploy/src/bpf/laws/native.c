@@ -29,17 +29,12 @@ struct law {
 #define LAW(X) { \
 	#X, sizeof(struct X##_params) / sizeof(__u64), \
 	X##_native_init, X##_native_on_ack, X##_native_on_congestion, X##_native_on_loss, \
-}
+},
 
-DEFINE(dctcp)
-DEFINE(d2tcp)
-DEFINE(l2dct)
-DEFINE(xdctcp)
-DEFINE(atcp)
-DEFINE(fast)
+/* build.rs lists the laws in the order of NAMES. */
+LAWS(DEFINE)
 
-/* In the order of NAMES in mod.rs. */
-const struct law sf_laws[6] = { LAW(dctcp), LAW(d2tcp), LAW(l2dct), LAW(xdctcp), LAW(atcp), LAW(fast) };
+const struct law sf_laws[] = { LAWS(LAW) };
 
 /* Every state begins with its marks. */
 __u64 sf_alpha(const struct marks *m) { return m->alpha; }
