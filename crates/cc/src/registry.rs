@@ -35,6 +35,21 @@ impl<T: CongestionControl + std::fmt::Debug + Send> UserDefined for T {}
 /// Starts a [`UserDefined`] law for each new connection.
 pub type StartUserDefined = Arc<dyn Fn() -> Box<dyn UserDefined> + Send + Sync>;
 
+/// Methods of [`Transport`] that call the law's: `SIGNATURE => self(ARGUMENTS)`.
+macro_rules! dispatch {
+    ($variants:tt) => {};
+    ([$($variant:ident)+] $(#[$mark:meta])* fn $name:ident $signature:tt $(-> $result:ty)? => $this:tt $arguments:tt; $($rest:tt)*) => {
+        $(#[$mark])*
+        fn $name $signature $(-> $result)? {
+            match $this {
+                $(Transport::$variant(law) => law.$name $arguments,)+
+                Transport::UserDefined(law) => law.$name $arguments,
+            }
+        }
+        dispatch! { [$($variant)+] $($rest)* }
+    };
+}
+
 macro_rules! registry {
     ($($variant:ident => $module:ident :: $law:ident,)+) => {
         /// A window law with its state: one per connection. Dispatch is a match, not a virtual call, but
@@ -55,79 +70,21 @@ macro_rules! registry {
                     Transport::UserDefined(law) => law.on_ack(window, &{ *ack }),
                 }
             }
-            fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-                match self {
-                    $(Transport::$variant(law) => law.on_congestion(window, cause, flow),)+
-                    Transport::UserDefined(law) => law.on_congestion(window, cause, flow),
-                }
-            }
-            fn first_window(&self, suggested: f64) -> f64 {
-                match self {
-                    $(Transport::$variant(law) => law.first_window(suggested),)+
-                    Transport::UserDefined(law) => law.first_window(suggested),
-                }
-            }
-            #[inline]
-            fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
-                match self {
-                    $(Transport::$variant(law) => law.segment_size(window, mss, room),)+
-                    Transport::UserDefined(law) => law.segment_size(window, mss, room),
-                }
-            }
-            #[inline(always)] // the path of every ACK
-            fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
-                match self {
-                    $(Transport::$variant(law) => law.window_bytes(window, mss),)+
-                    Transport::UserDefined(law) => law.window_bytes(window, mss),
-                }
-            }
-            fn floor(&self, mss: Bytes) -> f64 {
-                match self {
-                    $(Transport::$variant(law) => law.floor(mss),)+
-                    Transport::UserDefined(law) => law.floor(mss),
-                }
-            }
-            fn alpha(&self, now: Instant) -> Option<f64> {
-                match self {
-                    $(Transport::$variant(law) => law.alpha(now),)+
-                    Transport::UserDefined(law) => law.alpha(now),
-                }
-            }
-            fn on_start(&mut self, now: Instant, line: Rate) {
-                match self {
-                    $(Transport::$variant(law) => law.on_start(now, line),)+
-                    Transport::UserDefined(law) => law.on_start(now, line),
-                }
-            }
-            fn reads_path(&self) -> bool {
-                match self {
-                    $(Transport::$variant(law) => law.reads_path(),)+
-                    Transport::UserDefined(law) => law.reads_path(),
-                }
-            }
-            fn pacing_rate(&self) -> Option<Rate> {
-                match self {
-                    $(Transport::$variant(law) => law.pacing_rate(),)+
-                    Transport::UserDefined(law) => law.pacing_rate(),
-                }
-            }
-            fn timer(&self) -> Option<Instant> {
-                match self {
-                    $(Transport::$variant(law) => law.timer(),)+
-                    Transport::UserDefined(law) => law.timer(),
-                }
-            }
-            fn on_timer(&mut self, window: &mut Window, flow: &FlowView) {
-                match self {
-                    $(Transport::$variant(law) => law.on_timer(window, flow),)+
-                    Transport::UserDefined(law) => law.on_timer(window, flow),
-                }
-            }
-            fn on_sent(&mut self, bytes: Bytes, now: Instant) {
-                match self {
-                    $(Transport::$variant(law) => law.on_sent(bytes, now),)+
-                    Transport::UserDefined(law) => law.on_sent(bytes, now),
-                }
+            dispatch! { [$($variant)+]
+                fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) => self(window, cause, flow);
+                fn first_window(&self, suggested: f64) -> f64 => self(suggested);
+                #[inline]
+                fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes => self(window, mss, room);
+                #[inline(always)] // the path of every ACK
+                fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes => self(window, mss);
+                fn floor(&self, mss: Bytes) -> f64 => self(mss);
+                fn alpha(&self, now: Instant) -> Option<f64> => self(now);
+                fn on_start(&mut self, now: Instant, line: Rate) => self(now, line);
+                fn reads_path(&self) -> bool => self();
+                fn pacing_rate(&self) -> Option<Rate> => self();
+                fn timer(&self) -> Option<Instant> => self();
+                fn on_timer(&mut self, window: &mut Window, flow: &FlowView) => self(window, flow);
+                fn on_sent(&mut self, bytes: Bytes, now: Instant) => self(bytes, now);
             }
         }
 
