@@ -1,18 +1,18 @@
 """Packet events of a run, written while it runs: traces in Parquet, captures in pcapng."""
 
 import contextlib
-import io
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from shortflow import _core
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.lazy import pl
 from shortflow.scenario import Scenario
-from shortflow.store.files import Kind, hidden_directory, new_file
+from shortflow.store.files import Kind, hidden, new_file
 
 MOST_ROWS = 50_000_000
 """Most rows of a packet trace, about 1 GB; more end the run."""
@@ -91,13 +91,16 @@ def recording(
         below = result is not None and path.resolve().is_relative_to(result.resolve())
         return result.resolve().parent if result and below else None
 
+    def measure(path: Path, file: BinaryIO) -> None:
+        done.bytes[path] = file.tell()
+
     with contextlib.ExitStack() as stack:
         files = []
         for port, path in (pcaps or {}).items():
             partial = stack.enter_context(new_file(path, Kind.CAPTURE, beside(path)))
             file = stack.enter_context(partial.open("wb"))
-            files.append((port, _writer(file)))
-            stack.callback(_measure, done, path, file)
+            files.append((port, file.write))
+            stack.callback(measure, path, file)
         choice, table = FlowChoice(), None
         if trace:
             choice, path = trace
@@ -121,14 +124,6 @@ def events(
     return capture, lambda: pl.concat(tables)
 
 
-def _writer(file: io.BufferedWriter) -> Callable[[bytes], object]:
-    return file.write
-
-
-def _measure(done: Captured, path: Path, file: io.BufferedWriter) -> None:
-    done.bytes[path] = file.tell()
-
-
 @contextlib.contextmanager
 def _os_errors() -> Iterator[None]:
     """Turns Polars' error for a failed system call into an `OSError`."""
@@ -143,7 +138,7 @@ def _os_errors() -> Iterator[None]:
 @contextlib.contextmanager
 def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable[[_core.Table], None]]:
     """Yields a function that takes portions of trace rows. Joins them into one file at the end."""
-    with new_file(path, Kind.TRACE, beside) as partial, hidden_directory(partial.parent) as portions:
+    with new_file(path, Kind.TRACE, beside) as partial, hidden(partial.parent) as portions:
         parts: list[Path] = []
 
         def take(rows: _core.Table) -> None:

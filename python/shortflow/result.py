@@ -207,7 +207,7 @@ class Result(Shown):
         """A copy with its tables as Parquet, and their checksums."""
         if self.tables and all(isinstance(table, bytes) for table in self.tables.values()):
             return self
-        found = {name: _parquet(getattr(self, name)) for name in columns.TABLES}
+        found = {name: parquet(getattr(self, name)) for name in columns.TABLES}
         return replace(
             self, record={**self.record, "tables": {name: checksum(data) for name, data in found.items()}}, tables=found
         )
@@ -271,7 +271,8 @@ def checksum(data: bytes) -> Checksum:
     return Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
 
 
-def _parquet(table: "pl.DataFrame") -> bytes:
+def parquet(table: "pl.DataFrame") -> bytes:
+    """A table as a Parquet file."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     return buffer.getvalue()

@@ -142,15 +142,11 @@ def concluding(store: "stored.Store | None") -> Iterator[None]:
         yield
     except BaseException:
         with suppress(Exception):  # the first error counts
-            _conclude(store)
+            if store:
+                stored.conclude(store)
         raise
-    _conclude(store)
-
-
-def _conclude(store: "stored.Store | None") -> None:
     if store:
-        store.flush()
-        stored.renew_table(store)
+        stored.conclude(store)
 
 
 @dataclass
@@ -222,7 +218,7 @@ class _Work:
 
     def _watch(self, controls: Sequence[Control]) -> None:
         if store := self.runner.store:
-            store.renew_claims()
+            store.log.renew()
             store.look()
             while self.elsewhere and self.take(self.elsewhere[0]):
                 del self.elsewhere[0]

@@ -19,7 +19,7 @@ import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measure, measuring_id, possible
-from shortflow.result import Checksum, Record, Result, as_measured, checksum
+from shortflow.result import Checksum, Record, Result, as_measured, checksum, parquet
 from shortflow.store.columns import TABLES, check_columns, with_added
 from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, sealed, sweep, write_bytes
 
@@ -154,9 +154,8 @@ def write_burst(directory: Path, table: pl.DataFrame) -> None:
 
 
 def _burst_files(table: pl.DataFrame) -> dict[str, bytes]:
-    buffer = io.BytesIO()
-    table.write_parquet(buffer)
-    return {BURST: buffer.getvalue(), f"{BURST}.sum": msgspec.json.encode(checksum(buffer.getvalue()))}
+    data = parquet(table)
+    return {BURST: data, f"{BURST}.sum": msgspec.json.encode(checksum(data))}
 
 
 def check_same_run(target: Path, key: str) -> None:
@@ -171,12 +170,9 @@ def check_same_run(target: Path, key: str) -> None:
 
 def check_target(target: Path) -> None:
     """Refuses in advance a directory for a run that holds other files."""
-    try:
-        names = {path.name for path in target.iterdir()}
-    except FileNotFoundError:
+    if not target.exists():
         return
-    except NotADirectoryError:
-        names = {target.name}
+    names = {path.name for path in target.iterdir()} if target.is_dir() else {target.name}
     if names and RECORD not in names:
         raise ConfigError(f"{target}: exists and is no result of an earlier run; remove it, or name another directory")
     own = {RECORD, BURST, f"{BURST}.sum", "flows.csv", *(f"{name}.parquet" for name in TABLES)}
@@ -189,24 +185,22 @@ def check_target(target: Path) -> None:
             )
 
 
-def read_each(items: Iterable[T], read: Callable[[T], Result], damages: list[str] | None = None) -> list[Result]:
-    """Values read from each item. Damage raises `DamagedResult`, or is added to `damages` if given."""
+def read_each(
+    items: Iterable[T], read: Callable[[T], Result], damages: list[str] | None, more: Sequence[str] = ()
+) -> list[Result]:
+    """Values read from each item. Damage, with `more`, is added to `damages`; without such a list it raises."""
     found, damaged = [], []
     for item in items:
         try:
             found.append(read(item))
         except DamagedResult as damage:
             damaged.append(str(damage))
-    name_or_raise(damaged, damages)
-    return found
-
-
-def name_or_raise(damaged: Sequence[str], damages: list[str] | None) -> None:
-    """Add what is damaged to `damages`; without such a list it is a `DamagedResult`."""
+    damaged += more
     if damaged and damages is None:
         raise DamagedResult("\n".join(damaged))
     if damages is not None:
         damages += damaged
+    return found
 
 
 def _impossible(record: Record) -> str:

@@ -24,7 +24,8 @@ from shortflow.lazy import msgspec
 
 Found = TypeVar("Found")
 
-_PARTIAL = ".partial@"
+PARTIAL = ".partial@"
+"""Beginning of hidden names of what is being written."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -42,7 +43,7 @@ def new_directory(target: Path) -> Iterator[Path]:
     """
     with _naming(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _hidden(target.parent, Path.mkdir) as partial:
+        with hidden(target.parent) as partial:
             yield partial
             for path in partial.iterdir():
                 _flush(path)
@@ -113,7 +114,7 @@ def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Ite
         place = beside or target.parent
         place.mkdir(parents=True, exist_ok=True)
         sweep(place)
-        with _hidden(place, Path.touch) as partial:
+        with hidden(place, Path.touch) as partial:
             yield partial
             _flush(partial)
             partial.replace(target)
@@ -132,11 +133,6 @@ def _read_by_somebody(pipe: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def hidden_directory(parent: Path) -> contextlib.AbstractContextManager[Path]:
-    """A hidden directory that is removed after the block."""
-    return _hidden(parent, Path.mkdir)
 
 
 def write_text(path: Path, text: str, kind: Kind) -> None:
@@ -169,7 +165,7 @@ def check_seal(document: bytes) -> None:
 
 def sweep(directory: Path) -> None:
     """Remove what processes that are gone were writing in a directory."""
-    for path in directory.glob(f"{_PARTIAL}*"):
+    for path in directory.glob(f"{PARTIAL}*"):
         with contextlib.suppress(OSError), _opened(path) as handle:
             if _lock(handle, fcntl.LOCK_NB):
                 _remove(path)
@@ -192,14 +188,9 @@ def has_writer(path: Path) -> bool:
         return False
 
 
-def is_hidden(path: Path) -> bool:
-    """True for names of files that are still being written."""
-    return path.name.startswith(_PARTIAL)
-
-
 @contextlib.contextmanager
-def _hidden(parent: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """A hidden path under its lock. Removed at the end."""
+def hidden(parent: Path, make: Callable[[Path], None] = Path.mkdir) -> Iterator[Path]:
+    """A hidden directory, or what `make` makes, under its lock. Removed at the end."""
     partial, handle = _claim(parent, make)
     try:
         yield partial
@@ -210,7 +201,7 @@ def _hidden(parent: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 def _claim(parent: Path, make: Callable[[Path], None], flags: int = _READ) -> tuple[Path, int]:
     while True:
-        partial = parent / f"{_PARTIAL}{secrets.token_hex(8)}"
+        partial = parent / f"{PARTIAL}{secrets.token_hex(8)}"
         make(partial)
         with contextlib.suppress(FileNotFoundError):
             handle = os.open(partial, flags)

@@ -1,6 +1,6 @@
 """Runs as one tidy table: a row per run, a column per varying setting and per metric."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
@@ -17,17 +17,15 @@ from shortflow.transport import SOURCE
 _PARAMETER = "parameters."
 UNSET = "not set"
 """Placeholder for a key that a run does not have."""
-_HEAD = {
-    "run": pl.String(),
-    "scenario": pl.String(),
-    "scheme": pl.String(),
-    "seed": pl.UInt64(),
-    "digest": pl.String(),
-    "build": pl.String(),
-    "source": pl.String(),
-    "finished_at": pl.String(),
-    "superseded": pl.Boolean(),
-    "error": pl.String(),
+_HEAD: dict[str, Callable[[Result], str | int | None]] = {
+    "run": lambda run: run.key[:KEY_LENGTH],
+    "scenario": lambda run: run.provenance["scenario"],
+    "scheme": lambda run: run.scheme,
+    "seed": lambda run: run.seed,
+    "digest": lambda run: run.digest or None,
+    "build": lambda run: run.provenance["build"],
+    "source": lambda run: _value(run.provenance, SOURCE),
+    "finished_at": lambda run: run.provenance["finished_at"],
 }
 
 
@@ -44,17 +42,19 @@ def runs_frame(
     """
     runs = [*current, *superseded, *failed]
     metrics = list(telling(row for run in runs for row in run.rows))
-    settings = _settings([run.provenance for run in (*current, *failed)], {*_HEAD, *metrics, "lower_bounds"})
+    taken = {*_HEAD, "superseded", "error", *metrics, "lower_bounds"}
+    settings = _settings([run.provenance for run in (*current, *failed)], taken)
     old = {id(run) for run in superseded}
-    heads = [_head(run, id(run) in old) for run in runs]
+    bounds = [sorted(run.lower_bounds.intersection(metrics)) for run in runs]
+    types = {"seed": pl.UInt64}
     return pl.DataFrame(
         [
-            *(pl.Series(name, [head[name] for head in heads], dtype) for name, dtype in _HEAD.items()),
+            *(pl.Series(name, [*map(of, runs)], types.get(name, pl.String)) for name, of in _HEAD.items()),
+            pl.Series("superseded", [id(run) in old for run in runs], pl.Boolean),
+            pl.Series("error", [run.error_text or None for run in runs], pl.String),
             *(_setting_column(name, key, runs) for name, key in settings.items()),
             *(pl.Series(name, [run.metrics.get(name) for run in runs], pl.Float64) for name in metrics),
-            pl.Series(
-                "lower_bounds", [sorted(run.lower_bounds.intersection(metrics)) for run in runs], pl.List(pl.String)
-            ),
+            pl.Series("lower_bounds", bounds, pl.List(pl.String)),
         ]
     )
 
@@ -92,7 +92,7 @@ def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
     known = {id(each): each for each in settings}.values()  # runs of a log share settings objects
     values = [{one["key"]: one["value"] for one in each if one["key"] not in ("title", SOURCE)} for each in known]
     every = dict.fromkeys(key for each in values for key in each)
-    chosen = {one["key"] for each in known for one in each if not _follows(one)}
+    chosen = {one["key"] for each in known for one in each if not one["source"].startswith(("default", "parameter"))}
     differing = [key for key in every if len({each.get(key) for each in values}) > 1]
     leading = [key for key in differing if key in chosen and all(key in each for each in values)]
     found: list[str] = []
@@ -104,30 +104,9 @@ def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
     return [key for key in every if key in found]
 
 
-def _follows(setting: Setting) -> bool:
-    """True if a value follows from other values."""
-    return setting["source"] == "default" or setting["source"].startswith("parameter")
-
-
 def short_name(key: str) -> str:
     """Short name of a key: a parameter without its prefix."""
     return key.removeprefix(_PARAMETER)
-
-
-def _head(run: Result, superseded: bool) -> dict[str, object]:
-    origin = run.provenance
-    return {
-        "run": run.key[:KEY_LENGTH],
-        "scenario": origin["scenario"],
-        "scheme": run.scheme,
-        "seed": run.seed,
-        "digest": run.digest or None,
-        "build": origin["build"],
-        "source": _value(origin, SOURCE),
-        "finished_at": origin["finished_at"],
-        "superseded": superseded,
-        "error": run.error_text or None,
-    }
 
 
 def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
@@ -142,11 +121,12 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
 
 def _setting_column(name: str, key: str, runs: Sequence[Result]) -> pl.Series:
     texts = [_value(run.provenance, key) for run in runs]
-    numbers = in_base_unit([text for text in texts if text is not None])
+    known = [text for text in texts if text is not None]
+    numbers = in_base_unit(known)
     if numbers is None:
         return pl.Series(name, texts, pl.String)
-    rest = iter(numbers)
-    return pl.Series(name, [None if text is None else next(rest) for text in texts], pl.Float64)
+    number = dict(zip(known, numbers, strict=True))
+    return pl.Series(name, [number.get(text or "") for text in texts], pl.Float64)
 
 
 def _value(origin: Provenance, key: str) -> str | None:

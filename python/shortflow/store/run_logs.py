@@ -11,6 +11,7 @@ Claims are hints: a lost claim costs a run twice, never an answer.
 import contextlib
 import hashlib
 import math
+import operator
 import os
 import secrets
 import socket
@@ -97,11 +98,8 @@ class Kept:
     @property
     def results(self) -> list[Result]:
         """All of them, in an order that is the same however many runs were done at a time."""
-        return sorted(self.by_key.values(), key=lambda result: _rank(result.provenance))
-
-
-def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
-    return origin["scenario"], origin["scheme"], origin["seed"], origin["key"], origin["finished_at"]
+        rank = operator.itemgetter("scenario", "scheme", "seed", "key", "finished_at")
+        return sorted(self.by_key.values(), key=lambda result: rank(result.provenance))
 
 
 def place_in(store: Path, scenario: str, scheme: str, seed: int, key: str) -> Path:
@@ -127,13 +125,20 @@ class RunLog:
         """Appends a finished run. An `OSError` names the file, which is then unchanged."""
         if self._file is None:
             self._claim([], _RELEASED)  # logs of earlier versions have no claims
-        parts, line = self._split(result.provenance)
+        origin = result.provenance
+        scenario = _Part(scenario=msgspec.convert(origin, ScenarioOrigin))
+        scheme = _Part(scheme=msgspec.convert(origin, SchemeOrigin))
+        code = _Part(code=msgspec.convert(origin, CodeOrigin))
+        for part in (scenario, scheme, code):
+            part.id = hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16]
+        new = [part for part in (scenario, scheme, code) if part.id not in self._parts]
+        line = scenario.id, scheme.id, code.id, msgspec.convert(origin, RunOrigin)
         if result.error:
-            self._append(*parts, _Failed(*line, result.error_text))
+            self._append(*new, _Failed(*line, result.error_text))
         else:
             measured = msgspec.convert(result.record, Measured)
-            self._append(*parts, _Run(*line, measured, result.meta, result.record["tables"]))
-        self._parts.update(part.id for part in parts)
+            self._append(*new, _Run(*line, measured, result.meta, result.record["tables"]))
+        self._parts.update(part.id for part in new)
         self._has_runs = True
         self._claimed.discard(result.key)
 
@@ -171,18 +176,8 @@ class RunLog:
         self._append(_Claim(socket.gethostname(), os.getpid(), at, keys))
         return at
 
-    def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
-        """Parts of the provenance not yet in the log, and the fields of the run's line."""
-        scenario = _Part(scenario=msgspec.convert(origin, ScenarioOrigin))
-        scheme = _Part(scheme=msgspec.convert(origin, SchemeOrigin))
-        code = _Part(code=msgspec.convert(origin, CodeOrigin))
-        for part in (scenario, scheme, code):
-            part.id = hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16]
-        new = [part for part in (scenario, scheme, code) if part.id not in self._parts]
-        return new, (scenario.id, scheme.id, code.id, msgspec.convert(origin, RunOrigin))
-
     def _append(self, *lines: _Part | _Run | _Failed | _Claim) -> None:
-        data = b"".join(_checked(_ENCODER.encode(line)) for line in lines)
+        data = b"".join(b"%08x %b\n" % (zlib.crc32(text), text) for text in map(_ENCODER.encode, lines))
         file = self._open()
         try:
             written = 0
@@ -332,10 +327,6 @@ class _Log:
             return None
         tables = OnDisk(place, line.tables) if line.tables else {}
         return Result({"provenance": origin, **line.measured, "tables": line.tables, "meta": line.meta}, tables)
-
-
-def _checked(text: bytes) -> bytes:
-    return b"%08x %b\n" % (zlib.crc32(text), text)
 
 
 def _content(line: bytes) -> bytes:

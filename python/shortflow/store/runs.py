@@ -5,7 +5,6 @@ record beside the tables, as `run --out` does; their stores are read too.
 """
 
 import contextlib
-import io
 import logging
 import os
 from collections.abc import Container, Hashable, Iterable, Sequence
@@ -16,12 +15,12 @@ import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult, front_door
 from shortflow.metrics.catalogue import measuring_id
-from shortflow.result import Result
+from shortflow.result import Result, parquet
 from shortflow.results import Results, with_distances
 from shortflow.runs import Run
 from shortflow.store import directories
 from shortflow.store.directories import RECORD, OnDisk, loaded, measured_today, place_of
-from shortflow.store.files import Kind, is_hidden, sweep, write_bytes
+from shortflow.store.files import PARTIAL, Kind, sweep, write_bytes
 from shortflow.store.frames import runs_frame
 from shortflow.store.run_logs import RUN_LOGS, TABLES_IN, Kept, RunLog, RunLogs, place_in
 from shortflow.store.selection import Selection, check_one_code, decisive, sorted_pairs, supersede
@@ -43,7 +42,7 @@ class Store:
         self.runs = directory / TABLES_IN
         self.runs.mkdir(parents=True, exist_ok=True)
         sweep(self.runs)
-        self._log, self._logs, self._kept = RunLog(directory), RunLogs(directory), Kept()
+        self.log, self._logs, self._kept = RunLog(directory), RunLogs(directory), Kept()
         for path in self.runs.glob(f"*/{RECORD}"):
             with contextlib.suppress(DamagedResult):
                 self._kept.add(directories.in_directory(path.parent))
@@ -83,22 +82,18 @@ class Store:
 
     def look(self) -> None:
         """Reads runs appended by other processes. Readers of the store report damage."""
-        self._logs.more(self._kept, but=self._log.path)
+        self._logs.more(self._kept, but=self.log.path)
 
     def claim(self, run: Run) -> bool:
         """Claims a run, unless another process works on it. The earlier of two simultaneous claims counts."""
         if self._logs.is_claimed(run.key):
             return False
-        claimed_at = self._log.claim(run.key)
+        claimed_at = self.log.claim(run.key)
         self.look()
         if self._logs.is_claimed(run.key, before=claimed_at):
-            self._log.release(run.key)
+            self.log.release(run.key)
             return False
         return True
-
-    def renew_claims(self) -> None:
-        """Renews this process's claims before they are stale."""
-        self._log.renew()
 
     def keep(self, result: Result, *, tables: bool = True) -> Result:
         """Store what became of a run, at once: with its tables if it has any."""
@@ -112,12 +107,8 @@ class Store:
         self._add(done)
         return done
 
-    def flush(self) -> None:
-        """Makes appended runs durable; directories always are."""
-        self._log.flush()
-
     def _add(self, result: Result) -> None:
-        self._log.add(result)
+        self.log.add(result)
         self._kept.add(result)
         self._superseded.discard((result.key, bool(result.tables)))
 
@@ -142,13 +133,12 @@ def select_runs(directory: Path, only: Container[str] | None = None, damages: li
     damaged record is a `DamagedResult` or, beside runs that are whole, left out and named in `damages`.
     """
     damages = damages if only is None else []
-    found = [each for each in _found(directory, damages) if only is None or each.key in only]
-    selection = supersede(found)
-    if not selection.current and damages:
-        raise DamagedResult("\n".join(damages))
-    if not selection.current and selection.failed:
-        raise ConfigError(f"{directory}: every run failed; the first: {selection.failed[0].error_text}")
+    selection = supersede([each for each in _found(directory, damages) if only is None or each.key in only])
     if not selection.current:
+        if damages:
+            raise DamagedResult("\n".join(damages))
+        if selection.failed:
+            raise ConfigError(f"{directory}: every run failed; the first: {selection.failed[0].error_text}")
         raise ConfigError(f"{directory}: holds no results; create some with `shortflow compare … --out {directory}`")
     check_one_code(directory, selection)
     return selection
@@ -163,7 +153,7 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
         if RUN_LOGS in folders and not own.is_dir():
             stores.append(place)
         of_other = own.is_dir() and place.parent.name == TABLES_IN and place.parent != own
-        if RECORD in files and not of_other and not is_hidden(place):
+        if RECORD in files and not of_other and not place.name.startswith(PARTIAL):
             places.append(place)
     in_logs: list[Result] = []
     damaged = []
@@ -180,11 +170,8 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
                 pairs,
             )
     taken = {place_of(result) for result in in_logs if result.tables}
-    found = directories.read_each(
-        sorted(place for place in places if place not in taken), directories.in_directory, damages
-    )
-    directories.name_or_raise(damaged, damages)
-    return [*found, *in_logs]
+    left = sorted(place for place in places if place not in taken)
+    return [*directories.read_each(left, directories.in_directory, damages, damaged), *in_logs]
 
 
 @front_door
@@ -235,23 +222,19 @@ def save(results: Iterable[Result], directory: str | Path) -> Path:
     store = Store(Path(directory))
     for result in results:
         store.keep(result)
-    store.flush()
-    renew_table(store)
+    conclude(store)
     return store.directory
 
 
-def renew_table(store: Store) -> None:
-    """Updates a store's table of runs. Damage and mixed code are left to readers of the store."""
-    selection = supersede([today for result in store.results() if (today := _today(result))])
+def conclude(store: Store) -> None:
+    """Makes a store's runs durable, and updates its table. Damage and mixed code are left to readers of the store."""
+    store.log.flush()
+    today = []
+    for result in store.results():
+        with contextlib.suppress(DamagedResult):
+            today.append(measured_today(result))
+    selection = supersede([result for result in today if result.record["measured_by"] == measuring_id()])
     _renew(store.directory, runs_frame(current(selection), superseded(selection), selection.failed))
-
-
-def _today(result: Result) -> Result | None:
-    try:
-        found = measured_today(result)
-    except DamagedResult:
-        return None
-    return found if found.record["measured_by"] == measuring_id() else None
 
 
 def current(selection: Selection) -> list[Result]:
@@ -271,8 +254,6 @@ def superseded(selection: Selection) -> list[Result]:
 
 def _renew(directory: Path, table: pl.DataFrame) -> None:
     """Writes the file unless unchanged."""
-    buffer = io.BytesIO()
-    table.write_parquet(buffer)
-    path = directory / TABLE
-    if not path.is_file() or path.read_bytes() != buffer.getvalue():
-        write_bytes(path, buffer.getvalue(), Kind.RUNS)
+    path, data = directory / TABLE, parquet(table)
+    if not path.is_file() or path.read_bytes() != data:
+        write_bytes(path, data, Kind.RUNS)

@@ -38,14 +38,14 @@ def supersede(results: Sequence[Result]) -> Selection:
     """
     seen: set[Hashable] = set()
     newest = set()
-    identities = _Identities()
+    known: dict[int, tuple[Hashable, Hashable]] = {}
 
     def age(place: int) -> tuple[bool, str, str, int]:
         result = results[place]
         return not result.error, result.provenance["finished_at"], result.key, place
 
     for place in sorted(range(len(results)), key=age, reverse=True):
-        names = identities.of(results[place].provenance, "testbed" in results[place].meta)
+        names = _identities(results[place], known)
         if seen.isdisjoint(names):
             newest.add(place)
         seen |= names
@@ -67,7 +67,8 @@ def check_one_code(directory: Path, selection: Selection) -> None:
     origins = sorted((result.provenance for result in selection.current), key=lambda each: each["scenario"])
     for scenario, of_scenario in _grouped(origins, lambda each: each["scenario"]):
         builds = f"builds of Shortflow {' and '.join(sorted({origin['version'] for origin in of_scenario}))}"
-        _check_equal(f"{directory}: runs of {scenario} come from different {builds}", of_scenario, _build)
+        what = f"{directory}: runs of {scenario} come from different {builds}"
+        _check_equal(what, of_scenario, lambda each: each["build"])
         for scheme, of_scheme in _grouped(of_scenario, lambda each: each["scheme"]):
             what = f"{directory}: runs of {scenario} with {scheme} come from different sources of that law"
             _check_equal(what, of_scheme, _source)
@@ -101,30 +102,20 @@ def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
     return frozenset((each["key"], each["value"]) for each in settings if each["key"] not in ("title", SOURCE))
 
 
-class _Identities:
-    """Identities of runs across code versions; one match of two suffices.
+def _identities(result: Result, known: dict[int, tuple[Hashable, Hashable]]) -> set[Hashable]:
+    """Identities of a run across code versions; one match of two suffices.
 
     Either all values are equal, or all explicitly set values are, and only defaults differ, as they may between builds.
+    `known` has the values of settings objects, which runs of a log share.
     """
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Hashable, Hashable]] = {}
-
-    def of(self, origin: Provenance, on_testbed: bool) -> set[Hashable]:
-        scenario, scheme = (self._values(origin[of]) for of in ("scenario_settings", "scheme_settings"))
-        run = (origin["scenario"], origin["scheme"], origin["seed"], on_testbed)
-        return {(*run, which, scenario[which], scheme[which]) for which in (0, 1)}
-
-    def _values(self, settings: Sequence[Setting]) -> tuple[Hashable, Hashable]:
-        """All values, and explicitly set values. Cached, because runs of a log share settings objects."""
-        if id(settings) not in self._known:
+    origin = result.provenance
+    both = origin["scenario_settings"], origin["scheme_settings"]
+    for settings in both:
+        if id(settings) not in known:
             chosen = [setting for setting in settings if setting["source"] != "default"]
-            self._known[id(settings)] = decisive(settings), decisive(chosen)
-        return self._known[id(settings)]
-
-
-def _build(origin: Provenance) -> str:
-    return origin["build"]
+            known[id(settings)] = decisive(settings), decisive(chosen)
+    run = (origin["scenario"], origin["scheme"], origin["seed"], "testbed" in result.meta)
+    return {(*run, which, *(known[id(settings)][which] for settings in both)) for which in (0, 1)}
 
 
 def _source(origin: Provenance) -> str | None:
@@ -145,18 +136,14 @@ def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Prove
 
 def _named(origins: Sequence[Provenance]) -> str:
     """Runs by scheme, settings and seeds, in the command line's terms."""
-    groups = _grouped(origins, lambda each: (each["scheme"], _set(each)))
+    groups = _grouped(origins, lambda each: (each["scheme"], tuple(changed(each).items())))
     texts = [
-        f"{scheme}{settings}, {_numbers(sorted({origin['seed'] for origin in group}))}"
+        f"{scheme}{''.join(f' --set {key}={value}' for key, value in settings)}, "
+        f"{_numbers(sorted({origin['seed'] for origin in group}))}"
         for (scheme, settings), group in groups
     ]
     more = f"; and {len(texts) - 4} more" if len(texts) > 5 else ""
     return "; ".join(texts[:4] if more else texts) + more
-
-
-def _set(origin: Provenance) -> str:
-    """Changes of a run, as options."""
-    return "".join(f" --set {key}={value}" for key, value in changed(origin).items())
 
 
 def _numbers(seeds: Sequence[int]) -> str:
