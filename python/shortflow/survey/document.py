@@ -7,7 +7,7 @@ from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import SCHEMES
 from shortflow.survey.tables import cells_of, wins
-from shortflow.survey.winners import CRITERIA, DISTANCE, Cell
+from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion
 
 
 def document(found: Survey) -> dict[str, Any]:
@@ -24,17 +24,13 @@ def document(found: Survey) -> dict[str, Any]:
 
 
 def _view(view: View) -> dict[str, Any]:
-    counts = {
-        criterion.metric: {scheme: wins(cells_of(view, criterion), scheme) for scheme in SCHEMES}
-        for criterion in CRITERIA
-    }
+    def won(criterion: Criterion, scheme: str) -> dict[str, int]:
+        return dict(zip(("alone", "tied"), wins(cells_of(view, criterion), scheme), strict=True))
+
     return {
         "initial_alpha": view.alpha,
         "conclusions": words.conclusions(view),
-        "wins": {
-            metric: {scheme: {"alone": alone, "tied": tied} for scheme, (alone, tied) in of_schemes.items()}
-            for metric, of_schemes in counts.items()
-        },
+        "wins": {each.metric: {scheme: won(each, scheme) for scheme in SCHEMES} for each in CRITERIA},
         "places": [_place(view, place) for place in view.places],
     }
 

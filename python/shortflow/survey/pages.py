@@ -127,18 +127,18 @@ def _heat_map(view: View, what: _Shown) -> Chart:
     """
     cells = cells_of(view, what.won_by)
     percent = what.unit.startswith("%")
-    places = [f"{place.workload.name} {place.label}" for place in cells]
     rows = []
-    for place, cell in zip(cells, cells.values(), strict=True):
+    for place, cell in cells.items():
         found = _relative(view.places[place], cell, what, 100 if percent else 1)
-        name = f"{place.workload.name} {place.label}"
         for scheme in SCHEMES:
             value = found.get(scheme)
+            said = NOTHING if value is None else number(value) + f" {UNFINISHED}" * (scheme in cell.unfinished)
             rows.append(
-                {"x": name, "y": scheme, "value": value if percent or value is None else max(value, _LEAST)}
-                | {"said": _text(value, scheme, cell), "bold": value is not None and cell.wins(scheme)}
+                {"x": place.name, "y": scheme, "value": value if percent or value is None else max(value, _LEAST)}
+                | {"said": said, "bold": value is not None and cell.wins(scheme)}
             )
-    x, y = chart.words("x", "workload", places, axis={"labelAngle": -45}), chart.words("y", "scheme", SCHEMES)
+    x = chart.words("x", "workload", [place.name for place in cells], axis={"labelAngle": -45})
+    y = chart.words("y", "scheme", SCHEMES)
     colours = "blues" if what.criterion.most else "oranges"
     heading = f"{what.heading} ({what.unit}), {view.label}; {_BOLD}"
     panel = heat(rows, x, y, what.unit, log=not percent, scheme=colours)
@@ -150,15 +150,4 @@ def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dic
     means = {scheme: each.value for scheme in SCHEMES if (each := comparison.mean(scheme, what.criterion.metric))}
     exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
     reference = what.best(exact) if what.best and exact else 1.0
-    return {scheme: _as_shown(factor * value / reference) for scheme, value in means.items()}
-
-
-def _as_shown(value: float) -> float:
-    """Rounds as `number` shows it."""
-    return round(float(f"{value:.3g}"), 3)
-
-
-def _text(value: float | None, scheme: str, cell: Cell) -> str:
-    if value is None:
-        return NOTHING
-    return f"{number(value)} {UNFINISHED}" if scheme in cell.unfinished else number(value)
+    return {scheme: round(float(f"{factor * value / reference:.3g}"), 3) for scheme, value in means.items()}

@@ -11,22 +11,8 @@ from shortflow.papers.unspecified import INITIAL_ALPHA
 from shortflow.scenario import Settings
 
 SCHEMES = (
-    "tcp",
-    "tcp-ecn",
-    "cubic",
-    "red",
-    "dctcp",
-    "d2tcp",
-    "l2dct",
-    "xdctcp",
-    "atcp",
-    "atcp-dctcp",
-    "fast",
-    "pias",
-    "pecn",
-    "pecn-pmark",
-    "pecn-edf",
-    "pfabric",
+    *("tcp", "tcp-ecn", "cubic", "red", "dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "atcp-dctcp", "fast", "pias"),
+    *("pecn", "pecn-pmark", "pecn-edf", "pfabric"),
 )
 
 LEFT_OUT = {

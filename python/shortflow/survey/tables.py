@@ -30,7 +30,7 @@ def standings(found: Survey) -> Section:
             header = _header(criterion, view.label, f"(of {len(cells)})")
             columns.append(Column(header, ["{} + {}".format(*wins(cells, scheme)) for scheme in SCHEMES]))
     for view in found.views:
-        far = [_distances(view, scheme) for scheme in SCHEMES]
+        far = [[d for at in view.places.values() if (d := at.mean(scheme, DISTANCE.metric))] for scheme in SCHEMES]
         for name, summary in (("median", np.median), ("worst", np.max)):
             header = "\n".join([name, "over ideal", view.label])
             columns.append(Column(header, [_summary(summary, each) for each in far]))
@@ -98,13 +98,9 @@ def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion)
 
 
 def _mark(cell: Cell | None, scheme: str) -> list[str]:
-    if cell is None:
-        return []
-    if scheme in cell.unfinished:
+    if cell and scheme in cell.unfinished:
         return [UNFINISHED]
-    if not cell.wins(scheme):
-        return []
-    return [ALONE if cell.verdict is Verdict.ALONE else TIED]
+    return [ALONE if cell.verdict is Verdict.ALONE else TIED] if cell and cell.wins(scheme) else []
 
 
 def _header(criterion: Criterion, *below: str) -> str:
@@ -130,14 +126,7 @@ def _least_distance(view: View, place: Place) -> float | None:
     return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
 
-def _distances(view: View, scheme: str) -> list[Estimate]:
-    estimates = (comparison.mean(scheme, DISTANCE.metric) for comparison in view.places.values())
-    return [each for each in estimates if each]
-
-
 def _summary(summary: Callable[[list[float]], float], distances: Sequence[Estimate]) -> str:
     """Summary of distances; a lower bound if any distance is."""
-    if not distances:
-        return NOTHING
     bound = "≥ " if any(each.lower_bound for each in distances) else ""
-    return bound + number(float(summary([each.value for each in distances])))
+    return bound + number(float(summary([each.value for each in distances]))) if distances else NOTHING

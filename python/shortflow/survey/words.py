@@ -1,9 +1,10 @@
 """Findings of the survey in sentences. All numbers and names come from its cells."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from shortflow.quantities import counted
 from shortflow.report.wording import number
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
@@ -65,14 +66,13 @@ def detectable(found: Survey) -> str:
 def _verdicts(where: str, cells: Cells) -> str:
     """Sole winners, ties and undecided cells of one criterion."""
     of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in Verdict}
-    parts = [
-        f"{where} ({_count(len(cells), 'cell', 'cells')}).",
-        f"Sole winners: {_alone(cells, of[Verdict.ALONE])}.",
-    ]
+    parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[Verdict.ALONE])}."]
     if ties := of[Verdict.TIE]:
         size = np.median([len(cells[place].best) for place in ties])
-        often = _most_often({scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES})
-        parts.append(f"Ties: {_count(len(ties), 'cell', 'cells')} of {size:g} schemes in the median, {often}.")
+        counts = {scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES}
+        most = max(counts.values())
+        often = f"most often with {', '.join(each for each, count in counts.items() if count == most)} ({most})"
+        parts.append(f"Ties: {counted(len(ties), 'cell')} of {size:g} schemes in the median, {often}.")
     if of[Verdict.ALIKE]:
         parts.append(f"All schemes are alike: {_names(of[Verdict.ALIKE])}.")
     parts.append(f"Undecided: {_names(of[Verdict.UNDECIDED]) or 'none'}.")
@@ -84,13 +84,7 @@ def _alone(cells: Cells, places: Sequence[Place]) -> str:
     for place in places:
         winners.setdefault(cells[place].best[0], []).append(place)
     ordered = sorted(winners.items(), key=lambda each: -len(each[1]))
-    alone = ", ".join(f"{scheme} in {len(of_scheme)} ({_names(of_scheme)})" for scheme, of_scheme in ordered)
-    return alone or "none"
-
-
-def _most_often(counts: Mapping[str, int]) -> str:
-    most = max(counts.values())
-    return f"most often with {', '.join(scheme for scheme, count in counts.items() if count == most)} ({most})"
+    return ", ".join(f"{scheme} in {len(won)} ({_names(won)})" for scheme, won in ordered) or "none"
 
 
 def _effect(criterion: Criterion, first: View, other: View) -> str:
@@ -108,10 +102,6 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
         f"as often at both: {kept or 'none'}. "
         f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
     )
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 def _capital(text: str) -> str:

@@ -48,8 +48,7 @@ class Workload:
 
     def scenario(self, level: Level, scale: Scale) -> Scenario:
         """Scenario at a level."""
-        tables = {"title": self.title, **self.tables(level, scale)}
-        return load_scenario(tables, directory=SHIPPED)
+        return load_scenario({"title": self.title, **self.tables(level, scale)}, directory=SHIPPED)
 
     @staticmethod
     def label(level: Level) -> str:
@@ -92,26 +91,13 @@ def _xdctcp(load: Level, scale: Scale) -> Tables:
 
 def _pecn(answers: Level, scale: Scale) -> Tables:
     rounds = _at(scale, quick=4, full=20)
+    incast = {"kind": "incast", "flows": answers, "from": "0-18", "to": 19, "at": "300ms", "jitter": "10us"}
+    incast |= {"repeat": rounds, "every": "300ms", "sizes": _uniform("2KB", "50KB")}
     return {
-        "duration": f"{300 * (rounds + 1)}ms",
-        "warmup": "100ms",
-        "drain": "10s",
-        "topology": PECN_TREE,
-        "switch": PECN_SWITCH,
-        "tcp": PECN_TCP,
+        **{"duration": f"{300 * (rounds + 1)}ms", "warmup": "100ms", "drain": "10s"},
+        **{"topology": PECN_TREE, "switch": PECN_SWITCH, "tcp": PECN_TCP},
         "traffic": [
-            {
-                "kind": "incast",
-                "flows": answers,
-                "from": "0-18",
-                "to": 19,
-                "sizes": {"kind": "uniform", "min": "2KB", "max": "50KB"},
-                "deadline": {"kind": "uniform", "min": "20ms", "max": "30ms"},
-                "at": "300ms",
-                "jitter": "10us",
-                "repeat": rounds,
-                "every": "300ms",
-            },
+            {**incast, "deadline": _uniform("20ms", "30ms")},
             {"kind": "long-lived", "flows": 2, "from": "17-18", "to": 19},
         ],
     }
@@ -169,7 +155,7 @@ class Published:
         quick = scale is Scale.QUICK
         share = self.quick_short_bytes if quick else self.short_bytes
         sizes = {"kind": "published", "name": self.name}
-        ends = {"kind": "poisson", "pattern": "all-to-all"}
+        ends, deadline = {"kind": "poisson", "pattern": "all-to-all"}, _uniform("500us", "1500us")
         short, long = {**sizes, "max": SHORT_UP_TO}, {**sizes, "min": SHORT_UP_TO}
         if quick:
             long["max"] = self.QUICK_MAX
@@ -181,13 +167,7 @@ class Published:
             "switch": {"buffer": "250pkt", "mark_above": "65pkt"},
             "tcp": {"rto_min": "10ms", "initial_window": 10},
             "traffic": [
-                {
-                    **ends,
-                    "class": "short",
-                    "sizes": short,
-                    "load": load * share,
-                    "deadline": {"kind": "uniform", "min": "500us", "max": "1500us"},
-                },
+                {**ends, "class": "short", "sizes": short, "load": load * share, "deadline": deadline},
                 {**ends, "class": "long", "sizes": long, "load": load * (1 - share)},
             ],
         }
@@ -201,6 +181,10 @@ def _fixed(value: str) -> Mapping[str, str]:
     return {"kind": "fixed", "value": value}
 
 
+def _uniform(low: str, high: str) -> Mapping[str, str]:
+    return {"kind": "uniform", "min": low, "max": high}
+
+
 PUBLISHED = (
     Published("websearch", 0.010226, 0.054756, quick="10ms", full="1s"),
     Published("datamining", 0.00044811, 0.032067, quick="6ms", full="1s"),
@@ -208,6 +192,7 @@ PUBLISHED = (
     Published("alibaba-storage", 0.24304, 0.24304, quick="4ms", full="100ms"),
 )
 
+_ENDS = "all to all on a 10 Gbps star of 8 hosts"
 _STAR = (
     "ours: 8 hosts on a switch of 10 Gbps, all to all, 80 us, 250-packet buffers, K = 65, initial window 10; short is "
     "up to 100 KB, with deadlines U[0.5, 1.5] ms; at the quick scale no flow is above 3 MB"
@@ -256,15 +241,6 @@ WORKLOADS = {
             (20, 50, 100),
             _fast,
         ),
-        *(
-            Workload(
-                each.name,
-                f"Flow sizes of {each.name}, all to all on a 10 Gbps star of 8 hosts",
-                _STAR,
-                LOADS,
-                each.tables,
-            )
-            for each in PUBLISHED
-        ),
+        *(Workload(each.name, f"Flow sizes of {each.name}, {_ENDS}", _STAR, LOADS, each.tables) for each in PUBLISHED),
     )
 }

@@ -164,22 +164,14 @@ def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Paramete
             if (each.key, end) in untried:
                 workload.runs(scheme, [1], {each.key: each.written(end)})  # raises the error of this end
                 raise ConfigError(f"--param {each.text}: {each.written(end)} is valid with no end of the other ranges")
-        if not _matters(workload, scheme, each):
+        alone = all(workload.accepts(scheme, end) for end in each.ends)
+        if alone and len({run.key for end in each.ends for run in workload.runs(scheme, [1], end)}) < 2:
             raise ConfigError(f"--param {each.key}: changes nothing, because {scheme} sets it")
 
 
 def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:
     """True if both ends (if accepted) give scenarios with different flows."""
-    ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
-    found = [here.runs(scheme, [1], end)[0] for end in ({}, *ends) if here.accepts(scheme, end)]
+    found = [here.runs(scheme, [1], end)[0] for end in ({}, *parameter.ends) if here.accepts(scheme, end)]
     resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]
     changed = {key for each in resolved for key, _ in each ^ resolved[0]}
     return bool(changed) and not keeps_flows(changed)
-
-
-def _matters(workload: Workload, scheme: str, parameter: Parameter) -> bool:
-    """True if runs with both ends differ, if both are accepted alone."""
-    ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
-    if not all(workload.accepts(scheme, end) for end in ends):
-        return True
-    return len({run.key for end in ends for run in workload.runs(scheme, [1], end)}) > 1

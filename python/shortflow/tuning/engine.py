@@ -46,7 +46,7 @@ def tune(
     fresh = range(question.seeds + 1, question.seeds + check_seeds + 1)
     of = _expected(tuning, trials, len(workloads) * check_seeds)
     for workload in workloads:  # on a seed that the check needs anyway
-        yield from _require_metrics(workload, _schemes(tuning.question, workload), fresh[0], of)
+        yield from _require_metrics(workload, question.schemes(workload.goal), fresh[0], of)
     tuning = yield from _search(directory, workloads[0], tuning, trials, of)
     if tuning.chosen:
         checks = []
@@ -57,19 +57,14 @@ def tune(
     return tuning
 
 
-def _measure(
-    goal: Goal, groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = True
-) -> Ask[list[Measurement]]:
-    """Results of each group of runs, in order; all run in parallel.
-
-    A failed run has no metrics. Without `keep_going`, or if the run was lost, it raises.
-    """
+def _results(groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = True) -> Ask[list[list[Result]]]:
+    """Results of each group of runs, in order; all run in parallel. A lost run, or without `keep_going` any, raises."""
     done = yield Wanted([run for group in groups for run in group], tables=False, keep_going=keep_going, of=of)
     for result in done:
         if result.error and not result.is_final:
             raise LostRun(f"a run was lost ({result.error_text}); the same command resumes")
     rest = iter(done)
-    return [_measurement(goal, [next(rest) for _ in group]) for group in groups]
+    return [[next(rest) for _ in group] for group in groups]
 
 
 def _require_metrics(workload: Workload, schemes: Sequence[str], seed: int, of: int) -> Ask[None]:
@@ -87,12 +82,12 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
     question = tuning.question
     batches = math.ceil(max(trials - len(tuning.trials), 0) / question.batch)
     checked = 1 if len(question.goal.objectives) == 1 else _CHECKED
-    references = len(question.references)
+    references = len(question.schemes(question.goal))
     return question.seeds * (references + batches * question.batch) + fresh_runs * (references + checked) + references
 
 
 def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
-    """Deciding metrics of some runs, by seed."""
+    """Deciding metrics of some runs, by seed. A failed run has none."""
     values = {metric: [run.metrics.get(metric) for run in runs] for metric in goal.metrics}
     # None without finite flows, and for failed runs.
     values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
@@ -105,32 +100,14 @@ def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
     return Measurement([run.seed for run in runs], values, bounds, [run.digest or None for run in runs], errors, stakes)
 
 
-def _joined(first: Measurement, second: Measurement) -> Measurement:
-    """Joins measurements with different seeds."""
-    return Measurement(
-        first.seeds + second.seeds,
-        {metric: values + second.values[metric] for metric, values in first.values.items()},
-        sorted({*first.lower_bounds, *second.lower_bounds}),
-        first.digests + second.digests,
-        {**first.errors, **second.errors},
-        {metric: max(stake, second.stakes[metric]) for metric, stake in first.stakes.items()},
-    )
-
-
-def _schemes(question: Question, workload: Workload) -> list[str]:
-    """Schemes beside the tuned one: untuned, baseline, those of constraints."""
-    return list(dict.fromkeys([question.scheme, question.baseline, *workload.goal.schemes]))
-
-
 def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: int) -> Ask[Tuning]:
     """Runs trials up to this number, in full batches. Each batch is kept when done."""
     question = tuning.question
-    names = question.references
-    groups = [here.runs(name, range(1, question.seeds + 1)) for name in names]
-    found = yield from _measure(here.goal, groups, of, keep_going=False)
-    tuning = replace(tuning, references=dict(zip(names, found, strict=True)))
-    proposals = Proposals(question.parameters, question.goal, question.batch)
-    proposals.replay(tuning.trials, [tuning.judge(trial) for trial in tuning.trials])
+    names = question.schemes(question.goal)
+    found = yield from _results([here.runs(name, range(1, question.seeds + 1)) for name in names], of, keep_going=False)
+    measured = [_measurement(here.goal, runs) for runs in found]
+    tuning = replace(tuning, references=dict(zip(names, measured, strict=True)))
+    proposals = Proposals(tuning)
     while len(tuning.trials) < trials:
         batch = len(tuning.trials) // question.batch
         proposed = proposals.batch(
@@ -148,33 +125,22 @@ def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: in
 
 
 def _batch(here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float]], of: int) -> Ask[list[Trial]]:
-    """Trials of a batch: first stage of seeds for all, the rest for those not hopeless."""
+    """Trials of a batch: a third of the seeds for all (with two objectives, all seeds), the rest if not hopeless."""
     question = tuning.question
     settings = [question.written(values) for values in proposed]
-    first, rest = _stages(question)
-    found = yield from _measure(here.goal, [here.runs(question.scheme, first, each) for each in settings], of)
-    begun = [
-        Trial(number, dict(values), setting, measured)
-        for number, (values, setting, measured) in enumerate(
-            zip(proposed, settings, found, strict=True), len(tuning.trials)
-        )
-    ]
-    going = [trial for trial in begun if rest and not _is_hopeless(tuning, trial)]
-    later = yield from _measure(here.goal, [here.runs(question.scheme, rest, trial.settings) for trial in going], of)
-    more = {trial.number: each for trial, each in zip(going, later, strict=True)}
-    return [
-        replace(trial, found=_joined(trial.found, more[trial.number]))
-        if trial.number in more
-        else replace(trial, given_up=bool(rest))
-        for trial in begun
-    ]
-
-
-def _stages(question: Question) -> tuple[range, range]:
-    """First and second stage of seeds; with two objectives all are in the first."""
     one = len(question.goal.objectives) == 1
-    first = math.ceil(question.seeds / 3) if one else question.seeds
-    return range(1, first + 1), range(first + 1, question.seeds + 1)
+    stage = math.ceil(question.seeds / 3) if one else question.seeds
+    first, rest = range(1, stage + 1), range(stage + 1, question.seeds + 1)
+    found = yield from _results([here.runs(question.scheme, first, each) for each in settings], of)
+    begun = [
+        Trial(len(tuning.trials) + place, dict(values), settings[place], _measurement(here.goal, found[place]))
+        for place, values in enumerate(proposed)
+    ]
+    going = [place for place, trial in enumerate(begun) if rest and not _is_hopeless(tuning, trial)]
+    later = yield from _results([here.runs(question.scheme, rest, settings[place]) for place in going], of)
+    for place, runs in zip(going, later, strict=True):
+        begun[place] = replace(begun[place], found=_measurement(here.goal, [*found[place], *runs]))
+    return [replace(trial, given_up=bool(rest) and place not in going) for place, trial in enumerate(begun)]
 
 
 def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
@@ -193,11 +159,11 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
 
 def _check(workload: Workload, tuning: Tuning, seeds: Sequence[int], of: int) -> Ask[Check]:
     """The best trials and the other schemes on fresh seeds."""
-    question, names = tuning.question, _schemes(tuning.question, workload)
+    question, names = tuning.question, tuning.question.schemes(workload.goal)
     trials = [tuning.trials[number] for number in _worth_checking(tuning)]
     groups = [workload.runs(name, seeds) for name in names]
     groups += [workload.runs(question.scheme, seeds, trial.settings) for trial in trials]
-    found = yield from _measure(workload.goal, groups, of)
+    found = [_measurement(workload.goal, runs) for runs in (yield from _results(groups, of))]
     return Check(
         scenario=workload.scenario.name,
         title=workload.scenario.title,

@@ -42,6 +42,11 @@ class Parameter(Range):
         return f"{self.key}={ends}{':log' if self.log else ''}"
 
     @property
+    def ends(self) -> list[dict[str, str]]:
+        """Both ends as settings."""
+        return [{self.key: self.written(end)} for end in (self.low, self.high)]
+
+    @property
     def count(self) -> float:
         """Number of values; ∞ without steps."""
         return math.inf if self.step is None else round((self.high - self.low) / self.step) + 1
@@ -52,10 +57,8 @@ class Parameter(Range):
 
     def drawn(self, dice: random.Random) -> float:
         """Draws a value uniformly, or log-uniformly on a logarithmic range."""
-        if self.log:
-            value = math.exp(dice.uniform(math.log(self.low), math.log(self.high)))
-        else:
-            value = dice.uniform(self.low, self.high)
+        low, high = (math.log(end) if self.log else end for end in (self.low, self.high))
+        value = math.exp(dice.uniform(low, high)) if self.log else dice.uniform(low, high)
         return value if self.step is None else self.at(round((value - self.low) / self.step))
 
     def written(self, value: float) -> str:
@@ -66,8 +69,7 @@ class Parameter(Range):
 
     def value(self, text: str) -> float | None:
         """Parses a setting into the parameter's unit; None if it is not one of the parameter's values."""
-        found = parse(text)
-        unit = parse(f"1{self.unit}")
+        found, unit = parse(text), parse(f"1{self.unit}")
         if not found or not unit or found.base != unit.base:
             return None
         number = rounded(found.number * found.factor / unit.factor)
@@ -232,8 +234,7 @@ class Goal:
             raise unknown_name("metric of the goal", unknown, self.metrics)
         objectives = [replace(each, metric=counterparts.get(each.metric, each.metric)) for each in self.objectives]
         constraints = [replace(each, metric=counterparts.get(each.metric, each.metric)) for each in self.constraints]
-        known = possible(classes)
-        lost = [each for each in constraints if each.metric not in known]
+        lost = [each for each in constraints if each.metric not in possible(classes)]
         goal = Goal(objectives, [each for each in constraints if each not in lost])
         goal.check(classes)
         return goal, lost
@@ -249,12 +250,9 @@ class Goal:
             if value is not None and limit is not None
         ]
         complete = len(known) == len(objectives) and len(violations) == len(pairs)
-        return Judgement(known if complete else None, [self._unfinished(found), *violations])
-
-    def _unfinished(self, found: Measurement) -> float:
-        """Share of unfinished flows; 1 if a deciding metric is a bound for another reason."""
-        share = found.mean(UNFINISHED) or 0.0
-        return share or float(any(metric in found.lower_bounds for metric in self.metrics))
+        # Share of unfinished flows; 1 if a deciding metric is a bound for another reason.
+        unfinished = found.mean(UNFINISHED) or float(any(metric in found.lower_bounds for metric in self.metrics))
+        return Judgement(known if complete else None, [unfinished, *violations])
 
 
 def dominates(goal: Goal, one: Sequence[float], other: Sequence[float]) -> bool:

@@ -32,10 +32,12 @@ def write_page(tuning: Tuning, path: Path) -> None:
 
 def document(tuning: Tuning) -> dict[str, Any]:
     """The tuning as plain data (docs/results.md)."""
-    chosen, found = tuning.chosen, importances(tuning)
-    objectives = [each.metric for each in tuning.question.goal.objectives]
+    chosen, found, goal = tuning.chosen, importances(tuning), tuning.question.goal
+    objectives = [each.metric for each in goal.objectives]
+    wanted = [{"metric": each.metric, "maximize": each.maximize} for each in goal.objectives]
+    in_words = {"objectives": wanted, "constraints": [each.text for each in goal.constraints]}
     return {
-        "question": {**msgspec.to_builtins(tuning.question), "goal": _goal(tuning)},
+        "question": {**msgspec.to_builtins(tuning.question), "goal": in_words},
         "verdict": sentence(tuning),
         "holds": holds(tuning).value,
         "chosen": {"trial": chosen.number, "settings": chosen.settings} if chosen else None,
@@ -45,14 +47,6 @@ def document(tuning: Tuning) -> dict[str, Any]:
         "trials": [_trial(tuning, trial) for trial in tuning.trials],
         "checks": [_check(tuning, check) for check in tuning.checks],
         "plots": finite([plot.document for plot in plots(tuning)]),
-    }
-
-
-def _goal(tuning: Tuning) -> dict[str, Any]:
-    goal = tuning.question.goal
-    return {
-        "objectives": [{"metric": each.metric, "maximize": each.maximize} for each in goal.objectives],
-        "constraints": [each.text for each in goal.constraints],
     }
 
 
@@ -70,18 +64,14 @@ def _trial(tuning: Tuning, trial: Trial) -> dict[str, Any]:
 
 
 def _check(tuning: Tuning, check: Check) -> dict[str, Any]:
-    judged = {number: verdict(tuning, check, number) for number in check.trials}
+    trials = {}
+    for number, found in check.trials.items():
+        judged = verdict(tuning, check, number)
+        trials[str(number)] = {"holds": judged.holds.value, "words": judged.words, **msgspec.to_builtins(found)}
     return {
         "scenario": check.scenario,
         "settings": check.settings,
         "left_out": check.left_out,
         "schemes": msgspec.to_builtins(check.schemes),
-        "trials": {
-            str(number): {
-                "holds": judged[number].holds.value,
-                "words": judged[number].words,
-                **msgspec.to_builtins(found),
-            }
-            for number, found in check.trials.items()
-        },
+        "trials": trials,
     }

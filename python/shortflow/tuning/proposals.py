@@ -11,11 +11,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
 
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.lazy import optuna
-from shortflow.tuning.goal import Goal, Judgement, Parameter
+from shortflow.tuning.goal import Judgement, Parameter
 from shortflow.tuning.record import Trial, Tuning
 
 _PATIENCE = 50
@@ -43,12 +42,18 @@ def require_optuna() -> None:
 class Proposals:
     """Proposes batches of trials from earlier results, each combination once."""
 
-    def __init__(self, parameters: Sequence[Parameter], goal: Goal, size: int) -> None:
-        """Starts without trials; `size` is the size of a batch."""
-        self._parameters, self._size = parameters, size
-        self._distributions = {each.key: _distribution(each) for each in parameters}
-        self._study = _study(goal)
-        self._tried: set[tuple[str, ...]] = set()
+    def __init__(self, tuning: Tuning) -> None:
+        """Begins with the results of the tuning's trials."""
+        question = tuning.question
+        self._parameters, self._size = question.parameters, question.batch
+        self._distributions = {each.key: _distribution(each) for each in question.parameters}
+        wanted = question.goal.objectives
+        with _quiet():
+            self.study = optuna.create_study(directions=["maximize" if of.maximize else "minimize" for of in wanted])
+            for trial in tuning.trials:
+                self.study.enqueue_trial(trial.values)
+                self._tell(self.study.ask(self._distributions), trial, tuning.judge(trial))
+        self._tried = {self._written(trial.values) for trial in tuning.trials}
 
     def batch(
         self, number: int, accepts: Callable[[Values], bool], first: Values | None = None
@@ -59,9 +64,10 @@ class Proposals:
         """
         self._asked: list[optuna.Trial] = []
         with _quiet():
-            self._study.sampler = _sampler(number, self._size)
+            # Random for the first batch, TPE for the others.
+            self.study.sampler = optuna.samplers.TPESampler(seed=number, n_startup_trials=self._size)
             if first is not None:
-                self._study.enqueue_trial(dict(first))
+                self.study.enqueue_trial(dict(first))
             refused = 0
             while len(self._asked) < self._size and refused < _PATIENCE:
                 refused = 0 if self._takes(accepts) else refused + 1
@@ -70,10 +76,10 @@ class Proposals:
 
     def _takes(self, accepts: Callable[[Values], bool]) -> bool:
         """Asks for a combination. Keeps it if new and accepted."""
-        trial = self._study.ask(self._distributions)
+        trial = self.study.ask(self._distributions)
         values = self._written(trial.params)
         if values in self._tried or not accepts(trial.params):
-            self._study.tell(trial, state=_state("FAIL"))
+            self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
             return False
         self._tried.add(values)
         self._asked.append(trial)
@@ -84,7 +90,7 @@ class Proposals:
         refused = 0
         draws = self._draws(random.Random(number))
         while len(self._asked) < self._size and (values := next(draws, None)):
-            self._study.enqueue_trial(values)
+            self.study.enqueue_trial(values)
             refused = 0 if self._takes(accepts) else refused + 1
             if refused == _MOST_REFUSED:
                 break
@@ -113,24 +119,25 @@ class Proposals:
         """Reports the results of the batch, in its order."""
         with _quiet():
             for asked, trial, judgement in zip(self._asked, trials, judgements, strict=True):
-                _tell(self._study, asked, trial, judgement)
+                self._tell(asked, trial, judgement)
 
-    def replay(self, trials: Sequence[Trial], judgements: Sequence[Judgement]) -> None:
-        """Reports the results of an earlier session."""
-        with _quiet():
-            _replay(self._study, self._distributions, trials, judgements)
-        self._tried.update(self._written(trial.values) for trial in trials)
+    def _tell(self, asked: "optuna.Trial", trial: Trial, judgement: Judgement) -> None:
+        for number, violation in enumerate(judgement.violations):
+            asked.set_constraint(str(number), violation)
+        asked.set_user_attr("settings", trial.settings)
+        if judgement.objectives is None:
+            self.study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        elif trial.given_up:
+            asked.report(judgement.objectives[0], step=len(trial.found.seeds))
+            self.study.tell(asked, state=optuna.trial.TrialState.PRUNED)
+        else:
+            self.study.tell(asked, judgement.objectives)
 
 
 def optuna_study(tuning: Tuning) -> "optuna.Study":
     """The trials as an Optuna study, for use with Optuna's own functions."""
     require_optuna()
-    question = tuning.question
-    study = _study(question.goal)
-    with _quiet():
-        distributions = {each.key: _distribution(each) for each in question.parameters}
-        _replay(study, distributions, tuning.trials, [tuning.judge(trial) for trial in tuning.trials])
-    return study
+    return Proposals(tuning).study
 
 
 def importances(tuning: Tuning) -> list[dict[str, float]]:
@@ -138,7 +145,6 @@ def importances(tuning: Tuning) -> list[dict[str, float]]:
 
     Empty if fewer than two trials have results.
     """
-    require_optuna()
     study = optuna_study(tuning)
     if len(study.get_trials(states=[optuna.trial.TrialState.COMPLETE])) < 2:
         return []
@@ -155,48 +161,10 @@ def importances(tuning: Tuning) -> list[dict[str, float]]:
         ]
 
 
-def _study(goal: Goal) -> "optuna.Study":
-    with _quiet():
-        return optuna.create_study(directions=["maximize" if each.maximize else "minimize" for each in goal.objectives])
-
-
-def _sampler(batch: int, size: int) -> "optuna.samplers.BaseSampler":
-    """Sampler of a batch: random for the first, TPE for the others."""
-    return optuna.samplers.TPESampler(seed=batch, n_startup_trials=size)
-
-
 def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistribution":
     if parameter.log and parameter.step:
         return optuna.distributions.IntDistribution(int(parameter.low), int(parameter.high), log=True)
     return optuna.distributions.FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
-
-
-def _replay(
-    study: "optuna.Study",
-    distributions: Mapping[str, "optuna.distributions.BaseDistribution"],
-    trials: Sequence[Trial],
-    judgements: Sequence[Judgement],
-) -> None:
-    for trial, judgement in zip(trials, judgements, strict=True):
-        study.enqueue_trial(trial.values)
-        _tell(study, study.ask(dict(distributions)), trial, judgement)
-
-
-def _tell(study: "optuna.Study", asked: "optuna.Trial", trial: Trial, judgement: Judgement) -> None:
-    for number, violation in enumerate(judgement.violations):
-        asked.set_constraint(str(number), violation)
-    asked.set_user_attr("settings", trial.settings)
-    if judgement.objectives is None:
-        study.tell(asked, state=_state("FAIL"))
-    elif trial.given_up:
-        asked.report(judgement.objectives[0], step=len(trial.found.seeds))
-        study.tell(asked, state=_state("PRUNED"))
-    else:
-        study.tell(asked, judgement.objectives)
-
-
-def _state(name: str) -> Any:
-    return optuna.trial.TrialState[name]
 
 
 @contextmanager

@@ -51,10 +51,9 @@ class Question:
     flow_keys: list[str] = field(default_factory=list)
     """Parameters that change the flows, such as a load."""
 
-    @property
-    def references(self) -> list[str]:
-        """Schemes measured on the trials' seeds, the untuned one first."""
-        return list(dict.fromkeys([self.scheme, self.baseline, *self.goal.schemes]))
+    def schemes(self, goal: Goal) -> list[str]:
+        """Schemes measured beside the trials for a goal, the untuned one first."""
+        return list(dict.fromkeys([self.scheme, self.baseline, *goal.schemes]))
 
     @property
     def untuned_values(self) -> dict[str, float] | None:
@@ -110,7 +109,7 @@ class Tuning(Shown):
 
     question: Question
     references: dict[str, Measurement] = field(default_factory=dict)
-    """Measurements of `Question.references`, untuned, on the trials' seeds."""
+    """Measurements of `Question.schemes`, untuned, on the trials' seeds."""
     trials: list[Trial] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     """On fresh seeds, and on a second workload unless disabled; empty until done."""
@@ -271,14 +270,10 @@ def resume(directory: Path, question: Question) -> Tuning:
     ]
     if differs:
         raise ConfigError(
-            f"--out {directory}: holds another tuning, with other {', '.join(map(_named, differs))}"
+            f"--out {directory}: holds another tuning, with other {', '.join(differs).replace('_', ' ')}"
             f"{_shown(found.question, question, differs)}; name another directory"
         )
     return found
-
-
-def _named(attribute: str) -> str:
-    return attribute.replace("_", " ")
 
 
 def _shown(before: Question, now: Question, differs: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Tables of a tuning: parameters, front, and comparison with other schemes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
@@ -36,15 +37,11 @@ def _parameters(tuning: Tuning) -> Section:
     for objective, shares in zip(question.goal.objectives, importances(tuning), strict=False):
         cells = [f"{100 * shares[key]:.0f} %" if key in shares else NOTHING for key in keys]
         columns.append(Column(f"importance for\n{objective.metric}", cells))
-    return Section(_counts(tuning), [Column("parameter", keys)], columns)
-
-
-def _counts(tuning: Tuning) -> str:
-    """The chosen trial, and counts of the others."""
     given_up = sum(trial.given_up for trial in tuning.trials)
     infeasible = len(tuning.trials) - given_up - len(tuning.feasible)
-    chosen = f"Trial {tuning.chosen.number}" if tuning.chosen else "None"
-    return f"{chosen} of {len(tuning.trials)} trials ({given_up} given up, {infeasible} infeasible)"
+    counts = f"{len(tuning.trials)} trials ({given_up} given up, {infeasible} infeasible)"
+    heading = f"{f'Trial {chosen.number}' if chosen else 'None'} of {counts}"
+    return Section(heading, [Column("parameter", keys)], columns)
 
 
 def _front(tuning: Tuning) -> Section:
@@ -54,8 +51,8 @@ def _front(tuning: Tuning) -> Section:
     trials = [tuning.trials[number] for number in tuning.front if number in numbers]
     names = [f"{trial.number}{' (chosen)' if trial is chosen else ''}" for trial in trials]
     columns = [Column(each.key, [trial.settings[each.key] for trial in trials]) for each in question.parameters]
-    metrics = _metrics(question.classes, [each.metric for each in question.goal.objectives])
-    columns += _estimates(metrics, [trial.found for trial in trials])
+    known = possible(question.classes)
+    columns += _estimates([known[of.metric] for of in question.goal.objectives], [trial.found for trial in trials])
     count = len(tuning.front)
     some = f"{len(trials)} of the {count}" if len(trials) < count else f"The {count}"
     return Section(f"{some} trials on the Pareto front, by the trials' seeds", [Column("trial", names)], columns)
@@ -65,28 +62,22 @@ def _check(tuning: Tuning, check: Check) -> Section:
     """Checked trials and other schemes on fresh seeds, with each objective's change from its reference."""
     question = tuning.question
     scheme = question.scheme
-    trials = {f"trial {number}, {_holds(tuning, check, number)}": found for number, found in check.trials.items()}
+    rows: dict[str, Measurement] = {}
+    for trial, found in check.trials.items():
+        is_untuned = tuning.is_untuned(tuning.trials[trial])
+        rows[f"trial {trial}, {'untuned' if is_untuned else verdict(tuning, check, trial).holds.value}"] = found
     others = {f"{'untuned ' if name == scheme else ''}{name}": found for name, found in check.schemes.items()}
-    rows = {**trials, **others}
+    rows |= others
     left = any(found.mean(UNFINISHED) for found in rows.values())
-    metrics = [metric for metric in check.goal.metrics if metric != UNFINISHED or left]
-    columns = _estimates(_metrics(check.classes, metrics), list(rows.values()))
+    known = possible(check.classes)
+    columns = _estimates([known[of] for of in check.goal.metrics if of != UNFINISHED or left], list(rows.values()))
     other = tuning.yardstick or scheme
     for each in check.goal.objectives:
         changes = [change(each.metric, found, check.schemes[other]) for found in rows.values()]
-        columns.append(Column(f"{each.metric}\nvs {other}\n(%)", [_changed(found) for found in changes]))
+        columns.append(Column(f"{each.metric}\nvs {other}\n(%)", [*map(_changed, changes)]))
     seeds = next(iter(check.schemes.values())).seeds
     heading = f"{check.scenario}, fresh seeds {seeds[0]} to {seeds[-1]}"
     return Section(heading, [Column("scheme", list(rows))], columns, apart=len(others))
-
-
-def _holds(tuning: Tuning, check: Check, number: int) -> str:
-    return "untuned" if tuning.is_untuned(tuning.trials[number]) else verdict(tuning, check, number).holds.value
-
-
-def _metrics(classes: Sequence[str], names: Sequence[str]) -> list[Metric]:
-    known = possible(classes)
-    return [known[name] for name in names]
 
 
 def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[Column]:
@@ -104,10 +95,8 @@ def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[C
 
 def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
     values = [value for value in row.values[metric.name] if value is not None]
-    if not values:
-        return None
-    found = estimate(values, metric.support)
-    return Estimate(found.value, found.ci95, found.n, lower_bound=metric.name in row.lower_bounds)
+    bound = metric.name in row.lower_bounds
+    return replace(estimate(values, metric.support), lower_bound=bound) if values else None
 
 
 def _changed(found: Change | None) -> str:

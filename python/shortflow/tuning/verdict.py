@@ -145,7 +145,10 @@ def sentence(tuning: Tuning) -> str:
     by_word = {each: [place for place, found in of_place.items() if found is each] for each in Holds}
     clauses = [_CLAUSES[each].format(" and on ".join(found)) for each, found in by_word.items() if found]
     words = f"{'; '.join([*clauses, *_price(tuning, chosen)])}.".replace("they", "the found parameters", 1)
-    return f"{words[0].upper()}{words[1:]}{_held_against(tuning)}{_of_flows(tuning)}"
+    keys = " and ".join(tuning.question.flow_keys)
+    verb = "change" if " and " in keys else "changes"
+    flows = keys and f" Trials differ in more than the scheme: {keys} {verb} the flows themselves."
+    return f"{words[0].upper()}{words[1:]}{_held_against(tuning)}{flows}"
 
 
 def _nothing_better(tuning: Tuning) -> str:
@@ -201,13 +204,6 @@ def _held_against(tuning: Tuning) -> str:
         return f" They are held against {tuning.yardstick}, as untuned {question.scheme} is infeasible."
     names = " and ".join(dict.fromkeys([f"untuned {question.scheme}", _named(tuning, question.baseline)]))
     return f" Only what makes a trial feasible is judged: there is no gain to tell, as {names} are infeasible too."
-
-
-def _of_flows(tuning: Tuning) -> str:
-    keys = tuning.question.flow_keys
-    change = "change" if len(keys) > 1 else "changes"
-    told = f" Trials differ in more than the scheme: {' and '.join(keys)} {change} the flows themselves."
-    return told if keys else ""
 
 
 def _named(tuning: Tuning, scheme: str) -> str:
@@ -267,7 +263,9 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
             name: change(here.metric, ours, check.schemes[name])
             for name in dict.fromkeys([question.scheme, question.baseline])
         }
-        words = f"{here.metric} is {' and '.join(_compared(found[name], unit, _named(tuning, name)) for name in found)}"
+        named = {_named(tuning, name): each for name, each in found.items()}
+        beside = (each.beside(unit, name) if each else f"not comparable with {name}" for name, each in named.items())
+        words = f"{here.metric} is {' and '.join(beside)}"
         if before and here.gain(before.estimate.value) < 0:
             words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
         if tuning.yardstick is None:
@@ -285,10 +283,6 @@ def _few_events(tuning: Tuning, check: Check, number: int) -> str:
         if found and found.relative and found.estimate.few_events:
             return few_events_of(found.estimate, f"{objective.metric} beside {_named(tuning, name)}")
     return ""
-
-
-def _compared(found: Change | None, unit: str, name: str) -> str:
-    return found.beside(unit, name) if found else f"not comparable with {name}"
 
 
 def _is_as_promised(objective: Objective, before: Change | None, found: Change | None) -> Holds:
