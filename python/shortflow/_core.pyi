@@ -182,10 +182,5 @@ class Floor:
 
 def cores(scenario: Scenario, scheme: Scheme, most: int, capture: bool) -> tuple[int, str | None]: ...
 def run(
-    scenario: Scenario,
-    scheme: Scheme,
-    seed: int,
-    control: Control,
-    capture: Capture | None = None,
-    cores: int = 1,
+    scenario: Scenario, scheme: Scheme, seed: int, control: Control, capture: Capture | None = None, cores: int = 1
 ) -> Result: ...

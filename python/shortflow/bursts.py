@@ -67,29 +67,20 @@ def find_burst(result: Result) -> Burst | None:
     return Burst(group["destination"][0], begin, end, sorted(slowest["id"].to_list()), count)
 
 
-def trace_burst(run: Run, result: Result) -> "pl.DataFrame | None":
-    """Packet events of a run's largest burst, from a second run that ends after the burst.
-
-    Rows as in a packet trace (docs/results.md). None for a run without bursts or without packets.
-    """
-    if (followed := _followed(run, result)) is None:
-        return None
-    capture, happened = followed
-    with contextlib.suppress(Cancelled):
-        run_one(run, capture=capture)
-    return happened()
-
-
 def with_burst(result: Result) -> Result | None:
-    """A result with the packets of its largest burst, traced now unless present.
+    """A result with the packets of its largest burst, unless present from a second run that ends after the burst.
 
-    None without bursts, and for a result read from disk without a trace.
+    Rows as in a packet trace (docs/results.md). None without bursts or packets, and for a result read from disk without
+    a trace.
     """
     if "burst" in result.tables:
         return result
-    if result.run is None or (table := trace_burst(result.run, result)) is None:
+    if result.run is None or (followed := _followed(result.run, result)) is None:
         return None
-    return replace(result, tables={**result.tables, "burst": table})
+    capture, happened = followed
+    with contextlib.suppress(Cancelled):
+        run_one(result.run, capture=capture)
+    return replace(result, tables={**result.tables, "burst": happened()})
 
 
 def keep_bursts(kept: Iterable[Result], jobs: Jobs = None, progress: Progress | None = None) -> None:

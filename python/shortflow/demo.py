@@ -33,10 +33,7 @@ class Part:
 
 
 SEEDS = 5
-PARTS = (
-    Part("websearch-star", (0.3,), "650ms"),
-    Part("l2dct-benchmark", (0.3, 0.4, 0.5, 0.6, 0.7, 0.8), "2s"),
-)
+PARTS = (Part("websearch-star", (0.3,), "650ms"), Part("l2dct-benchmark", (0.3, 0.4, 0.5, 0.6, 0.7, 0.8), "2s"))
 
 
 def main() -> None:

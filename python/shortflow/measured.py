@@ -16,9 +16,7 @@ import polars as pl
 from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.lazy import pd
-from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, Metric, Row
-from shortflow.metrics.data import RunData
-from shortflow.records import Meta
+from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, measure
 from shortflow.result import Result, as_measured
 from shortflow.store.columns import TABLES
 
@@ -31,6 +29,9 @@ _EXPECTED = {
     "fct_s": "a time above zero in seconds",
 }
 """Required columns and their expected values."""
+_OF_TIMES = {FLOWS_DONE, MEAN_FCT, *FCT.values(), SLOWDOWN, *SLOWDOWNS.values(), *OF_BIN.statistics}
+_OF_TIMES |= {each for each in OF_SIZE.statistics if each.unit != "bps"}
+"""Statistics of completion times."""
 _SAME = 1e-3
 """Ideal FCTs of one size that differ by more than this share come from different paths."""
 
@@ -69,26 +70,16 @@ class Measured:
     def result(self) -> Result:
         """The completion times as a `Result`."""
         end_s = float((self.flows["start_s"] + self.flows["fct_s"]).to_numpy().max(initial=0.0))
-        run = RunData({"flows": _as_table(self.flows)}, _meta(end_s))
-        rows = []
-        for name, group in run.classes.items():
-            known = self.flows.filter(pl.col("class") == name)["slowdown"].null_count() == 0
-            statistics = [FLOWS_DONE, MEAN_FCT, *FCT.values(), *([SLOWDOWN, *SLOWDOWNS.values()] if known else [])]
-            rows += [(Metric(each, name), each.function(group)) for each in statistics]
-            rows += [
-                (Metric(each, name, of), each.function(flows))
-                for of, flows in group.bins.items()
-                for each in OF_BIN.statistics
-            ]
-        known = self.flows["slowdown"].null_count() == 0
-        rows += [
-            (Metric(each, size_bin=of), each.function(flows))
-            for of, flows in run.sizes.items()
-            for each in OF_SIZE.statistics
-            if each.unit != "bps" and (known or each.unit != "x")
+        meta: Any = {"warmup_s": 0.0, "duration_s": end_s, "end_s": end_s, "drops": []}
+        tables = {name: pl.DataFrame(schema=columns) for name, columns in TABLES.items()}
+        unknown = {None, *self.flows.filter(pl.col("slowdown").is_null())["class"]}
+        rows = [
+            row
+            for row in measure({**tables, "flows": _as_table(self.flows)}, meta)
+            if row.metric.statistic in _OF_TIMES
+            and (row.metric.unit != "x" or len(unknown) == 1 or row.metric.flow_class not in unknown)
         ]
-        known_rows = [Row(metric, value) for metric, value in rows if value is not None]
-        return Result({"provenance": _ORIGIN, **as_measured(known_rows), "tables": {}, "meta": _meta(end_s)})
+        return Result({"provenance": _ORIGIN, **as_measured(rows), "tables": {}, "meta": meta})
 
     @property
     def finished(self) -> pl.DataFrame:
@@ -122,8 +113,26 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
     row, and what was expected.
     """
     name, table = _table(source)
-    where = "line" if name.lower().endswith(".csv") else "row"
-    first = 2 if where == "line" else 1
+
+    def check(given: pl.Series, right: pl.Series, expected: str) -> None:
+        wrong = (~right.fill_null(False)).arg_true()
+        if len(wrong):
+            at = int(wrong[0])
+            row = f"line {at + 2}" if name.lower().endswith(".csv") else f"row {at + 1}"
+            found = "is empty" if given[at] is None else f"{given[at]!r}".replace("'", '"')
+            raise ConfigError(f"{name}: {row}, column {given.name}: {found}; expected {expected}")
+
+    def numbers(given: pl.Series) -> pl.Series:
+        wanted = _EXPECTED[given.name]
+        if given.dtype != pl.String and not given.dtype.is_numeric():
+            raise ConfigError(f"{name}: column {given.name}: is of type {given.dtype}; expected {wanted}")
+        found = given.cast(pl.Float64, strict=False)
+        right = found.is_finite() & (found >= 0 if given.name == "start_s" else found > 0)
+        if given.name == "size_bytes":
+            right &= (found == found.floor()) & (found < 2**53)
+        check(given, right, wanted)
+        return found
+
     known = [*_EXPECTED, "class"]
     expected = f"expected {', '.join(_EXPECTED)} and optionally class"
     for column in _EXPECTED:
@@ -134,15 +143,17 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
             raise ConfigError(f"{name}: column {number}: unknown{did_you_mean(column, known)}; {expected}")
     if table.is_empty():
         raise ConfigError(f"{name}: has no rows")
-    numbers = {column: _numbers(name, table[column], where, first) for column in _EXPECTED}
-    flows = pl.DataFrame(
-        {
-            "class": _classes(name, table, classes, where, first),
-            "size_bytes": numbers["size_bytes"].cast(pl.UInt64),
-            "start_s": numbers["start_s"],
-            "fct_s": numbers["fct_s"],
-        }
-    )
+    found = {column: numbers(table[column]) for column in _EXPECTED}
+    if "class" in table.columns:
+        of = table["class"].cast(pl.String)
+        check(of, of.is_in(list(classes)), f"a class of the scenario: {', '.join(classes)}")
+    else:
+        usual = _USUAL_CLASS if _USUAL_CLASS in classes else classes[0]
+        if usual != _USUAL_CLASS and len(classes) > 1:
+            raise ConfigError(f"{name}: has no column class; expected one of {', '.join(classes)} for each flow")
+        of = pl.Series("class", [usual] * table.height, pl.String)
+    sizes = found["size_bytes"].cast(pl.UInt64)
+    flows = pl.DataFrame({"class": of, "size_bytes": sizes, "start_s": found["start_s"], "fct_s": found["fct_s"]})
     nothing = pl.lit(None, pl.Float64)
     return Measured(name, flows.with_columns(ideal_fct_s=nothing, slowdown=nothing))
 
@@ -170,39 +181,6 @@ def _table(source: Source) -> tuple[str, pl.DataFrame]:
         ) from None
 
 
-def _numbers(name: str, given: pl.Series, where: str, first: int) -> pl.Series:
-    """A column as numbers. A `ConfigError` names the first bad row."""
-    expected = _EXPECTED[given.name]
-    if given.dtype != pl.String and not given.dtype.is_numeric():
-        raise ConfigError(f"{name}: column {given.name}: is of type {given.dtype}; expected {expected}")
-    found = given.cast(pl.Float64, strict=False)
-    right = found.is_finite() & (found >= 0 if given.name == "start_s" else found > 0)
-    if given.name == "size_bytes":
-        right &= (found == found.floor()) & (found < 2**53)
-    _check(name, given, right, expected, where, first)
-    return found
-
-
-def _classes(name: str, table: pl.DataFrame, classes: Sequence[str], where: str, first: int) -> pl.Series:
-    if "class" not in table.columns:
-        usual = _USUAL_CLASS if _USUAL_CLASS in classes else classes[0]
-        if usual != _USUAL_CLASS and len(classes) > 1:
-            raise ConfigError(f"{name}: has no column class; expected one of {', '.join(classes)} for each flow")
-        return pl.Series("class", [usual] * table.height, pl.String)
-    given = table["class"].cast(pl.String)
-    _check(name, given, given.is_in(list(classes)), f"a class of the scenario: {', '.join(classes)}", where, first)
-    return given
-
-
-def _check(name: str, given: pl.Series, right: pl.Series, expected: str, where: str, first: int) -> None:
-    wrong = (~right.fill_null(False)).arg_true()
-    if len(wrong):
-        at = int(wrong[0])
-        value = given[at]
-        found = "is empty" if value is None else f"{value!r}".replace("'", '"')
-        raise ConfigError(f"{name}: {where} {at + first}, column {given.name}: {found}; expected {expected}")
-
-
 def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
     """The flows with the columns of a run's flow table; unknown values are null, unknown counts 0."""
     counts = ("acked_bytes", "delivered_bytes", "measured_retransmits", "measured_timeouts", "retransmits", "timeouts")
@@ -216,10 +194,3 @@ def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
             for name, kind in TABLES["flows"].items()
         ]
     )
-
-
-def _meta(end_s: float) -> Meta:
-    """Run metadata for metrics of completion times: all flows are measured."""
-    account: Any = {"warmup_s": 0.0, "duration_s": end_s, "end_s": end_s}
-    meta: Meta = account
-    return meta

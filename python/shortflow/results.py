@@ -23,6 +23,7 @@ from shortflow.shown import Shown
 
 SHORTEST = "ideal-srpt"
 """Ideal scheduler with the lowest mean FCT."""
+_UNFINISHED = catalogue.UNFINISHED_OF_ALL.pattern
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -331,25 +332,20 @@ class Results(Shown):
                 "runs": len(self.results) + len(self.failed),
                 "failed": self.failures,
             }
-        found |= {"seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": self.scheme_tables()}
+        found |= {"seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": self._scheme_tables(self.schemes)}
         if self.measured_s:
             found["measured_s"] = list(self.measured_s)
         if self.ideal:
-            found["ideal"] = self.scheme_tables(self.ideal_names)
-        if self.measured:
-            own = self.measured.result.scheme
-            here = self.scheme_tables([own])[own]["metrics"]
-            found["measured"] = {"file": self.measured.name, "flows": self.measured.flows.height, "metrics": here}
+            found["ideal"] = self._scheme_tables(self.ideal_names)
+        if own := self.measured:
+            here = self._scheme_tables([own.result.scheme])[own.result.scheme]["metrics"]
+            found["measured"] = {"file": own.name, "flows": own.flows.height, "metrics": here}
         if len(self.schemes) > 1:
             found["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
                 for scheme in self.schemes
             }
         return found
-
-    def scheme_tables(self, schemes: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
-        """Estimates of each scheme as plain data, without differences."""
-        return {scheme: self._scheme_table(scheme) for scheme in (self.schemes if schemes is None else schemes)}
 
     @functools.cached_property
     def flows(self) -> "pl.DataFrame":
@@ -442,26 +438,24 @@ class Results(Shown):
         return any(metric in run.lower_bounds for run in self._of(scheme))
 
     def _point_table(self) -> dict[str, Any]:
-        table = {
-            "at": dict(self.at),
-            "seeds": self.seeds,
-            "runs_digest": self.runs_digest,
-            "schemes": self.scheme_tables(),
-        }
+        schemes = self._scheme_tables(self.schemes)
+        table = {"at": dict(self.at), "seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": schemes}
         return table if self.met is None else {**table, "until_ci_met": self.met}
 
-    def _scheme_table(self, scheme: str) -> dict[str, Any]:
-        estimates = {metric: self.mean(scheme, metric) for metric in self.metric_names}
-        unfinished = self.mean(scheme, catalogue.UNFINISHED_OF_ALL.pattern)
+    def _scheme_tables(self, schemes: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Estimates of each scheme as plain data, without differences."""
         return {
-            "metrics": {metric: mean_table(each) for metric, each in estimates.items() if each is not None},
-            "unfinished_share": unfinished.value if unfinished else None,
-            "digests": {str(run.seed): run.digest for run in self._of(scheme)},
+            scheme: {
+                "metrics": {name: mean_table(of) for name in self.metric_names if (of := self.mean(scheme, name))},
+                "unfinished_share": left.value if (left := self.mean(scheme, _UNFINISHED)) else None,
+                "digests": {str(run.seed): run.digest for run in self._of(scheme)},
+            }
+            for scheme in schemes
         }
 
     def _difference_tables(self, scheme: str, baseline: str) -> dict[str, dict[str, Any]]:
-        differences = {metric: self.relation(scheme, baseline, metric) for metric in self.metric_names}
-        return {metric: _difference_table(each) for metric, each in differences.items() if each is not None}
+        found = ((name, self.relation(scheme, baseline, name)) for name in self.metric_names)
+        return {name: _difference_table(each) for name, each in found if each}
 
 
 def with_distances(runs: Sequence[Result]) -> list[Result]:
@@ -478,26 +472,16 @@ def with_distances(runs: Sequence[Result]) -> list[Result]:
     return [far(run) for run in runs]
 
 
-def mean_table(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as plain data. `ci95` is null for a single seed; for a lower bound it is the bound's interval."""
-    table: dict[str, Any] = {"mean": estimate.value, "ci95": _plain(estimate), "n": estimate.n}
-    if estimate.lower_bound:
-        table["lower_bound"] = True
-    return table
+def mean_table(estimate: Estimate, name: str = "mean") -> dict[str, Any]:
+    """An estimate as plain data. `ci95` is null for a single seed; for a bound it is the bound's interval."""
+    bounds = {each: True for each in ("lower_bound", "upper_bound") if getattr(estimate, each)}
+    ci95 = None if estimate.ci95 is None else list(estimate.ci95)
+    return {name: estimate.value, "ci95": ci95, "n": estimate.n, **bounds}
 
 
 def _difference_table(difference: Estimate) -> dict[str, Any]:
     if not difference.has_sign:
         return {"relative": None, "ci95": None, "n": difference.n}
-    table: dict[str, Any] = {"relative": difference.value, "ci95": _plain(difference), "n": difference.n}
-    if difference.lower_bound:
-        table["lower_bound"] = True
-    if difference.upper_bound:
-        table["upper_bound"] = True
-    if few := difference.few_events:
-        table["few_events"] = {"move": few.move, "share": few.share, "seeds": few.seeds}
-    return table
-
-
-def _plain(estimate: Estimate) -> list[float] | None:
-    return None if estimate.ci95 is None else list(estimate.ci95)
+    few = difference.few_events
+    events = {"few_events": {"move": few.move, "share": few.share, "seeds": few.seeds}} if few else {}
+    return {**mean_table(difference, "relative"), **events}

@@ -207,7 +207,7 @@ def load_scenario(
     else:
         path = path_of(str(source))
         folder = path.parent.resolve()
-        found = Source(_read(path), path.stem)
+        found = Source(read_text(path), path.stem)
     found = found.changed(as_pairs(settings))
     return Scenario(found.read(folder), folder, found)
 
@@ -234,7 +234,8 @@ def path_of(source: str) -> Path:
     raise unknown_name("scenario", source, [*shipped_scenarios(), "or the path of a .toml file"])
 
 
-def _read(path: Path) -> str:
+def read_text(path: str | Path) -> str:
+    """Contents of a text file. A `ConfigError` names it."""
     try:
         return _core.read_file(str(path)).decode()
     except UnicodeDecodeError as error:

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shortflow import _core
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs
+from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs, read_text
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, is_transport, load_transport
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
@@ -155,14 +154,9 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
     """The scheme named by `FILE.toml:NAME`."""
     if not file:
         raise ConfigError(f"{reference}: names no scheme; expected FILE.toml:NAME")
-    try:
-        text = _core.read_file(file).decode()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file}: not a text file in UTF-8 (byte {error.start})") from error
-    schemes = read_schemes(text, file)
     found: dict[str, _Choice] = {}
     registered = {entry["name"] for entry in registry()["schemes"]}
-    for known, composed, own in schemes:
+    for known, composed, own in read_schemes(read_text(file), file):
         if known in found or known in registered:
             why = "named twice" if known in found else "a scheme of Shortflow's; yours needs another name"
             raise ConfigError(f"{file}: {known!r} is {why}")

@@ -94,7 +94,9 @@ def load_transport(reference: str) -> Transport:
     path = Path(file)
     if not path.is_file():
         raise ConfigError(f"{reference}: there is no file {file!r}; expected FILE.py:CLASS")
-    spec = importlib.util.spec_from_file_location(_module_name(path), path)
+    # A module name unique to the file, so that `law.py` of two folders differ.
+    module_name = f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None:
         raise ConfigError(f"{file}: not a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -180,11 +182,6 @@ def _check_hooks(transport: Transport) -> None:
                 f"{code.co_filename}:{code.co_firstlineno}: {transport.__name__}.{name} is called with "
                 f"({wanted}), and takes ({given}); give it these parameters"
             ) from None
-
-
-def _module_name(path: Path) -> str:
-    """A module name unique to the file, so that `law.py` of two folders differ."""
-    return f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
 
 
 def _fingerprint(transport: Transport) -> str:

@@ -12,7 +12,7 @@ from shortflow.report.page import StoredFailure, document, render
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
 from shortflow.report.sweep.runs import Swept, stored_sweeps
-from shortflow.result import Result, changed
+from shortflow.result import changed
 from shortflow.results import Results
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.files import Kind, write_text
@@ -79,8 +79,10 @@ def _found(
     Also returns failed runs.
     """
     selection = select_runs(directory, only, damages)
-    if selection.superseded:
-        _log.warning("%s", _left_out(directory, selection.superseded))
+    if old := selection.superseded:
+        schemes = ", ".join(dict.fromkeys(f"{run.provenance['scenario']} with {run.scheme}" for run in old))
+        left_out = f"{len(old)} superseded runs are left out, as there are newer ones of {schemes}"
+        _log.warning("%s: %s", directory, left_out)
     found = read_each(selection.current, lambda result: loaded(result) if result.tables else result, damages)
     if damages and not found:
         raise DamagedResult("\n".join(damages))
@@ -89,22 +91,15 @@ def _found(
         if len(studies) != 1:
             names = ", ".join(each.scenario for each in studies) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
-        classes = studies[0].classes
-        studies = [with_measured(studies[0], read_measured(measured, classes))]
-    failures = [_failure(run) for run in selection.failed]
+        studies = [with_measured(studies[0], read_measured(measured, studies[0].classes))]
+    failures = [
+        StoredFailure(
+            scenario=run.provenance["scenario"],
+            scheme=run.scheme,
+            seed=run.seed,
+            settings=changed(run.provenance),
+            error=run.error_text,
+        )
+        for run in selection.failed
+    ]
     return studies, stored_sweeps(current(replace(selection, current=found))), failures
-
-
-def _failure(run: Result) -> StoredFailure:
-    return StoredFailure(
-        scenario=run.provenance["scenario"],
-        scheme=run.scheme,
-        seed=run.seed,
-        settings=changed(run.provenance),
-        error=run.error_text,
-    )
-
-
-def _left_out(directory: Path, superseded: Sequence[Result]) -> str:
-    schemes = ", ".join(dict.fromkeys(f"{run.provenance['scenario']} with {run.scheme}" for run in superseded))
-    return f"{directory}: {len(superseded)} superseded runs are left out, as there are newer ones of {schemes}"

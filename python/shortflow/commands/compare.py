@@ -20,7 +20,6 @@ from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 from shortflow.scheme import load_schemes
-from shortflow.terms import names as names_in
 
 ALL = "all"
 """Value of `--metrics` for all metrics."""
@@ -28,9 +27,7 @@ MORE = f" (all: --metrics {ALL})"
 
 
 def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
-    if not metrics or not isinstance(metrics, str):
-        return metrics or ()
-    names = names_in(metrics, "--metrics")
+    names = given.metric_names(metrics)
     if names != [ALL] and any(name.lower() == ALL for name in names):
         raise ConfigError(f"--metrics {metrics}: expected names of metrics, or `{ALL}` alone")
     return names
@@ -66,11 +63,7 @@ def compare(
     settings: given.Settings = None,
     metrics: Annotated[
         str | Sequence[str] | None,
-        Opt(
-            "Metrics to show, separated by commas, or `all` (default: main ones).",
-            "NAMES",
-            complete=complete.metrics,
-        ),
+        Opt("Metrics to show, separated by commas, or `all` (default: main ones).", "NAMES", complete=complete.metrics),
     ] = None,
     baseline: given.Baseline = None,
     ideal: Annotated[bool, Opt("Show ideal schedulers on the same flows.")] = True,

@@ -3,7 +3,7 @@
 import json as formats
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,14 +36,8 @@ from shortflow.store.files import Kind, write_text
 
 HEADLINES = (
     *(catalogue.MEAN_FCT, catalogue.FCT[95], catalogue.TASK_TIMES[95], catalogue.GOODPUT, catalogue.THROUGHPUT),
-    *(
-        catalogue.QUEUE_MEAN,
-        catalogue.UTILISATION,
-        catalogue.MARKS,
-        catalogue.DROPS,
-        catalogue.RETRANSMITS,
-        catalogue.TIMEOUTS,
-    ),
+    *(catalogue.QUEUE_MEAN, catalogue.UTILISATION, catalogue.MARKS),
+    *(catalogue.DROPS, catalogue.RETRANSMITS, catalogue.TIMEOUTS),
 )
 """Completion and throughput of every class, then the network, without size bins."""
 
@@ -60,8 +54,7 @@ Card = Annotated[str | None, Opt("Queue in the hosts' cards instead of a FIFO: f
 Attempts = Annotated[int, given.whole("Maximum attempts until the testbed keeps time.")]
 AllowLate = Annotated[bool, Opt("Exit with 0 even if the testbed did not keep time.")]
 Virtual = Annotated[
-    bool,
-    Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed."),
+    bool, Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed.")
 ]
 
 
@@ -204,11 +197,11 @@ def agreement(
     table = study.markdown(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
-    for each in found.named(study.Standing.OUTSIDE):
-        note(f"outside the aim: {each}")
-    for each in found.named(study.Standing.UNDECIDED):
-        note(f"undecided: {each}")
-    return Answer(lambda: document, [table], exit_code(found.all_kept_time, allow_late, virtual))
+    for standing, said in ((study.Standing.OUTSIDE, "outside the aim"), (study.Standing.UNDECIDED, "undecided")):
+        for each in found.named(standing):
+            note(f"{said}: {each}")
+    kept_time = not any(cell.superseded for cell in found.cells.values())
+    return Answer(lambda: document, [table], exit_code(kept_time, allow_late, virtual))
 
 
 def _chosen_rows(names: Sequence[str] | None) -> list[str]:
@@ -257,16 +250,14 @@ def fig14(
 
 
 def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
+    def accounts(point: Results) -> dict[str, Any]:
+        return {name: [run.meta["testbed"] for run in testbed.measured(point, name)] for name in figure.SCHEMES}
+
     return {
         "size_mb": size_mb,
         "flows": {str(count): comparison.document() for count, comparison in points.items()},
         "claims": [judged.document() for judged in figure.claims(points)],
-        "testbed": {
-            str(count): {
-                scheme: [run.meta["testbed"] for run in testbed.measured(each, scheme)] for scheme in figure.SCHEMES
-            }
-            for count, each in points.items()
-        },
+        "testbed": {str(count): accounts(each) for count, each in points.items()},
     }
 
 
@@ -309,14 +300,15 @@ linux = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-MEASURING: dict[str, Callable[..., Answer]] = {
-    "testbed": on_testbed,
-    "compare-sim": compare_sim,
-    "agreement": agreement,
-    "fig14": fig14,
-}
-for _name, _command in MEASURING.items():
+for _command in (on_testbed, compare_sim, agreement, fig14):
+    _name = _command.__name__.removeprefix("on_").replace("_", "-")
     linux.command(_name, cls=Command)(shell_command(_command))
+
+
+def _become(*arguments: str) -> None:
+    """Replaces this process by the program."""
+    sys.stdout.flush()
+    os.execv(program(), [PROGRAM, *arguments])
 
 
 def _print_version(wanted: bool) -> None:
@@ -324,19 +316,14 @@ def _print_version(wanted: bool) -> None:
         _become("--version")
 
 
+VERSION = typer.Option(
+    "--version", callback=_print_version, is_eager=True, help="Print the version of shortflow-linux."
+)
+
+
 @linux.callback()
-def options(
-    print_version: bool = typer.Option(
-        False, "--version", callback=_print_version, is_eager=True, help="Print the version of shortflow-linux."
-    ),
-) -> None:
+def options(print_version: Annotated[bool, VERSION] = False) -> None:
     """Run and measure the schemes on real Linux."""
-
-
-def _become(*arguments: str) -> None:
-    """Replaces this process by the program."""
-    sys.stdout.flush()
-    os.execv(program(), [PROGRAM, *arguments])
 
 
 def _hand_on(context: typer.Context) -> None:

@@ -111,19 +111,14 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapp
     found: set[str] = set()
     for pattern in patterns:
         names = fnmatch.filter(known, pattern) or fnmatch.filter(known, f"{pattern}/*")
-        if kind == "metrics" and not names:
-            names = _statistics(pattern)
+        if kind == "metrics" and not names:  # the statistic of a metric of a shipped scenario
+            classes = {each for scenario in shipped_scenarios() for each in load_scenario(scenario).classes}
+            metric = possible(sorted(classes)).get(pattern)
+            names = [metric.statistic.pattern] if metric else []
         if not names:
             raise unknown_name(f"name in `list {kind}`", pattern, known)
         found.update(names)
     return [entry for entry in entries if not patterns or _name(entry) in found]
-
-
-def _statistics(name: str) -> list[str]:
-    """Statistic of a metric of a shipped scenario."""
-    classes = {each for scenario in shipped_scenarios() for each in load_scenario(scenario).classes}
-    found = possible(sorted(classes)).get(name)
-    return [found.statistic.pattern] if found else []
 
 
 def _name(entry: Mapping[str, Any]) -> str:

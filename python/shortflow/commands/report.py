@@ -11,7 +11,6 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
 from shortflow.quantities import counted
-from shortflow.terms import names as names_in
 
 
 @command
@@ -36,7 +35,7 @@ def report(
         raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")
     damages: list[str] = []
     page, numbers = Path(out or Path(directory) / "report.html"), None
-    names = names_in(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
+    names = given.metric_names(metrics)
     if json:
         numbers = report_numbers(Path(directory), measured=measured, damages=damages, baseline=baseline, metrics=names)
     else:

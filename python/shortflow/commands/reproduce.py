@@ -41,23 +41,14 @@ def reproduce(
     scale: Annotated[Scale, Opt("Minutes at a coarse scale, or the papers' scale.")] = Scale.QUICK,
     choice: Annotated[
         Sequence[str] | None,
-        Opt(
-            "Another value for a detail that a paper leaves open (`shortflow list choices`).",
-            "NAME=VALUE",
-            many=True,
-        ),
+        Opt("Another value for a detail that a paper leaves open (`shortflow list choices`).", "NAME=VALUE", many=True),
     ] = None,
     sensitivity: Annotated[
         bool, Opt("Also try every other choice, and pairs of effective ones; report changed verdicts.")
     ] = False,
     minutes: Annotated[
         float | None,
-        Opt(
-            "Stop --sensitivity after this many minutes; skip known values.",
-            "NUMBER",
-            kind=float,
-            more={"min": 0},
-        ),
+        Opt("Stop --sensitivity after this many minutes; skip known values.", "NUMBER", kind=float, more={"min": 0}),
     ] = None,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
@@ -139,20 +130,19 @@ def _tables(done: Reproduction, moved: Sequence[Shift]) -> Iterator[RenderableTy
 
 def _values(figures: list[Figure]) -> dict[str, list[str]]:
     """Values of each choice in the figures' papers."""
-    values: dict[str, list[str]] = {}
+    values: dict[str, dict[str, None]] = {}
     for paper in dict.fromkeys(figure.paper for figure in figures):
         for name, choice in papers.choices(paper).items():
-            known = values.setdefault(name, [])
-            known += [each for each in choice.values if each not in known]
-    return values
+            values.setdefault(name, {}).update(dict.fromkeys(choice.values))
+    return {name: [*known] for name, known in values.items()}
 
 
 def _row(shift: Shift) -> dict[str, object]:
+    found = {"before": shift.before.finding, "after": shift.after.finding}
     return {
         "choices": dict(shift.other),
         "claim": shift.before.claim.id,
         "reached": shift.reached,
         "changed": shift.reached and shift.changed,
-        "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.document()},
-        "after": {"verdict": shift.after.finding.verdict.value, "measured": shift.after.finding.document()},
+        **{when: {"verdict": each.verdict.value, "measured": each.document()} for when, each in found.items()},
     }

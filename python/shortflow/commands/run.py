@@ -16,7 +16,6 @@ from shortflow.front.progress import told
 from shortflow.lazy import bursts, directories, tables, terminal
 from shortflow.result import Result
 from shortflow.results import Results
-from shortflow.runner import Progress as Told
 from shortflow.runner import run_one
 from shortflow.runs import plan
 from shortflow.scenario import Scenario, Settings, as_pairs
@@ -101,8 +100,9 @@ def run(
         console.note(f"cores: using {taken} of {cores}: {why}")
     label = f"{work.scenario.name}, {work.scheme.name}"
     with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
-        with terminal.watching(work.scenario, label) if watch else _told(label, progress) as (of_watch, bar):
-            result = run_one(work, bar, of_watch or capture)
+        watching = terminal.watching(work.scenario, label) if watch else contextlib.nullcontext((capture, progress))
+        with watching as (taken_by, shown), told(label, shown) as bar:
+            result = run_one(work, bar, taken_by)
         if place:
             directories.write_run(result, place, csv=csv)
     if place:
@@ -113,12 +113,6 @@ def run(
     console.note_faults(result.meta["drops"])
     console.note_about(_alone(result, settings).notes)
     return result
-
-
-@contextlib.contextmanager
-def _told(label: str, progress: given.Progress) -> Iterator[tuple[Capture | None, Told | None]]:
-    with told(label, progress) as bar:
-        yield None, bar
 
 
 @contextlib.contextmanager

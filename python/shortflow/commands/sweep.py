@@ -22,7 +22,6 @@ from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 from shortflow.scheme import load_schemes
-from shortflow.terms import names as names_in
 
 Values = str | int | float | Iterable[str | int | float]
 """Values of a key: `[0.2, 0.4]`, or a text in the form of `--grid`, such as `"0.1:0.8:0.1"`."""
@@ -30,7 +29,7 @@ Values = str | int | float | Iterable[str | int | float]
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
-    names, baseline = _names(values["metrics"]), values["baseline"]
+    names, baseline = given.metric_names(values["metrics"]), values["baseline"]
     return Answer(lambda: found.document(names, baseline), _tables(found, names, baseline), code)
 
 
@@ -38,10 +37,6 @@ def _tables(found: Results, names: Sequence[str], baseline: str | None) -> "Iter
     yield sweep_tables(found, names)
     if len(found.schemes) > 1:
         yield "\n".join(answer(found, [found.require(name) for name in names], baseline).words)
-
-
-def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
-    return names_in(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
 
 
 @showing(_answer)
@@ -62,8 +57,7 @@ def sweep(
     out: given.KeptInIfAny = None,
     link: Annotated[Sequence[str] | None, Opt("Set key B to the value of key A in --grid.", "A=B", many=True)] = None,
     zip_keys: Annotated[
-        Sequence[str] | None,
-        Opt("Pair the values of these keys instead of combining them.", "A,B", "--zip", many=True),
+        Sequence[str] | None, Opt("Pair the values of these keys instead of combining them.", "A,B", "--zip", many=True)
     ] = None,
     until_ci: given.UntilCi = None,
     max_seeds: given.MaxSeeds = None,
@@ -92,7 +86,7 @@ def sweep(
     if isinstance(seeds, bool) or not isinstance(seeds, int):
         raise ConfigError(f"seeds: {seeds!r} is not a whole number from 1 on; a sweep uses seeds 1 to this number")
     names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
-    shown = _names(metrics)
+    shown = given.metric_names(metrics)
     given.check_baseline(baseline, names)
     axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})

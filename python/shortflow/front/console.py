@@ -82,14 +82,11 @@ class Lines:
         return late
 
 
-@contextlib.contextmanager
-def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[runner.Progress]":
+def progress_bar(label: str, lines: Lines | None = None) -> "contextlib.AbstractContextManager[runner.Progress]":
     """A live bar on stderr; without a terminal, a line every 30 s."""
-    if not sys.stderr.isatty():
-        yield _progress_lines(label, lines or Lines())
-        return
-    with terminal.live_bar(label) as update:
-        yield update
+    if sys.stderr.isatty():
+        return terminal.live_bar(label)
+    return contextlib.nullcontext(_progress_lines(label, lines or Lines()))
 
 
 def _progress_lines(label: str, lines: Lines) -> "runner.Progress":

@@ -9,7 +9,6 @@ import typer
 
 from shortflow.declared import NamedScheme
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.executors import Local
 from shortflow.executors.cluster import Dask as Cluster
 from shortflow.front import complete
 from shortflow.front.command import Arg, Opt
@@ -106,7 +105,7 @@ Progress = Shown
 def executor(jobs: Work, dask: str | None) -> Work:
     """The executor for the runs."""
     if dask is None:
-        return Local(jobs) if isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1 else jobs
+        return jobs
     if jobs is not None:
         raise ConfigError(
             "--jobs: applies to this machine only; the cluster of --dask sets its own number; leave out --jobs"
@@ -116,11 +115,9 @@ def executor(jobs: Work, dask: str | None) -> Work:
 
 def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
     """Wanted precision; None if none."""
-    if until_ci is None:
-        if max_seeds is not None:
-            raise ConfigError(f"--max-seeds {max_seeds}: needs --until-ci; without it, --seeds sets the number")
-        return None
-    return Precision.parse(until_ci, max_seeds or MAX_SEEDS)
+    if until_ci is None and max_seeds is not None:
+        raise ConfigError(f"--max-seeds {max_seeds}: needs --until-ci; without it, --seeds sets the number")
+    return None if until_ci is None else Precision.parse(until_ci, max_seeds or MAX_SEEDS)
 
 
 def scenario_with(scenario: AnyScenario, changes: Changes | None) -> Scenario:
@@ -135,6 +132,11 @@ def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
     if isinstance(schemes, str) and not isinstance(schemes, NamedScheme):
         return names(schemes, "--schemes")
     return [schemes] if isinstance(schemes, str | type) else schemes
+
+
+def metric_names(metrics: str | Sequence[str] | None) -> Sequence[str]:
+    """Names of metrics as a sequence."""
+    return names(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
 
 
 def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:

@@ -14,19 +14,12 @@ Shown = Progress | bool | None
 """`None`: a bar in notebooks and terminals, else a line every 30 s; `False`: nothing; or a function."""
 
 
-@contextlib.contextmanager
-def told(label: str, shown: Shown) -> Iterator[Progress | None]:
+def told(label: str, shown: Shown) -> contextlib.AbstractContextManager[Progress | None]:
     """A receiver of progress. Bars are removed at the end."""
-    if callable(shown):
-        yield shown
-    elif shown is False:
-        yield None
-    elif display := _notebook():
-        with _notebook_bar(label, display) as bar:
-            yield bar
-    else:
-        with progress_bar(label) as bar:
-            yield bar
+    if callable(shown) or shown is False:
+        return contextlib.nullcontext(shown or None)
+    display = _notebook()
+    return _notebook_bar(label, display) if display else progress_bar(label)
 
 
 def _notebook() -> Callable[..., Any] | None:

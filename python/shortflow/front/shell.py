@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -69,6 +69,7 @@ FAILURES: dict[type[Exception], errors.ExitCode] = {
     errors.Interrupted: errors.ExitCode.INTERRUPTED,
 }
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
 SAME_S = 0.5
 """Repeats of a signal within this time count once: `timeout` signals the process, then its group."""
 
@@ -79,12 +80,11 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+VERSION = typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+
+
 @app.callback()
-def options(
-    print_version: bool = typer.Option(
-        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
-    ),
-) -> None:
+def options(print_version: Annotated[bool, VERSION] = False) -> None:
     """Simulate and compare data-centre transports that finish short flows first."""
 
 
@@ -141,20 +141,15 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         hint = "" if message.endswith("?") else "; see `--help`"
         return _fail(message + hint, errors.ExitCode.WRONG_INPUT) if message else errors.ExitCode.WRONG_INPUT
     except OSError as error:
-        return _print_system_error(error)
+        what, is_full = f"{error.filename or 'input or output'}: {error.strerror}", error.errno in FULL
+        remedy = "; free some space there, or name another place" if is_full else ""
+        return _fail(what + remedy, errors.ExitCode.MISSING_REQUIREMENT if is_full else errors.ExitCode.WRONG_INPUT)
     except tuple(FAILURES) as error:
         return _fail(str(error), FAILURES[type(error)])
     except BaseException as error:  # polars turns Ctrl-C during its imports into a panic
         if not isinstance(error, KeyboardInterrupt) and "KeyboardInterrupt" not in str(error):
             raise
         return _fail("interrupted", errors.ExitCode.INTERRUPTED)
-
-
-def _print_system_error(error: OSError) -> int:
-    what = f"{error.filename or 'input or output'}: {error.strerror}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _fail(f"{what}; free some space there, or name another place", errors.ExitCode.MISSING_REQUIREMENT)
-    return _fail(what, errors.ExitCode.WRONG_INPUT)
 
 
 def _fail(message: str, code: errors.ExitCode) -> int:

@@ -105,11 +105,6 @@ class Agreement:
     slower: Container[str] = ()
     """Scenarios that ran at a quarter of their rates."""
 
-    @property
-    def all_kept_time(self) -> bool:
-        """True if the testbed kept time with every seed of every cell."""
-        return not any(cell.superseded for cell in self.cells.values())
-
     def named(self, standing: Standing) -> list[str]:
         """Metrics with this standing, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
         names = []

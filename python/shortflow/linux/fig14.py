@@ -16,7 +16,6 @@ from shortflow.papers.l2dct import fig14 as paper
 from shortflow.report.tables import Column, Section
 from shortflow.report.wording import percent, shown
 from shortflow.reproduction.engine import Judged, decide
-from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan
 from shortflow.scenario import load_scenario
@@ -66,12 +65,9 @@ def _decide(claim: Claim, points: Mapping[int, Results]) -> Finding:
     found = decide(claim, {"testbed": data})
     runs = [run for count, scheme in data.cells for run in testbed.measured(points[count], scheme)]
     if 2 * sum(map(testbed.is_trustworthy, runs)) < len(runs):
-        return not_tested(f"undecided: the testbed kept time in {_of_the(runs)} runs of this claim")
+        kept = testbed.kept_time(runs).replace(" of ", " of the ")
+        return not_tested(f"undecided: the testbed kept time in {kept} runs of this claim")
     return found
-
-
-def _of_the(runs: Sequence[Result]) -> str:
-    return testbed.kept_time(runs).replace(" of ", " of the ")
 
 
 def measure(flows: Sequence[int], repeat: int, size_mb: int, bed: testbed.Testbed, store: Store) -> dict[int, Results]:

@@ -32,11 +32,7 @@ class Kernel(Protocol):
         """Identity of kernel and program. Runs of different identities are stored apart."""
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        """Runs `shortflow-linux testbed` on a scenario.
-
-        Raises:
-            MissingRequirement: the program or machine does not exist.
-        """
+        """Runs `shortflow-linux testbed` on a scenario. Raises `MissingRequirement` without the program or machine."""
 
 
 class ThisKernel:

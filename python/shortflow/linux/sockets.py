@@ -1,7 +1,8 @@
 """Hints from applications to the eBPF congestion controls about TCP connections.
 
-Needs `shortflow-linux load NAME --cgroup PATH` and a process in that cgroup, but no privileges. Option numbers are
-those of `crates/deploy/include/shortflow.h`. Uses the standard library only.
+Needs `shortflow-linux load NAME --cgroup PATH` and a process in that cgroup, but no privileges. Without an attached
+congestion control every function raises `OSError`; see `shortflow-linux status`. Option numbers are those of
+`crates/deploy/include/shortflow.h`. Uses the standard library only.
 """
 
 import contextlib
@@ -21,9 +22,7 @@ _CLASSES = {None: 0, "short": 1, "long": 2}
 def set_size(sock: socket.socket, size: int | None) -> None:
     """Declares that the next byte begins a message of `size` bytes; `None` for an unknown size.
 
-    Raises:
-        ValueError: `size` is not an integer in 64 bits.
-        OSError: no congestion control is attached; see `shortflow-linux status`.
+    Raises `ValueError` unless `size` is an integer in 64 bits.
     """
     if size is not None and not (isinstance(size, int) and 0 <= size < 1 << 64):
         raise ValueError(f"size = {size!r}: expected a whole number of bytes from 0 to 2^64 - 1, or None")
@@ -33,11 +32,8 @@ def set_size(sock: socket.socket, size: int | None) -> None:
 def set_deadline(sock: socket.socket, seconds: float | None) -> None:
     """Sets the time in seconds in which the message should complete; `None` removes the deadline.
 
-    D2TCP needs the size too.
-
-    Raises:
-        ValueError: `seconds` is not positive, or 10^9 or more.
-        OSError: a listening socket, or no congestion control is attached; see `shortflow-linux status`.
+    D2TCP needs the size too. Raises `ValueError` unless `seconds` is above 0 and below 10^9, and `OSError` for a
+    listening socket.
     """
     if seconds is not None and not 0 < seconds < 1e9:
         raise ValueError(f"seconds = {seconds}: expected more than 0 and less than 10^9")
@@ -45,41 +41,24 @@ def set_deadline(sock: socket.socket, seconds: float | None) -> None:
 
 
 def set_class(sock: socket.socket, name: Literal["short", "long"] | None) -> None:
-    """Sets the class of the connection: `short` is latency-sensitive; `None` is unknown.
-
-    Raises:
-        ValueError: another name.
-        OSError: no congestion control is attached; see `shortflow-linux status`.
-    """
+    """Sets the class of the connection: `short` is latency-sensitive; `None` is unknown; others raise `ValueError`."""
     if name not in _CLASSES:
         raise ValueError(f"class = {name!r}: expected 'short', 'long' or None")
     _set(sock, _CLASS, _CLASSES[name])
 
 
 def get_size(sock: socket.socket) -> int | None:
-    """Last declared size in bytes, or `None`.
-
-    Raises:
-        OSError: no congestion control is attached; see `shortflow-linux status`.
-    """
+    """Last declared size in bytes, or `None`."""
     return _get(sock, _SIZE) or None
 
 
 def get_deadline(sock: socket.socket) -> float | None:
-    """Seconds until the deadline, or `None` without one; 1 ns after it has passed.
-
-    Raises:
-        OSError: no congestion control is attached; see `shortflow-linux status`.
-    """
+    """Seconds until the deadline, or `None` without one; 1 ns after it has passed."""
     return _get(sock, _DEADLINE_NS) / 1e9 or None
 
 
 def get_class(sock: socket.socket) -> Literal["short", "long"] | None:
-    """Class of the connection, set by the application or by the operator's ports.
-
-    Raises:
-        OSError: no congestion control is attached; see `shortflow-linux status`.
-    """
+    """Class of the connection, set by the application or by the operator's ports."""
     names: tuple[None, Literal["short"], Literal["long"]] = (None, "short", "long")
     return names[_get(sock, _CLASS)]
 

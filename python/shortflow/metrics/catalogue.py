@@ -121,14 +121,7 @@ class Scope(Generic[S]):
         self.statistics: list[Statistic] = []
 
     def has(
-        self,
-        pattern: str,
-        label: str,
-        unit: str,
-        about: str,
-        support: Support | None = None,
-        *,
-        more: bool = False,
+        self, pattern: str, label: str, unit: str, about: str, support: Support | None = None, *, more: bool = False
     ) -> Callable[[Callable[[S], float | None]], Statistic]:
         """Decorator that declares a statistic computed by a function. The unit implies the support, unless given.
 
@@ -170,10 +163,6 @@ def _slowdown_of(percent: float) -> Callable[[Group], float | None]:
 
 def _mean_of(column: str) -> Callable[[RunData], float | None]:
     return lambda run: mean(run.measured(column))
-
-
-def _most_of(column: str) -> Callable[[RunData], float | None]:
-    return lambda run: max(run.measured(column), default=None)
 
 
 def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
@@ -364,7 +353,7 @@ for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
             f"backlog over time: percentile {_percent}; likewise, and only where `measure.sample_every` is set",
         )(_mean_of(f"queue_p{_percent}_{_name}"))
     OF_PORTS.has(f"queue_max_{_name}", "queue, max", _unit, "longest backlog of any measured port after the warm-up")(
-        _most_of(f"queue_max_{_name}")
+        lambda run, column=f"queue_max_{_name}": max(run.measured(column), default=None)  # type: ignore[misc]
     )
 QUEUE_MEAN = OF_PORTS.statistics[0]
 UTILISATION = OF_PORTS.has(

@@ -157,9 +157,6 @@ class Group:
         """Completion time, or age at the end of the run for an unfinished flow."""
         return self.run.meta["end_s"] - flow.start_s if flow.fct_s is None else flow.fct_s
 
-    def _slowdown(self, flow: Flow) -> float:
-        return self.elapsed_s(flow) / (flow.ideal_fct_s or math.nan) if flow.slowdown is None else flow.slowdown
-
     @functools.cached_property
     def times(self) -> Times:
         """Completion times."""
@@ -168,7 +165,9 @@ class Group:
     @functools.cached_property
     def slowdowns(self) -> Times:
         """FCT over the FCT in an empty network."""
-        return Times([self._slowdown(flow) for flow in self.counted], self.times.censored)
+        ages = zip(self.counted, self.times.values, strict=True)
+        found = [s / (of.ideal_fct_s or math.nan) if of.slowdown is None else of.slowdown for of, s in ages]
+        return Times(found, self.times.censored)
 
     @property
     def deadline_miss(self) -> float | None:

@@ -149,10 +149,10 @@ def paired_difference(
         return Estimate(ratio - 1.0, (ratio - 1.0 - plain, ratio - 1.0 + plain), n)
     if ratio == 0:
         plain = (_half_width(baseline, among) or 0.0) / scale
-    late, seed = (
-        max(ours, (ratio or 1.0) * theirs) / scale for ours, theirs in (stakes, map(_event, (values, baseline)))
-    )
-    few_pairs = not late and not seed and _TIES * n <= _equal(values, baseline) < n
+    events = [max(side) if 0 in side else 0.0 for side in (values, baseline)]
+    late, seed = (max(ours, (ratio or 1.0) * theirs) / scale for ours, theirs in (stakes, events))
+    equal = sum(ours == theirs for ours, theirs in zip(values, baseline, strict=True))
+    few_pairs = not late and not seed and _TIES * n <= equal < n
     if few_pairs:
         seed = max(map(abs, residuals))
     wide, allowance = math.hypot(plain, _UNSEEN * seed / n), _UNSEEN * late / n
@@ -161,15 +161,6 @@ def paired_difference(
     if few_pairs or (math.hypot(plain, _UNSEEN * event / n) > _WIDER * plain and _UNSEEN * event / n > _TOLD * ratio):
         few = FewEvents(event / n, 1 - (1 - CONFIDENCE) ** (1 / n), _more_seeds(event, plain, n))
     return Estimate(ratio - 1.0, (low - 1.0, high - 1.0), n, allowance=_UNSEEN * event / n, few_events=few)
-
-
-def _event(values: Sequence[float]) -> float:
-    """Largest of values that are zero in some seeds; 0 if none is zero."""
-    return max(values) if 0 in values else 0.0
-
-
-def _equal(values: Sequence[float], baseline: Sequence[float]) -> int:
-    return sum(ours == theirs for ours, theirs in zip(values, baseline, strict=True))
 
 
 def _around(mean: float, half: float, allowance: float) -> Interval:

@@ -27,7 +27,7 @@ def timeline(result: Result, at: str = "") -> Chart:
     """Who sent, who queued, who was marked and who waited in the largest burst of a run.
 
     `at` is said in the heading. The result must have the table `burst`, what happened to the burst's packets:
-    `shortflow.bursts.trace_burst` makes it, and runs that `run --out` and `compare --out` keep have it. A `ValueError`
+    `shortflow.bursts.with_burst` makes it, and runs that `run --out` and `compare --out` keep have it. A `ValueError`
     says that there is no burst. Times are in milliseconds from its beginning; flows stand in order of their completion.
     """
     burst = find_burst(result)
