@@ -64,6 +64,12 @@ def shortflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     return run
 
 
+def ran(command: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """What came of a process, however it ended."""
+    usual: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
+    return subprocess.run(command, check=False, **{**usual, **options})
+
+
 @contextlib.contextmanager
 def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
     """A process that goes on beside the test, for two minutes at most, and not after it: no test hangs with it."""

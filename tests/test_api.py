@@ -265,6 +265,7 @@ WRONG: dict[str, Callable[[sf.Scenario, sf.Results], object]] = {
         lambda scenario, _: sf.compare(scenario, "tcp", seeds=0)
     ),
     "cores: 0 is not a whole number from 1 on": lambda scenario, _: sf.run(scenario, cores=0),
+    "seeds: 0 is not a whole number from 1 on": lambda scenario, _: sf.sweep(scenario, "tcp", {"load": [0.2]}, 0),
     "--grid: at lod=0.2: lod: unknown parameter": lambda scenario, _: sf.sweep(scenario, "tcp", {"lod": [0.2, 0.3]}),
     'transport.w_mx: no parameter of l2dct; did you mean "transport.w_max"?': lambda scenario, _: sf.tune(
         scenario, "l2dct", ["transport.w_mx=1:4"], minimize=AFCT, out="nowhere"
@@ -288,6 +289,8 @@ def test_a_typo_is_one_clear_error_with_the_nearest_name(
 def test_a_misspelt_name_of_the_package_is_answered_with_the_nearest() -> None:
     with pytest.raises(AttributeError, match='did you mean "compare"'):
         _ = sf.copmare  # type: ignore[attr-defined]
+    names = {*sf.__all__} - {"__version__"}
+    assert {getattr(sf, name).__name__ for name in names} == names
 
 
 def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> None:

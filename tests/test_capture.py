@@ -17,15 +17,8 @@ from shortflow.report.timeline import timeline
 from shortflow.store.runs import read_run
 
 INCAST = [
-    "incast",
-    "--set",
-    "servers=30",
-    "--set",
-    "switch.buffer=100pkt",
-    "--set",
-    "traffic.1.repeat=2",
-    "--set",
-    "duration=200ms",
+    *("incast", "--set", "servers=30", "--set", "switch.buffer=100pkt", "--set", "traffic.1.repeat=2"),
+    *("--set", "duration=200ms"),
 ]
 FAN_IN = "s0->h40"
 
@@ -263,16 +256,8 @@ def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
 
 def test_a_port_is_captured_into_one_file_wherever_that_is(shortflow: Command, small: dict[str, object]) -> None:
     command = [
-        "run",
-        "incast",
-        "--set",
-        "servers=8",
-        "--set",
-        "duration=60ms",
-        "--set",
-        "warmup=0s",
-        "--set",
-        "traffic.1.repeat=1",
+        *("run", "incast", "--set", "servers=8", "--set", "duration=60ms", "--set", "warmup=0s"),
+        *("--set", "traffic.1.repeat=1"),
     ]
     answer = shortflow(*command, "--out", "o", "--pcap", "s0->h40=new/folder/x.pcapng")
     assert answer.code == 0, answer.stderr

@@ -146,10 +146,7 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("command", "names"),
-    [
-        (["reproduce", "fast/fig3"], ["index.html", "fast.html"]),
-        (["survey", "fast"], ["beyond.html"]),
-    ],
+    [(["reproduce", "fast/fig3"], ["index.html", "fast.html"]), (["survey", "fast"], ["beyond.html"])],
 )
 def test_pages_in_place_of_what_is_none_are_refused_before_the_work(
     shortflow: Command, tmp_path: Path, command: list[str], names: list[str]

@@ -161,12 +161,6 @@ def test_it_is_said_where_hosts_decide(shortflow: Command, small: dict[str, obje
     assert "phase may decide" not in shortflow("run", "pair.toml", "--scheme", "tcp", "--set", "host.jitter=6us").stderr
 
 
-def test_bench_has_a_row_for_each_case_and_scheme(shortflow: Command) -> None:
-    names = [row["name"] for row in shortflow("list", "schemes", "--json").document]
-    rows = [(case.label, scheme.label) for case, scheme in bench.chosen(None, None)]
-    assert rows == [(case.label, name) for case in bench.CASES for name in names]
-
-
 def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     case = bench.Case("S1", "short", "bench-star", {"duration": "50ms"}, 1)
     importlib.import_module("shortflow.commands.bench")  # whose help names all cases

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ran
+
 BY_HAND = """#!{python}
 from shortflow.__main__ import main
 main()
@@ -22,9 +24,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command.chmod(0o755)
     for name in ("polars", "numpy", "scipy"):
         (folder / f"{name}.py").write_text("raise ImportError('completion waits for this')")
-    said = subprocess.run(
-        ["shortflow", "--show-completion", "bash"], env=environment(folder), capture_output=True, text=True, check=True
-    )
+    said = ran(["shortflow", "--show-completion", "bash"], env=environment(folder))
     (folder / "script").write_text(said.stdout)
     return folder
 

@@ -4,7 +4,6 @@ import doctest
 import os
 import re
 import shutil
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import shortflow
+from conftest import ran
 from shortflow import _core
 from shortflow.front import reference
 from shortflow.front.shell import COMMANDS
@@ -52,15 +52,8 @@ def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> Non
         if block["file"]:
             (tmp_path / block["file"]).write_text(block["commands"], encoding="utf-8")
             continue
-        done = subprocess.run(
-            [*INTERPRETER[block["language"]], block["commands"]],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": search},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        command = [*INTERPRETER[block["language"]], block["commands"]]
+        done = ran(command, cwd=tmp_path, env={**os.environ, "PATH": search})
         assert done.returncode == 0, f"{block['commands']}\n{done.stderr}"
         if block["output"]:
             printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
@@ -142,27 +135,13 @@ def test_the_metric_that_is_added_works_as_written(tmp_path: Path) -> None:
     assert text.count(block["line"]) == 1
     catalogue.write_text(text.replace(block["line"], block["text"] + "\n" + block["line"]), encoding="utf-8")
     few = [
-        "compare",
-        "incast",
-        "--schemes",
-        "tcp,dctcp",
-        "--seeds",
-        "1",
-        "--no-ideal",
-        "--set",
-        "servers=5",
-        "--metrics",
-        "tail_short",
+        *("compare", "incast", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--set", "servers=5"),
+        *("--metrics", "tail_short"),
     ]
     listed = ("list", "metrics", "tail_<class>")
     for command, said in ((listed, "percentile 99 over the median"), (few, "p99 over median FCT")):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "shortflow", *command],
-            env=os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        surroundings = os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "200"}
+        done = ran([sys.executable, "-P", "-m", "shortflow", *command], env=surroundings)
         assert done.returncode == 0, done.stderr
         assert said in done.stdout
 
@@ -189,16 +168,9 @@ def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
     short_run = ["--package", "shortflow-sim", "--test", "simulator"]
     # What runs for milliseconds need not be fast, and nobody debugs it.
     quick = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
+    surroundings = {**os.environ, **quick, "CARGO_TARGET_DIR": str(build)}
     for selection in (registry, short_run):
-        done = subprocess.run(
-            ["cargo", "test", "--quiet", *selection],
-            cwd=copy,
-            env={**os.environ, **quick, "CARGO_TARGET_DIR": str(build)},
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
+        done = ran(["cargo", "test", "--quiet", *selection], cwd=copy, env=surroundings, timeout=600)
         assert done.returncode == 0, done.stderr + done.stdout
 
 

@@ -172,21 +172,6 @@ def test_no_two_commands_have_a_run_in_common_that_one_could_cancel(small: dict[
     assert len(set(client.names)) == 4
 
 
-@pytest.mark.parametrize("where", ["threads", "cluster"])
-@pytest.mark.usefixtures("scenario")
-def test_a_sweep_is_the_same_wherever_it_is_run(
-    shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str, where: str
-) -> None:
-    sweep = ("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "load=0.2:0.5:0.1", "--seeds", "3", "--json")
-    here = shortflow(*sweep, "--out", "here", "--jobs", "1")
-    there = shortflow(*sweep, "--out", "there", *(("--dask", cluster) if where == "cluster" else ("--jobs", "2")))
-    assert there.code == ExitCode.FINE, there.stderr
-    assert there.document == here.document
-    drop = ["finished_at"]
-    one, two = (api.read_store(tmp_path / name).to_frame().drop(drop).sort("run") for name in ("here", "there"))
-    assert one.equals(two)
-
-
 @pytest.mark.usefixtures("scenario")
 def test_a_tuning_is_the_same_on_a_cluster(
     shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str

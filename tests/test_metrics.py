@@ -110,15 +110,7 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
         [
             {"id": 0, "class": "long", "delivered_bytes": 100_000_000},
             {"id": 1, "class": "long", "delivered_bytes": 50_000_000},
-            {
-                "id": 2,
-                "class": "short",
-                "size_bytes": 1000,
-                "delivered_bytes": 1000,
-                "start_s": 1.0,
-                "fct_s": 1.0,
-                "slowdown": 1.0,
-            },
+            {"id": 2, "size_bytes": 1000, "delivered_bytes": 1000, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
         ]
     )
     metrics = measured(flows)
@@ -185,27 +177,12 @@ def test_a_task_timed_out_if_a_flow_of_it_or_of_a_part_of_it_did() -> None:
 
 
 def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_miss_it() -> None:
+    due: dict[str, object] = {"size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5}
     flows = make_flows(
         [
-            {
-                "id": 0,
-                "size_bytes": 1,
-                "start_s": 1.0,
-                "deadline_s": 0.5,
-                "missed": False,
-                "fct_s": 0.1,
-                "slowdown": 1.0,
-            },
-            {
-                "id": 1,
-                "size_bytes": 1,
-                "start_s": 1.0,
-                "deadline_s": 0.5,
-                "missed": True,
-                "fct_s": 1.0,
-                "slowdown": 1.0,
-            },
-            {"id": 2, "size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5},  # open, and it is 4 s
+            {"id": 0, **due, "missed": False, "fct_s": 0.1, "slowdown": 1.0},
+            {"id": 1, **due, "missed": True, "fct_s": 1.0, "slowdown": 1.0},
+            {"id": 2, **due},  # open, and it is 4 s
             {"id": 3, "size_bytes": 1, "start_s": 1.0, "deadline_s": 9.0},  # open, and still in time
             {"id": 4, "size_bytes": 1, "start_s": 0.0, "deadline_s": 0.1, "missed": True},  # before the warm-up
             {"id": 5, "size_bytes": 1, "start_s": 1.0},
@@ -244,13 +221,7 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
     flows = make_flows(
         [
             {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "measured_switch_queueing_s": 1e-6},
-            {
-                "id": 1,
-                "size_bytes": 1,
-                "delivered_bytes": 25_000_000,
-                "start_s": 2.0,
-                "measured_switch_queueing_s": 4e-6,
-            },
+            {"id": 1, "size_bytes": 1, "delivered_bytes": 25_000_000, "measured_switch_queueing_s": 4e-6},
             {"id": 2, "size_bytes": 1},  # nothing of it has arrived
             {"id": 3, "class": "long", "delivered_bytes": 1, "measured_switch_queueing_s": 9e-6},
         ]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import shortflow
+from conftest import ran
 from shortflow.front import manual
 from shortflow.front.shell import COMMANDS
 from shortflow.scenario import shipped_scenarios
@@ -54,14 +54,6 @@ def built(pattern: str) -> Path:
     if not found:
         pytest.skip(f"no {pattern} in dist: make wheel, make sdist")
     return found[0]
-
-
-def test_every_public_name_is_there_when_it_is_asked_for() -> None:
-    names = set(shortflow.__all__) - {"__version__"}
-    assert {getattr(shortflow, name).__name__ for name in names} == names
-    assert re.fullmatch(r"\d+\.\d+\.\d+.*", shortflow.__version__)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = shortflow.nothing  # type: ignore[attr-defined]
 
 
 def test_one_version_is_stated_everywhere() -> None:
@@ -112,18 +104,11 @@ def install(place: Path, package: Path) -> Path:
     """The command of a clean environment with this package."""
     venv.create(place, with_pip=True)
     pip = [
-        str(place / "bin/python"),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--constraint",
-        str(ROOT / "requirements.lock"),
+        *(str(place / "bin/python"), "-m", "pip", "install", "--quiet"),
+        *("--constraint", str(ROOT / "requirements.lock")),
     ]
     kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = subprocess.run(
-        [*pip, str(package)], env=kept, cwd=place, capture_output=True, text=True, timeout=3000, check=False
-    )
+    done = ran([*pip, str(package)], env=kept, cwd=place, timeout=3000)
     assert done.returncode == 0, done.stderr
     return place / "bin/shortflow"
 
@@ -151,16 +136,7 @@ def user(place: Path) -> User:
     def run(*words: str | Path) -> "subprocess.CompletedProcess[str]":
         rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
         surroundings = {"PATH": str(Path(words[0]).parent), "HOME": "/nonexistent", "LANG": "C.UTF-8"}
-        return subprocess.run(  # type: ignore[call-overload,no-any-return]
-            [str(word) for word in words],
-            cwd=stands,
-            env=surroundings,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-            **rights,
-        )
+        return ran([*map(str, words)], cwd=stands, env=surroundings, timeout=600, **rights)
 
     return run
 

@@ -18,19 +18,7 @@ from shortflow import _core, papers
 from shortflow.errors import DamagedResult
 from shortflow.front import console
 from shortflow.front.pace import Pace
-from shortflow.lab import (
-    Choice,
-    Claim,
-    Condition,
-    Curves,
-    Data,
-    Figure,
-    all_hold,
-    computed,
-    decided,
-    paper,
-    within,
-)
+from shortflow.lab import Choice, Claim, Condition, Curves, Data, Figure, all_hold, computed, decided, paper, within
 from shortflow.lab.choices import Change, changes
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale, Study, Value

@@ -47,7 +47,7 @@ def test_rows_are_the_numbers_of_the_curves_and_what_is_not_finite_is_left_out()
     printed = Line("exact", [2], [15.0], printed=True)
     found = drawn(Drawing("", "x", "y (ms)", [exact, bound, printed, Line("no", [1, 2], [math.nan, math.inf])]))
     assert [(row["scheme"], row["x"], row["y"]) for row in found.rows] == [
-        *(("exact", 1, 10.0), ("exact", 2, 20.0), ("bound", 1, 30.0), ("bound", 2, 40.0), ("exact", 2, 15.0)),
+        *(("exact", 1, 10.0), ("exact", 2, 20.0), ("bound", 1, 30.0), ("bound", 2, 40.0), ("exact", 2, 15.0))
     ]
     assert [row["bound"] for row in found.rows] == [False, False, False, True, False]
     assert (found.rows[0]["low"], found.rows[0]["high"]) == (5.0, 60.0)

@@ -166,24 +166,6 @@ def test_a_changed_law_leaves_only_its_new_runs_and_a_restored_one_is_run_again(
     assert runs.group_by("source").len()["len"].sort().to_list() == [2, 2]
 
 
-def test_the_flows_of_a_store_count_what_did_not_finish(small: dict[str, object], tmp_path: Path) -> None:
-    burst = {
-        "kind": "incast",
-        "flows": 3,
-        "from": "0-2",
-        "to": 4,
-        "at": "58ms",
-        "sizes": {"kind": "fixed", "value": "200KB"},
-    }
-    del small["parameters"]
-    small |= {"traffic": [burst], "drain": "1ms"}
-    shortflow.compare(shortflow.load(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
-    flows = shortflow.read_store(tmp_path).flows
-    assert flows["censored"].all()
-    assert flows["elapsed_s"].to_list() == pytest.approx([3e-3] * 3)  # from 58 ms to the end of the drain
-    assert not {"fct_s", "slowdown"} & set(flows.columns)
-
-
 def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhere(
     small: dict[str, object], tmp_path: Path
 ) -> None:

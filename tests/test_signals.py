@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from conftest import started
+from conftest import ran, started
 from shortflow.store.runs import read_run
 
 HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
@@ -76,7 +76,7 @@ main()
 def test_ctrl_c_while_a_lock_is_taken_does_not_stop_the_workers_for_ever(tmp_path: Path) -> None:
     command = [sys.executable, "-c", INSIDE_A_LOCK, "compare", "l2dct-benchmark", "--schemes", "tcp", "--no-ideal"]
     command += ["--seeds", "100", "--jobs", "1", "--out", str(tmp_path / "kept")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ran(command, timeout=60)
     assert done.returncode == 130
     assert "interrupted; " in done.stderr
     assert "Traceback" not in done.stderr
@@ -150,7 +150,7 @@ shell.main()
 
 
 def test_what_timeout_sends_twice_is_one_ctrl_c() -> None:
-    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60, check=False)
+    done = ran([sys.executable, "-c", TWICE])
     assert (done.returncode, done.stderr) == (130, "shortflow: interrupted\n")
 
 
@@ -184,14 +184,7 @@ main()
 
 
 def test_ctrl_c_during_the_imports_is_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", EARLY_CTRL_C, "list", "schemes"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran([sys.executable, "-c", EARLY_CTRL_C, "list", "schemes"], cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "shortflow: interrupted\n")
 
 

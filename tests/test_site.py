@@ -1,7 +1,6 @@
 """The documentation site as readers see it; `make docs` installs what this needs."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import Browser
+from conftest import ran
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -27,12 +27,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("sphinx", "furo", "myst_nb", "ziamath"):
         pytest.importorskip(name, reason=f"needs {name}; `make docs` installs it")
     out = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--builder", "html", ROOT / "docs", out],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    sphinx = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--builder", "html"]
+    done = ran([*sphinx, ROOT / "docs", out], timeout=None)
     assert done.returncode == 0, done.stderr
     return out
 

@@ -33,12 +33,11 @@ from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
 from shortflow.store import run_logs
 from shortflow.store.run_logs import Kept, RunLog, RunLogs
-from shortflow.store.runs import Store, renew_table
+from shortflow.store.runs import Store
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
 RUNS = 2 * 3 * 2 * 2
-TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
 
 
 def in_logs(store: Path) -> Kept:
@@ -49,30 +48,6 @@ def in_logs(store: Path) -> Kept:
 
 def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
-
-
-@pytest.mark.usefixtures("scenario")
-def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
-    shortflow: Command, tmp_path: Path
-) -> None:
-    one, two = (shortflow(*SWEEP[:-1], f"jobs{jobs}", "--jobs", jobs, "--json") for jobs in ("1", "2"))
-    assert one.document == two.document
-    table = rows(tmp_path / "jobs1")
-    assert table.equals(rows(tmp_path / "jobs2"))
-    assert table.height == RUNS
-    assert sorted(table["load"].unique()) == [0.2, 0.4, 0.6]
-    assert sorted(table["switch.mark_above"].unique()) == [5, 20]
-    assert table["error"].null_count() == RUNS
-    points = one.document["points"]
-    assert [point["at"] for point in points][:2] == [
-        {"load": "0.2", "switch.mark_above": "5pkt"},
-        {"load": "0.2", "switch.mark_above": "20pkt"},
-    ]
-    compared = shortflow(
-        *("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--set", "load=0.6", "--no-ideal"),
-        *("--set", "switch.mark_above=20pkt", "--json"),
-    )
-    assert points[-1]["schemes"] == compared.document["schemes"]
 
 
 @pytest.mark.usefixtures("scenario")
@@ -165,7 +140,7 @@ def test_an_empty_directory_of_run_logs_may_vanish_while_one_is_made(
         make(*arguments)
         if not made:
             made.append(arguments)
-            other.flush()
+            other.log.flush()
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "mkdir", mkdir)
@@ -212,7 +187,7 @@ store.keep(execute(first, _core.Control()), tables=False)
 store.keep(execute(others[0], _core.Control()))
 print(flush=True)
 sys.stdin.readline()
-store.flush()
+store.log.flush()
 print(flush=True)
 time.sleep(60)
 """
@@ -353,11 +328,6 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     assert "±0.1 % of the main times at 0 of 2 points; 1 not within 11 seeds; 1 stopped" in again.stderr
 
 
-def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="seeds: 0 is not a whole number from 1 on"):
-        api.sweep(api.load(small), ["tcp"], Grid.parse(["load=0.2"]), 0, out=tmp_path)
-
-
 def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
@@ -365,50 +335,6 @@ def test_metrics_may_be_those_of_a_later_point() -> None:
     console = Console(file=io.StringIO(), width=100)
     console.print(sweep_tables(Results(runs, "s", "s", keys=grid.keys), ["afct_short_s"]))
     assert "mean FCT" in console.file.getvalue()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("compare", "small.toml", "--schemes", "tcp", "--until-ci", "0.1%", "--max-seeds", "15", "--out", "s"),
-        ("sweep", "small.toml", "--schemes", "tcp", "--grid", "load=0.2,0.4", "--until-ci", "1%", "--out", "s"),
-        ("search", "small.toml", "--key", "load=0.1:0.9:0.1", "--condition", "drops<5", "--seeds", "1", "--out", "s"),
-        (*TUNE, "--trials", "8", "--seeds", "2", "--check-seeds", "2", "--check-on", "none", "--out", "s"),
-    ],
-)
-@pytest.mark.usefixtures("scenario")
-def test_a_command_renews_the_table_of_runs_once(
-    shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
-    renewed = []
-
-    def noted(store: Store) -> None:
-        renewed.append(store)
-        renew_table(store)
-
-    monkeypatch.setattr("shortflow.store.runs.renew_table", noted)
-    assert shortflow(*command).code in (ExitCode.FINE, ExitCode.CLAIM_FAILED)
-    assert len(renewed) == 1
-    assert (tmp_path / "s" / "runs.parquet").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "wanted"),
-    [
-        (["--grid", "load=0.2,1e9"], ["--grid: at load=1e9", "load"]),
-        (["--grid", "load=0.2,0.4", "--metrics", "afct_shrt_s"], ["did you mean", "afct_short_s"]),
-        (["--grid", "load=0.2,0.4", "--until-ci", "2%", "--max-seeds", "4"], ["--max-seeds 4: expected at least 5"]),
-    ],
-)
-@pytest.mark.usefixtures("scenario")
-def test_what_is_wrong_is_said_before_the_first_run(
-    shortflow: Command, tmp_path: Path, arguments: list[str], wanted: list[str]
-) -> None:
-    answer = shortflow("sweep", "small.toml", "--schemes", "dctcp", *arguments, "--out", "store")
-    assert answer.code == ExitCode.WRONG_INPUT
-    for text in wanted:
-        assert text in answer.stderr
-    assert not (tmp_path / "store" / "run-logs").exists()
 
 
 @pytest.mark.usefixtures("scenario")

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from made import make_flows, make_result, make_results, with_rows, with_tables
 from shortflow.errors import ConfigError
-from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric, missing
+from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric, missing
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report import tables, wording
@@ -53,29 +53,6 @@ def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     for section, has_factors in ((overview, len(schemes) > 1), (alone, False)):
         assert any(each.header == f"× {schemes[0]}" for each in section.columns) is has_factors
     assert max(len(line) for line in printed(tables.stacked(*tables.lay_out(overview)))) <= 100
-
-
-def test_units_stand_in_the_headers_and_intervals_behind_the_means() -> None:
-    text = "\n".join(printed(tables.comparison_tables(compared(["dctcp", "l2dct"]))))
-    assert "(ms)" in text
-    assert "(Mbps)" in text
-    assert "800 ± 0" in text  # 200 MB in 2 s, the same for every seed
-    assert "l2dct vs dctcp" in text
-    assert "mean ± 95 % confidence over 3 seeds" in text
-    assert "load = 0.2" in text
-
-
-def test_one_seed_is_shown_without_an_interval() -> None:
-    text = "\n".join(printed(tables.comparison_tables(compared(["dctcp"], seeds=[7]))))
-    assert "seed 7" in text
-    assert "±" not in text
-
-
-def test_chosen_metrics_only() -> None:
-    text = "\n".join(printed(tables.comparison_tables(compared(["dctcp", "l2dct"]), [Metric(UTILISATION)])))
-    assert "link use" in text
-    assert "98" in text
-    assert "FCT" not in text
 
 
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
@@ -215,14 +192,6 @@ def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: pyte
     assert dctcp == "●"
     monkeypatch.setenv("COLUMNS", "79")
     assert spread_section(comparison) is None
-
-
-def test_of_one_run_each_metric_is_a_row_with_its_unit() -> None:
-    lines = printed(tables.comparison_tables(compared(["dctcp"], seeds=[2])))
-    rows = {line.split("  ")[0].strip(): line.split()[-2:] for line in lines}
-    assert rows["mean FCT"] == ["2.50", "ms"]
-    assert rows["goodput, long flows"] == ["800", "Mbps"]
-    assert rows["queue, mean"] == ["12.5", "pkt"]
 
 
 def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:

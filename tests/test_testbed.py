@@ -474,16 +474,8 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     def calls(*options: str) -> tuple[int, list[str], str]:
         (tmp_path / "calls").write_text("")
         command = [
-            "linux",
-            "fig14",
-            "--flows",
-            "1",
-            "--repeat",
-            "2",
-            "--out",
-            str(tmp_path / "out"),
-            "--attempts",
-            "1",
+            *("linux", "fig14", "--flows", "1", "--repeat", "2", "--out", str(tmp_path / "out")),
+            *("--attempts", "1"),
             *options,
         ]
         code = execute(command)

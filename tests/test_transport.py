@@ -263,8 +263,7 @@ def test_a_changed_base_in_another_file_changes_the_key_of_a_run(
 
     def key_with(step: str) -> str:
         base.write_text(
-            f"import shortflow\nclass Base(shortflow.CongestionControl):\n    step = {step}{HOOK}",
-            encoding="utf-8",
+            f"import shortflow\nclass Base(shortflow.CongestionControl):\n    step = {step}{HOOK}", encoding="utf-8"
         )
         sys.modules.pop("base_of_derived", None)
         importlib.invalidate_caches()
@@ -305,8 +304,7 @@ def test_two_files_of_one_name_are_two_transports(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         file = tmp_path / folder / "law.py"
         file.write_text(
-            f"import shortflow\nclass Law(shortflow.CongestionControl):\n    step = {step}{HOOK}",
-            encoding="utf-8",
+            f"import shortflow\nclass Law(shortflow.CongestionControl):\n    step = {step}{HOOK}", encoding="utf-8"
         )
         laws.append(load_transport(f"{file}:Law"))
     first, second = (as_scheme(law, {}).resolved() for law in laws)

@@ -274,7 +274,7 @@ def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, ob
 
 
 def test_refused_combinations_end_it_where_nothing_else_is_found() -> None:
-    proposals = Proposals([W_MAX], FASTEST, 8)
+    proposals = Proposals(tuning_of(FASTEST))
     with pytest.raises(ConfigError, match="1,000 combinations in a row are invalid"):
         proposals.batch(0, lambda _: False)
 
@@ -291,7 +291,7 @@ def test_no_combination_is_tried_twice_and_few_of_them_end_the_search(shortflow:
 
 def test_the_second_batch_follows_from_the_first() -> None:
     def second(times: Sequence[float]) -> list[dict[str, float]]:
-        proposals = Proposals([W_MAX], FASTEST, 8)
+        proposals = Proposals(tuning_of(FASTEST))
         proposed = proposals.batch(0, lambda _: True)
         trials = [Trial(number, values, {}, made(times[number])) for number, values in enumerate(proposed)]
         proposals.tell(trials, [tuning_of(FASTEST).judge(trial) for trial in trials])

@@ -52,14 +52,8 @@ def test_a_machine_is_given_arguments_and_files_and_its_answer_is_that_of_the_pr
     (tmp_path / "sizes").mkdir()
     (tmp_path / "sizes" / "set.csv").write_text("1000,0.5\n2000,1\n")
     arguments = [
-        "--seed",
-        "2",
-        "--set",
-        "traffic.2.sizes.file=sizes/set.csv",
-        "--set",
-        "title=b c",
-        "--set",
-        "queue.k=8",
+        *("--seed", "2", "--set", "traffic.2.sizes.file=sizes/set.csv", "--set", "title=b c"),
+        *("--set", "queue.k=8"),
     ]
     done = machine(monkeypatch, tmp_path, ANSWER).run(tmp_path / "own.toml", arguments)
     assert (done.returncode, done.stderr) == (3, "no such scheme")
