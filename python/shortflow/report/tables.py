@@ -189,7 +189,7 @@ def settings_table(settings: Sequence[Setting], heading: str) -> Group:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("key", no_wrap=True)
     table.add_column("value", overflow="fold")
-    table.add_column("where from", overflow="fold")
+    table.add_column("source", overflow="fold")
     for setting in settings:
         plain = setting["source"] == "default"
         table.add_row(setting["key"], setting["value"], setting["source"], style="dim" if plain else None)
