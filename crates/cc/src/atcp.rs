@@ -225,7 +225,7 @@ mod tests {
             prop_assert!(at(a) > 0.0 && at(a.min(b)) >= at(a.max(b)));
         }
 
-        /// With equal weights of one the windows are those of the base, bit for bit.
+        /// With equal weights of one the windows equal the base's, bit for bit.
         #[test]
         fn unit_weights_are_the_base(events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..200)) {
             let unit = Params { w_high: 1.0, ..Params::default() };

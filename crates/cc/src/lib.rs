@@ -1,6 +1,6 @@
 //! The papers' congestion controls as pure state machines: one file per transport, each readable
 //! beside its paper. A control sees samples and changes a [`Window`]; it sees no network, reads no
-//! clock and draws no random number, so whatever runs it shares one oracle.
+//! clock and draws no random number, so all users share one oracle.
 //!
 //! | hook | Linux `tcp_congestion_ops` | called |
 //! |---|---|---|

@@ -295,7 +295,7 @@ impl TransportConfig {
     pub fn recovery(&self) -> Recovery {
         self.recovery
     }
-    /// Duplicate ACKs, or segments SACKed above a hole, that tell of a loss.
+    /// Duplicate ACKs, or segments SACKed above a hole, that signal a loss.
     pub fn dupthresh(&self) -> u32 {
         self.dupthresh
     }

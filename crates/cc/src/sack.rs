@@ -1,4 +1,4 @@
-//! TCP with selective acknowledgements — RFC 2018, RFC 6675. The window law is that of [`crate::newreno`].
+//! TCP with selective acknowledgements — RFC 2018, RFC 6675. The window law is [`crate::newreno`]'s.
 //! Loss detection and repair differ; they are the sender's part (scoreboard and pipe), chosen by [`INFO`].
 //!
 //! Deviation: the scheme `tcp` is this one as a baseline of pECN, which does not say which TCP, and of

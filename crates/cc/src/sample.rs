@@ -33,8 +33,8 @@ pub struct FlowView {
     pub sent: Bytes,
     /// Bytes of this flow not yet acknowledged, sent or not; [`Bytes::MAX`] for a backlogged flow.
     pub remaining: Bytes,
-    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). At a timeout without those that SACK told of, against
-    /// RFC 5681: a long recovery leaves little else in the network, and RFC 9438 calls that flight_size.
+    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). At a timeout without SACKed bytes, as RFC 9438's
+    /// flight_size and unlike RFC 5681: after a long recovery most bytes are SACKed.
     pub flight: Bytes,
     /// Completion deadline of the flow.
     pub deadline: Option<Instant>,
@@ -114,8 +114,8 @@ impl AckSample {
         }
     }
 
-    /// Bytes of those of which this ACK tells first that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`],
-    /// and, for laws that read the path, in whatever order they arrived.
+    /// Marked bytes among the bytes that this ACK reports first, as far as ECN-Echo shows: exact with [`Ecn::Exact`], and
+    /// for laws that read the path, in any order of arrival.
     pub fn marked(&self) -> Bytes {
         let news = self.path.map_or(self.acked, |path| path.newly_delivered);
         if self.ece { news } else { Bytes::ZERO }
@@ -127,7 +127,7 @@ impl AckSample {
 pub struct PathSample {
     /// From the sender's hand-over of the packet to its host's port until now.
     pub rtt: Span,
-    /// Smallest of those on this connection.
+    /// Smallest round trip of this connection.
     pub min_rtt: Span,
     /// Part of `rtt` that was spent in queues of switches, both ways.
     pub in_switches: Span,
@@ -136,13 +136,13 @@ pub struct PathSample {
     pub in_hosts: Span,
     /// Part of `in_hosts` in the queue of the sender's own host.
     pub at_sender: Span,
-    /// Part of `in_hosts` in the queue of the receiver's, behind what it sends itself.
+    /// Part of `in_hosts` in the receiver's queue, behind its own packets.
     pub at_receiver: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
-    /// Bytes that the connection has delivered so far, those known from SACK among them.
+    /// Bytes delivered by the connection so far, SACKed bytes included.
     pub delivered: Bytes,
-    /// Part of `delivered` of which this ACK tells first.
+    /// Part of `delivered` that this ACK reports first.
     pub newly_delivered: Bytes,
     /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`, and of an ACK
     /// that delivers nothing.
@@ -244,7 +244,7 @@ pub enum Host {
     Tcp,
     /// RDMA over Ethernet: the control sets a rate; go-back-N, and notifications of marks (CNP).
     Roce,
-    /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts tell of losses.
+    /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts signal losses.
     Minimal,
 }
 

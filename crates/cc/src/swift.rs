@@ -22,14 +22,14 @@
 //!   ours. Flow scaling and decrease follow sim/swift.cpp of github.com/Broadcom/csg-htsim. `fs_range=0s` switches flow scaling off.
 //! - D3: printed, t_last_decrease is set when cwnd ≤ cwnd_prev. An ACK that changes nothing would then put off the next decrease,
 //!   for ever where ACKs come faster than round trips. Here it is set when cwnd falls.
-//! - D4: "rtt" is that of the last ACK, in can_decrease and in pacing_delay.
-//! - D5: what does not bind is held at max_cwnd (the paper: "a ceiling value").
+//! - D4: "rtt" is the last ACK's, in can_decrease and in pacing_delay.
+//! - D5: a window that does not bind is held at max_cwnd (the paper: "a ceiling value").
 //! - D6: the first window is the scenario's, `tcp.initial_window`; there is no slow start. Losses are repaired by the
 //!   sender, with SACK, and while they are the window does not grow. Before the first answer no delay tells of an incast:
 //!   200 senders lose nothing with windows of one or two segments and a buffer of 1000 packets; with ten they overflow it.
 //! - D7: otherwise each ACK that tells of new data counts, in order or not, and for a window at most. What it covers after
 //!   a timeout had mostly arrived before, and NewReno's ACKs do not tell.
-//! - D8: the weight of the average delay of the end hosts is not given; it is that of a sample in TCP's SRTT (RFC 6298).
+//! - D8: the weight of the average delay of the end hosts is not given; it is 1/8, as in TCP's SRTT (RFC 6298).
 //! - D9: the queues of the two hosts to the network are part of the fabric's delay, as in the paper's formula, round trip less
 //!   remote queueing, which ends when the answer is made, and local reception. The paper's hosts have no such queue, since
 //!   the card pulls packets; here fcwnd keeps the sender's short.

@@ -4,7 +4,7 @@ use shortflow_spec::{KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::Span;
 
 keys! {
-    /// Parameters of such hosts, whatever the law.
+    /// Parameters of such hosts under any law.
     #[derive(Copy)]
     pub struct Timeouts {
         /// time without progress after which all that is out counts as lost; auto: three round trips without queues

@@ -109,7 +109,7 @@ fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
 /// The hook that tells since 7.1 when something is sent after a pause; before, `cwnd_event` does.
 const TX_START: &str = "cwnd_event_tx_start";
 
-/// The end of the name of those operations in sender.bpf.c that fit a kernel.
+/// Suffix of the operations in sender.bpf.c that fit a kernel.
 pub fn operations(btf: &Btf<'_>) -> &'static str {
     // Two before 6.10, four since.
     match (arguments(btf, "cong_control"), arguments(btf, TX_START)) {
@@ -203,12 +203,12 @@ fn privileges(status: &str) -> Finding {
     }
 }
 
-/// The device of which the testbed makes network cards.
+/// Device that provides the testbed's network cards.
 fn tun() -> io::Result<()> {
     fs::OpenOptions::new().read(true).write(true).open(TUN).map(drop)
 }
 
-/// Requirements of the testbed besides those of loading.
+/// Requirements of the testbed, without the requirements of loading.
 fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> Finding {
     let no_tun = tun.as_ref().err().map(|why| match why.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(cgroup2("").verdict, Verdict::Optional);
     }
 
-    /// The programs' own types are those of Linux 7.1.
+    /// The programs are compiled against types of Linux 7.1.
     #[test]
     fn hooks_are_found_by_their_names_and_arguments() {
         let btf = Btf::from_path(concat!(env!("OUT_DIR"), "/sf_dctcp.bpf.o")).unwrap();

@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// The host's refusal to do `what`.
+    /// The host refuses to do `what`.
     pub fn host<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> Failure {
         move |error| Failure::Host(format!("{what}: {error}"))
     }

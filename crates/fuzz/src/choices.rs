@@ -8,7 +8,7 @@ pub struct Choices<'a> {
     state: u64,
 }
 
-/// Bytes at the front that fix what follows the others.
+/// Bytes at the front that seed the draws after the input's end.
 const SEED: usize = 4;
 
 impl<'a> Choices<'a> {

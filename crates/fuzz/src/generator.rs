@@ -99,7 +99,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         self.root.insert(name.to_owned(), Value::Array(entries));
     }
 
-    /// Switch ports of one tier, and those upwards.
+    /// Ports of one tier, and its ports upwards.
     fn tiers(&mut self) {
         if self.values.surroundings.tiers.is_empty() || !self.values.choices.once_in(3) {
             return;
@@ -151,7 +151,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         }
     }
 
-    /// One, two or four distributions of equal shares, none of which is a mixture itself.
+    /// One, two or four distributions with equal shares, without nested mixtures.
     fn mixture(&mut self, path: &str) -> Vec<Value> {
         let count = *self.values.choices.pick(&[1, 2, 4]);
         let part = |i: u32| {

@@ -24,7 +24,7 @@ const SHIPPED: &str = "../../python/shortflow/scenarios";
 /// Something that takes any input.
 #[derive(Debug)]
 pub struct Target {
-    /// Name, which is that of its folder in the corpus too.
+    /// Name of the target and of its folder in the corpus.
     pub name: &'static str,
     /// Feeds it an input; panics on a defect.
     pub judge: fn(&[u8]) -> Verdict,

@@ -17,7 +17,7 @@ use shortflow_units::{Instant, PortId};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs with more than so many times 8192 events are left out.
+/// Limit of events per run, in units of 8192.
 const MOST_TICKS: u32 = 40;
 
 /// Styles of draws, in turn: small networks with many keys set, medium ones, and large ones with few.
@@ -28,9 +28,9 @@ const fn style(optional: u64, size: u64) -> Style {
     Style { optional, size, fast: true, delays: units, rtts: units }
 }
 
-/// Of so many draws all but one are left out unless their run can be node by node, with packets in a slot, and is a busy one.
+/// One in this many draws is always run; the others only if busy and able to go node by node.
 const ANYTHING_EVERY: u64 = 64;
-/// Packets of a busy run, some of which are marked or dropped.
+/// Least packets of a busy run, which also marks or drops.
 const BUSY: u64 = 1000;
 
 /// Parts of a network that would meet more often are not tried: threads that wait for one another take long.
@@ -139,13 +139,13 @@ fn run_in(
 enum Mode {
     /// The way is told.
     Told(Modes),
-    /// The simulator chooses, on so many cores at most.
+    /// The simulator chooses, up to this number of cores.
     Chosen(usize),
     /// Every packet is watched.
     Watched,
 }
 
-/// All modes, on so many cores at most.
+/// All modes, up to this number of cores.
 fn modes(most: usize) -> Vec<Mode> {
     let mut modes = vec![Mode::Watched];
     for cores in 1..=most {

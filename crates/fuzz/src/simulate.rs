@@ -20,7 +20,7 @@ const MOST_TICKS: u32 = 12;
 /// Most runs that do not end by themselves are not worth so many.
 const FEW_TICKS: u32 = 1;
 
-/// One run in so many is done twice.
+/// One run in this many is repeated.
 const REPEATED: u64 = 16;
 
 /// Draws a scenario and a scheme and runs them. Panics if the run breaks a rule of the simulator.
@@ -109,7 +109,7 @@ fn drop_setting(settings: &mut Vec<(String, String)>, error: &ConfigError) {
     assert!(settings.len() < before, "a scheme is refused without settings: {error}");
 }
 
-/// Stops a run after so many ticks.
+/// Stops a run after a number of ticks.
 pub struct Cap {
     pub ticks: u32,
 }

@@ -18,7 +18,7 @@ pub struct Surroundings {
 /// Width of the draws.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// Optional keys have a value once in so many times.
+    /// Inverse probability of a value for an optional key.
     pub optional: u64,
     /// Times the usual number of hosts, racks and hops.
     pub size: u64,

@@ -11,7 +11,7 @@ pub enum Verdict {
     Capped,
     /// Accepted by a parser.
     Accepted,
-    /// An error told the user what is wrong.
+    /// A clean error for the user.
     Rejected,
 }
 

@@ -91,7 +91,7 @@ impl Capture {
     }
 }
 
-/// Collects what happens, and hands it over.
+/// Collects events of packets, and hands them over.
 pub struct Recorder {
     scenario: Arc<Scenario>,
     what: Watching,
@@ -116,7 +116,7 @@ impl Recorder {
         self.what.during.end < Instant::MAX && self.what.during.end + delay < now
     }
 
-    /// Takes what has happened.
+    /// Takes the collected events.
     pub fn take(&mut self, events: &[PacketEvent]) {
         for (file, taker) in &mut self.files {
             events.iter().for_each(|event| file.note(event));

@@ -1,4 +1,4 @@
-//! Python values as those of a scenario file.
+//! Python values as values of a scenario file.
 
 use crate::ConfigError;
 use pyo3::prelude::*;

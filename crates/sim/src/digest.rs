@@ -1,4 +1,4 @@
-//! [`Outcome::digest`]: SHA-256 over every field of an outcome but what the run cost, in this encoding.
+//! [`Outcome::digest`]: SHA-256 over every field of an outcome except the run's cost, in this encoding.
 //!
 //! | value | bytes |
 //! |---|---|
@@ -72,7 +72,7 @@ numbers! {
     DropReason: reason => reason as u8,
 }
 
-/// The patterns name every field, what is no result behind a semicolon: one that is added cannot be forgotten.
+/// The patterns name every field, costs behind a semicolon, so a new field cannot be forgotten.
 macro_rules! rows {
     ($($row:ident { $($field:ident),+ $(,)? $(; $cost:ident)? })+) => {$(
         impl Encode for $row {
@@ -204,8 +204,8 @@ mod tests {
         }
     }
 
-    /// Changes one field of a row after the other. The digest must move each time, and be another one each
-    /// time; but not with what is no result, which stands behind a semicolon. The first line does not compile unless all fields are there.
+    /// Changes the fields of a row one by one. Each change must give another digest, except changes of costs, which are
+    /// behind a semicolon. The first line compiles only with all fields.
     macro_rules! each_field_counts {
         ($at:expr, $row:ident { $($field:ident: $value:expr),+ $(,)? $(; $cost:ident: $spent:expr)? }) => {{
             let _all = $row { $($field: $value,)+ $($cost: $spent)? };

@@ -1,6 +1,6 @@
 //! The floor of the benchmark: packets that cross the ports of a topology, and nothing else. No transport, no statistics,
-//! no drops, no order among events of one time step. What a packet-hop costs in a run over what it costs here is a figure
-//! that can be carried from machine to machine, so this file is frozen: a change would make old figures worthless.
+//! no drops, no order among events of one time step. The cost of a packet-hop in a run over its cost here is comparable
+//! between machines. This file is frozen: a change would invalidate old figures.
 //!
 //! Each host has ten packets of 1500 bytes on their way to the host half way round, from where they go back as 40 bytes,
 //! and set out again.

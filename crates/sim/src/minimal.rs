@@ -1,21 +1,21 @@
-//! pFabric's own hosts — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.3: whatever the
-//! switches can do is left to them.
+//! pFabric's own hosts — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.3: the
+//! switches schedule, the hosts stay simple.
 //!
 //! | paper | here |
 //! |---|---|
 //! | flows start at the rate of the link | the first window, `bandwidth_delay_product` |
-//! | selective acknowledgements for every packet | [`Receiver`]: each answer tells of its packet |
-//! | no fast retransmit: timeouts alone tell of drops, fixed and small | [`Sender`] `rto` |
+//! | selective acknowledgements for every packet | [`Receiver`]: each answer names its packet |
+//! | no fast retransmit: only fixed, small timeouts detect drops | [`Sender`] `rto` |
 //! | timeouts in a row begin probe mode, an answer ends it | `timeouts`, `probe_after` |
 //! | window and slow start | the control's, [`shortflow_cc::minimal`] |
-//! | a packet's number is what is left of its flow (§4.1) | `priority.by = remaining` |
+//! | a packet's number is the rest of its flow (§4.1) | `priority.by = remaining` |
 //!
 //! Choices:
-//! - The timeout counts from the last ACK that advanced, as TCP's does. Then all that is out and not SACKed is retransmitted, as
-//!   the window allows.
-//! - What has been SACKed leaves room in the window, so that a hole does not stop a flow before its timeout.
+//! - The timeout counts from the last ACK that advanced, as TCP's does. Then all outstanding data without SACK is
+//!   retransmitted within the window.
+//! - SACKed data leaves room in the window, so a hole does not stop a flow before its timeout.
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
-//! - Of `[tcp]` only the sizes of packets, [`TCP_KEYS`], are these hosts' too.
+//! - These hosts read only the packet sizes of `[tcp]`, [`TCP_KEYS`].
 
 use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Extension, Kind, Packet, SackBlocks};
@@ -109,7 +109,7 @@ impl Sender {
         Some((start, hole.min(message.end).min(start + scene.tcp.mss.get())))
     }
 
-    /// Sends what the window allows.
+    /// Sends within the window.
     fn transmit(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         let allowed = self.law.window_bytes(&self.window, scene.tcp.mss).get();
         while !self.is_probing()
@@ -135,7 +135,7 @@ impl Sender {
         }
     }
 
-    /// A packet with so many bytes from `start` on.
+    /// A packet with `payload` bytes from `start` on.
     fn packet(&self, start: u64, payload: u64, scene: Scene<'_>) -> Packet {
         let message = self.messages.of(start);
         let priority = message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
@@ -165,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// All that is out counts as lost. From the `probe_after`-th time in a row on, a header asks whether the path is free.
+    /// All outstanding data counts as lost. From the `probe_after`-th timeout in a row on, a header probes the path.
     fn on_timeout(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         self.alarm.deadline = Some(scene.now + self.rto);
         self.snd_nxt = self.snd_una;

@@ -99,13 +99,13 @@ impl FlowRow {
         self.finish.map(|finish| finish.since(self.start))
     }
 
-    /// Notes what was counted of it in the measured time.
+    /// Sets its counts of the measured time.
     pub fn note_window(&mut self, counts: MessageCounts) {
         (self.delivered_in_window, self.measured) = (Bytes::new(counts.delivered), counts.tally);
         (self.retransmits_in_window, self.timeouts_in_window) = (counts.retransmits, counts.timeouts);
     }
 
-    /// Takes what has arrived from another account of the same flow.
+    /// Takes the arrivals from another account of the same flow.
     pub fn take_arrived(&mut self, other: &FlowRow) {
         (self.packets, self.marks, self.waited) = (other.packets, other.marks, other.waited);
         self.delivered_in_window = other.delivered_in_window;
@@ -272,7 +272,7 @@ pub struct Counters {
     pub connections_peak: u64,
     /// Flows that started in the drain.
     pub drain_flows: u64,
-    /// The bytes that those with an end had to send.
+    /// Bytes of the finite flows.
     pub drain_bytes: u64,
 }
 

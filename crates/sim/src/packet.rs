@@ -1,5 +1,5 @@
-//! The packet: a small value that queues and wires hold; nothing points to it. What few packets carry is an
-//! [`Extension`], of which the others hold an empty pointer.
+//! The packet: a small value that queues and wires hold; nothing points to it. Rare contents are in an
+//! [`Extension`] behind a pointer.
 
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
 
@@ -99,25 +99,25 @@ impl SackBlocks {
     }
 }
 
-/// When and after what a data packet was sent, and where it waited: the timestamp option (RFC 7323) and in-band telemetry,
-/// for transports that read delays. The ACK brings it back, with its own waits added.
+/// Sending time and waits of a data packet: the timestamp option (RFC 7323) and in-band telemetry, for transports that
+/// read delays. The ACK returns it, with its own waits added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Telemetry {
-    /// When the sender handed it to the port of its host.
+    /// Time of hand-over to the host's port.
     pub sent: Instant,
-    /// Bytes that the connection had delivered then.
+    /// Bytes that the connection had delivered by then.
     pub delivered: u64,
-    /// When the last of those were known to be.
+    /// Time at which the last of these bytes were acknowledged.
     pub delivered_at: Instant,
-    /// When the packet was sent whose delivery began the present rate sample.
+    /// Sending time of the packet whose delivery began the present rate sample.
     pub first_sent: Instant,
-    /// Data had run out since.
+    /// The sender has run out of data since then.
     pub app_limited: bool,
-    /// Time in hosts: in their queues, with a receiver that delayed its answer, and late for want of a processor.
+    /// Time in hosts: in queues, with a receiver that delayed its answer, and waiting for a processor.
     pub in_hosts: Span,
-    /// Part of that in the queue of the sender's own host.
+    /// Part of `in_hosts` in the queue of the sender's own host.
     pub at_sender: Span,
-    /// Part of that in the queue of the receiver's, behind what it sends itself.
+    /// Part of `in_hosts` in the receiver's queue, behind its own packets.
     pub at_receiver: Span,
     /// Time in the queues of switches.
     pub in_switches: Span,
@@ -184,7 +184,7 @@ pub struct Packet {
     /// Number of its connection, never reused: tells a late packet from one of the slot's next user, and
     /// chooses among equal paths.
     pub flow_id: u32,
-    /// Where it goes.
+    /// Destination.
     pub to: HostId,
     /// Payload bytes.
     pub payload: u32,
@@ -266,7 +266,7 @@ impl Packet {
         self.extension.as_ref().map_or_else(SackBlocks::default, |extension| extension.sack)
     }
 
-    /// When it was sent and where it waited, of a packet of a transport that reads delays.
+    /// Sending time and waits, for transports that read delays.
     #[inline]
     pub fn telemetry(&self) -> Option<Telemetry> {
         self.extension.as_ref()?.telemetry
@@ -304,12 +304,12 @@ impl Packet {
 pub struct Handover {
     /// Its wait in the queue; zero if a scheduler decides.
     pub waits: Span,
-    /// When its last bit departs; zero if it was dropped, [`Instant::MAX`] until a scheduler tells.
+    /// Departure of the last bit; zero if dropped, [`Instant::MAX`] while a scheduler decides.
     pub departs: Instant,
 }
 
 impl Handover {
-    /// Of a packet that was dropped.
+    /// Hand-over of a dropped packet.
     pub const DROPPED: Handover = Handover { waits: Span::ZERO, departs: Instant::ZERO };
 }
 
@@ -320,7 +320,7 @@ pub struct Left {
     pub conn: ConnId,
     /// Number of its connection.
     pub flow_id: u32,
-    /// When its last bit departs; zero if it was dropped.
+    /// Departure of the last bit; zero if dropped.
     pub departs: Instant,
 }
 

@@ -8,9 +8,9 @@ use shortflow_cc::Host;
 use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Segments of a connection in its host's port where nothing limits them: those of Linux.
+/// Segments of a connection that Linux allows in its host's port.
 const USUAL: u32 = 2;
-/// A window as many times what its path holds is wide.
+/// A window is wide from this multiple of its path's capacity on.
 const WIDE: f64 = 10.0;
 /// Jain's index below which shares are unequal.
 const FAIR: f64 = 0.9;
@@ -26,7 +26,7 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
     said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
 
-/// A host that holds more than small queues of its flows would, by more than a repair of each and the ACKs of what it receives.
+/// A host that holds more than the small queues of its flows, one repair each, and its ACKs.
 fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let allowed = if scenario.conduct.small_queue > 0 { scenario.conduct.small_queue } else { USUAL };
     let room = (scenario.tcp.mss + scenario.tcp.header).get() * u64::from(allowed + 1);

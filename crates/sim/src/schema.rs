@@ -25,8 +25,8 @@ const TRAFFIC: Kinds = Kinds {
     example: "{ kind = \"long-lived\", flows = 2 }",
 };
 
-/// Every table that a scenario may have, under the name of the table, or of the tables of which it is a kind. The name
-/// of the keys outside any table is empty.
+/// Every table of a scenario, by the name of the table, or by the table whose kind it is. Top-level keys have an empty
+/// name.
 pub fn declared() -> Vec<(&'static str, Entry)> {
     let of_kind = |kinds: Kinds| {
         let full = move |mut entry: Entry| {
@@ -41,8 +41,7 @@ pub fn declared() -> Vec<(&'static str, Entry)> {
     plain.chain(kinds.into_iter().flat_map(of_kind)).collect()
 }
 
-/// Errors in the values of a table, each by itself; `name` is that of a table or of a kind of `table`, and
-/// errors call it `path`.
+/// Errors of the values of a table, each checked alone. `name` is a table, or a kind of `table`; errors call it `path`.
 pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigError> {
     let found = declared().into_iter().find(|(of, entry)| *of == table && entry.name == name);
     let others: Vec<&str> = match table {
@@ -50,7 +49,7 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigE
             let plain = tables().into_iter().map(|entry| entry.name).filter(|name| !name.is_empty());
             ["topology", "routing", "traffic", "parameters"].into_iter().chain(plain).collect()
         }
-        // Tiers and ports, of which only the topology knows.
+        // Tiers and ports, which only the topology knows.
         "switch" => {
             values.iter().filter(|(_, value)| value.is_table()).map(|(key, _)| key.as_str()).collect()
         }
@@ -59,7 +58,7 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigE
     found.map_or(Vec::new(), |(_, entry)| shortflow_spec::check(path, &entry.parameters, &others, values))
 }
 
-/// Errors in a scenario's values, each by itself, behind the `first` error of reading them.
+/// Errors of a scenario's values, each checked alone, after the `first` error of reading.
 pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String)]) -> Vec<ConfigError> {
     let plain = tables();
     let plain_keys: Vec<&str> = plain[0].parameters.iter().map(|key| key.name).collect();
@@ -67,7 +66,7 @@ pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String
     let document = loop {
         match Document::new(used.clone(), of_user(settings), &plain_keys, &|_| Err(String::new())) {
             Ok(document) => break document,
-            // A parameter that is wrong by itself hides no other error.
+            // A wrong parameter hides no other error.
             Err(error) if remove_parameter(&mut used, &error) => {
                 found.extend(Some(error).filter(|error| error.key() != found[0].key()));
             }
@@ -104,8 +103,8 @@ fn remove_parameter(values: &mut Table, error: &ConfigError) -> bool {
     name.zip(parameters).is_some_and(|(name, parameters)| parameters.remove(name).is_some())
 }
 
-/// The JSON Schema (draft 2020-12) of a scenario. It covers each key by itself; only reading the scenario
-/// checks values against one another. `$defs` has the parameters of every scheme too.
+/// The JSON Schema (draft 2020-12) of a scenario. It covers each key alone; reading the scenario checks values
+/// against each other. `$defs` has the parameters of every scheme too.
 pub fn schema() -> Json {
     let (mut keys, mut required) = (Map::new(), vec!["topology", "traffic"]);
     for entry in tables() {

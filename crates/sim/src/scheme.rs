@@ -1,5 +1,5 @@
-//! [`Scheme`]: a transport with the queue disciplines that it needs in switches and in hosts, and the rule by which
-//! senders give packets a priority where one of them reads it. This is what papers compare.
+//! [`Scheme`]: a transport with its queue disciplines in switches and hosts, and the rule for packet priorities. Papers
+//! compare schemes.
 
 use crate::config::{
     ConfigError, Document, Format, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
@@ -226,8 +226,8 @@ impl Scheme {
         Ok(scheme)
     }
 
-    /// The settings of a scenario under this scheme: those of the scheme's table, then `given`, then those that the user gave the
-    /// scheme. Later ones win.
+    /// Settings of a scenario under this scheme: from the scheme's table, then `given`, then from the user for this scheme.
+    /// Later ones win.
     pub fn around<'s>(
         &'s self,
         given: &'s [(String, String)],
@@ -285,7 +285,7 @@ impl Scheme {
     }
 }
 
-/// The parameters of scheme `name` by key, with what the scheme sets as their defaults.
+/// The parameters of scheme `name` by key, with the scheme's values as defaults.
 pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
     parameters_with(name, &[])
 }
@@ -329,7 +329,7 @@ fn info(name: &str) -> Result<Cow<'static, SchemeInfo>, ConfigError> {
     Err(unknown("scheme", name, &names))
 }
 
-/// The scheme called `base` with those constants of the set called `set` that it has.
+/// The scheme `base` with the constants of `set` that it has.
 fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
     let mut named = info(base)?.into_owned();
     let found = parameter_sets().iter().find(|known| known.name == set).ok_or_else(|| {

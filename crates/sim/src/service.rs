@@ -102,7 +102,7 @@ impl ServiceModel {
     /// [`ServiceModel::run`] on up to `cores` cores, with equal outcome. Returns the number of cores used.
     ///
     /// # Errors
-    /// Those of [`ServiceModel::run`].
+    /// As [`ServiceModel::run`].
     pub fn run_on(
         &self,
         cores: usize,

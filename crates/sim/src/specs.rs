@@ -124,7 +124,7 @@ pub struct Conduct {
 }
 
 impl Conduct {
-    /// The conduct that these tables state, and that of `host.model` where they state none.
+    /// The conduct of these tables, with `host.model` as default.
     pub fn of(host: &HostSpec, tcp: &TcpSpec) -> Conduct {
         let (small_queue, growth) = match host.model {
             HostModel::Linux => (2, Growth::UnlessHeld),

@@ -67,7 +67,7 @@ impl ConfigError {
 /// A line of a file, and its error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowError {
-    /// The file; empty for what is in none.
+    /// The file; empty without a file.
     pub file: String,
     /// Line, from 1; 0 for the file as a whole.
     pub line: u64,

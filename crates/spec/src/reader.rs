@@ -65,7 +65,7 @@ impl<'d> Reader<'d> {
         resolved.insert(place, setting);
     }
 
-    /// Remembers what the default of a key comes to where that depends on other keys.
+    /// Records the default of a key that depends on other keys.
     pub fn settled(&self, key: &str, value: String) {
         let (path, mut resolved) = (self.path(key), self.document.resolved.borrow_mut());
         let of_default = |setting: &&mut Setting| setting.key == path && setting.source == Source::Default;
@@ -146,7 +146,7 @@ impl<'d> Reader<'d> {
         ConfigError::Missing { key: self.path(key), expected: shape.to_string() }
     }
 
-    /// The error for a value of `low` above that of `high`.
+    /// Error: the value of `low` is above the value of `high`.
     pub fn crossed(&self, low: &str, high: &str) -> ConfigError {
         let value = |key| self.resolved(key).unwrap_or_default();
         let reason = format!("{} is above {} = {}", value(low), self.path(high), value(high));

@@ -11,13 +11,13 @@ use toml::Value;
 /// Values that a key accepts.
 #[derive(Debug, Clone)]
 pub enum Shape {
-    /// A whole number within limits, of which only multiples of `step` fit.
+    /// A whole number within limits: a multiple of `step`.
     Whole {
         /// The smallest.
         low: u64,
         /// The largest.
         high: u64,
-        /// 1, or what it must be a multiple of.
+        /// Divisor of all valid values; 1 for any.
         step: u64,
     },
     /// A real number within limits.

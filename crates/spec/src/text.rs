@@ -41,7 +41,7 @@ impl Text {
     }
 }
 
-/// Characters that move the cursor, or turn the direction of what follows.
+/// Characters that move the cursor or change the writing direction.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

@@ -17,8 +17,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// The kernel's own of this name, or else the programs of shortflow-deploy, with the scheme's parameters. And what marks the
-    /// DSCP of packets, where the scheme gives them priorities. Until the lock is gone, a program stays what it is: sockets choose it by its name.
+    /// The kernel's congestion control `of_kernel`, else this project's program with the scheme's parameters. If the scheme
+    /// has priorities, also the program that marks the DSCP. The lock keeps other commands from replacing the program.
     ///
     /// # Errors
     /// Fails if the kernel lacks the congestion control, or refuses a program.
@@ -35,7 +35,7 @@ impl Control {
         &self.name
     }
 
-    /// Gives what leaves a device of this network namespace the priorities of the scheme.
+    /// Marks packets that leave a device of this network namespace with the scheme's priorities.
     ///
     /// # Errors
     /// Fails without such a device.
@@ -52,11 +52,11 @@ impl Control {
     }
 }
 
-/// The congestion control of the kernel's own that runs a scheme: `instead`, if one is named, or what TCP and CUBIC have. None
-/// where an eBPF program does.
+/// The kernel's congestion control that runs a scheme: `instead` if given, else `reno` or `cubic` for TCP and CUBIC. None if
+/// an eBPF program runs the scheme.
 ///
 /// # Errors
-/// Fails where there is neither.
+/// Fails if there is neither.
 pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
     match scheme.transport.info().name {
         _ if instead.is_some() => Ok(instead),
@@ -71,7 +71,7 @@ pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option
     }
 }
 
-/// Finds out whether the kernel has a congestion control of its own of this name.
+/// True if the kernel has its own congestion control of this name.
 fn check(name: &str) -> Result<(), Failure> {
     const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;

@@ -1,4 +1,4 @@
-//! A run: makes the hosts, lets them send while the network lies between them, and puts together what both have seen.
+//! A run: makes hosts and network, lets the hosts send, and joins the counts of both.
 
 use crate::awake::Awake;
 use crate::card::{self, CARD, Card};
@@ -25,14 +25,14 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Priority of the thread that writes and reads, below that of the switch.
+/// Priority of the hosts' thread, below the switch's.
 const TRAFFIC_PRIORITY: i32 = 40;
 /// Time for threads to get ready.
 const HEAD_START: Span = Span::from_millis(100);
 /// Open files: two ends for each connection, and some more.
 const OPEN_FILES: u64 = 40_000;
 
-/// Rate of a host's port over that of its measured card. The faster port has no queue of its own.
+/// Rate of a host's port over the rate of its measured card. The faster port has no queue.
 const WIRE: u64 = 10;
 
 /// The kernel's part in the place of the scheme's own.
@@ -44,11 +44,11 @@ pub struct Choice<'a> {
     pub card: Option<&'a str>,
 }
 
-/// Runs `scheme` in `scenario` with the random draws of `seed`, but for what is chosen of the kernel. Processors are
+/// Runs `scheme` in `scenario` with the random draws of `seed` and the kernel's parts in `choice`. Processors are
 /// kept awake, unless they `may_sleep`.
 ///
 /// # Errors
-/// Fails if the scenario wants what a kernel does not have, or if the host lacks something.
+/// Fails if a kernel cannot follow the scenario, or if the host lacks a requirement.
 pub fn run(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -88,7 +88,7 @@ pub fn run(
     Ok(measured(scenario, &plan, &network, switch, report, control.name()))
 }
 
-/// Finds out whether such a run could begin, and sends nothing.
+/// Checks that the run can start; sends nothing.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -96,7 +96,7 @@ pub fn check(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>
     Bed::new(scenario, scheme, seed, choice).map(drop)
 }
 
-/// The measured ports of hosts, of which the kernel's cards have the queues.
+/// Measured ports of hosts, whose queues are in the kernel's cards.
 fn cards(scenario: &Scenario) -> Vec<(NodeId, NodeId)> {
     let is_sampled = scenario.measure.sample_every.is_some();
     let of_host = |ends: &&(NodeId, NodeId)| is_sampled && scenario.graph.is_host(ends.0);

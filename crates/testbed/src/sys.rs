@@ -186,8 +186,7 @@ pub fn send(socket: &impl AsFd, bytes: &[u8], more: bool) -> io::Result<Option<u
     unless_blocked(rustix::net::send(socket, bytes, flags))
 }
 
-/// Takes what a TCP socket has received, as much as there is room for, without copying it there; `None` if there is
-/// nothing just now.
+/// Discards received bytes of a TCP socket, up to the length of `room`, without copying; `None` if there are none.
 ///
 /// # Errors
 /// Fails when the connection does.

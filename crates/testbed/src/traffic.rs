@@ -125,14 +125,14 @@ impl Connection {
         Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
     }
 
-    /// Counts for the first flow what the kernel has retransmitted since it is the first: that which is in the way of all.
+    /// Adds the kernel's retransmissions to the first flow, which delays all others.
     fn count(&mut self, now: &libc::tcp_info) {
         let Some(first) = self.flows.front_mut() else { return };
         first.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
         first.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
     }
 
-    /// Bytes of the first flow among those acknowledged that were not taken before.
+    /// Newly acknowledged bytes of the first flow.
     fn take_acked(&mut self, acked: u64) -> u64 {
         let end = self.flows.front().map_or(acked, |first| first.end);
         let taken = acked.min(end).max(self.sampled);
@@ -171,7 +171,7 @@ pub struct Traffic<'a> {
 /// Report of the hosts.
 #[derive(Debug)]
 pub struct TrafficReport {
-    /// Flows in order of their starts, without what only the network knows.
+    /// Flows in order of their starts, without the network's counts.
     pub rows: Vec<FlowRow>,
     /// For each row the number of its connection in the network, if it had both to itself.
     pub numbers: Vec<Option<u32>>,
@@ -352,7 +352,7 @@ impl<'a> Traffic<'a> {
         self.write(number)
     }
 
-    /// Waits for at most `patience`, and does what has become possible. Gives the end of the wait.
+    /// Waits for at most `patience`, then serves ready sockets. Returns the end of the wait.
     fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<Instant> {
         let mut ready = Vec::new();
         let unwritten = std::mem::take(&mut self.unwritten);
@@ -412,7 +412,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Takes what has arrived, and answers the flows that end there.
+    /// Reads arrived data, and answers flows that end in it.
     fn receive(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let Some(receiver) = &mut connection.receiver else { return Ok(()) };

@@ -138,7 +138,7 @@ fn rules_and_routes_go_with_what_has_set_them() {
     assert_eq!(host.routing(), before);
 }
 
-/// Marked or not, whatever other routes and rules there are.
+/// Marked or not, with any other routes and rules.
 #[test]
 fn nothing_leaves_by_another_device_than_without_a_mark() {
     let Some(_alone) = alone() else { return };

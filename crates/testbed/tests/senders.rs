@@ -53,7 +53,7 @@ struct Seen {
 
 /// Sender in host 0.
 enum Sender<'a> {
-    /// From this process, over so many connections.
+    /// From this process, over a number of connections.
     Here { connections: usize },
     /// From this process, one segment at a time.
     Segments { count: usize, every: Duration },

@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A queue limit or threshold. The scenario decides whether packets or bytes are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occupancy {
-    /// Whole packets, whatever their size.
+    /// Whole packets of any size.
     Packets(u32),
     /// Bytes on the wire, headers included.
     Bytes(Bytes),

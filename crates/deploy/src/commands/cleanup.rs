@@ -1,4 +1,4 @@
-//! `cleanup`: removes what a killed command has left behind.
+//! `cleanup`: removes leftovers of killed commands.
 
 use crate::Failure;
 use crate::programs::Pins;

@@ -47,7 +47,7 @@ struct Report {
     cgroups: usize,
     ports: Vec<(u16, Role)>,
     dscp: Vec<DscpMarking>,
-    /// Of another congestion control, where one of ours is the default.
+    /// Listeners with another congestion control than the loaded default.
     listeners: Listeners,
 }
 

@@ -98,7 +98,7 @@ pub enum LawError {
     },
 }
 
-/// The parameters of `config` as words of its C struct. What every sender has, whatever its law, is the kernel's.
+/// The parameters of `config` as words of its C struct, without the keys of all senders, which the kernel has.
 pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
     let name = config.info().name;
     let fields = match name {

@@ -13,8 +13,7 @@ pub(super) const TEXT: usize = 256;
 /// waits for the receiver's delayed ACK.
 const CWND_FLOOR: &str = "2";
 
-/// The transport `name` with parameters `key=value`. Those of the sender that are the kernel's own affair cannot
-/// be set.
+/// The transport `name` with parameters `key=value`, except keys that the kernel decides, such as `recovery`.
 ///
 /// # Errors
 /// Wrong keys and values are errors that say what was expected.

@@ -32,8 +32,8 @@ pub struct Connection {
 const CONNECTION: usize = 72;
 const LISTENER: usize = 24;
 
-/// All of them, in every network namespace: also those whose congestion control has been unloaded, which keep its maps.
-/// `None` where the kernel does not permit iterators over them, as some hardened kernels do.
+/// All connections in every network namespace, also of unloaded congestion controls, which keep their maps.
+/// `None` if the kernel does not permit iterators over connections, as some hardened kernels do.
 ///
 /// # Errors
 /// Fails if the kernel refuses the program that looks for another reason.
@@ -119,7 +119,7 @@ impl Connection {
         })
     }
 
-    /// Not one that was left to Reno, and of which the application has said something.
+    /// False for a connection that fell back to Reno.
     fn is_ours(&self) -> bool {
         self.name.starts_with(PREFIX)
     }

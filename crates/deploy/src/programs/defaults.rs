@@ -14,7 +14,7 @@ use std::mem::size_of;
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
-/// Pins of maps: defaults by namespace, and that of the host.
+/// Pins of maps: defaults by namespace, and the host's default.
 const DEFAULTS: &str = "defaults";
 const HOST: &str = "host";
 /// The congestion control that every kernel has.
@@ -59,7 +59,7 @@ fn padded(name: String) -> Vec<u8> {
     value
 }
 
-/// Makes `name` the default of this namespace, and remembers what was.
+/// Makes `name` the default of this namespace, and records the former default.
 ///
 /// # Errors
 /// Fails without `CAP_NET_ADMIN`.
@@ -89,7 +89,7 @@ fn open_or_create(pins: &Pins, name: &str) -> libbpf_rs::Result<MapHandle> {
 pub struct Restored {
     /// A line for each namespace that has another default now.
     pub defaults: Vec<String>,
-    /// A line for each that could not be inspected, whose record stays, and for each that has not what it had before.
+    /// A line for each namespace that could not be inspected, whose record stays, and for each with another default than before.
     pub warnings: Vec<String>,
 }
 
@@ -166,8 +166,8 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     Ok(done)
 }
 
-/// Makes the first of these the default of this namespace that can be, or what every kernel has: a module or a program may
-/// have gone since, and not all are for every namespace.
+/// Makes the first available of `wanted` the default of this namespace, else Reno. A module or a program may have gone since,
+/// and some are not for every namespace.
 fn restore(wanted: [&str; 2]) -> io::Result<String> {
     let can_be = wanted.into_iter().find(|name| fs::write(SYSCTL, name).is_ok());
     match can_be {

@@ -26,7 +26,7 @@ words! {
     }
 }
 
-/// The numbers of the two other rules in dscp.bpf.c, behind those of [`By`].
+/// Numbers of the two rules of dscp.bpf.c that [`By`] does not have.
 const BY_CLASS: u64 = By::Deadline as u64 + 1;
 const BY_LEVELS: u64 = BY_CLASS + 1;
 
@@ -78,8 +78,8 @@ impl DscpProgram {
         object.load().map(DscpProgram).map_err(refused("DSCP marking"))
     }
 
-    /// Marks what leaves `device` of this network namespace from now on, in place of an earlier rule, for as long as
-    /// the device is there.
+    /// Marks packets that leave `device` of this network namespace, in place of an earlier rule, as long as the device
+    /// exists.
     ///
     /// # Errors
     /// Fails without such a device, where its packets do not begin with an Ethernet header, or without `CAP_NET_ADMIN`.
@@ -146,7 +146,7 @@ pub fn end_dscp_marking_everywhere() -> Result<Vec<DscpMarking>, Failure> {
     everywhere(|index| Ok(on_filter(index, TcHook::detach)?.map(|()| None)))
 }
 
-/// Every device for which `find` finds something, by its index, with what that is.
+/// Finds of `find` by the index of the device.
 fn everywhere(
     find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync,
 ) -> Result<Vec<DscpMarking>, Failure> {

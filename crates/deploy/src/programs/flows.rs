@@ -23,7 +23,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The kernel counts the SYN as a byte of the connection; 0 is for what is not known.
+    /// Unknown values are 0. The kernel counts the SYN as a byte of the connection.
     fn words(&self) -> [u64; 4] {
         let stated = |value: Option<u64>| value.map_or(0, |value| value.max(1));
         [self.start + 1, stated(self.size), stated(self.deadline_ns), role_number(self.role).into()]
@@ -35,7 +35,7 @@ impl Flow {
 pub struct Flows(MapHandle);
 
 impl Flows {
-    /// Of the programs that share these pins.
+    /// Maps of the programs that share these pins.
     ///
     /// # Errors
     /// Fails if none of them was loaded.

@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// `BPF_F_LINK` of linux/bpf.h: the registration is that of a link.
+/// `BPF_F_LINK` of linux/bpf.h: a link holds the registration.
 const BY_LINK: u32 = 1 << 13;
 /// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
 const FLAGS: usize = 56;
@@ -214,7 +214,7 @@ fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Resu
     Ok(bytes)
 }
 
-/// Finds out before anything is loaded whether [`attach_setsockopt`] can use it.
+/// Checks, before anything is loaded, that [`attach_setsockopt`] can use the cgroup.
 ///
 /// # Errors
 /// Fails if `cgroup` is not a directory of the cgroup2 file system.
@@ -231,7 +231,7 @@ pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
     Err(Failure::Input(format!("--cgroup {}: {why}", cgroup.display())))
 }
 
-/// Lets the applications of a cgroup say what they know of their flows. False if that was so already.
+/// Lets applications of a cgroup describe their flows by setsockopt(2). False if already enabled.
 ///
 /// # Errors
 /// Fails if `cgroup` is not a directory of the cgroup2 file system.

@@ -9,7 +9,7 @@
 //!   host                  the host's default before the first of ours
 //!   sf_NAME/config        its parameters
 //!   sf_NAME/link          its registration; before Linux 6.4 `map`
-//!   sf_NAME/next-config   those of one that is to replace it, and next-map its operations
+//!   sf_NAME/next-config   parameters of a replacement, and next-map its operations
 //! ```
 
 use super::messages;
@@ -64,7 +64,7 @@ impl Pins {
         Path::new(DIRECTORY).join(name)
     }
 
-    /// Opens an object file; when it is loaded, its maps that all programs share are those of this directory.
+    /// Opens an object file; loading it will reuse the shared maps of this directory.
     pub(super) fn open_object(&self, code: &[u8]) -> libbpf_rs::Result<OpenObject> {
         ObjectBuilder::default().pin_root_path(DIRECTORY)?.open_memory(code)
     }
@@ -72,7 +72,7 @@ impl Pins {
     /// Names of the congestion controls that are registered.
     ///
     /// # Errors
-    /// Fails where the kernel does not say what is registered.
+    /// Fails if the kernel does not list registrations.
     pub fn loaded(&self) -> Result<Vec<String>, Failure> {
         let registered = registered()?;
         let is_loaded = |name: &String| registered.contains(name) && self.is_held(name);
@@ -205,7 +205,7 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An error of libbpf about `what`: that the kernel's types are missing, or else what libbpf said, such as the verifier's reason.
+/// Error of libbpf about `what`: missing kernel types, or libbpf's own text, such as the verifier's reason.
 pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| {
         let why = match check::without_types() {

@@ -97,7 +97,7 @@ impl Segments {
     /// # Errors
     /// Fails without `CAP_NET_ADMIN`.
     pub fn install(&self, pins: &Pins) -> Result<(), Failure> {
-        // Before the first rule: whatever happens from here on, some command removes it.
+        // Before the first rule, so that a later command removes the rules after any failure.
         let record = pins.path(RECORD).join(inode_here()?.to_string());
         fs::create_dir_all(&record).map_err(Failure::host(record.display()))?;
         let installed = remove_here().and_then(|()| ip("-4 -batch -", &self.lines));
@@ -232,8 +232,8 @@ fn without(keys: &[&str], words: &[&str]) -> String {
     kept.join(" ")
 }
 
-/// For `ip -batch`: the table of each size, and the rule that leads there. The rules stand last before that of the main
-/// table, so that a host's own keep their say; whatever the tables do not lead to is looked up there.
+/// Lines for `ip -batch`: a table for each size, and the rule that selects it. These rules come last before the main
+/// table's, after the host's own. The main table has all other destinations.
 fn lines(routes: &[Route], mtu: u32, sizes: u32) -> String {
     let mut lines = String::new();
     for size in 1..=sizes {

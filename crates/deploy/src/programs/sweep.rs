@@ -44,8 +44,8 @@ impl Pins {
         Ok(pins)
     }
 
-    /// Ends the replacement of `name`, wherever it stopped. What is registered keeps its parameters, and is what new sockets
-    /// take where it is the default. Gives a line for each network namespace where that cannot be done.
+    /// Ends an interrupted replacement of `name`. The registered program keeps its parameters, and new sockets use it where
+    /// it is the default. Returns a line for each network namespace in which this fails.
     ///
     /// # Errors
     /// Fails without the right to.
@@ -68,7 +68,7 @@ impl Pins {
         Ok(warnings)
     }
 
-    /// Removes what belongs to no registration, and once there is none, everything.
+    /// Removes pins without a registration; without any registration, all pins.
     ///
     /// # Errors
     /// Fails without the right to.

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(done.is_err()))
 }
 
-/// Compares one draw, and shows what differs; `None` if something does.
+/// Compares one draw and prints differences; `None` if there are any.
 fn run(seed: u64, number: u64) -> Option<Option<Alike>> {
     compare(seed, number)
         .map_err(|differences| println!("{differences}\nto repeat: make modes SEED={seed} NUMBER={number}\n"))

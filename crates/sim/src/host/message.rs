@@ -15,7 +15,7 @@ pub struct Flow {
     pub class: ClassId,
     /// Role stated by the class.
     pub role: Role,
-    /// When the last byte should be acknowledged.
+    /// Deadline for the ACK of the last byte.
     pub deadline: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl Tally {
         self.waited += packet.waited;
     }
 
-    /// Takes what has arrived from another account of the same message.
+    /// Takes the arrivals from another account of the same message.
     pub fn take_arrived(&mut self, other: &Tally) {
         (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
     }
@@ -116,7 +116,7 @@ pub struct Message {
     /// One past the last byte; `u64::MAX` for a backlogged flow that has not stopped.
     pub end: u64,
     is_backlogged: bool,
-    /// When the last byte should be acknowledged.
+    /// Deadline for the ACK of the last byte.
     pub deadline: Option<Instant>,
     /// Role stated by its class.
     pub role: Role,
@@ -126,13 +126,13 @@ pub struct Message {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// When its last byte was acknowledged, once it has been.
+    /// Time of the last byte's ACK.
     pub finish: Option<Instant>,
     measured: Measured,
 }
 
 impl Message {
-    /// Bytes `start..end` of the stream for `flow`, of which nothing has been acknowledged.
+    /// Bytes `start..end` of the stream for `flow`, none acknowledged.
     pub fn new(flow: Flow, bytes: Range<u64>) -> Message {
         let (Flow { flow, class, role, deadline }, Range { start, end }) = (flow, bytes);
         Message {
@@ -166,7 +166,7 @@ impl Message {
         self.measured = Measured::Exactly(self.in_window(delivered));
     }
 
-    /// Its counts within the measured time, of a flow that was on its way then and of which so much has arrived.
+    /// Counts within the measured time, of a flow in progress with `delivered` bytes.
     pub fn in_window(&self, delivered: u64) -> MessageCounts {
         match self.measured {
             Measured::Since(before) => self.counts(delivered).since(before),
@@ -179,7 +179,7 @@ impl Message {
         MessageCounts { delivered, retransmits, timeouts, tally }
     }
 
-    /// Takes what has arrived from another account of the same message.
+    /// Takes the arrivals from another account of the same message.
     pub fn take_arrived(&mut self, other: &Message) {
         self.tally.take_arrived(&other.tally);
         if let (Measured::Exactly(mine), Measured::Exactly(theirs)) = (&mut self.measured, &other.measured) {
@@ -194,8 +194,8 @@ impl Message {
     }
 }
 
-/// The messages of a connection's stream, in order. Those that are acknowledged whole stay until both ends know of it; the
-/// sender has none but the others.
+/// The messages of a connection's stream, in order. Fully acknowledged messages stay until both ends know; the sender
+/// sees only the others.
 #[derive(Debug, Clone, Default)]
 pub struct Messages {
     /// Most connections carry no other, which costs no pointer to follow.
@@ -219,7 +219,7 @@ impl Messages {
         self.end
     }
 
-    /// Where the last of them ends in the stream.
+    /// End of the last message in the stream.
     #[inline]
     pub fn end(&self) -> u64 {
         self.end

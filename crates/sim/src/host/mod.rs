@@ -26,7 +26,7 @@ pub struct Identity {
     pub flow_id: u32,
     /// The other host.
     pub peer: HostId,
-    /// Where the way there begins on the connection's path: 0, or [`BACK`](crate::net::BACK).
+    /// Start of the direction on the connection's path: 0, or [`BACK`](crate::net::BACK).
     pub way: u8,
 }
 
@@ -61,7 +61,7 @@ pub struct Scene<'a> {
     pub tcp: &'a TcpSpec,
 }
 
-/// Where an endpoint puts packets.
+/// Outlet for an endpoint's packets.
 pub trait Egress {
     /// Hands a packet to the host's port. Returns its known delays.
     fn send(&mut self, packet: Packet) -> Handover;
@@ -133,7 +133,7 @@ pub trait Sink: Endpoint {
         self.received().min(end).saturating_sub(start)
     }
 
-    /// Bytes that were missing below new ones when those arrived. Without reordering they were lost.
+    /// Bytes missing below new bytes on their arrival; without reordering they were lost.
     fn skipped(&self) -> u64;
 
     /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.

@@ -1,8 +1,8 @@
 //! Telemetry of packets for laws that read the path, and samples of round-trip time, delays and delivery rate
 //! (draft-ietf-ccwg-bbr §4.1).
 //!
-//! A packet's telemetry holds what the draft has a sender remember of it, and its ACK brings it back, so nothing is looked up.
-//! A delayed ACK brings back that of the last packet that it acknowledges.
+//! A packet's telemetry holds the draft's per-packet state, and its ACK returns it, so the sender looks nothing up.
+//! A delayed ACK returns the telemetry of the last packet that it acknowledges.
 //!
 //! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's C.pending_transmissions).
 
@@ -43,7 +43,7 @@ impl PathMeter {
         self.last_rtt
     }
 
-    /// Data has run out and not the window, with so many bytes in flight (MarkConnectionAppLimited).
+    /// Data has run out before the window, with `in_flight` bytes in flight (MarkConnectionAppLimited).
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited = Some(self.delivered + in_flight);
     }

@@ -6,9 +6,9 @@ use shortflow_units::Instant;
 /// when it comes.
 #[derive(Debug, Clone, Copy)]
 pub struct Alarm {
-    /// When something is due, if anything is.
+    /// Deadline, if armed.
     pub deadline: Option<Instant>,
-    /// Of the live event; never, if there is none.
+    /// Time of the live event; never, if there is none.
     event: Instant,
 }
 
@@ -16,7 +16,7 @@ impl Alarm {
     /// Nothing is due.
     pub const IDLE: Alarm = Alarm { deadline: None, event: Instant::MAX };
 
-    /// When an event must be scheduled so that none comes after the deadline.
+    /// Time of an event to schedule, so that none comes after the deadline.
     #[inline]
     pub fn arm(&mut self) -> Option<Instant> {
         let deadline = self.deadline.filter(|deadline| *deadline < self.event)?;

@@ -24,7 +24,7 @@ pub(super) struct Demand {
     pub stop: Option<Instant>,
     /// From the end of service to the completion of the flow.
     pub latency: Span,
-    /// Of the link.
+    /// Rate of the link.
     pub rate: Rate,
 }
 

@@ -127,8 +127,8 @@ pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
     finishes
 }
 
-/// Serves the flows of `scenario` and `seed`, the same that every scheme meets, under `policy`. Flows go on arriving in the
-/// drain, until those that count are done. The outcome has no ports and no samples.
+/// Serves the flows of `scenario` and `seed`, equal for every scheme, under `policy`. Flows arrive in the drain too, until
+/// the measured flows are done. The outcome has no ports and no samples.
 pub fn run(
     scenario: &Scenario,
     policy: Policy,
@@ -206,8 +206,8 @@ impl Ledger<'_> {
         Ledger { tcp: &scenario.tcp, warm_up_end, measure_end, limit: measure_end + scenario.drain }
     }
 
-    /// Serves the flows of a link that count until the measured time is over, and writes into their rows what backlogged ones
-    /// get.
+    /// Serves the measured flows of a link until the measured time is over, and writes the bytes of backlogged flows into
+    /// their rows.
     fn serve(&self, discipline: Box<dyn Discipline>, demands: Vec<Demand>, flows: &mut [FlowRow]) -> Server {
         let mut server = Server::new(discipline);
         let mut demands = demands.into_iter().peekable();

@@ -30,7 +30,7 @@ pub enum Subject {
 pub struct Sample {
     /// Time.
     pub at: Instant,
-    /// Of what.
+    /// Source of the value.
     pub subject: Subject,
     /// Value.
     pub value: f64,

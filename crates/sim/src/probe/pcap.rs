@@ -73,7 +73,7 @@ impl Capture {
         self.bytes.len()
     }
 
-    /// Ends the file with what was counted.
+    /// Ends the file with the counters.
     pub fn finish(&mut self) {
         let head = [[0; 4], time(self.last).0, time(self.last).1].concat();
         let (packets, drops) = (self.packets.to_le_bytes(), self.drops.to_le_bytes());

@@ -1,4 +1,4 @@
-//! [`Watch`]: notes what happens to chosen packets, for whoever wants it packet by packet.
+//! [`Watch`]: records the events of chosen packets.
 
 use crate::packet::{EcnField, Kind, Packet};
 use crate::queue::{Backlog, DropReason};
@@ -128,7 +128,7 @@ pub struct Arrival {
     pub backlog: Backlog,
 }
 
-/// Notes what happens to packets, until it is asked for.
+/// Records events of packets until they are taken.
 #[derive(Debug, Clone)]
 pub struct Watch {
     what: Watching,
@@ -293,7 +293,7 @@ impl Watch {
         true
     }
 
-    /// Takes what was noted, in order of time, as far as nothing before it can be noted after `now`.
+    /// Takes the records in order of time that no record after `now` can precede.
     pub fn take(&mut self, now: Instant) -> Vec<PacketEvent> {
         self.noted.sort_by_key(|event| event.at);
         let settled = self.noted.partition_point(|event| event.at + self.lag < now);

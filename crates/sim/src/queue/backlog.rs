@@ -48,7 +48,7 @@ impl Backlog {
         self.bytes = self.bytes - packet.wire_size();
     }
 
-    /// Takes over what is larger of `other`.
+    /// Keeps the larger value of both in each field.
     #[inline]
     pub fn rise(&mut self, other: Backlog) {
         self.packets = self.packets.max(other.packets);

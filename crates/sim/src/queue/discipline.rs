@@ -62,7 +62,7 @@ pub trait QueueDiscipline {
     /// Judges a packet that arrives at `now` and finds `found`.
     fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict;
 
-    /// Changes what the port may hold, where its buffer is a share of the switch's memory.
+    /// Sets the port's limit, if its buffer is a share of the switch's memory.
     fn set_limit(&mut self, limit: Occupancy);
 
     /// Its buffer and its marking threshold, if it reads nothing else.
@@ -102,8 +102,8 @@ impl Effects {
     }
 }
 
-/// A queue discipline that decides when a packet leaves: which is next, or what becomes of it then. It holds the
-/// packets that wait; the one in transmission is with the port.
+/// A queue discipline that acts on departure: it chooses the next packet, or marks or drops it then. It holds the
+/// waiting packets; the port holds the packet in transmission.
 pub trait Scheduler {
     /// Takes a packet in, or drops it or others for it. `found` is the backlog of the port, the packet in
     /// transmission included. A queue in which packets wait does not become empty by this.
@@ -116,7 +116,7 @@ pub trait Scheduler {
     /// Waiting packets.
     fn backlog(&self) -> Backlog;
 
-    /// Changes what the port may hold, where its buffer is a share of the switch's memory.
+    /// Sets the port's limit, if its buffer is a share of the switch's memory.
     fn set_limit(&mut self, limit: Occupancy);
 }
 

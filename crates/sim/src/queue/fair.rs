@@ -11,7 +11,7 @@
 //! - A flow is a connection, told apart without hashing. A flow whose queue runs empty loses its deficit (§3).
 //! - One that comes back is owed a quantum at once and waits for its turn at the end.
 //! - Of equally long flows the one with the lowest number gives up its packet, unless the arriving packet's is among the longest.
-//! - Marks are as in [`pias`](super::pias): a queue is that of a flow.
+//! - Marks are as in [`pias`](super::pias), with one queue per flow.
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};

@@ -52,7 +52,7 @@ impl Queue {
         }
     }
 
-    /// Changes what the port may hold.
+    /// Sets the port's limit.
     pub fn set_limit(&mut self, limit: Occupancy) {
         match self {
             Queue::InOrder(queue) => queue.set_limit(limit),

@@ -1,5 +1,5 @@
 //! Strict priority queues — PIAS (Bai et al., NSDI 2015) §3: a commodity switch port with eight FIFO
-//! queues, of which the first that is not empty is served, and ECN.
+//! queues, served in strict order, and ECN.
 //!
 //! | paper | here |
 //! |---|---|

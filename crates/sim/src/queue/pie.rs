@@ -11,7 +11,7 @@
 //! is too slow where a second has thousands of round trips.
 //!
 //! Choices:
-//! - The delay is the time that the port needs for what it holds, which its rate gives exactly (§4.2 allows either).
+//! - The delay is the port's backlog over its rate (§4.2 allows either way).
 //! - The intervals need no timer of their own: those that have passed are worked out when a packet arrives, with the delays
 //!   that they would have found.
 //! - A probability below 10⁻⁹ is none. Drops are not spread evenly in addition (§5.4 is optional).

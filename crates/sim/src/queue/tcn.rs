@@ -33,7 +33,7 @@ keys! {
     }
 }
 
-/// Marks at the head what has waited too long.
+/// Marks packets at the head that have waited too long.
 #[derive(Debug, Clone)]
 pub struct Tcn {
     buffer: Occupancy,

@@ -88,7 +88,7 @@ pub(super) fn seqs(packets: &[Packet]) -> Vec<u64> {
     packets.iter().map(|packet| packet.seq).collect()
 }
 
-/// `seq` of those that are marked.
+/// `seq` of the marked packets.
 pub(super) fn marked(packets: &[Packet]) -> Vec<u64> {
     packets.iter().filter(|packet| packet.ecn == EcnField::Ce).map(|packet| packet.seq).collect()
 }

@@ -1,7 +1,7 @@
 //! RDMA over Ethernet as its hosts' network cards have it: a sender with a rate and no window, which goes back to
 //! the first missing packet; a receiver that keeps no packet out of order and reports marks at a limited rate.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | [`sender`] | the reaction point of DCQCN, whose rate is the control's; go-back-N and a timeout |
 //! | [`receiver`] | its notification point; an ACK for each packet, a NACK for the first that is missing |

@@ -16,7 +16,7 @@ pub struct Receiver {
     nacked: bool,
     /// Least time between two CNPs (N).
     cnp_every: Span,
-    /// When the next CNP may go.
+    /// Earliest time of the next CNP.
     cnp_from: Instant,
     /// A mark has arrived since the last CNP.
     marked: bool,

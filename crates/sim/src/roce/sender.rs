@@ -26,9 +26,9 @@ pub struct Sender {
     snd_max: u64,
     timeout: Span,
     line: Rate,
-    /// When the card took over the last packet, and its size on the wire.
+    /// Time of the last packet's hand-over to the card, and its size on the wire.
     last: Option<(Instant, Bytes)>,
-    /// Of laws that read the path.
+    /// Meter for laws that read the path.
     meter: Option<PathMeter>,
     timers: [Alarm; 3],
 }
@@ -64,12 +64,12 @@ impl Sender {
         self.law.pacing_rate().map_or(self.line, |rate| rate.min(self.line))
     }
 
-    /// When the rate lets the next packet go.
+    /// Departure of the next packet at the present rate.
     fn due(&self) -> Instant {
         self.last.map_or(Instant::ZERO, |(left, wire)| left + self.rate().tx_time(wire))
     }
 
-    /// Sends what the rate allows, and has itself woken for the rest.
+    /// Sends within the rate, and arms the timer for the rest.
     fn transmit(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
         while let Some(end) = self.segment_end(scene) {
@@ -93,7 +93,7 @@ impl Sender {
         }
     }
 
-    /// Where the segment ends that is sent next, if there is data.
+    /// End of the next segment, if there is data.
     fn segment_end(&self, scene: Scene<'_>) -> Option<u64> {
         let message = self.messages.of(self.snd_nxt)?;
         Some(message.end.min(self.snd_nxt + scene.tcp.mss.get()))

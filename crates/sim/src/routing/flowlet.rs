@@ -43,7 +43,7 @@ pub struct Flowlet {
     gap: Span,
     draws: Stream,
     recent: BTreeMap<(NodeId, HostId, u32), Recent>,
-    /// Beyond this number those that have ended are removed.
+    /// Beyond this number, ended flowlets are removed.
     most: usize,
 }
 

@@ -69,7 +69,7 @@ fn shared_memory(
     marks_before(reader, switch.mark_above, ("memory", most), packet)
 }
 
-/// K is below what a port may hold at most, and `key` is what says that.
+/// Checks that K is below the port's limit, which `key` sets.
 fn marks_before(
     reader: &Reader,
     mark_above: Occupancy,

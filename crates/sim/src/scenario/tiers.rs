@@ -78,7 +78,7 @@ impl Tiers {
             None => switch.clone(),
         };
         let table = switch.refined_from(name, &around)?;
-        // The ports of a switch share its memory, of which none can say how large it is.
+        // The ports of a switch share its memory, so none can set its size.
         let mut keys = SwitchSpec::parameters();
         keys.retain(|key| !key.name.starts_with("memory"));
         table.only(&keys, &[])?;

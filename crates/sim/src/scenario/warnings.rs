@@ -81,8 +81,7 @@ pub(super) fn of(
     warnings
 }
 
-/// The host that is farthest from this one, and the delay on the way there. Farthest from that one is, in all but odd networks,
-/// what no two hosts exceed.
+/// The farthest host from `from`, and its delay. Applied twice, this gives the diameter of common networks.
 fn farthest(graph: &Graph, from: NodeId) -> (NodeId, Span) {
     let mut links = vec![Vec::new(); graph.nodes.len()];
     for link in &graph.links {

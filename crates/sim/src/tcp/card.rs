@@ -1,8 +1,8 @@
-//! The sender and its host's card: a small queue, as Linux has it, keeps a connection from filling the card that it shares.
+//! The sender and its host's card: a small queue, as in Linux, keeps a connection from filling the shared card.
 //!
-//! At most so many of its segments are in the card; the sender is woken at each departure that leaves room, as by the kernel's
-//! tsq_tasklet_func(). What repairs a loss whatever the window says goes past the limit and is counted: the first segment of fast
-//! retransmit, of a partial ACK, of a timeout and a probe of the tail.
+//! The card has at most a limit of its segments. Each departure that makes room wakes the sender, as the kernel's
+//! tsq_tasklet_func() does. Repairs that ignore the window also pass the limit, and are counted: the first segment of a fast
+//! retransmit, of a partial ACK and of a timeout, and a tail loss probe.
 
 use crate::host::Alarm;
 use crate::specs::SMALL_QUEUE;
@@ -13,11 +13,11 @@ const MOST: usize = SMALL_QUEUE as usize;
 /// The segments of a connection in its host's card.
 #[derive(Debug)]
 pub(super) struct Card {
-    /// How many there may be; 0 for any number.
+    /// Most segments; 0 is no limit.
     limit: u8,
     /// First byte of the segment that waits for room, and the start of its wait.
     held: Option<(u64, Instant)>,
-    /// Those that a scheduler has not told of.
+    /// Segments whose departure a scheduler has not reported yet.
     waiting: u32,
     /// The card is full until then.
     until: Instant,
@@ -28,7 +28,7 @@ pub(super) struct Card {
 }
 
 impl Card {
-    /// An empty card that takes so many segments of the connection.
+    /// An empty card with a limit of segments per connection.
     pub fn new(limit: usize) -> Card {
         Card {
             limit: limit.min(MOST) as u8,
@@ -52,7 +52,7 @@ impl Card {
         }
     }
 
-    /// The scheduler tells of a segment: it departs then, or was dropped.
+    /// The scheduler reports a segment: its departure, or its drop.
     pub fn on_left(&mut self, departs: Instant) {
         self.waiting = self.waiting.saturating_sub(1);
         self.keep(departs);
@@ -80,13 +80,13 @@ impl Card {
         self.until = if free == 0 { Instant::MAX } else { self.departs[(MOST - free) % MOST] };
     }
 
-    /// Whether there is no room for another segment now.
+    /// True if the card has no room for another segment.
     #[inline]
     pub fn is_full(&self, now: Instant) -> bool {
         self.until > now
     }
 
-    /// Whether the sender waits for it.
+    /// True if the sender waits for room.
     #[inline]
     pub fn holds(&self) -> bool {
         self.held.is_some()

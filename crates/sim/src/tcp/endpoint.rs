@@ -1,4 +1,4 @@
-//! TCP's ends as the event loop sees them: which packet and which timer means what.
+//! TCP's ends for the event loop: dispatch of packets and timers.
 
 use super::path::CARD;
 use super::{Receiver, Sender};

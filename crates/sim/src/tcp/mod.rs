@@ -3,7 +3,7 @@
 //! | file | document |
 //! |---|---|
 //! | [`sender`] | RFC 5681 fast retransmit and the order of events on an ACK |
-//! | `transmit` | RFC 5681, RFC 6675: what may be sent now |
+//! | `transmit` | RFC 5681, RFC 6675: sending within the window |
 //! | [`newreno`] | RFC 6582 |
 //! | [`scoreboard`] | RFC 2018, RFC 6675 |
 //! | `rack_tlp` | RFC 8985: the sender with RACK-TLP |
@@ -11,10 +11,10 @@
 //! | [`rto`] | RFC 6298 |
 //! | [`ecn`] | RFC 3168 |
 //! | [`exact_echo`] | RFC 8257 §3.2 |
-//! | [`priority`] | pECN §4.2, pFabric §4.1, PIAS §3.1: what switches that reorder read |
+//! | [`priority`] | pECN §4.2, pFabric §4.1, PIAS §3.1: priorities for switches that reorder |
 //! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4, RFC 2883 |
 //! | `path`, `pacer` | RFC 7323 timestamps, pacing |
-//! | `endpoint` | what the event loop sees |
+//! | `endpoint` | the event loop's interface |
 //!
 //! Not modelled: early retransmit, window scaling, FIN, and the bytes of the SACK option; limited transmit, tail loss
 //! probes and PRR but with RACK; F-RTO, and undoing a reduction that was in vain.

@@ -4,7 +4,7 @@
 //! of its own, so that probes and laws see the true window. A full ACK leaves cwnd at ssthresh (the
 //! second option of step 3).
 
-/// How far the usable window exceeds cwnd during recovery, in bytes.
+/// Excess of the usable window over cwnd during recovery, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Inflation {
     bytes: u64,

@@ -7,11 +7,11 @@ use shortflow_units::{Bytes, Instant, Rate, Span};
 #[derive(Debug)]
 pub(super) struct Path {
     pub meter: PathMeter,
-    /// When the last packet was sent, and its size on the wire.
+    /// Time of the last packet, and its size on the wire.
     pub sent: Option<(Instant, Bytes)>,
-    /// When the pacer lets the next one go, if one waits.
+    /// Departure of the next packet, if one waits.
     pub pace: Alarm,
-    /// When the law acts without an ACK.
+    /// The law's own timer.
     pub law: Alarm,
 }
 

@@ -1,8 +1,8 @@
-//! What laws that read the path ([`CongestionControl::reads_path`]) need: telemetry, the pacer, and the law's timer.
+//! Telemetry, pacer and timer of laws that read the path ([`CongestionControl::reads_path`]).
 //! Other senders have none of it.
 //!
-//! Deviation: the segment with which fast retransmit begins, and with NewReno each that a partial ACK asks for, does not wait for
-//! the pacer, as it does not for the window (RFC 6675 §5 (4.3)); those after it do.
+//! Deviation: the first segment of a fast retransmit, and with NewReno each segment that a partial ACK requests, waits neither
+//! for the pacer nor for the window (RFC 6675 §5 (4.3)). Later segments wait.
 
 use super::sender::{Phase, Sender};
 use crate::host::Outbox;
@@ -17,7 +17,7 @@ const LAW: u8 = 2;
 pub(super) const CARD: u8 = 3;
 
 impl Sender {
-    /// What the data packet that leaves now carries for the law. `is_alone`: nothing else is in flight.
+    /// Telemetry of the data packet that leaves now. `is_alone`: nothing else is in flight.
     #[inline]
     pub(super) fn telemetry(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
         if self.path.is_some() { self.new_telemetry(now, wire, is_alone) } else { None }
@@ -32,7 +32,7 @@ impl Sender {
         Some(path.meter.on_sent(now, is_alone))
     }
 
-    /// What the packet found that `ack` answers.
+    /// Sample of the path from the packet that `ack` answers.
     #[inline]
     pub(super) fn path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
         if ack.extension.is_some() { self.new_path_sample(now, ack) } else { None }
@@ -85,21 +85,21 @@ impl Sender {
         is_limited.then_some(in_flight)
     }
 
-    /// Whether a segment may leave that the window has no room for: a window below one segment is paced, and holds
-    /// one at a time. Any other has room for one.
+    /// True if a segment may exceed the window: a window below one segment is paced, and holds
+    /// one segment at a time.
     #[inline]
     pub(super) fn may_exceed(&self, outstanding: u64) -> bool {
         outstanding == 0 && self.path.is_some()
     }
 
-    /// Whether the pacer holds back what the window would let go, until its timer.
+    /// True if the pacer holds back the next segment until its timer.
     #[inline]
     pub(super) fn is_held_back(&mut self, now: Instant) -> bool {
         self.path.is_some() && self.hold_back(now)
     }
 
-    /// Whether the host's card holds back what the window would let go, until it wakes the sender. The first segment after a
-    /// timeout it lets go.
+    /// True if the host's card holds back the next segment until it wakes the sender. The first segment after a
+    /// timeout may pass.
     #[inline]
     pub(super) fn is_held_by_card(&self, now: Instant) -> bool {
         self.card.is_full(now) && self.snd_nxt > self.snd_una
@@ -113,7 +113,7 @@ impl Sender {
         path.pace.deadline.is_some()
     }
 
-    /// Sees to it that the pacer and the law are woken, and notes whether data has run out.
+    /// Arms the timers of pacer and law, and records if data has run out.
     #[inline(never)] // keeps the path of the others short
     pub(super) fn arm_path(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
         let app_limited = self.app_limited(tcp);

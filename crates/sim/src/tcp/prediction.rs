@@ -1,7 +1,7 @@
 //! Header prediction (V. Jacobson, 4BSD-Reno): the short path of the packet that an end expects next.
 //!
-//! An end is steady if nothing is missing and only the window limits it. It finds that out after all else that happens to it,
-//! and an expected packet leaves it steady. Such a packet does what [`Sender::on_ack`] and [`Receiver::on_data`] do then.
+//! An end is steady if nothing is missing and only the window limits it. It checks this after every other event, and an
+//! expected packet leaves it steady. For such a packet the short path equals [`Sender::on_ack`] and [`Receiver::on_data`].
 
 use super::sender::{Phase, Sender};
 use super::usage::End;
@@ -76,7 +76,7 @@ mod tests {
     use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
     use std::collections::VecDeque;
 
-    /// Sends a segment in 12 µs, and keeps what is to happen.
+    /// Sends a segment in 12 µs, and stores pending events.
     #[derive(Debug, Default)]
     struct Card {
         now: Instant,
@@ -204,7 +204,7 @@ mod tests {
             self.card.now = until;
         }
 
-        /// All but the knowledge of what is expected.
+        /// The whole state except the expected packet.
         fn state(&self) -> String {
             let Connection { sender, receiver, card, data, acks, expected: _ } = self;
             let state = format!("{sender:?}\n{receiver:?}\n{card:?}\n{data:?}\n{acks:?}");

@@ -13,7 +13,7 @@
 //! Choices:
 //! - The smallest number for data is 1 with size, remaining and deadline, so ACKs go first.
 //! - Backlogged flows are last by size and remaining bytes, flows without a deadline by deadline.
-//! - A segment retransmitted gets the priority of what is sent now, not the one that it had.
+//! - A retransmitted segment gets the present priority, not its first one.
 //! - PIAS computes its thresholds from the distribution of flow sizes. Decades are the default here;
 //!   set them for a workload with `priority.thresholds`.
 
@@ -23,7 +23,7 @@ use shortflow_spec::{Value, words};
 use shortflow_units::{Bytes, Instant};
 
 words! {
-    /// What a packet's priority is made from.
+    /// Source of a packet's priority.
     pub enum By {
         /// Nothing: all packets are alike.
         None = "none",
@@ -33,13 +33,13 @@ words! {
         SizeDscp = "size-dscp",
         /// The size as one of eight classes.
         SizeClass = "size-class",
-        /// What is not yet acknowledged of it.
+        /// Bytes of the message not yet acknowledged.
         Remaining = "remaining",
-        /// What has been sent of it.
+        /// Bytes of the message already sent.
         Sent = "sent",
         /// Its deadline.
         Deadline = "deadline",
-        /// How many thresholds what has been sent has reached.
+        /// Number of thresholds that the sent bytes have reached.
         Levels = "levels",
     }
 }
@@ -58,7 +58,7 @@ impl Thresholds {
         self.0.iter().copied().filter(|threshold| *threshold != Bytes::MAX)
     }
 
-    /// How many of them `sent` has reached.
+    /// Number of thresholds that `sent` has reached.
     pub fn level(&self, sent: Bytes) -> u64 {
         self.used().filter(|threshold| *threshold <= sent).count() as u64
     }
@@ -82,7 +82,7 @@ impl Format for Rising {
 }
 
 keys! {
-    /// How senders set the priority of their packets.
+    /// Rule by which senders set the priority of their packets.
     #[derive(Copy)]
     pub struct PriorityRule {
         /// source of a packet's priority

@@ -7,9 +7,8 @@
 //! | DeliveredData, pipe | arguments of [`Prr::on_ack`] |
 //! | pipe + sndcnt | [`Prr::window`] |
 //!
-//! Deviation: one segment beyond what was delivered may follow an ACK that advances and tells of no new loss, and no
-//! other, as in Linux and in RFC 9937; RFC 6937 chooses between always (SSRB) and never (CRB). The first segment may
-//! always go, as in Linux.
+//! Deviation: one segment beyond the delivered bytes may follow an ACK only if it advances and signals no new loss, as in
+//! Linux and RFC 9937. RFC 6937 chooses between always (SSRB) and never (CRB). The first segment may always go, as in Linux.
 
 /// A reduction that goes on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,8 +31,7 @@ impl Prr {
         self.window
     }
 
-    /// An ACK, or a look at the clock, with `pipe` bytes left in the network. It `is_safe` if it advances and tells of no
-    /// new loss.
+    /// An ACK or a timer, with `pipe` bytes left in the network. It `is_safe` if it advances and signals no new loss.
     pub fn on_ack(&mut self, delivered: u64, pipe: u64, is_safe: bool, mss: u64) {
         self.delivered += delivered;
         let sndcnt = if pipe > self.ssthresh {

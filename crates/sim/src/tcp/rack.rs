@@ -15,12 +15,12 @@
 //! Deviations:
 //! - RACK.min_RTT is the least of the whole connection; §6.2 step 1 leaves the filter open, and Linux has five
 //!   minutes.
-//! - There are no timestamps in ACKs: that one of a retransmission is the original's is known by its round trip, below
-//!   RACK.min_RTT, alone (§6.2 step 2 has both tests).
-//! - As in Linux, a DSACK that answers a tail loss probe says nothing of reordering.
+//! - ACKs have no timestamps. An ACK of a retransmission counts as the original's only if its round trip is below
+//!   RACK.min_RTT (§6.2 step 2 has both tests).
+//! - As in Linux, a DSACK that answers a tail loss probe is no sign of reordering.
 //!
-//! Where every segment that comes late is overtaken by DupThresh others, it is retransmitted before it comes, step 3 never sees
-//! reordering, and the window of step 4 is not waited for, however often DSACK widens it. So the RFC has it, and Linux.
+//! If DupThresh others overtake every late segment, it is retransmitted before it arrives. Step 3 then never sees reordering,
+//! and the window of step 4 has no effect, although DSACK widens it. The RFC and Linux behave alike.
 
 use super::scoreboard::Scoreboard;
 use shortflow_units::{Instant, Span};
@@ -34,7 +34,7 @@ const PERSIST: u32 = 16;
 struct Segment {
     start: u64,
     end: u64,
-    /// When it was sent last.
+    /// Time of the last transmission.
     sent: Instant,
     /// Sent more than once.
     again: bool,
@@ -50,7 +50,7 @@ impl Segment {
     }
 }
 
-/// What an ACK says of segments.
+/// Segments that an ACK acknowledges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// Bytes that it acknowledges first, cumulatively or selectively.
@@ -63,12 +63,12 @@ pub struct Delivery {
     fack: u64,
 }
 
-/// What a look at the segments finds.
+/// Result of one pass over the segments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Segments that are lost, which was not known.
+    /// Segments newly found lost.
     pub lost: bool,
-    /// How long until all that may be late only are lost as well.
+    /// Time until the segments that may only be late count as lost.
     pub wait: Option<Span>,
 }
 
@@ -137,7 +137,7 @@ impl Rack {
         Some((found.start, found.end))
     }
 
-    /// Whether no lost segment waits to be retransmitted.
+    /// True if no lost segment waits for its retransmission.
     pub fn is_all_resent(&self) -> bool {
         self.lost_bytes == 0
     }
@@ -160,8 +160,7 @@ impl Rack {
         (segment.sent, segment.again) = (now, true);
     }
 
-    /// §6.2 steps 1 to 3: everything below `una` has arrived, and of what is above it `blocks`. The scoreboard learns of
-    /// those.
+    /// §6.2 steps 1 to 3: everything below `una` has arrived, and `blocks` above it, which the scoreboard records.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -226,7 +225,7 @@ impl Rack {
         delivery.newest = delivery.newest.max(Some((segment.sent, segment.end)));
     }
 
-    /// Step 2: RACK.rtt is that of the segment of an ACK that was sent last.
+    /// Step 2: RACK.rtt is the round trip of the last-sent segment that an ACK covers.
     fn conclude(&mut self, now: Instant, delivery: &Delivery) {
         if let Some((sent, _)) = delivery.newest {
             self.rtt = now.since(sent);
@@ -335,7 +334,7 @@ mod tests {
     }
 
     impl Bench {
-        /// An ACK of so many segments, and of others above them.
+        /// An ACK of the first segments, and of others above them.
         fn ack(&mut self, now: u64, whole: u64, others: &[u64]) -> Delivery {
             let blocks = others.iter().map(|&i| (i * MSS, (i + 1) * MSS));
             let delivery = self.rack.on_ack(at(now), whole * MSS, blocks, &mut self.board);
@@ -472,7 +471,7 @@ mod tests {
         assert_eq!(wnd(&bench), us(100));
     }
 
-    /// §6.3: the first segment, and those that were sent a round trip and the window ago.
+    /// §6.3: the first segment, and segments older than a round trip and the window.
     #[test]
     fn a_timeout_spares_what_was_sent_of_late() {
         let mut bench = bench(&[0, 0, 500, 900]);

@@ -1,13 +1,13 @@
-//! The sender with RACK-TLP — RFC 8985: what ACKs and its three timers do. What is lost says [`super::rack`], when to
-//! probe [`super::tlp`], and how much may be sent during recovery [`super::prr`].
+//! The sender with RACK-TLP — RFC 8985: its ACKs and its three timers. [`super::rack`] detects losses, [`super::tlp`]
+//! times probes, and [`super::prr`] limits sending during recovery.
 //!
 //! Deviations:
 //! - A lost retransmission is repeated within the same recovery and is no second indication of congestion: the rate
 //!   is reduced in proportion (§9.3), as in Linux. RFC 5681 §4.3 would reduce the window again.
-//! - A reduction is not undone when DSACK tells that all retransmissions were in vain; Linux does that, and RFC 8985 does
-//!   not ask for it. Nor is there F-RTO (RFC 5682).
-//! - Segments are retransmitted as they were, also where a law would send shorter ones by then.
-//! - Outside recovery what SACK acknowledges releases new data at once, as limited transmit does (RFC 3042) and Linux.
+//! - A reduction is not undone if DSACK shows that all retransmissions were needless. Linux undoes it; RFC 8985 does
+//!   not ask for it. There is no F-RTO (RFC 5682).
+//! - Retransmitted segments keep their size, also if the law would now send shorter ones.
+//! - Outside recovery, SACKed data releases new data at once, as in limited transmit (RFC 3042) and Linux.
 
 use super::prr::Prr;
 use super::sender::{Phase, Sender};
@@ -20,7 +20,7 @@ use shortflow_cc::{Cause, CongestionControl, FlowView};
 use shortflow_units::{Bytes, Instant, Span};
 
 impl Sender {
-    /// An acknowledgement arrives: §6.2, then §7.4.2, then what may be sent.
+    /// An acknowledgement arrives: §6.2, then §7.4.2, then sending.
     #[inline(never)] // keeps the path of the others short
     pub(super) fn on_ack_by_rack(
         &mut self,
@@ -63,7 +63,7 @@ impl Sender {
         self.set_timers(now, tcp);
     }
 
-    /// The timer expires; tells whether it was that of RACK or that of TLP, which are answered here.
+    /// The timer expires. True if it was RACK's or TLP's, which are handled here.
     pub(super) fn on_alarm(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> bool {
         let Some(state) = self.rack.as_deref() else { return false };
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
@@ -79,7 +79,7 @@ impl Sender {
         true
     }
 
-    /// After a timeout, §6.3: the first segment goes again whatever the window says, others as it allows.
+    /// After a timeout, §6.3: resends the first segment regardless of the window, others within it.
     pub(super) fn resend_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return };
@@ -93,7 +93,7 @@ impl Sender {
         self.set_timers(now, tcp);
     }
 
-    /// Sends what the window allows: what is lost, then new data.
+    /// Sends within the window: lost segments, then new data.
     pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         let end = loop {
             let Some((start, end)) = self.next_by_rack(tcp) else { break self.end_by_rack(tcp) };
@@ -130,7 +130,7 @@ impl Sender {
         (end - self.snd_max <= room || self.may_exceed(pipe)).then_some((self.snd_max, end))
     }
 
-    /// §7.3: new data if there is any, or the last segment again, as soon as the pacer lets it go.
+    /// §7.3: new data if there is any, else the last segment again, as soon as the pacer permits.
     fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.is_held_back(now) {
             let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
@@ -161,7 +161,7 @@ impl Sender {
         }
     }
 
-    /// §6.2 steps 4 and 5; tells whether more is lost than was known.
+    /// §6.2 steps 4 and 5; true if they find new losses.
     fn detect(&mut self, now: Instant, tcp: &TcpSpec) -> bool {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return false };
@@ -179,8 +179,7 @@ impl Sender {
         state.rack.reo_wnd(srtt, self.phase != Phase::Open, self.dupthresh)
     }
 
-    /// The window is reduced at once, and approached as RFC 6937 says. What limited transmit has sent does not count (RFC 5681
-    /// §3.2).
+    /// Reduces the window at once; RFC 6937 spreads the effect. Limited transmit's segments do not count (RFC 5681 §3.2).
     fn enter_recovery_by_rack(&mut self, now: Instant, tcp: &TcpSpec) {
         let out = self.snd_max - self.snd_una;
         self.decrease(now, out.min(self.window_bytes(tcp)), tcp);
@@ -200,8 +199,8 @@ impl Sender {
         self.decrease_once.on_decrease(self.snd_max);
     }
 
-    /// §5.4 and §8: which of the timers is next. That of TLP starts with new data and with ACKs that advance, unless
-    /// losses are being looked for or repaired (§7.2), and ends with the retransmission timer at the latest.
+    /// §5.4 and §8: arms the next timer. TLP's starts with new data and with ACKs that advance, unless losses are being
+    /// detected or repaired (§7.2), and ends no later than the retransmission timer.
     pub(super) fn set_timers(&mut self, now: Instant, tcp: &TcpSpec) {
         let srtt = self.rto.srtt();
         let Some(state) = self.rack.as_deref_mut() else { return };
@@ -230,7 +229,7 @@ mod tests {
 
     const MSS: u64 = 1460;
 
-    /// First segments of what left, counted from zero.
+    /// Numbers of the sent segments, from zero.
     #[derive(Default)]
     struct Wire(Vec<u64>);
 
@@ -274,7 +273,7 @@ mod tests {
             std::mem::take(&mut self.wire.0)
         }
 
-        /// An ACK of so many segments, with a block first to last; returns what it releases.
+        /// An ACK of `whole` segments, with SACK blocks of segments; returns the released segments.
         fn ack(&mut self, now: u64, whole: u64, block: &[(u64, u64)]) -> Vec<u64> {
             let blocks: Vec<_> = block.iter().map(|(first, end)| (first * MSS, end * MSS)).collect();
             let extension = Extension::of_sack(SackBlocks::new(whole * MSS, &blocks));
@@ -385,7 +384,7 @@ mod tests {
         assert_eq!(bench.ack(620, 14, &[]).len(), 2, "two have arrived");
     }
 
-    /// A timeout sends the first segment, whatever else is thought to be in the network.
+    /// A timeout sends the first segment, even if others may be in the network.
     #[test]
     fn a_timeout_sends_the_first_segment_and_what_the_window_allows() {
         let mut bench = bench(12);

@@ -23,11 +23,11 @@ pub struct Receiver {
     pub(super) rcv_nxt: u64,
     /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
     pub(super) out_of_order: Vec<(u64, u64)>,
-    /// Bytes that were missing below new ones when those arrived.
+    /// Bytes that were missing below new bytes on their arrival.
     pub(super) skipped: u64,
     echo: Echo,
     selective: bool,
-    /// With RACK: what arrives twice is told once (RFC 2883).
+    /// With RACK, duplicate data is reported once (RFC 2883).
     tells_duplicates: bool,
     duplicate: Option<(u64, u64)>,
     /// The next ACK has SACK blocks.
@@ -37,7 +37,7 @@ pub struct Receiver {
     pub(super) is_predictable: bool,
     /// True if the plan allows that.
     pub(super) may_predict: bool,
-    /// Of a delayed ACK.
+    /// Timer of a delayed ACK.
     pub(super) alarm: Alarm,
     /// Telemetry that the next ACK brings back, and when it came, for transports that read delays.
     answered: Option<Box<(Telemetry, Instant)>>,
@@ -69,12 +69,12 @@ impl Receiver {
         }
     }
 
-    /// The same receiver, whose expected data may take the short path.
+    /// Sets if expected data may take the short path.
     pub fn with_prediction(self, may_predict: bool) -> Receiver {
         Receiver { may_predict, ..self }
     }
 
-    /// Whether everything below `end` has arrived and the ACK of it is delayed.
+    /// True if everything below `end` has arrived and its ACK is delayed.
     #[inline]
     pub fn has_unanswered(&self, end: u64) -> bool {
         self.alarm.deadline.is_some() && self.rcv_nxt >= end
@@ -126,7 +126,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the connection is at its first segments, which are acknowledged one by one.
+    /// True during the first segments, which are acknowledged one by one.
     fn is_young(&self, tcp: &TcpSpec) -> bool {
         self.rcv_nxt <= u64::from(tcp.quick_acks) * tcp.mss.get()
     }
@@ -157,7 +157,7 @@ impl Receiver {
         }
     }
 
-    /// Takes bytes `start..end`; tells whether they were the next ones with nothing waiting above.
+    /// Accepts bytes `start..end`; true if they were next, and nothing waits above.
     #[inline]
     fn accept(&mut self, start: u64, end: u64) -> bool {
         if start == self.rcv_nxt && self.out_of_order.is_empty() {
@@ -179,7 +179,7 @@ impl Receiver {
         false
     }
 
-    /// Whether bytes `start..end` have arrived before.
+    /// True if bytes `start..end` have arrived before.
     fn has(&self, start: u64, end: u64) -> bool {
         end <= self.rcv_nxt || self.out_of_order.iter().any(|&(low, high)| low <= start && end <= high)
     }
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(acks(Recovery::NewReno, &[0, 2, 4, 0, 3, 1]), expected);
     }
 
-    /// The gaps before the third and the sixth segment are counted when those arrive, and not again.
+    /// The gaps before the third and the sixth segment are counted once, on their arrival.
     #[test]
     fn what_was_missing_below_new_bytes_is_counted_once() {
         let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);
     }
 
-    /// RFC 2883 §4: the first block of one ACK tells what arrived twice, below the cumulative acknowledgement or above.
+    /// RFC 2883 §4: the first block of one ACK is the duplicate data, below the cumulative acknowledgement or above.
     #[test]
     fn with_rack_a_segment_that_arrived_twice_is_told_once() {
         let [first, third, above] = [(0, 1000), (2000, 3000), (2000, 4000)];

@@ -21,7 +21,7 @@ impl RtoEstimator {
         RtoEstimator { srtt: None, rttvar: Span::ZERO, rto: initial, timed: None }
     }
 
-    /// The round trip is known from before, as by a sample (2.2); the first timeout stays what it is.
+    /// Sets a known round trip as a first sample (2.2) and keeps the first timeout.
     pub fn on_known(&mut self, round_trip: Span) {
         (self.srtt, self.rttvar) = (Some(round_trip), round_trip.divided_by(2));
     }

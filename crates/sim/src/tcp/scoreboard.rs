@@ -18,7 +18,7 @@ use std::iter;
 /// Which rule of NextSeg chose a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextSegment {
-    /// A hole: bytes `start..end`, of which one segment may be sent (rules 1 and 3).
+    /// A hole, bytes `start..end`: one segment of it may be sent (rules 1 and 3).
     Hole(u64, u64),
     /// New data (rule 2).
     New,
@@ -41,7 +41,7 @@ impl Scoreboard {
         Scoreboard { dupthresh, sacked: Vec::new(), high_rxt: 0, rescue_rxt: 0 }
     }
 
-    /// Adds the blocks of an ACK; tells whether one of them was news.
+    /// Adds the blocks of an ACK; true if one is new.
     pub fn add(&mut self, blocks: impl Iterator<Item = (u64, u64)>, una: u64, snd_max: u64) -> bool {
         let before = self.sacked_bytes(0, u64::MAX);
         for (start, end) in blocks {
@@ -104,7 +104,7 @@ impl Scoreboard {
         not_lost + self.unsacked_bytes(una, self.high_rxt)
     }
 
-    /// NextSeg: what to send next during recovery.
+    /// NextSeg: the next segment during recovery.
     pub fn next_segment(&self, una: u64, snd_max: u64, mss: u64, new_data: bool) -> Option<NextSegment> {
         let highest = self.sacked.last().map_or(una, |range| range.1);
         let (start, end) = self.hole_from(self.high_rxt.max(una), snd_max);
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(board.next_segment(2000, 5000, MSS, false), None, "once per recovery");
     }
 
-    /// Rule 1 takes only what is lost: two segments above a hole are not enough, so new data goes first.
+    /// Rule 1 takes lost segments only: two segments above a hole are not enough, so new data goes first.
     #[test]
     fn a_hole_that_is_not_lost_waits_behind_new_data() {
         let mut board = board(&[(1000, 2000), (3000, 4000)]);
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(board.next_segment(0, 5000, MSS, true), Some(NextSegment::New));
     }
 
-    /// RFC 6675 §2: only what was not known before makes an ACK a duplicate.
+    /// RFC 6675 §2: only a new block makes an ACK a duplicate.
     #[test]
     fn blocks_that_are_known_or_acknowledged_are_no_news() {
         let mut board = Scoreboard::new(3);

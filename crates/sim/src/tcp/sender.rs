@@ -1,4 +1,4 @@
-//! The sender: what an ACK, a timeout and new data do — RFC 5681, with recovery by RFC 6582,
+//! The sender: effects of an ACK, a timeout and new data — RFC 5681, with recovery by RFC 6582,
 //! RFC 6675 or RFC 8985, and ECN by RFC 3168.
 //!
 //! Deviations:
@@ -29,7 +29,7 @@ use shortflow_cc::{
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
-/// Where the sender is in loss recovery.
+/// Phase of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Waiting for the answer to a connection request.
@@ -42,7 +42,7 @@ pub(super) enum Phase {
     Loss,
 }
 
-/// What RACK-TLP keeps besides (RFC 8985 §5.3), and when its timers and that of retransmissions expire (§5.4).
+/// State of RACK-TLP (RFC 8985 §5.3), and the deadlines of its timers and of the retransmission timer (§5.4).
 #[derive(Debug, Default)]
 pub(super) struct RackTlp {
     pub(super) rack: Rack,
@@ -67,7 +67,7 @@ pub struct Sender {
     /// One past the highest byte ever sent.
     pub(super) snd_max: u64,
     pub(super) rto: RtoEstimator,
-    /// Of retransmissions, and of RACK-TLP.
+    /// Timer of retransmissions and of RACK-TLP.
     pub(super) alarm: Alarm,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
@@ -78,11 +78,11 @@ pub struct Sender {
     /// True if the plan allows that.
     pub(super) may_predict: bool,
     pub(super) decrease_once: DecreaseOnce,
-    /// Whether the last ACK of new data carried ECN-Echo.
+    /// The last ACK of new data carried ECN-Echo.
     echoed: bool,
     pub(super) phase: Phase,
     pub(super) duplicates: u32,
-    /// Duplicate ACKs, or segments SACKed, that tell of a loss (RFC 5681, RFC 6675, RFC 8985 DupThresh).
+    /// Duplicate ACKs or SACKed segments that signal a loss (RFC 5681, RFC 6675, RFC 8985 DupThresh).
     pub(super) dupthresh: u32,
     /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
     pub(super) recover: Option<u64>,
@@ -138,12 +138,12 @@ impl Sender {
         }
     }
 
-    /// The same sender with a rule for the priority of its packets.
+    /// Sets the rule for the priority of the sender's packets.
     pub fn with_priority(self, priority: PriorityRule) -> Sender {
         Sender { priority, is_plain: self.is_plain && priority.is_none(), ..self }
     }
 
-    /// The same sender, with RACK on a connection that was made before the run: it knows its round trip from then.
+    /// Sets the round trip that RACK knows from a handshake before the run.
     pub fn with_round_trip(mut self, round_trip: Span) -> Sender {
         if self.recovery == Recovery::Rack && self.phase != Phase::Connecting {
             self.rto.on_known(round_trip);
@@ -151,17 +151,17 @@ impl Sender {
         self
     }
 
-    /// The same sender, on a host whose card takes so many of its segments, 0 for any number.
+    /// Limits the segments of this connection in the host's card; 0 is no limit.
     pub fn with_small_queue(self, segments: usize, tcp: &TcpSpec) -> Sender {
         Sender { card: Card::new(segments), usage: Usage::new(segments > 0, tcp), ..self }
     }
 
-    /// The same sender, whose expected ACKs may take the short path.
+    /// Sets if expected ACKs may take the short path.
     pub fn with_prediction(self, may_predict: bool) -> Sender {
         Sender { may_predict, ..self }
     }
 
-    /// The same sender of a connection that begins at `now`, on a host whose link has the rate `line`.
+    /// Starts the connection at `now`, on a host with link rate `line`.
     pub fn begun(mut self, now: Instant, line: Rate) -> Sender {
         self.law.on_start(now, line);
         self
@@ -184,7 +184,7 @@ impl Sender {
         self.window
     }
 
-    /// Sends what may be sent now; to be called after [`Sender::push`].
+    /// Sends within the window; call it after [`Sender::push`].
     pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.phase != Phase::Connecting {
             self.send(now, tcp, out);
@@ -203,7 +203,7 @@ impl Sender {
         }
     }
 
-    /// Sends what the window allows.
+    /// Sends within the window.
     pub(super) fn send(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.recovery == Recovery::Rack {
             self.send_by_rack(now, tcp, out);
@@ -236,14 +236,14 @@ impl Sender {
         self.transmit(now, tcp, out);
     }
 
-    /// When the retransmission timer expires, where nothing has been acknowledged for many round trips.
+    /// Deadline of the retransmission timer, if nothing has been acknowledged for many round trips.
     pub(crate) fn stalled_until(&self, now: Instant) -> Option<Instant> {
         let (deadline, rto) = (self.alarm.deadline?, self.rto.rto());
         let silence = rto.saturating_sub(deadline.since(now.min(deadline)));
         (silence > self.rto.srtt().times(8).max(rto.divided_by(16))).then_some(deadline)
     }
 
-    /// The timer expired: one of RACK-TLP, or that of retransmissions (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
+    /// A timer expired: RACK-TLP's, or the retransmission timer (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
     pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.on_alarm(now, tcp, out) {
             return;
@@ -256,7 +256,7 @@ impl Sender {
             return self.connect(now, tcp, out);
         }
         let ssthresh = self.window.ssthresh;
-        // What is in the network: during a long recovery far less than what is not acknowledged.
+        // Bytes in the network: during a long recovery far less than the unacknowledged bytes.
         let flight = Bytes::new(self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt));
         let flow = FlowView { flight, ..self.flow_view(now, tcp) };
         self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
@@ -287,14 +287,14 @@ impl Sender {
         out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
     }
 
-    /// Whether the blocks of an ACK tell of anything new; an ACK without any does.
+    /// Records the SACK blocks of an ACK; true if a block is new, or if there is none.
     #[inline(never)] // keeps the path of the others short
     fn add_blocks(&mut self, ack: &Packet) -> bool {
         let blocks = ack.sack();
         blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.snd_max)
     }
 
-    /// With SACK, a duplicate tells of a block not known before (RFC 6675 §2).
+    /// With SACK, a duplicate ACK carries a new block (RFC 6675 §2).
     fn is_duplicate(&self, ack: &Packet, news: bool) -> bool {
         self.recovery == Recovery::NewReno || (!ack.sack().is_empty() && news)
     }
@@ -307,7 +307,7 @@ impl Sender {
         self.scoreboard.advance(self.snd_una);
         self.rto.on_ack(self.snd_una, now, tcp);
         self.duplicates = 0;
-        // What an ACK covers after a loss had mostly arrived before it (RFC 3465 §2.3).
+        // After a loss, most bytes that an ACK covers arrived earlier (RFC 3465 §2.3).
         let each = tcp.grow_by_segments && self.phase == Phase::Open;
         let restart = match self.phase {
             Phase::Recovery => self.on_ack_in_recovery(acked, now, tcp, out),
@@ -382,7 +382,7 @@ impl Sender {
         self.recover.is_none_or(|recover| self.snd_una >= recover)
     }
 
-    /// A full ACK ends recovery, a partial one reveals the next hole. Tells whether the timer restarts.
+    /// A full ACK ends recovery, a partial ACK reveals the next hole. True if the timer restarts.
     fn on_ack_in_recovery(&mut self, acked: u64, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> bool {
         if self.is_recovered() {
             self.phase = Phase::Open;
@@ -443,7 +443,7 @@ impl Sender {
         self.alarm.deadline = Some(now + self.rto.rto());
     }
 
-    /// What the law may know of the oldest unfinished message.
+    /// The law's view of the oldest unfinished message.
     #[inline]
     pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
         self.messages.view((now, self.rto.srtt(), tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))

@@ -1,4 +1,4 @@
-//! What the tests of this folder share.
+//! Helpers of the tests of this folder.
 
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_units::{Bytes, Span};

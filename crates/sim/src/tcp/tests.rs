@@ -1,4 +1,4 @@
-//! What the sender tells switches and window laws of the message that it sends.
+//! Message data that the sender gives to switches and window laws.
 
 use super::testing::tcp;
 use super::{Sender, priority::PriorityRule};
@@ -10,7 +10,7 @@ use shortflow_spec::read_toml;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 use std::sync::{Arc, Mutex};
 
-/// What left: first byte and priority.
+/// Sent packets: first byte and priority.
 #[derive(Default)]
 struct Wire(Vec<(u64, u64)>);
 
@@ -90,7 +90,7 @@ fn the_law_is_told_what_was_sent_and_what_remains() {
     assert_eq!(bench.view(), [17_520, 28_540, 16_060], "which is neither new nor acknowledged");
 }
 
-/// A sender, and what it has sent: first byte and payload of each segment.
+/// A sender and its sent segments: first byte and payload of each.
 struct Peer {
     sender: Sender,
     tcp: TcpSpec,
@@ -126,7 +126,7 @@ impl Peer {
         peer
     }
 
-    /// An ACK with SACK blocks; returns what it releases.
+    /// An ACK with SACK blocks; returns the released segments.
     fn ack(&mut self, seq: u64, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
         self.wire.0.clear();
         let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
@@ -219,7 +219,7 @@ fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
     assert_eq!(last[2].first(), Some(&(recover + 1460, 1460)));
 }
 
-/// A law that keeps what it is told.
+/// A law that records its calls.
 #[derive(Debug, Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<(u64, u64)>>>);
 

@@ -11,7 +11,7 @@
 //! - A probe that §7.3 would skip, for want of a round trip measured since the last one, is not scheduled. A PTO of one
 //!   second, without any (§7.2), never comes up: a handshake measures one, and a connection that was made before the run
 //!   is taken to know the round trip of an empty network.
-//! - [`TcpSpec::tlp_slack`] adds to every other PTO what Linux adds, two ticks of its clock; RFC 8985 has nothing.
+//! - [`TcpSpec::tlp_slack`] adds two clock ticks to every other PTO, as Linux does; RFC 8985 adds nothing.
 
 use crate::specs::TcpSpec;
 use shortflow_units::Span;
@@ -25,12 +25,12 @@ struct Outstanding {
     again: bool,
 }
 
-/// What an ACK says that may be of a probe.
+/// Content of an ACK that may answer a probe.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
     /// The cumulative acknowledgement.
     pub ack: u64,
-    /// Where a segment ends that arrived twice.
+    /// End of a segment that arrived twice.
     pub duplicate: Option<u64>,
     /// It acknowledges nothing new, and has no SACK block.
     pub is_bare: bool,
@@ -47,12 +47,12 @@ pub struct Tlp {
 }
 
 impl Tlp {
-    /// §7.3: whether a probe may be sent.
+    /// §7.3: true if a probe may be sent.
     pub fn is_due(&self) -> bool {
         self.outstanding.is_none() && !self.unmeasured
     }
 
-    /// Whether the probe that is out ended at `end`.
+    /// True if the outstanding probe ends at `end`.
     pub fn ended_at(&self, end: u64) -> bool {
         self.outstanding.is_some_and(|probe| probe.end == end)
     }
@@ -112,7 +112,7 @@ mod tests {
         Answer { ack, duplicate, is_bare, measured: false }
     }
 
-    /// Whether a probe is still out after each answer, and whether it was found to have repaired a loss.
+    /// For each answer: a probe is still out; the probe has repaired a loss.
     fn answers(again: bool, answers: &[Answer]) -> Vec<(bool, bool)> {
         let mut tlp = Tlp::default();
         tlp.on_sent(PROBED, again);

@@ -1,4 +1,4 @@
-//! What may be sent now, and sending it — RFC 5681 §3.1 outside recovery, RFC 6675 §5 (C) within.
+//! Sending within the window: RFC 5681 §3.1 outside recovery, RFC 6675 §5 (C) within.
 
 use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
@@ -81,12 +81,12 @@ impl Sender {
         self.note_end(end, now, tcp);
     }
 
-    /// Where a segment that resends from `start` within a hole that ends at `hole` ends.
+    /// End of a segment that resends from `start`, within a hole that ends at `hole`.
     fn resend_end(&self, start: u64, hole: u64, room: u64, tcp: &TcpSpec) -> u64 {
         self.segment_end(start, room, tcp).map_or(start, |end| end.min(hole))
     }
 
-    /// Resends the first unacknowledged segment, whatever the window says; returns where it ends.
+    /// Resends the first unacknowledged segment regardless of the window; returns its end.
     pub(super) fn retransmit_first(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> u64 {
         let hole = self.scoreboard.hole_from(self.snd_una, self.snd_max).1;
         let end = self.resend_end(self.snd_una, hole, u64::MAX, tcp);
@@ -123,9 +123,9 @@ impl Sender {
         self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
     }
 
-    /// Where the segment that begins at `seq` ends; `None` if there is no data, or no room for it at the
-    /// receiver, which holds during recovery too. What is retransmitted ends
-    /// no later than it did: it carries no new data.
+    /// End of the segment that begins at `seq`. `None` without data, or without room at the receiver, in
+    /// recovery too. A retransmission ends no later than the original: it carries
+    /// no new data.
     #[inline(always)] // once more on every ACK to find that the window is full
     pub(super) fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.messages.of(seq)?;
@@ -220,7 +220,7 @@ mod tests {
     use shortflow_cc::{Role, TransportConfig};
     use shortflow_units::{ClassId, ConnId, FlowId, HostId, Span};
 
-    /// What left: first byte and payload.
+    /// Sent packets: first byte and payload.
     #[derive(Default)]
     struct Wire(Vec<(u64, u32)>);
 
@@ -257,7 +257,7 @@ mod tests {
     }
 
     impl Bench {
-        /// An ACK 100 µs later, with SACK blocks; returns what it releases.
+        /// An ACK 100 µs later, with SACK blocks; returns the released packets.
         fn ack(&mut self, seq: u64, ece: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
             self.now += Span::from_micros(100);
             let extension = Extension::of_sack(SackBlocks::new(seq, blocks));

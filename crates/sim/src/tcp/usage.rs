@@ -18,19 +18,19 @@ pub(super) enum End {
 /// The share of the window that the last flight used.
 #[derive(Debug)]
 pub(super) struct Usage {
-    /// Whether anybody asks.
+    /// The law or the card reads this.
     pub is_kept: bool,
     pub is_limited: bool,
     /// Most bytes that were out, if the window did not limit the sender.
     pub most: u64,
     /// The flight ends before this byte.
     until: u64,
-    /// How much had been sent when the sender stopped last.
+    /// Bytes sent when the sender stopped last.
     pub sent: u64,
 }
 
 impl Usage {
-    /// That of a new connection, whose host holds back what its window lets go, or does not.
+    /// Usage of a new connection; `is_held` if its host has a small queue.
     pub fn new(is_held: bool, tcp: &TcpSpec) -> Usage {
         let is_limited = matches!(tcp.growth, None | Some(Growth::Always));
         Usage { is_kept: is_held || !is_limited, is_limited, most: 0, until: 0, sent: 0 }

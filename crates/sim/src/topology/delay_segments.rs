@@ -23,8 +23,8 @@ impl DelaySegment {
     }
 }
 
-/// One-way delay of the links of each segment, so that all of them together take `rtt` out and back. What
-/// no key gives is shared equally.
+/// One-way delay of the links of each segment; all segments together take `rtt` out and back. Links without a
+/// key share the rest equally.
 pub(super) fn delays<const N: usize>(
     reader: &Reader,
     rtt: Span,

@@ -95,7 +95,7 @@ pub(super) fn read(
     Ok(Box::new(Flows { interarrival, start, flows_per_s, pattern, messages }))
 }
 
-/// Capacity of which an offered load is a share.
+/// Capacity that the offered load is relative to.
 struct Target {
     name: String,
     /// In bits per second.

@@ -106,7 +106,7 @@ impl<'a> Context<'a> {
         self.backlog = f64::INFINITY;
     }
 
-    /// Counts `flows` flows of these sizes, `together` of which start at once.
+    /// Counts `flows` flows of these sizes; `together` start at once.
     pub(super) fn expect_sizes(&mut self, flows: f64, sizes: &dyn Sizes, together: u32) {
         let backlog = self.backlog.max(sizes.largest() * f64::from(together.max(SHARERS)));
         self.expect(flows, sizes.mean());

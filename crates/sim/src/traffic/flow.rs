@@ -20,7 +20,7 @@ pub struct Arrival {
     pub deadline: Option<Span>,
     /// The connection that carries it.
     pub connection: ConnectionUse,
-    /// When a flow that never ends sends no more new data.
+    /// Time from which a long-lived flow sends no new data.
     pub stop: Option<Instant>,
 }
 

@@ -40,12 +40,11 @@ keys! {
 #[derive(Debug)]
 struct LongLived {
     class: ClassId,
-    /// The start of every flow, its source and its destination, in order of time. Those of a permutation are one of
-    /// many, and every run draws its own.
+    /// Start, source and destination of every flow, in order of time. Every run draws its own permutation.
     flows: Vec<(Instant, HostId, HostId)>,
     /// Time from start to stop.
     length: Option<Span>,
-    /// Of a permutation, all hosts in it.
+    /// All hosts of a permutation.
     permuted: Option<Vec<HostId>>,
 }
 

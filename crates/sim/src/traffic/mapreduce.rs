@@ -61,7 +61,7 @@ struct Jobs {
     collector: HostId,
     /// The blocks of the shuffle.
     blocks: Messages,
-    /// Of what is read and collected.
+    /// Class of flows that read and collect.
     other_class: ClassId,
 }
 

@@ -1,4 +1,4 @@
-//! Traffic: which flows arrive, when, between which hosts, of which size. A new kind is a file with
+//! Traffic: starts, hosts and sizes of flows. A new kind is a file with
 //! `KIND` and a [`Traffic`], and one line in `KINDS`.
 //!
 //! Every draw comes from a stream named after the traffic entry and its purpose (gaps, sizes,
@@ -77,7 +77,7 @@ keys! {
     }
 }
 
-/// The keys that say when flows start, of which each kind has one.
+/// Keys that set the starts of flows; each kind has one of them.
 const START_KEYS: [&str; 3] = ["at", "start", "file"];
 
 /// The flows of an entry that count. That there are none is an error, unless the entry accepts it; that it accepts

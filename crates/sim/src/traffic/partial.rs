@@ -74,7 +74,7 @@ fn percent(share: f64) -> String {
 struct Partial {
     traffic: Box<dyn Traffic>,
     share: f64,
-    /// For each class of the entry, that of the flows which run the other transport.
+    /// For each class of the entry, the class of its flows with the other transport.
     classes: Arc<[ClassId]>,
 }
 

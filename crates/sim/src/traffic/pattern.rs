@@ -271,7 +271,7 @@ fn each_once(hosts: &[HostId]) -> Result<(), HostId> {
     hosts.iter().find(|host| !seen.insert(**host)).map_or(Ok(()), |host| Err(*host))
 }
 
-/// One of `hosts`, of which at least one is not `source`.
+/// One of `hosts` other than `source`.
 fn other_than(source: HostId, hosts: &[HostId], stream: &mut Stream) -> HostId {
     loop {
         let host = hosts[stream.below(hosts.len() as u64) as usize];

@@ -42,7 +42,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     for (place, (from, root)) in asking.into_iter().enumerate() {
         let mut tree = Tree::new(root, vec![level.clone()], rounds.clone(), tree_keys, context);
         for worker in 0..keys.workers as usize {
-            // Each of several begins with others, so that few workers are not those of all.
+            // Hosts begin with different workers, so that few workers do not serve them all.
             tree.add(0, 0, from[(place + worker) % from.len()], (worker / from.len()) as u32);
         }
         tree.announce(context);

@@ -109,7 +109,7 @@ impl Tree {
         member
     }
 
-    /// Tells the context what to expect.
+    /// Declares the expected flows to the context.
     pub(super) fn announce(&self, context: &mut Context) {
         for member in &self.members[1..] {
             let level = &self.levels[member.level];

@@ -126,7 +126,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The flow of this row, which starts no earlier than that of the row above.
+    /// The flow of this row; it starts no earlier than the row above.
     fn flow(&self, earliest: Instant, keys: &TraceKeys, context: &mut Context) -> Result<Arrival, String> {
         let (columns, expected) = (self.values.len(), self.header.len());
         if columns != expected {

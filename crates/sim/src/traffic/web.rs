@@ -56,7 +56,7 @@ struct Service {
     databases: Vec<HostId>,
     pages: Messages,
     answers: Messages,
-    /// Of what asks for them.
+    /// Class of the requests.
     request_class: ClassId,
     end: Instant,
 }

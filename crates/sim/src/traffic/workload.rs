@@ -17,7 +17,7 @@ pub trait Traffic: Send + Sync + Debug {
     /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
     fn start(&self, seeds: Seeds, index: usize) -> Workload;
 
-    /// Number of measured flows. Defaults to those of one seed, which is right if starts do not depend on it.
+    /// Number of measured flows. The default counts one seed, which is right if starts do not depend on it.
     fn expected(&self, measured: MeasurementWindow) -> Expected {
         self.start(Seeds::new(0), 0).expected(measured)
     }

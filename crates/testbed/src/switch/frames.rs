@@ -1,7 +1,7 @@
 //! The frames that are on their way. The simulator's packets are small values without content; `seq` of
 //! each is the serial number of its frame here.
 
-/// Frames kept at once. In flight are at most what windows and buffers hold, some thousands.
+/// Frames kept at once. Windows and buffers hold some thousands at most.
 const SLOTS: u64 = 8192;
 
 /// The last [`SLOTS`] frames by serial number.

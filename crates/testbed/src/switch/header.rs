@@ -45,7 +45,7 @@ pub struct Header {
     pub ecn: EcnField,
     /// Rank that the sender's DSCP marking wrote: the flow label of IPv6, the DSCP of IPv4. Lower leaves sooner.
     pub priority: u32,
-    /// Bytes of the IP packet, which is what a link carries in the simulator.
+    /// Bytes of the IP packet, as on a link of the simulator.
     pub wire: u32,
     /// TCP payload.
     pub payload: u32,

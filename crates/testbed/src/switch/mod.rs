@@ -1,11 +1,10 @@
 //! The software switch: the simulator's own network, run by the clock.
 //!
-//! A frame that a host sends into its TAP device becomes a [`Packet`] without content, crosses the
-//! ports of the scenario (rate, buffer, queue discipline, propagation delay, injected faults), and the
-//! frame is written into the TAP device of its destination when the packet arrives, with CE set if a
-//! queue has marked it. Ports compute with the times at which things are due, not with those at which
-//! this thread got round to them, so a late wake-up costs delay and never rate. Timing errors of frames
-//! are counted, and decide the trust in a measurement.
+//! A frame that a host sends into its TAP device becomes a [`Packet`] without content and crosses the
+//! ports of the scenario (rate, buffer, queue discipline, propagation delay, injected faults). When the
+//! packet arrives, the frame is written into the TAP device of its destination, with CE set if a queue
+//! has marked it. Ports compute with due times, so a late wake-up delays frames but keeps the rate.
+//! Timing errors of frames are counted, and decide the verdict on a run.
 
 mod frames;
 pub mod header;
@@ -142,7 +141,7 @@ pub fn packet_time(scenario: &Scenario) -> Span {
     tx_time(scenario, scenario.tcp.mss + scenario.tcp.header)
 }
 
-/// The time that so many bytes take on the slowest link.
+/// Transmission time of `bytes` on the slowest link.
 pub fn tx_time(scenario: &Scenario, bytes: Bytes) -> Span {
     scenario.graph.links.iter().map(|link| link.rate.tx_time(bytes)).max().unwrap_or(Span::ZERO)
 }
@@ -164,8 +163,8 @@ pub struct Switch<'a> {
 }
 
 impl<'a> Switch<'a> {
-    /// `network` of `scenario` between `taps`, for IP packets of at most `mtu` bytes. It measures what the
-    /// scenario says, at the times that it says.
+    /// `network` of `scenario` between `taps`, for IP packets of at most `mtu` bytes. It measures as the
+    /// scenario's `[measure]` says.
     pub fn new(
         scenario: &'a Scenario,
         network: Network,
@@ -280,7 +279,7 @@ impl<'a> Switch<'a> {
         self.report.lost += u64::from(!sent);
     }
 
-    /// Takes what a host has sent.
+    /// Takes frames that a host has sent.
     fn take_in(&mut self, host: HostId) -> io::Result<()> {
         for _ in 0..BURST {
             let Some(device) = self.taps.of(host) else { return Ok(()) };

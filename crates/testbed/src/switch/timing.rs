@@ -50,7 +50,7 @@ impl TimingErrors {
     }
 }
 
-/// Timing errors of a thread after the warm-up, and those above a limit.
+/// Timing errors of a thread after the warm-up, and its errors above a limit.
 #[derive(Debug, Clone, Default)]
 pub struct Stalls {
     limit: Span,
@@ -63,7 +63,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// Of more than `limit`; `window` is the measured time.
+    /// Stalls above `limit`; `window` is the measured time.
     pub fn above(limit: Span, window: Range<Instant>) -> Stalls {
         Stalls { limit, window, ..Stalls::default() }
     }
@@ -99,7 +99,7 @@ impl Stalls {
         self.measured
     }
 
-    /// The longest of the whole run, from what was due first to the last that it made late; zero if there was none.
+    /// The longest stall of the whole run, from its first to its last late frame; zero without stalls.
     pub fn longest(&self) -> Span {
         self.longest
     }
@@ -115,8 +115,8 @@ impl Stalls {
     }
 }
 
-/// The rounds of a thread: it waits for what is due next or for something else to do, and does it. What takes the processor away
-/// while it works must show as well as what keeps it waiting, so that a round has its time from its beginning.
+/// The rounds of a thread: each waits for the next due time or for input, and works. A round is timed from its beginning, so
+/// that a lost processor shows during work and during waits.
 #[derive(Debug)]
 pub struct Rounds {
     longest: Span,

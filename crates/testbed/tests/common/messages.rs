@@ -90,7 +90,7 @@ pub fn messages_under(
     })
 }
 
-/// Acknowledges each message of so many segments with a byte.
+/// Acknowledges each message of `segments` with a byte.
 fn answer(listener: &TcpListener, segments: usize) -> io::Result<()> {
     let (mut socket, _) = listener.accept()?;
     sys::end_when_closed(&socket)?;

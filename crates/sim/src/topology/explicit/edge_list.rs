@@ -51,7 +51,7 @@ fn node(row: &Row) -> Result<NodeRow, String> {
     Ok(NodeRow { line: row.line, name: text(0).to_owned(), is_host, tier })
 }
 
-/// The rows below a header with all columns of `columns[0]`, or at least those of `columns[1]`.
+/// Rows below a header with all columns of `columns[0]`, or at least all of `columns[1]`.
 fn table<T>(
     file: &str,
     text: &str,

@@ -70,7 +70,7 @@ impl Table {
         Ok(Table(points))
     }
 
-    /// The distribution of those sizes that are above `min` and not above `max`.
+    /// The distribution restricted to sizes above `min` and up to `max`.
     pub(super) fn within(
         self,
         min: Option<Bytes>,
