@@ -16,14 +16,16 @@
 //!   segment, longer than a flow of 10 KB lives. Set `initial_alpha`.
 //! - D2: the smallest segment is 100 bytes; the paper prints Kbytes. vwnd does not fall below it.
 //! - D3: "in each round" is a limit on what is in flight, so Algorithm 1, l. 15, sends one probe per
-//!   round trip. At 1 ≤ vwnd < W_min a shorter segment fills the limit; the rest of a window below the
-//!   smallest segment stays empty. `nagle=true` leaves it empty whatever it is.
-//! - D4: Eq. 8 applies once per window of data, as in DCTCP (the text names no period), and not while
-//!   probing, where lines 1–3 hold vwnd; a mark then ends slow start and counts in α.
+//!   round trip; `probing=together` sends all at once. At 1 ≤ vwnd < W_min a shorter segment fills the
+//!   limit; the rest of a window below the smallest segment stays empty. `nagle=true` leaves it empty
+//!   whatever it is.
+//! - D4: Eq. 8 applies once per window of data, as in DCTCP; `cut=ack` applies it to each marked ACK, as
+//!   l. 9 reads. Neither applies while probing, where lines 1–3 hold vwnd; a mark then ends slow start
+//!   and counts in α.
 //! - D5: below W_min, vwnd gains one segment per unmarked round trip (unstated), by acknowledged bytes,
-//!   because segments vary.
-//! - D6: a timeout ends probing and leaves vwnd = 1; fast retransmit leaves a vwnd below W_min as it is,
-//!   where RFC 5681 would set two segments.
+//!   because segments vary; `regrowth=tcp` adds what is acknowledged, as slow start does.
+//! - D6: a timeout ends probing and leaves vwnd = 1; fast retransmit leaves a vwnd below W_min as it is;
+//!   `loss_floor=tcp` sets two segments, as RFC 5681 does.
 //! - D7: losses are repaired with SACK; the only recovery that the paper names is NewReno, of its baseline.
 //!   Set `recovery=newreno`.
 
@@ -31,7 +33,7 @@ use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
-use shortflow_spec::{Flag, keys};
+use shortflow_spec::{Flag, keys, words};
 use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
@@ -46,6 +48,46 @@ pub const INFO: TransportInfo = TransportInfo {
 
 /// vwnd while probing (Algorithm 1, l. 2).
 const PROBE_WINDOW: f64 = 0.5;
+
+words! {
+    /// Transmission of the probes (D3).
+    pub enum Probing {
+        /// One per round trip.
+        Apart = "apart",
+        /// All at once.
+        Together = "together",
+    }
+}
+
+words! {
+    /// Period of Eq. 8 (D4).
+    pub enum Cut {
+        /// Once per window of data.
+        Window = "window",
+        /// Each marked ACK.
+        Ack = "ack",
+    }
+}
+
+words! {
+    /// Growth of a vwnd below W_min (D5).
+    pub enum Regrowth {
+        /// One segment per round trip.
+        Segment = "segment",
+        /// The acknowledged bytes.
+        Tcp = "tcp",
+    }
+}
+
+words! {
+    /// Response of a vwnd below W_min to fast retransmit (D6).
+    pub enum LossFloor {
+        /// It stays.
+        Vwnd = "vwnd",
+        /// It becomes ssthresh, of two segments or more.
+        Tcp = "tcp",
+    }
+}
 
 keys! {
     /// FaST's parameters.
@@ -63,6 +105,14 @@ keys! {
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "1", 0.0..=1.0;
+        /// transmission of the probes
+        pub probing: Probing = "apart", Probing::WORDS;
+        /// period of the decrease by marks
+        pub cut: Cut = "window", Cut::WORDS;
+        /// growth of a window below w_min
+        pub regrowth: Regrowth = "segment", Regrowth::WORDS;
+        /// window after fast retransmit, if it was below w_min
+        pub loss_floor: LossFloor = "vwnd", LossFloor::WORDS;
     }
 }
 
@@ -102,6 +152,11 @@ impl Fast {
             window.cwnd = self.params.w_min;
         }
     }
+
+    /// Eq. 8.
+    fn decrease(&self, window: &mut Window, mss: Bytes) {
+        multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.floor(mss));
+    }
 }
 
 impl CongestionControl for Fast {
@@ -110,11 +165,15 @@ impl CongestionControl for Fast {
         self.marks.on_ack(&AckSample { acked: Bytes::new(1), ..*ack }, self.params.g); // Eq. 1, Eq. 2
         if self.is_probing() {
             self.end_probe(window);
-        } else if ack.may_grow && window.cwnd < self.params.w_min {
+        } else if ack.may_grow && window.cwnd < self.params.w_min && self.params.regrowth == Regrowth::Segment
+        {
             let round_trip = window.cwnd * ack.flow.mss.as_f64();
             window.cwnd += (ack.acked.as_f64() / round_trip).min(1.0); // D5
         } else if ack.may_grow {
             grow(window, ack, 1.0);
+        }
+        if ack.ece && self.params.cut == Cut::Ack && !self.is_probing() {
+            self.decrease(window, ack.flow.mss); // D4
         }
     }
 
@@ -122,12 +181,11 @@ impl CongestionControl for Fast {
         let vwnd = window.cwnd;
         match cause {
             Cause::EcnEcho if self.is_probing() => window.ssthresh = self.params.w_min.max(2.0), // D4
-            Cause::EcnEcho => {
-                multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.floor(flow.mss))
-            } // Eq. 8
+            Cause::EcnEcho if self.params.cut == Cut::Ack => {}
+            Cause::EcnEcho => self.decrease(window, flow.mss),
             Cause::FastRetransmit => {
                 on_loss(window, cause, flow);
-                if vwnd < self.params.w_min {
+                if vwnd < self.params.w_min && self.params.loss_floor == LossFloor::Vwnd {
                     window.cwnd = vwnd; // D6
                 }
             }
@@ -152,7 +210,8 @@ impl CongestionControl for Fast {
     #[inline]
     fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
         let segment = self.params.full_segment(window.cwnd, mss);
-        Bytes::new((window.cwnd.max(1.0) * segment.as_f64()) as u64) // Algorithm 1, l. 15
+        let probes = if self.params.probing == Probing::Together { self.probes_left } else { 0 };
+        Bytes::new((window.cwnd.max(1.0).max(f64::from(probes)) * segment.as_f64()) as u64) // Algorithm 1, l. 15
     }
 
     fn floor(&self, mss: Bytes) -> f64 {
@@ -285,6 +344,37 @@ mod tests {
             law.on_congestion(&mut window, Cause::EcnEcho, &flow(0));
             assert_eq!(window, Window { cwnd: vwnd, ssthresh: 2.0 });
         }
+    }
+
+    /// Of two marked ACKs of one window, `cut=ack` takes a quarter each; the ECN-Echo of the window takes nothing more.
+    #[test]
+    fn each_marked_ack_may_decrease_the_window() {
+        let mut law =
+            law(Params { probes: 0, initial_alpha: 0.5, g: 0.0, cut: Cut::Ack, ..Params::default() }).0;
+        let mut window = Window { cwnd: 2.0, ssthresh: 2.0 };
+        for left in [1.5, 1.125] {
+            law.on_ack(&mut window, &AckSample { may_grow: false, ..ack(true) });
+            law.on_congestion(&mut window, Cause::EcnEcho, &flow(1));
+            assert_eq!(window.cwnd, left);
+        }
+    }
+
+    #[test]
+    fn probes_may_leave_together_and_small_windows_follow_tcp() {
+        let (mut law, mut window) = law(Params {
+            probing: Probing::Together,
+            regrowth: Regrowth::Tcp,
+            loss_floor: LossFloor::Tcp,
+            ..Params::default()
+        });
+        let allowed = [2190, 1460, 730]
+            .map(|bytes| (limit(&law, window.cwnd) == bytes, law.on_ack(&mut window, &ack(false))).0);
+        assert_eq!((allowed, limit(&law, window.cwnd)), ([true; 3], 2920));
+        window.cwnd = 0.5;
+        law.on_ack(&mut window, &AckSample { acked: Bytes::new(730), ..ack(false) });
+        assert_eq!(window.cwnd, 1.0);
+        law.on_congestion(&mut window, Cause::FastRetransmit, &flow(4));
+        assert_eq!(window.cwnd, 2.0);
     }
 
     #[test]

@@ -76,6 +76,10 @@ const FAST: &[Field] = &[
     ("initial_alpha", ALPHA),
 ];
 
+/// Parameters without a field: the values that the C laws have.
+const FIXED: &[(&str, &str)] =
+    &[("probing", "apart"), ("cut", "window"), ("regrowth", "segment"), ("loss_floor", "vwnd")];
+
 /// Why a transport has no fixed-point form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
@@ -112,7 +116,9 @@ pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
     };
     let given = config.params();
     let of_law = given.iter().filter(|param| !TransportConfig::is_of_every_sender(param.name));
-    if let Some(param) = of_law.clone().find(|param| fields.iter().all(|(name, _)| *name != param.name)) {
+    let is_told =
+        |name, value| fields.iter().any(|(field, _)| *field == name) || FIXED.contains(&(name, value));
+    if let Some(param) = of_law.clone().find(|param| !is_told(param.name, &*param.default)) {
         return Err(LawError::NoForm { name: param.name, value: param.default.clone() });
     }
     fields
@@ -163,5 +169,7 @@ mod tests {
     #[test]
     fn what_has_no_fixed_point_form_is_said() {
         assert!(params(&config("cubic")).unwrap_err().to_string().contains("dctcp"));
+        let each = TransportConfig::with("fast", [("cut", "ack")]).unwrap();
+        assert_eq!(params(&each).unwrap_err().to_string(), "cut = ack has no fixed-point form");
     }
 }
