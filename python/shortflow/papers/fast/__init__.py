@@ -31,6 +31,22 @@ CHOICES = {
         {"unlimited": {"host.buffer": "unlimited"}, "100KB": {"host.buffer": "100KB"}},
     ),
     "rto-clock": RTO_CLOCK,
+    "cut": lab.Choice(
+        "FaST's decrease by marks (Algorithm 1, l. 9): once a window, or for each marked ACK",
+        {period: {"transport.cut": period} for period in ("window", "ack")},
+    ),
+    "probing": lab.Choice(
+        'FaST\'s first packets (l. 16, "in each round"): one a round trip, or all at once',
+        {way: {"transport.probing": way} for way in ("apart", "together")},
+    ),
+    "regrowth": lab.Choice(
+        "growth of FaST's window below two segments: a segment a round trip, or what is acknowledged",
+        {way: {"transport.regrowth": way} for way in ("segment", "tcp")},
+    ),
+    "loss-floor": lab.Choice(
+        "FaST's window after fast retransmit, if it was below two segments: the same, or two segments",
+        {way: {"transport.loss_floor": way} for way in ("vwnd", "tcp")},
+    ),
 }
 """Details that the paper leaves open, by name."""
 
