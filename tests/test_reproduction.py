@@ -15,7 +15,7 @@ import pytest
 from conftest import Command
 from made import answered, make_flows, make_meta, make_results, make_run, with_tables
 from shortflow import _core, papers
-from shortflow.errors import DamagedResult
+from shortflow.errors import ConfigError, DamagedResult
 from shortflow.front import console
 from shortflow.front.pace import Pace
 from shortflow.lab import Choice, Claim, Condition, Curves, Data, Figure, all_hold, computed, decided, paper, within
@@ -27,7 +27,8 @@ from shortflow.papers.pecn.bursts import overtakers
 from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, draw, reproduce, select
-from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, pairs, shifts
+from shortflow.reproduction.fit import fit
+from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, several, shifts
 from shortflow.reproduction.summary import claim_table, reason_table, shift_table
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Result
@@ -135,7 +136,8 @@ UNFOLLOWED = {
     "fast receive-window=unlimited": "fig12.sizes sec32-fit.fitting",
 }
 """Studies that vary something, set it on purpose, cannot have it otherwise, or have no scheme that it is about."""
-OF_SOME = ("priority", "d2tcp-clip", "large-flows", "background", "receivers")
+OF_FAST = ("cut", "probing", "regrowth", "loss-floor")
+OF_SOME = ("priority", "d2tcp-clip", "large-flows", "background", "receivers", *OF_FAST)
 """Choices that are about one scheme, or about few figures."""
 
 
@@ -393,7 +395,7 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     both = ("marked-acks=yes", "marked-acks=ns-2")
     moving["others"] = {"initial-window=10": moving["taken"], "handshake=on": moved} | dict.fromkeys(both, moved)
     still["others"] = {"initial-window=10": moved, "handshake=on": still["taken"]}
-    found = pairs(base, known)
+    found = several(base, known, 2)
     assert [each.text for each in found] == [f"handshake=on+{each}" for each in reversed(both)]
     asked = []
 
@@ -405,7 +407,27 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     assert asked == [{"handshake": "on", "marked-acks": "ns-2"}]
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
     moving["taken"] = moved
-    assert pairs(base, known) == [], "what was found for other runs says nothing"
+    assert several(base, known, 2) == [], "what was found for other runs says nothing"
+
+
+def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shortflow.reproduction.fit.MOVERS", 2)
+    told: list[str] = []
+    runner = Runner(None, Store(tmp_path))
+    found = runner.answer(fit(select(["pecn/fig4"]), Scale.QUICK, told.append), conclude=False)
+    assert [each.off for each in found] == sorted(each.off for each in found)
+    assert {"as taken", "initial-window=10", "d2tcp-clip=none"} <= {each.text for each in found}
+    assert any(len(each.values) == 2 for each in found)
+    assert told[0].startswith("14 set-ups, ")
+    (base,) = (each for each in found if not each.values)
+    assert len(base.ours) == 2
+    printed = {name: 0.11 if "d2tcp" in name else 0.42 for name in base.ours}
+    assert base.off == pytest.approx(max(value / printed[name] for name, value in base.ours.items()))
+    for wrong in (["pecn/fig4", "fast/fig4"], ["pecn/fig6"]):
+        with pytest.raises(ConfigError, match="one paper, with printed numbers of its baselines"):
+            next(fit(select(wrong), Scale.QUICK, told.append))
 
 
 @pytest.mark.usefixtures("here")

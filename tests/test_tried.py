@@ -16,9 +16,10 @@ from shortflow.reproduction.tried import (
     Outcome,
     Tried,
     at,
+    combined,
     elsewhere,
     load,
-    pairs_of_movers,
+    movers,
     save,
     sentence,
     single,
@@ -97,7 +98,7 @@ def test_what_is_kept_of_another_choice_is_the_number_that_decides_there() -> No
 def test_every_pair_that_is_kept_is_of_values_that_move_the_claim() -> None:
     for name, of_scale in stored().items():
         for each in of_scale.values():
-            possible = {"+".join(pair) for pair in pairs_of_movers(each)}
+            possible = {"+".join(texts) for count in (2, 3) for texts in combined(movers(each), count)}
             assert {text for text in each["others"] if not single(text)} <= possible, name
 
 

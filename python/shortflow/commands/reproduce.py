@@ -18,9 +18,20 @@ from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, select
 from shortflow.reproduction.engine import reproduce as decide
+from shortflow.reproduction.fit import fit as ranked
 from shortflow.reproduction.pages import check_pages, write_pages
-from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
-from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
+from shortflow.reproduction.sensitivity import (
+    Again,
+    Other,
+    Shift,
+    alternatives,
+    outcomes,
+    planned,
+    several,
+    shifts,
+    untried,
+)
+from shortflow.reproduction.summary import claim_table, fit_table, flips_text, reason_table, shift_table, summary_table
 from shortflow.reproduction.tried import Tried, at, load, save
 from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
@@ -44,12 +55,15 @@ def reproduce(
         Opt("Another value for a detail that a paper leaves open (`shortflow list choices`).", "NAME=VALUE", many=True),
     ] = None,
     sensitivity: Annotated[
-        bool, Opt("Also try every other choice, and pairs of effective ones; report changed verdicts.")
+        bool, Opt("Also try every other choice, and pairs and triples of effective ones; report changed verdicts.")
     ] = False,
     minutes: Annotated[
         float | None,
         Opt("Stop --sensitivity after this many minutes; skip known values.", "NUMBER", kind=float, more={"min": 0}),
     ] = None,
+    fit: Annotated[
+        bool, Opt("Only rank the other choices, up to three at once, by the printed numbers of the paper's baselines.")
+    ] = False,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
     out: given.KeptIn = Path("results/reproduction"),
@@ -72,6 +86,11 @@ def reproduce(
     end = None if minutes is None else time.monotonic() + 60 * minutes
 
     lines, took = Lines(), []
+    if fit:
+        with concluding(store), progress_bar("fit", lines) as runner.progress:
+            found = runner.answer(ranked(chosen_figures, scale, note), conclude=False)
+        ranking = [{"choices": dict(each.values), "off": each.off, "measured": dict(each.ours)} for each in found]
+        return Answer(lambda: {"fit": ranking}, [fit_table(found)])
 
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
@@ -95,7 +114,7 @@ def reproduce(
 
 
 def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None, lines: Lines) -> list[Shift]:
-    """Tries other values, then pairs; with an `end` time, only unknown ones, until then."""
+    """Tries other values, then pairs and triples; with an `end` time, only unknown ones, until then."""
     moved: list[Shift] = []
 
     def known() -> Mapping[str, Tried]:
@@ -103,6 +122,8 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
 
     def all_tried(what: str, others: Sequence[Other]) -> bool:
         others = untried(done, others, known()) if end else others
+        runs = planned(done, others)
+        note(f"{len(others)} {what}: at most {runs} runs, {runs * done.seconds / max(done.runs, 1) / 3600:.2g} h")
         for place, other in enumerate(others):
             if end and time.monotonic() > end:
                 note(f"{len(others) - place} of {len(others)} {what} are left: the same command goes on with them")
@@ -114,8 +135,10 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
                 note(f"{place + 1} of {len(others)} {what} tried")
         return True
 
-    if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)):
-        all_tried("pairs of values", pairs(done, known()))
+    if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)) and all_tried(
+        "pairs of values", several(done, known(), 2)
+    ):
+        all_tried("triples of values", several(done, known(), 3))
     return moved
 
 

@@ -5,7 +5,7 @@ import inspect
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import numpy as np
@@ -150,6 +150,8 @@ class Reproduction:
     reused: int
     """Number of runs found in the store."""
     seconds: float
+    reach: dict[tuple[str, str], set[str]] = field(default_factory=dict, repr=False)
+    """Claims that another value of a choice reaches, as far as known."""
 
     @property
     def claims(self) -> list[Judged]:
@@ -239,7 +241,7 @@ def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | N
     """Runs everything that figures need in one batch, and decides their claims."""
     chosen = chosen or {}
     started = time.perf_counter()
-    planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
+    planned = [runs_of(figure, scale, chosen) for figure in chosen_figures]
     reaching = {each.name for plan in planned for of_study in plan.followed.values() for each in of_study}
     for name, value in chosen.items():
         taken = [each[name].taken for each in (choices(plan.figure.paper) for plan in planned) if name in each]
@@ -255,7 +257,7 @@ def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | N
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Planned:
     """Runs of one figure, by study and point."""
 
     figure: Figure
@@ -265,10 +267,16 @@ class _Plan:
 
     @property
     def all_runs(self) -> list[Run]:
+        """All runs."""
         return [run for points in self.runs.values() for runs in points.values() for run in runs]
 
+    def data(self, results: Mapping[str, Result]) -> dict[str, Data]:
+        """The studies with these results, by run key."""
+        return {name: self._data(name, results) for name in self.runs}
+
     def finish(self, results: Mapping[str, Result]) -> Reproduced:
-        data = {name: self._data(name, results) for name in self.runs}
+        """The figure with these results."""
+        data = self.data(results)
         instead = stand_ins(self.figure.paper)
         taken = None if any(self.followed.values()) else self.scale
         found = [(each, decide(each, data)) for each in self.figure.claims]
@@ -298,13 +306,14 @@ def followed(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, list[Cha
     return {name: [each for each in asked if study.follows(scale, each)] for name, study in figure.studies.items()}
 
 
-def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
+def runs_of(figure: Figure, scale: Scale, chosen: Chosen) -> Planned:
+    """Runs of a figure with other values of choices."""
     follows = followed(figure, scale, chosen)
     runs = {
         name: {position: study.runs(scale, position, _settings(follows[name])) for position in study.positions(scale)}
         for name, study in figure.studies.items()
     }
-    return _Plan(figure, scale, follows, runs)
+    return Planned(figure, scale, follows, runs)
 
 
 def _settings(changed: Sequence[Change]) -> Settings:

@@ -1,5 +1,6 @@
-"""Sensitivity: repeats figures with every other choice, and with pairs of choices that each move a claim."""
+"""Sensitivity: repeats figures with every other choice, and with combinations of choices that each move a claim."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,11 @@ from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
-from shortflow.reproduction.tried import Outcome, Tried, apart, pairs_of_movers, stands, together, unchanged
+from shortflow.reproduction.tried import Outcome, Tried, apart, combined, movers, stands, together, unchanged
 from shortflow.scenario import as_pairs
+
+_PAIR, _MOVERS = 2, 6
+"""Most movers of a paper of which more than pairs are tried."""
 
 Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
 """Reproduces some figures with other choices."""
@@ -20,7 +24,7 @@ Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
 
 @dataclass(frozen=True)
 class Other:
-    """Another value of a choice, or of two at once, and the claims to check."""
+    """Another value of a choice, or of several at once, and the claims to check."""
 
     values: Chosen
     claims: frozenset[str]
@@ -128,16 +132,30 @@ def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
     return [Other({name: value}, every) for name, value in dict.fromkeys(found)]
 
 
-def pairs(base: Reproduction, known: Mapping[str, Tried]) -> list[Other]:
-    """Pairs of values of two choices that each move the same claim."""
-    moved: dict[tuple[str, str], set[str]] = {}
-    for judged in base.claims:
-        tried = known.get(judged.claim.id)
-        if tried is None or not stands(tried, untouched(judged)):
-            continue
-        for pair in pairs_of_movers(tried):
-            moved.setdefault(pair, set()).add(judged.claim.id)
+def several(base: Reproduction, known: Mapping[str, Tried], count: int) -> list[Other]:
+    """Combinations of so many values of choices that each move the same claim; of more than two, among six a paper."""
+    found = {each.claim.id: known[each.claim.id] for each in base.claims if _stands(each, known)}
+    moving = {name: movers(tried) for name, tried in found.items()}
+    most: dict[str, set[str]] = {}
+    for paper in dict.fromkeys(map(_paper, moving)):
+        counts = Counter(text for name, texts in moving.items() if _paper(name) == paper for text in texts)
+        most[paper] = {text for text, _ in counts.most_common(None if count == _PAIR else _MOVERS)}
+    moved: dict[tuple[str, ...], set[str]] = {}
+    for name, texts in moving.items():
+        for at_once in combined([text for text in texts if text in most[_paper(name)]], count):
+            moved.setdefault(at_once, set()).add(name)
     return [Other(dict(map(apart, texts)), frozenset(claims)) for texts, claims in moved.items()]
+
+
+def planned(base: Reproduction, others: Sequence[Other]) -> int:
+    """Most runs of other values: those of the figures that they affect."""
+    reached = [_reached(base, other) for other in others]
+    return sum(
+        figure.runs
+        for names in reached
+        for figure in base.figures
+        if any(one.claim.id in names for one in figure.claims)
+    )
 
 
 def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
@@ -162,7 +180,7 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
     def is_known(judged: Judged, text: str) -> bool:
         tried = known.get(judged.claim.id)
-        return tried is not None and stands(tried, untouched(judged)) and text in {*tried["others"], *unchanged(tried)}
+        return tried is not None and _stands(judged, known) and text in {*tried["others"], *unchanged(tried)}
 
     return [
         other
@@ -170,6 +188,16 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
         for reached in [_reached(base, other)]
         if any(each.claim.id in reached and not is_known(each, other.text) for each in base.claims)
     ]
+
+
+def _stands(judged: Judged, known: Mapping[str, Tried]) -> bool:
+    """True if the stored outcomes are of the claim as it is now."""
+    tried = known.get(judged.claim.id)
+    return tried is not None and stands(tried, untouched(judged))
+
+
+def _paper(claim: str) -> str:
+    return claim.partition("/")[0]
 
 
 def _reached(base: Reproduction, other: Other) -> set[str]:
@@ -180,9 +208,11 @@ def _reached(base: Reproduction, other: Other) -> set[str]:
 
 def _looking_at_moved(base: Reproduction, name: str, value: str) -> set[str]:
     """Claims that read a study changed by another value."""
-    found = set()
-    for each in base.figures:
-        now = followed(each.figure, base.scale, {**base.chosen, name: value})
-        moved = {study for study, was in each.followed.items() if was != now[study]}
-        found |= {one.claim.id for one in each.claims if not moved.isdisjoint(each.figure.looked_at(one.claim))}
-    return found
+    if (name, value) not in base.reach:
+        base.reach[name, value] = set()
+        for each in base.figures:
+            now = followed(each.figure, base.scale, {**base.chosen, name: value})
+            moved = {study for study, was in each.followed.items() if was != now[study]}
+            found = {one.claim.id for one in each.claims if not moved.isdisjoint(each.figure.looked_at(one.claim))}
+            base.reach[name, value] |= found
+    return base.reach[name, value]

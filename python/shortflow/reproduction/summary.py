@@ -8,8 +8,11 @@ from rich.table import Table
 from shortflow.lab.amounts import amount
 from shortflow.lab.finding import Finding
 from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
+from shortflow.reproduction.fit import SetUp
 from shortflow.reproduction.sensitivity import Shift, deciding
 
+_SHOWN = 20
+"""Most set-ups of a fit for the terminal."""
 _NUMBERS = 2
 """Most measured and printed numbers per row of the terminal's table; the report has all."""
 
@@ -49,6 +52,14 @@ def verdict_text(judged: Judged) -> str:
     """Verdict, possible verdicts if undecided, and agreement of the baseline."""
     spans = f" ({' or '.join(verdict.value for verdict in judged.finding.could_be)})" if judged.finding.could_be else ""
     return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
+
+
+def fit_table(found: Sequence[SetUp]) -> Table:
+    """Set-ups with the baselines' numbers, the nearest first."""
+    table = Table("choices", "largest factor", *found[0].ours, box=box.SIMPLE_HEAD, show_edge=False)
+    for each in found[:_SHOWN]:
+        table.add_row(each.text, f"{each.off:.3g}", *(f"{value:.4g}" for value in each.ours.values()))
+    return table
 
 
 HEADERS = (

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -30,7 +30,7 @@ class Tried(TypedDict):
     """Name of the deciding number with default choices."""
     taken: Outcome
     others: dict[str, Outcome]
-    """Outcomes by choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
+    """Outcomes by choice and value, such as `handshake=on`, or by several, such as `handshake=on+recovery=sack`."""
     unchanged: NotRequired[list[str]]
     """Values that change no digest of the claim's runs, so they test nothing."""
 
@@ -177,14 +177,19 @@ def stands(before: Tried, now: Tried) -> bool:
     return (before["deciding"], before["taken"]) == (now["deciding"], now["taken"])
 
 
-def pairs_of_movers(tried: Tried) -> list[tuple[str, str]]:
-    """Pairs of values of different choices that each move the claim."""
-    movers = sorted(text for text, each in tried["others"].items() if single(text) and each != tried["taken"])
-    return [(one, two) for one, two in itertools.combinations(movers, 2) if apart(one)[0] != apart(two)[0]]
+def movers(tried: Tried) -> list[str]:
+    """Values of choices that each move the claim."""
+    return sorted(text for text, each in tried["others"].items() if single(text) and each != tried["taken"])
+
+
+def combined(values: Sequence[str], count: int) -> list[tuple[str, ...]]:
+    """Combinations of so many values of different choices."""
+    several = itertools.combinations(values, count)
+    return [texts for texts in several if len({apart(text)[0] for text in texts}) == count]
 
 
 def sentence(tried: Tried | None, values: int) -> str:
-    """Sentence on the outcomes of other choices and of agreeing pairs, with the number tried.
+    """Sentence on the outcomes of other choices and of agreeing combinations, with the number tried.
 
     For a claim that agrees, lists choices that do not. `values` is the number of other values.
     """
@@ -215,10 +220,12 @@ def elsewhere(tried: Tried, scale: str, values: int) -> str:
 
 def _how_many(tried: Tried, values: int) -> str:
     others = tried["others"]
-    singles, pairs = sum(map(single, others)), [each for name, each in others.items() if not single(name)]
-    agree = sum(each["verdict"] == "agrees" for each in pairs)
-    of = len(pairs_of_movers(tried))
-    said = f" and {len(pairs)} of {of} pairs of those that move it" + f", {agree} of which agree" * bool(pairs)
+    at_once = [name.count("+") + 1 for name in others]
+    singles, pairs, triples = map(at_once.count, (1, 2, 3))
+    agree = sum(each["verdict"] == "agrees" for name, each in others.items() if not single(name))
+    of = len(combined(movers(tried), 2))
+    said = f" and {pairs} of {of} pairs" + f" and {triples} triples" * bool(triples) + " of those that move it"
+    said += f", {agree} of which agree" * bool(pairs)
     return f"tried: {singles} of {values} values" + said * bool(of)
 
 

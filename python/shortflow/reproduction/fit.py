@@ -1,0 +1,132 @@
+"""Fit of a paper's open choices to the printed numbers of its baselines; no run has the paper's own scheme."""
+
+import itertools
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shortflow.errors import ConfigError
+from shortflow.lab.condition import Printed
+from shortflow.lab.figure import Figure
+from shortflow.lab.study import Scale, Study, Value
+from shortflow.papers import choices, stand_ins
+from shortflow.reproduction.engine import Chosen, Planned, runs_of
+from shortflow.reproduction.tried import together
+from shortflow.result import Result
+from shortflow.runner import Wanted
+
+MOVES = 0.02
+"""Relative change of a number by which a value is a mover."""
+AT_ONCE = 3
+"""Most choices that are tried together."""
+MOVERS = 6
+"""Most choices of which all combinations are tried."""
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """Values of choices, and the baselines' numbers with them."""
+
+    values: Chosen
+    ours: Mapping[str, float]
+    """Our numbers by claim and quantity."""
+    off: float
+    """Largest factor between ours and the printed number, over all numbers."""
+
+    @property
+    def text(self) -> str:
+        """The choices as text."""
+        return together(self.values) or "as taken"
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A printed number of baselines, and a figure with its runs alone."""
+
+    claim: str
+    printed: Printed
+    figure: Figure
+
+
+def fit(
+    figures: Sequence[Figure], scale: Scale, tell: Callable[[str], object]
+) -> Generator[Wanted, list[Result], list[SetUp]]:
+    """Set-ups from the nearest on: each value alone, then combinations of the choices that move a number."""
+    numbers = [number for figure in figures for number in _numbers(figure)]
+    if not numbers or len({figure.paper for figure in figures}) > 1:
+        raise ConfigError("--fit: needs figures of one paper, with printed numbers of its baselines")
+    of_paper = choices(figures[0].paper)
+    singles = [{name: value} for name, choice in of_paper.items() for value in choice.others]
+    found = yield from _measured(numbers, scale, [{}, *singles], tell)
+    moves = {each.text: _moved(each, found[0]) for each in found[1:]}
+    reach = {name: max(moves.get(f"{name}={value}", 0.0) for value in of_paper[name].others) for name in of_paper}
+    movers = sorted((name for name in reach if reach[name] > MOVES), key=reach.__getitem__, reverse=True)[:MOVERS]
+    tell(f"{len(movers)} choices move a number: {', '.join(movers)}")
+    several = [
+        dict(zip(names, values, strict=True))
+        for count in range(2, AT_ONCE + 1)
+        for names in itertools.combinations(movers, count)
+        for values in itertools.product(*(of_paper[name].others for name in names))
+    ]
+    found += yield from _measured(numbers, scale, several, tell)
+    return sorted(found, key=lambda each: each.off)
+
+
+def _numbers(figure: Figure) -> list[_Number]:
+    own = stand_ins(figure.paper)
+    found = []
+    for claim in figure.claims:
+        for condition in claim.conditions:
+            printed, names = condition.printed, condition.studies
+            if printed and not printed.is_limit and printed.schemes and own.keys().isdisjoint(printed.schemes):
+                (name,) = (each or next(iter(figure.studies)) for each in names)
+                alone = {name: _at_its_points(figure.studies[name], printed)}
+                found.append(_Number(claim.id, printed, replace(figure, studies=alone, claims=(), draws=())))
+    return found
+
+
+def _planned(number: _Number, scale: Scale, values: Chosen) -> Planned:
+    """Runs of the number's baselines."""
+    planned = runs_of(number.figure, scale, values)
+    schemes = number.printed.schemes
+    of_study = {
+        name: {at: [run for run in runs if run.scheme.name in schemes] for at, runs in points.items()}
+        for name, points in planned.runs.items()
+    }
+    return replace(planned, runs=of_study)
+
+
+def _at_its_points(study: Study, printed: Printed) -> Study:
+
+    def kept(grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
+        where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.where.items()}
+        return {key: [each for each in values if each in where.get(key, values)] for key, values in grid.items()}
+
+    return replace(study, over=kept(study.over), quick=kept(study.quick))
+
+
+def _measured(
+    numbers: Sequence[_Number], scale: Scale, setups: Sequence[Chosen], tell: Callable[[str], object]
+) -> Generator[Wanted, list[Result], list[SetUp]]:
+    plans = [[_planned(number, scale, values) for number in numbers] for values in setups]
+    runs = {run.key: run for of_setup in plans for each in of_setup for run in each.all_runs}
+    tell(f"{len(setups)} set-ups, {len(runs)} runs")
+    done = yield Wanted(list(runs.values()))
+    results = {result.key: result for result in done}
+    return [_set_up(values, numbers, each, results) for values, each in zip(setups, plans, strict=True)]
+
+
+def _set_up(
+    values: Chosen, numbers: Sequence[_Number], plans: Sequence[Planned], results: Mapping[str, Result]
+) -> SetUp:
+    ours, off = {}, 1.0
+    for number, each in zip(numbers, plans, strict=True):
+        for point, found in number.printed.points(each.data(results)).items():
+            ours[f"{number.claim}: {number.printed.name} {point}".strip()] = found.value
+            near = min(max(found.value, number.printed.low), number.printed.high)
+            off = max(off, found.value / near, near / found.value if found.value else math.inf)
+    return SetUp(values, ours, off)
+
+
+def _moved(setup: SetUp, base: SetUp) -> float:
+    return max(abs(setup.ours[name] / value - 1) for name, value in base.ours.items())
