@@ -39,9 +39,9 @@ require:
 		|| { echo "missing: Python's venv; on Debian: apt-get install python3-venv" >&2; exit 3; }
 
 $(VENV)/.packages: requirements.lock | require
-	@echo "installing Python packages into $(VENV)"
+	@echo "installing Python packages into $(VENV) (a minute the first time)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
