@@ -65,7 +65,7 @@ def test_one_key_is_a_line_with_a_band_and_a_level_of_who_has_not_got_it() -> No
     assert [row["x"] for row in rows["l2dct"]] == [2.0, 4.0, 10.0], "numbers in their order"
     assert [row["value"] for row in rows["l2dct"]] == pytest.approx([7.0, 11.0, 23.0]), "means of seeds 1 and 3, in ms"
     assert [(row["x"], row["value"]) for row in rows["tcp"]] == [(2.0, 4.0), (4.0, 4.0), (10.0, 4.0)]
-    assert "The key is none of tcp" in chart.caption
+    assert "tcp: without this key" in chart.caption
     assert all(row["low"] < row["value"] < row["high"] for row in rows["l2dct"])
     x = chart.panels[0]["layer"][0]["encoding"]["x"]
     assert (x["title"], x["type"]) == ("transport.g", "quantitative")

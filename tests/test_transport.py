@@ -90,7 +90,7 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
         ("base = 'dctpc'; on_timer = lambda self, window, flow: None", r"Mine, over the scheme 'dctpc': .*\"dctcp\""),
         (
             "base = 'pfabric-minimal'; on_timer = lambda self, window, flow: None",
-            r'Mine.*: base: "pfabric-minimal" is not a scheme whose hosts',
+            r'Mine.*: base: "pfabric-minimal" is not a scheme with TCP',
         ),
         ("base = 'dcqcn'; on_timer = lambda self, window, flow: None", "Mine: ValueError: no pacing_bps is set"),
     ],

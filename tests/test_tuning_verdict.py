@@ -93,8 +93,8 @@ def test_where_all_schemes_are_infeasible_feasibility_alone_is_judged() -> None:
     assert found.yardstick is None
     assert holds(found) is Holds.YES
     assert sentence(found) == (
-        "The found parameters hold on fresh seeds. Only what makes a trial feasible is judged: there is no gain to "
-        "tell, as untuned l2dct and dctcp are infeasible too."
+        "The found parameters hold on fresh seeds. Only feasibility is judged: untuned l2dct and dctcp are infeasible "
+        "too, so there is no gain to state."
     )
     assert holds(checked(wanted, made(1.0, 1.0, 1.0, goodput=1.1e8), *fresh, trials=slow)) is Holds.NO
 

@@ -193,9 +193,7 @@ class Result(Shown):
         table = pl.read_parquet(io.BytesIO(found)) if isinstance(found, bytes) else pl.DataFrame(found)
         return labelled(table, self.provenance)
 
-    flows = table_of(
-        "flows", "Every flow that started, those of the warm-up too; one that did not finish has no `fct_s`"
-    )
+    flows = table_of("flows", "Every started flow, warm-up included; an unfinished flow has no `fct_s`")
     drain_flows = table_of(
         "drain_flows", "Every flow that started in the drain, where `measure.drain_flows` asks for it"
     )

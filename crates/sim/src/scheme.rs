@@ -365,7 +365,7 @@ impl Scheme {
             return Err(ConfigError::Value {
                 key: "base".to_owned(),
                 value: format!("{called:?}"),
-                expected: "a scheme whose hosts tell laws of delays: those of TCP, and of DCQCN".to_owned(),
+                expected: "a scheme with TCP's or DCQCN's hosts, which report delays to laws".to_owned(),
             });
         }
         let transport = base.transport.with_law(start);

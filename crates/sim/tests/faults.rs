@@ -197,7 +197,7 @@ fn entries_that_make_no_sense_are_errors_with_their_key() {
         ("reorder = 0.1", "faults.reorder_delay: zero, so faults.reorder would do nothing"),
         (
             "hosts = 1\ndrop_data = [1]",
-            "faults.drop_data: counts packets at the first measured port, whatever the links",
+            "faults.drop_data: counts packets at the first measured port; leave the links out",
         ),
         ("los = 0.1", "faults.los: unknown key; did you mean \"faults.loss\"?"),
         ("loss = 1", "faults.loss: 1 is not a number from 0 to 0.9"),

@@ -39,7 +39,7 @@ class Plots:
 
     @front_door
     def by_size(self) -> Chart:
-        """The 99th percentile of the slowdown (completion time over that in an empty network) by flow size."""
+        """The 99th percentile of the slowdown (completion time over the time in an empty network) by flow size."""
         return figures.by_size(self._study(False))
 
     @front_door

@@ -64,7 +64,7 @@ def _table(kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], I
     if details:
         return named_table(kind, [row for entry in entries for row in details(entry)])
     table = named_table(kind, list(_one_line_each(entries)))
-    hint = f"`shortflow list {kind} NAME` shows the details of one, --long those of all."
+    hint = f"`shortflow list {kind} NAME` shows the details of one, --long all details."
     return stacked(table, Text(hint)) if kind in DETAILS else table
 
 

@@ -103,7 +103,7 @@ _WINDOW_WIDTH = 30
 def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, Told]]":
     """The capture of a drawn run, and the function that takes its progress and draws. The last picture stays."""
     if not sys.stderr.isatty():
-        raise ConfigError("--watch: draws in a terminal, and stderr is none; without it there are lines of progress")
+        raise ConfigError("--watch: needs a terminal on stderr; without --watch the run prints lines of progress")
     console = Plain(file=sys.stderr, highlight=False)
     values = {setting["key"]: setting["value"] for setting in scenario.resolved()}
     ports = re.findall('"(.*?)"', values["measure.ports"])

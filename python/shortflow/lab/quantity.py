@@ -456,7 +456,7 @@ def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, d
     selections = {key: where.get(key, tuple(data.values(key)[:1])) for key in data.keys}
     for key, selection in selections.items():
         if key not in where and len(data.values(key)) > 1:
-            raise ConfigError(f"{key}: has several values, of which none is named")
+            raise ConfigError(f"{key}: has several values; name one")
         wanted = (selection,) if isinstance(selection, Value) else selection
         missing = [] if isinstance(wanted, Every) else [each for each in wanted if each not in data.values(key)]
         if missing:

@@ -315,9 +315,9 @@ CLASS_TIMEOUTS = OF_CLASS.has(
 OF_CLASS.has("timed_out_<class>", "flows with a timeout", "share", "share of the flows that started after the warm-up")(
     lambda flows: flows.timed_out
 )
-DISTANCE = OF_BOTH.has(
-    "distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"
-)(lambda means: means[0] / means[1])
+DISTANCE = OF_BOTH.has("distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over ideal SRPT's")(
+    lambda means: means[0] / means[1]
+)
 
 TASK_COUNT = OF_TASKS.has(
     "<task>_count",
@@ -434,7 +434,7 @@ def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
 
 
 def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
-    """Mean FCT of each class over that of ideal SRPT.
+    """Mean FCT of each class over ideal SRPT's.
 
     Omitted if the ideal run left flows unfinished.
     """

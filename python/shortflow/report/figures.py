@@ -108,7 +108,7 @@ def by_size(study: Results) -> Chart:
     else:
         axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0})
         panels = [marks.over(rows, label, schemes, axis, one_point=True)]
-    caption = f"Completion time over that in an empty network, 99th percentile. {_bounds(rows)}{_ideal(study)}"
+    caption = f"Completion time over the time in an empty network, 99th percentile. {_bounds(rows)}{_ideal(study)}"
     return _chart("slowdown-by-size", "p99 slowdown by flow size", caption, rows, panels, study, schemes, at=None)
 
 

@@ -112,7 +112,7 @@ class _Shown:
 
 
 _MAPS = (
-    _Shown(DISTANCE, "Mean completion time of short flows over that of ideal SRPT", "times ideal"),
+    _Shown(DISTANCE, "Mean completion time of short flows over ideal SRPT's", "times ideal"),
     _Shown(P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
     _Shown(MISSES, "Deadlines missed by short flows", "%"),
     _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),

@@ -118,7 +118,7 @@ def _choices(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
     axes += [(each.metric, scale.unit) for each, scale in zip(objectives, scales, strict=True)]
     log = [each.log for each in question.parameters] + [False] * len(objectives)
     caption = "Each line is a trial, from its parameters, each between the ends of its range, to its objectives."
-    return bundle("choices", "Parameters and what they lead to", caption, axes, lines, ends, log)
+    return bundle("choices", "Parameters and their results", caption, axes, lines, ends, log)
 
 
 def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:

@@ -203,7 +203,7 @@ def _held_against(tuning: Tuning) -> str:
     if tuning.yardstick:
         return f" They are held against {tuning.yardstick}, as untuned {question.scheme} is infeasible."
     names = " and ".join(dict.fromkeys([f"untuned {question.scheme}", _named(tuning, question.baseline)]))
-    return f" Only what makes a trial feasible is judged: there is no gain to tell, as {names} are infeasible too."
+    return f" Only feasibility is judged: {names} are infeasible too, so there is no gain to state."
 
 
 def _named(tuning: Tuning, scheme: str) -> str:

@@ -26,7 +26,7 @@ use shortflow_units::{Bytes, Instant, Occupancy, Span};
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "codel",
-    summary: "first in, first out; marks or drops what leaves after waits above a target for an interval",
+    summary: "first in, first out; marks or drops leaving packets if waits exceed a target for an interval",
     source: "CoDel, ACM Queue 2012; RFC 8289",
     by_priority: false,
 };

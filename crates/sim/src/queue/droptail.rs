@@ -8,7 +8,7 @@ use shortflow_units::{Instant, Occupancy};
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "droptail",
-    summary: "first in, first out; drops what does not fit into the buffer",
+    summary: "first in, first out; drops packets that do not fit into the buffer",
     source: "",
     by_priority: false,
 };

@@ -19,7 +19,7 @@ use shortflow_units::{Instant, Occupancy, Span};
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "tcn",
-    summary: "first in, first out; marks what leaves after a wait above a threshold",
+    summary: "first in, first out; marks packets that leave after a wait above a threshold",
     source: "TCN, CoNEXT 2016",
     by_priority: false,
 };

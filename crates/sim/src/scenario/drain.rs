@@ -8,7 +8,7 @@ use shortflow_units::{Rate, Span};
 const TIMEOUTS: u64 = 16;
 /// Two timeouts in a row take 3 times the smallest,
 const FEW_TIMEOUTS: u64 = 3;
-/// and the window afterwards has so many round trips to open again.
+/// and then the window has this many round trips to open again.
 const ROUND_TRIPS: u64 = 64;
 /// Two timeouts in a row of a connection without a round-trip sample take 3 times the first.
 const INITIAL_TIMEOUTS: u64 = 4;
@@ -29,7 +29,7 @@ pub(super) fn unless_given(
     let transfer = Span::from_micros((8e6 * backlog / slowest).ceil().min(many.as_secs_f64() * 1e6) as u64);
     let few = tcp.rto_min.times(FEW_TIMEOUTS) + round_trip.times(ROUND_TRIPS) + transfer;
     match duration.max(initial).max(many.min(few)) {
-        longest if longest == duration => (longest, "as long as duration".to_owned()),
+        longest if longest == duration => (longest, "same as duration".to_owned()),
         longest if longest == initial => (longest, format!("{INITIAL_TIMEOUTS} tcp.initial_rto")),
         longest if longest == many => (longest, format!("{TIMEOUTS} tcp.rto_min")),
         longest => {
@@ -68,14 +68,11 @@ mod tests {
         let note = |settings: &[(&str, &str)]| read(POISSON, settings).notes[0].clone();
         assert_eq!(
             note(&[]),
-            "drain: 55.6ms, 3 tcp.rto_min + 64 round trips of 300us + 6.4ms for the largest flow at a fair share of \
-             the slowest link, unless a value is given"
+            "drain: 55.6ms (default: 3 tcp.rto_min + 64 round trips of 300us + 6.4ms for the largest flow at a fair share of \
+             the slowest link)"
         );
-        assert_eq!(note(&[("tcp.rto_min", "1ms")]), "drain: 16ms, 16 tcp.rto_min, unless a value is given");
-        assert_eq!(
-            note(&[("tcp.initial_rto", "1s")]),
-            "drain: 4s, 4 tcp.initial_rto, unless a value is given"
-        );
+        assert_eq!(note(&[("tcp.rto_min", "1ms")]), "drain: 16ms (default: 16 tcp.rto_min)");
+        assert_eq!(note(&[("tcp.initial_rto", "1s")]), "drain: 4s (default: 4 tcp.initial_rto)");
         assert_eq!(setting(&read(POISSON, &[]), "drain"), ("55.6ms", &Source::Default));
         assert_eq!(setting(&read(POISSON, &[("drain", "5s")]), "drain"), ("5s", &Source::Set));
     }

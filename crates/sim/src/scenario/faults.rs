@@ -113,7 +113,7 @@ fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, Config
         Some(_) => {
             let key = if drop_data.is_empty() { "mark_data" } else { "drop_data" };
             return Err(
-                reader.impossible(key, "counts packets at the first measured port, whatever the links")
+                reader.impossible(key, "counts packets at the first measured port; leave the links out")
             );
         }
         None if outage.is_some() => {

@@ -119,7 +119,7 @@ impl Scenario {
         let drain = run.drain.unwrap_or_else(|| {
             let (drain, why) = drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, &graph));
             top.defaulted("drain", drain.to_string());
-            context.notes.insert(0, format!("drain: {drain}, {why}, unless a value is given"));
+            context.notes.insert(0, format!("drain: {drain} (default: {why})"));
             drain
         });
         let Context { classes, transports, notes, mut warnings, deadlines, .. } = context;

@@ -24,7 +24,7 @@ rtt = "300us"
 buffer = "250pkt"
 mark_above = "20pkt"
 "#;
-const DRAIN_NOTE: &str = "drain: 1s, as long as duration, unless a value is given";
+const DRAIN_NOTE: &str = "drain: 1s (default: same as duration)";
 const LONG: &str = "[[traffic]]\nkind = \"long-lived\"\nflows = 2\n";
 pub(super) const POISSON: &str =
     "[[traffic]]\nkind = \"poisson\"\nload = 0.2\nsizes = { kind = \"fixed\", value = \"50KB\" }\n";
@@ -574,8 +574,7 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     assert_eq!(
         replaced,
         [
-            "traffic.1.transport: all flows of the entry run cubic, whatever the scheme; transport_share = 1 says that \
-          this is meant"
+            "traffic.1.transport: all flows of the entry run cubic under every scheme; set transport_share = 1 if intended"
         ]
     );
     let share = ("traffic.1.transport_share", "1");

@@ -70,7 +70,7 @@ impl Tiers {
         packet: Bytes,
     ) -> Result<SwitchSpec, ConfigError> {
         if graph.is_host(from) {
-            return Err(switch.impossible(name, "it is a host's port; [host] says what those hold"));
+            return Err(switch.impossible(name, "it is a host's port; use [host] for hosts"));
         }
         let around = match graph.tier(from).map(|level| switch.refined(&graph.tiers[level])).transpose()? {
             Some(tier) if self.leads_up(graph, from, to) => tier.refined(UP)?,

@@ -47,7 +47,7 @@ pub(super) fn read(
     let share = transport_share.unwrap_or(1.0);
     if transport_share.is_none() {
         context.warnings.push(format!(
-            "{}: all flows of the entry run {text}, whatever the scheme; transport_share = 1 says that this is meant",
+            "{}: all flows of the entry run {text} under every scheme; set transport_share = 1 if intended",
             reader.path("transport")
         ));
     }

@@ -55,7 +55,7 @@ def lines(x: Sequence[float], found: Mapping[str, Sequence[float]]) -> list[lab.
 def _spread(alone: lab.Data) -> Sequence[lab.Drawing]:
     many = range(1, 6)
     found = {name: [alone.measured(share_with(k), name, workers=100).value for k in many] for name in SCHEMES}
-    title, x, y = "Timeouts of one worker in a query", "at least so many timeouts", "share of workers"
+    title, x, y = "Timeouts of one worker in a query", "timeouts, at least", "share of workers"
     return [lab.Drawing(title, x, y, lines(many, found))]
 
 

@@ -150,7 +150,7 @@ def _trade_off(swept: Swept, cost: Metric, gain: Metric) -> Chart:
     caption = (
         f"Each mark is a point of one scheme, a mean over the seeds. Better is less {cost.name} and more {gain.name}"
     )
-    caption += "; the line joins what no point beats in both." if has_front else "."
+    caption += "; the line joins the points that no other beats in both." if has_front else "."
     bounded = any(row["bound"] for row in rows)
     x_axis = numeric("x", labelled(title(cost), scales[0].unit), (row["x"] for row in rows))
     y_axis = numeric("y", labelled(title(gain), scales[1].unit), (row["y"] for row in rows))
@@ -183,7 +183,7 @@ def _bundle(swept: Swept, scheme: str, metrics: Sequence[Metric]) -> Chart:
     caption = f"Each line is a point of {scheme}. Those with the least {metrics[0].name}, a tenth of them, stand out."
     if bounds:
         caption += f" Of {bounds}, flows did not finish: they are not among these while there are others."
-    return bundle(f"settings-{scheme}", f"Settings of {scheme} and what they lead to", caption, names, lines)
+    return bundle(f"settings-{scheme}", f"Settings of {scheme} and their results", caption, names, lines)
 
 
 def bundle(
@@ -259,7 +259,7 @@ def _scale(swept: Swept, metric: Metric) -> Scale:
 def _caption(swept: Swept, rows: Sequence[Row]) -> str:
     one = max((row["seeds"] for row in rows), default=1) == 1
     without = [scheme for scheme in swept.schemes if not swept.own[scheme]]
-    level = f"The key is none of {', '.join(without)}: the same everywhere." if without else ""
+    level = f"{', '.join(without)}: without this key, so equal at all values." if without else ""
     mean = "One seed, so no intervals." if one else "Mean over the seeds with its 95 % interval."
     bounds = _BOUNDS if any(row["bound"] for row in rows) else ""
     return " ".join(filter(None, (mean, level, bounds, marks.CUT if marks.are_cut(rows) else "")))
