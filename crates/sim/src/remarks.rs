@@ -7,6 +7,7 @@ use crate::scheme::Scheme;
 use shortflow_cc::Host;
 use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Segments of a connection that Linux allows in its host's port.
 const USUAL: u32 = 2;
@@ -97,7 +98,7 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Long flows to one host with equal rates, unequal shares, losses for want of room and nothing random.
+/// Long flows to one host with equal rates, unequal shares of their common time, losses for want of room and nothing random.
 fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let is_random = scenario.host.jitter != Some(Span::ZERO) || scenario.host.stalls > 0.0;
     let is_switch = |place: Place| matches!(place, Place::Port(from, _) if !scenario.graph.is_host(from));
@@ -106,19 +107,22 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
     if is_random || scheme.queue.kind() != QueueKind::DropTail || !outcome.drops.iter().any(overflows) {
         return None;
     }
-    let from = Instant::ZERO + scenario.warmup;
-    let is_long = |flow: &&FlowRow| flow.size == Bytes::MAX && flow.start <= from && flow.finish.is_none();
-    let long = outcome.flows.iter().filter(is_long);
-    let mut shares: BTreeMap<HostId, Vec<&FlowRow>> = BTreeMap::new();
-    long.for_each(|flow| shares.entry(flow.destination).or_default().push(flow));
+    let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
+    let is_long = |flow: &&FlowRow| flow.size == Bytes::MAX && flow.overlaps(&window);
+    let mut long: BTreeMap<HostId, Vec<&FlowRow>> = BTreeMap::new();
+    outcome
+        .flows
+        .iter()
+        .filter(is_long)
+        .for_each(|flow| long.entry(flow.destination).or_default().push(flow));
     let rate =
         |host: HostId| outcome.ports.iter().find(|port| port.from == NodeId(host.0)).map(|port| port.rate);
-    let found = shares.into_iter().filter_map(|(to, flows)| {
+    let found = long.into_iter().filter_map(|(to, flows)| {
         let rates: BTreeSet<_> = flows.iter().map(|flow| rate(flow.source)).collect();
-        let got = flows.iter().map(|flow| flow.delivered_in_window.as_f64());
-        let (sum, squares) = got.fold((0.0, 0.0), |(sum, squares), each| (sum + each, squares + each * each));
-        let jain = sum * sum / (flows.len() as f64 * squares);
-        (rates.len() == 1 && jain < FAIR).then_some((to, flows.len(), jain))
+        let got = over_equal_share(&flows, &window);
+        let (sum, squares) = got.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        let jain = sum * sum / (got.len() as f64 * squares);
+        (rates.len() == 1 && jain < FAIR).then_some((to, got.len(), jain))
     });
     let (to, flows, jain) = found.min_by(|a, b| a.2.total_cmp(&b.2))?;
     Some(format!(
@@ -126,4 +130,24 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
          decide who meets a full buffer; host.jitter=half-packet shows whether it does",
         scenario.graph.name(NodeId(to.0))
     ))
+}
+
+/// Bytes that flows got of a link over the time of the whole link that equal shares would have given them. Flows that are
+/// there for less than half of `window` still converge and only take their share.
+fn over_equal_share(flows: &[&FlowRow], window: &Range<Instant>) -> Vec<f64> {
+    let begin = |flow: &FlowRow| flow.start.max(window.start);
+    let end = |flow: &FlowRow| flow.finish.unwrap_or(window.end).min(window.end);
+    let turns =
+        flows.iter().enumerate().flat_map(|(n, flow)| [(begin(flow), true, n), (end(flow), false, n)]);
+    let mut turns: Vec<_> = turns.collect();
+    turns.sort_unstable();
+    let (mut share, mut open, mut last, mut shares) = (0.0, 0.0, window.start, vec![0.0; flows.len()]);
+    for (at, begins, flow) in turns {
+        share += at.since(last).as_secs_f64() / f64::max(open, 1.0);
+        (open, last) = (open + if begins { 1.0 } else { -1.0 }, at);
+        shares[flow] = share - shares[flow];
+    }
+    let is_there = |flow: &FlowRow| end(flow).since(begin(flow)).times(2) >= window.end.since(window.start);
+    let judged = flows.iter().zip(shares).filter(|(flow, _)| is_there(flow));
+    judged.map(|(flow, share)| flow.delivered_in_window.as_f64() / share).collect()
 }
