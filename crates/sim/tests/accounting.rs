@@ -4,7 +4,8 @@ use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Place};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
-use shortflow_units::{Bytes, FlowId, Span};
+use shortflow_sim::simulation::{self, Observer, Standing};
+use shortflow_units::{Bytes, FlowId, Instant, Span};
 
 /// Two messages of 20 segments, 10 µs apart on one connection, all sent at once: packet 25 is the fifth
 /// of the second message, long before the first one is acknowledged.
@@ -166,4 +167,29 @@ traffic = [{ kind = "trace", file = "flows.csv", unmeasured = true }]
     let [row] = &outcome.drops[..] else { panic!("{:?}", outcome.drops) };
     assert!(matches!(row.place, Place::Node(_)));
     assert_eq!((row.in_run, row.measured), (3, 1));
+}
+
+/// A flow with losses and many timeouts: the end that is foretold from a fifth of the run on.
+#[test]
+fn the_end_of_a_run_with_timeouts_is_foretold() {
+    struct Notes(Vec<(Instant, Instant)>);
+    impl Observer for Notes {
+        fn tick(&mut self, standing: Standing) -> bool {
+            let (measured, limit) = (Instant::ZERO + Span::from_millis(1), Instant::MAX);
+            self.0.push((standing.now, standing.expected_end(measured, limit)));
+            true
+        }
+    }
+    let faults = "[tcp]\nrto_min = \"10ms\"\n[faults]\nlinks = [\"s0->h2\"]\nloss = 0.08";
+    let text = star(3, &format!("{faults}\n{TRACE}")).replace("\"1s\"", "\"1ms\"");
+    let (scenario, mut notes) = (scenario(&text, &["0us,h0,h2,300000000"]), Notes(Vec::new()));
+    let outcome = simulation::run(&scenario, &scheme("tcp", &[]), 1, &mut notes).unwrap();
+    assert!(outcome.flows[0].timeouts > 100 && outcome.counters.unfinished == 0);
+    let whole = outcome.end.since(Instant::ZERO).as_secs_f64();
+    for (now, end) in notes.0 {
+        let (left, truth) = (end.since(now).as_secs_f64(), outcome.end.since(now).as_secs_f64());
+        let is_early = now.since(Instant::ZERO).as_secs_f64() < 0.2 * whole;
+        let ratio = (left + 0.05 * whole) / (truth + 0.05 * whole);
+        assert!(is_early || (1.0 / 1.5..1.5).contains(&ratio), "{left} s of {truth} s");
+    }
 }

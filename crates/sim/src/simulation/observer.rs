@@ -12,8 +12,8 @@ pub struct Standing {
     pub open: u64,
     /// Finite flows so far.
     pub flows: u64,
-    /// When the last of the open flows is done that had begun at the last look at them: at its mean rate so far, or at its
-    /// timeout.
+    /// When the last flow is done, if the flows at the last look are like those at the end of the measured time: at their recent
+    /// rates, or at their timeouts.
     pub last: Instant,
 }
 

@@ -58,6 +58,8 @@ pub(super) struct World<'a> {
     last: Instant,
     /// Of each flow that was open then, two earlier times and what had been acknowledged.
     looks: BTreeMap<FlowId, [(Instant, u64); 2]>,
+    /// Seconds and bytes of the flows with a known rate, at the last look that found any.
+    rated: (f64, f64),
     /// Finite flows that are not known to be done, those included that applications have planned.
     pending: u64,
     /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
@@ -142,6 +144,7 @@ impl<'a> World<'a> {
             next_look: 0,
             last: Instant::ZERO,
             looks: BTreeMap::new(),
+            rated: (0.0, 0.0),
             pending: 0,
             notice: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,

@@ -4,7 +4,7 @@ use super::super::event::Event;
 use super::super::part::owns;
 use super::{Backlogged, DRAIN, TICK, World};
 use crate::engine::Site;
-use crate::host::View;
+use crate::host::{Message, View};
 use crate::net::Port;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
@@ -64,25 +64,39 @@ impl World<'_> {
     pub(super) fn look(&mut self) {
         let (now, flows, before, mut slots) =
             (self.events.now(), &self.flows, std::mem::take(&mut self.looks), 0);
-        let ends = self.connections.iter_mut().filter_map(|(_, connection)| {
+        let (mut rest, mut unknown, mut rated) = (Span::ZERO, 0, (0.0, 0.0));
+        let at_rate = |left: u64, (time, bytes): (f64, f64)| Span::from_secs_f64(time * left as f64 / bytes);
+        for (_, connection) in self.connections.iter_mut() {
             slots += 1;
+            if !owns(&self.part, connection.source) {
+                continue;
+            }
             let ends = &connection.ends;
-            let message = ends
-                .messages()
-                .first()
-                .filter(|message| message.flow.0 < DRAIN && !message.is_backlogged())?;
+            let counts = |message: &&Message| message.flow.0 < DRAIN && !message.is_backlogged();
+            let Some(message) = ends.messages().first().filter(counts) else { continue };
             let (size, acked) = (message.end - message.start, message.acked(ends.acked()));
-            // The rate since a quarter to a half of its life ago. Windows are small at first and after a timeout.
+            // The rate since a quarter to a half of its life ago, timeouts included. Windows are small at first.
             let start = flows[message.flow.index()].start;
             let [older, newer] = before.get(&message.flow).copied().unwrap_or([(start, 0); 2]);
             let is_over = now.since(newer.0).times(4) > now.since(start);
             self.looks.insert(message.flow, if is_over { [newer, (now, acked)] } else { [older, newer] });
             let (time, progress) = (now.since(older.0).as_secs_f64(), acked - older.1);
-            let is_steady = message.timeouts == 0 && progress > 0 && (older.0 > start || 10 * acked >= size);
-            let rest = || now + Span::from_secs_f64(time * (size - acked) as f64 / progress as f64);
-            ends.stalled_until(now).or_else(|| is_steady.then(rest))
-        });
-        self.last = ends.max().unwrap_or(now);
+            if progress > 0 && (older.0 > start || 10 * acked >= size) {
+                rest = rest.max(at_rate(size - acked, (time, progress as f64)));
+                rated = (rated.0 + time, rated.1 + progress as f64);
+            } else {
+                unknown = unknown.max(size - acked);
+            }
+            rest = rest.max(ends.stalled_until(now).map_or(Span::ZERO, |until| until.max(now).since(now)));
+        }
+        if rated.1 > 0.0 {
+            self.rated = rated;
+        }
+        if self.rated.1 > 0.0 {
+            rest = rest.max(at_rate(unknown, self.rated));
+        }
+        // Flows like these are open at the end of the measured time.
+        self.last = now.max(self.window.end) + rest;
         self.next_look = self.handled + 8 * TICK + 64 * slots;
     }
 
