@@ -5,7 +5,7 @@ use super::Drops;
 use shortflow_units::{Bytes, NodeId};
 use std::collections::BTreeMap;
 
-/// What a port has counted.
+/// Counters of a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets whose last bit has departed.
@@ -19,7 +19,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What was counted since there were `before`.
+    /// Counts since `before`.
     fn since(self, before: Counts) -> Counts {
         Counts {
             departed: self.departed - before.departed,
@@ -30,12 +30,12 @@ impl Counts {
     }
 }
 
-/// What a network has counted.
+/// Counters of a network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Port by port.
     pub ports: Vec<Counts>,
-    /// What was dropped at nodes, because no port led on.
+    /// Drops at nodes without a route.
     pub nodes: BTreeMap<NodeId, Drops>,
 }
 
@@ -49,7 +49,7 @@ impl Counted {
             .for_each(|(mine, theirs)| *mine = *theirs);
     }
 
-    /// What was counted since there was `before`; nothing had been counted if that is empty.
+    /// Counts since `before`; an empty `before` stands for zeros.
     pub fn since(self, before: &Counted) -> Counted {
         let ports = self.ports.into_iter().enumerate();
         let ports = ports.map(|(i, now)| now.since(before.ports.get(i).copied().unwrap_or_default()));

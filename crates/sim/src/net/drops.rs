@@ -2,7 +2,7 @@
 
 use crate::queue::DropReason;
 
-/// How many packets were dropped for which reason.
+/// Dropped packets by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drops([u64; DropReason::ALL.len()]);
 
@@ -18,7 +18,7 @@ impl Drops {
         self.0.iter().sum()
     }
 
-    /// Those counted since there were `before`.
+    /// Counts since `before`.
     pub fn since(self, before: Drops) -> Drops {
         Drops(std::array::from_fn(|reason| self.0[reason] - before.0[reason]))
     }

@@ -9,7 +9,7 @@ use crate::specs::HostSpec;
 use shortflow_units::{Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 
-/// What happens to a packet at the far end of its link.
+/// Outcome for a packet at the far end of its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passage {
     /// It arrives.
@@ -37,7 +37,7 @@ pub struct HostDelay {
     jitter: (Span, Stream),
     stalls: Option<Stalls>,
     last: Instant,
-    /// How late the last packet was.
+    /// Delay of the last packet.
     by: Span,
 }
 
@@ -123,7 +123,7 @@ impl FaultInjector {
         verdict
     }
 
-    /// What happens to the next packet, which comes out of the link.
+    /// Outcome for the next packet out of the link.
     pub(super) fn pass(&mut self) -> Passage {
         let mut late = Span::ZERO;
         for rule in &mut self.rules {
@@ -155,12 +155,12 @@ impl FaultInjector {
         self.held.values()
     }
 
-    /// How many they are.
+    /// Number of held packets.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Whether the link is down.
+    /// True if the link is down.
     pub(super) fn is_down(&self) -> bool {
         self.outages > 0
     }
@@ -180,7 +180,7 @@ impl FaultInjector {
 }
 
 impl HostDelay {
-    /// That of `host` with this jitter, whose port is `index`; `None` if it never delays.
+    /// Delays of `host` with this jitter and port `index`; `None` if it never delays.
     pub(super) fn of(host: &HostSpec, jitter: Span, index: usize, seeds: Seeds) -> Option<HostDelay> {
         let stalls = (host.stalls > 0.0).then(|| Stalls::new(host, seeds.stream("host stalls", index)));
         let delays = stalls.is_some() || !jitter.is_zero();
@@ -188,7 +188,7 @@ impl HostDelay {
         delays.then_some(HostDelay { jitter, stalls, last: Instant::ZERO, by: Span::ZERO })
     }
 
-    /// When the next packet goes on that would at this moment.
+    /// Departure of a packet that is ready at this moment.
     #[inline]
     pub(super) fn put_off(&mut self, at: Instant) -> Instant {
         let drawn = Span::from_ps(self.jitter.1.below(self.jitter.0.as_ps()));
@@ -200,7 +200,7 @@ impl HostDelay {
         self.last
     }
 
-    /// How late the packet is of which [`HostDelay::put_off`] told last.
+    /// Delay of the packet that [`HostDelay::put_off`] reported last.
     #[inline]
     pub(super) fn by(&self) -> Span {
         self.by
@@ -223,7 +223,7 @@ impl Stalls {
         self.end = self.begin + self.shortest + Span::from_ps(self.draws.below(self.range.as_ps() + 1));
     }
 
-    /// When a packet of this moment goes on. Moments must not go back.
+    /// Departure of a packet that is ready at this moment. Moments must not go back.
     fn end_of(&mut self, at: Instant) -> Instant {
         while self.end <= at {
             self.draw();

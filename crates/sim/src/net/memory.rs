@@ -18,7 +18,7 @@ use crate::queue::Backlog;
 use crate::scenario::Scenario;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId};
 
-/// What one port may take.
+/// Limit of one port.
 #[derive(Debug, Clone, Copy)]
 struct Share {
     memory: Occupancy,
@@ -77,7 +77,7 @@ impl SharedMemory {
         memory.shares.iter().any(Option::is_some).then(|| Box::new(memory))
     }
 
-    /// What `port` may hold now; `None` where the buffer is static.
+    /// Present limit of `port`; `None` for a static buffer.
     #[inline(never)] // keeps the path of static buffers short
     pub fn limit(&self, ports: &mut [Port], port: PortId, now: Instant) -> Option<Occupancy> {
         let share = self.shares[port.index()].as_ref()?;

@@ -44,7 +44,7 @@ impl Outages {
         }
     }
 
-    /// What changes at a step. Links are back before others fail.
+    /// Changes at a step. Repairs come before failures.
     pub(super) fn changes(&self, step: u32) -> Vec<Change> {
         let mut changes = self.steps[step as usize].1.clone();
         changes.sort_by_key(|change| change.fails);

@@ -6,7 +6,7 @@ use crate::engine::prefetch;
 use crate::packet::Packet;
 use shortflow_units::{ConnId, PortId};
 
-/// Where the way back begins.
+/// Start of the way back.
 pub const BACK: u8 = 8;
 /// Links of the longest path that fits, one way.
 const LONGEST: usize = 7;

@@ -27,7 +27,7 @@ struct NextHops {
     count: u32,
 }
 
-/// Where a host hangs.
+/// A host's attachment.
 #[derive(Debug, Clone, Copy)]
 struct Access {
     switch: NodeId,
@@ -51,7 +51,7 @@ struct Run {
 #[derive(Debug, Clone)]
 pub struct Routes {
     access: Vec<Access>,
-    /// Where the runs of each switch end; they begin where those of the one before end.
+    /// End of each switch's runs; they begin at the end of the switch before.
     ends: Vec<u32>,
     runs: Vec<Run>,
     hops: Vec<PortId>,
@@ -166,7 +166,7 @@ impl Table {
     }
 }
 
-/// What connections may count on before they have sent anything.
+/// Assumptions of connections before their first packet.
 impl Routes {
     /// The port on which `node` sends connection `flow_id` towards `to`, and `true` if all its packets take it. Where they take
     /// several, the fastest, as `link` says of a port.
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(routes.next(NodeId(3), HostId(1)), [PortId(3)]);
     }
 
-    /// What is sprayed counts on the fastest path: that over the third spine.
+    /// Sprayed packets assume the fastest path, over the third spine.
     #[test]
     fn a_connection_over_several_paths_counts_on_the_fastest() {
         let routes = Routes::new(&leaf_spine(4)).unwrap();

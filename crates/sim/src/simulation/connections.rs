@@ -51,7 +51,7 @@ impl Connections {
         self.opened
     }
 
-    /// Whether there is memory for one more.
+    /// True if there is memory for one more.
     pub fn has_room(&mut self) -> bool {
         !self.free.is_empty() || self.slots.try_reserve(1).is_ok()
     }

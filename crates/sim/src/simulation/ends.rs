@@ -26,11 +26,11 @@ pub(super) enum Ends {
     Minimal(Box<Pair<minimal::Sender, minimal::Receiver>>),
 }
 
-/// When and where a connection begins.
+/// Start of a connection: time and place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opening<'a> {
     pub scene: Scene<'a>,
-    /// Of a segment and its ACK in an empty network.
+    /// Round trip of a segment and its ACK in an empty network.
     pub round_trip: Span,
     /// Rate of the link of the sender's host.
     pub line: Rate,
@@ -40,14 +40,14 @@ pub(super) struct Opening<'a> {
     pub predicts: bool,
 }
 
-/// What a packet to the sender has brought about.
+/// Effect of a packet to the sender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     /// Bytes newly acknowledged.
     pub acked: u64,
     /// Class of the message that is being sent.
     pub class: Option<ClassId>,
-    /// Whether a message is acknowledged whole.
+    /// True if a message is fully acknowledged.
     pub finished: bool,
 }
 
@@ -204,7 +204,7 @@ impl Ends {
         each!(self, pair => pair.sender.messages())
     }
 
-    /// The same, to be changed.
+    /// As above, mutable.
     pub fn messages_mut(&mut self) -> &mut Messages {
         each!(self, pair => pair.sender.messages_mut())
     }
@@ -248,13 +248,13 @@ impl Ends {
         self.messages().first().map_or(0, |message| message.timeouts)
     }
 
-    /// When the timeout comes that the sender waits for, if it is TCP's and seems to wait for nothing else.
+    /// Deadline of the timeout that a TCP sender waits for, if it appears to wait for nothing else.
     pub fn stalled_until(&self, now: Instant) -> Option<Instant> {
         let Ends::Tcp(pair) = self else { return None };
         pair.sender.stalled_until(now)
     }
 
-    /// What probes are told of the sender at this time.
+    /// The sender's values for probes at this time.
     pub fn view(&self, now: Instant) -> View {
         each!(self, pair => pair.sender.view(now))
     }

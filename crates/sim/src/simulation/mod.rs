@@ -41,7 +41,7 @@ pub fn run(
 /// many are worth it.
 ///
 /// # Errors
-/// Those of [`run`].
+/// As [`run`].
 pub fn run_on(
     cores: usize,
     scenario: &Scenario,
@@ -57,7 +57,7 @@ pub fn run_on(
 /// Runs by a plan of this scenario and scheme. Packets are noted for the observer only if the plan knows that they are watched.
 ///
 /// # Errors
-/// Those of [`run`].
+/// As [`run`].
 pub fn run_planned(
     plan: &ExecutionPlan,
     scenario: &Scenario,

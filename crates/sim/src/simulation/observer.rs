@@ -3,7 +3,7 @@
 use crate::probe::watch::{PacketEvent, Watching};
 use shortflow_units::{Instant, Span};
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     /// Simulated time.
@@ -33,7 +33,7 @@ pub trait Observer {
     /// Called every few thousand events; `false` stops the run. On several cores the others wait for it now and then.
     fn tick(&mut self, standing: Standing) -> bool;
 
-    /// What is to be noted of packets; asked once, before the run. A run costs nothing for it where it is `None`.
+    /// Events of packets to record; asked once, before the run. `None` costs nothing.
     fn watches(&self) -> Option<Watching> {
         None
     }

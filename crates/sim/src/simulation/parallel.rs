@@ -29,14 +29,14 @@ const LOOKS: u32 = 1000;
 /// A part that sleeps looks at its observer as often.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What a part has for another after a window.
+/// Messages from one part to another after a window.
 #[derive(Debug, Default)]
 struct Post {
     packets: Vec<Mail>,
     news: Vec<News>,
 }
 
-/// What the parts share.
+/// State shared by the parts.
 struct Exchange {
     parts: usize,
     /// By sender and receiver; windows use the two by turns.
@@ -102,7 +102,7 @@ impl Exchange {
         met
     }
 
-    /// Whether all have come to the end of this window, or never will.
+    /// True if all parts have finished this window, or never will.
     fn met(&self, window: usize) -> Option<Result<(), RunError>> {
         // Before the window: whoever is ahead may have ended in the next one.
         let ended = self.ended.load(Ordering::Acquire);

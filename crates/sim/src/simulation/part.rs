@@ -18,18 +18,18 @@ pub(super) struct Part {
     pub number: u32,
     /// The part of each node.
     pub owner: Arc<[u32]>,
-    /// What the others do not know yet.
+    /// Changes that the other parts do not know yet.
     pub news: Vec<News>,
 }
 
 impl Part {
-    /// Whether a node is in it.
+    /// True if a node is in the part.
     pub fn owns(&self, node: NodeId) -> bool {
         self.owner[node.index()] == self.number
     }
 }
 
-/// Whether a host is in `part`, which is everything if there is none.
+/// True if a host is in `part`; without a part, always.
 pub(super) fn owns(part: &Option<Part>, host: HostId) -> bool {
     part.as_ref().is_none_or(|part| part.owns(NodeId(host.0)))
 }

@@ -7,7 +7,7 @@ use crate::traffic::{Application, Arrival, Arrivals, Sending, Steps, TaskId, Tas
 use shortflow_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
-/// When a flow starts, and of which entry it is.
+/// Start of a flow, and its traffic entry.
 pub(super) type FlowStart = (Instant, usize);
 
 /// A flow that starts, and who wants to know when it arrives.
@@ -17,7 +17,7 @@ pub(super) struct Start {
     pub reply: Option<Reply>,
 }
 
-/// Where an arrival is reported.
+/// Receiver of the report of an arrival.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reply {
     pub task: TaskId,
@@ -132,7 +132,7 @@ impl Sources {
         self.steps.take_sendings().into_iter().map(plan).collect()
     }
 
-    /// Whether there is memory for one more task.
+    /// True if there is memory for one more task.
     pub(super) fn has_room(&mut self) -> bool {
         self.steps.has_room()
     }

@@ -19,7 +19,7 @@ impl Network {
         self.after = Some(self.counted());
     }
 
-    /// What was counted in the measured time, so far unless that is over.
+    /// Counters of the measured time, until now if it is not over.
     pub fn measured(&self) -> Counted {
         self.after.clone().unwrap_or_else(|| self.counted()).since(&self.before)
     }
@@ -53,7 +53,7 @@ impl Network {
             .sum()
     }
 
-    /// What was dropped at nodes, because no port led on.
+    /// Drops at nodes without a route.
     pub fn drops_at_nodes(&self) -> impl Iterator<Item = (NodeId, &Drops)> {
         self.drops.iter().map(|(node, drops)| (*node, drops))
     }

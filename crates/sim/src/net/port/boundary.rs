@@ -19,7 +19,7 @@ impl Port {
         self.ring.advance().map(|(packet, _)| (departs, packet.take()))
     }
 
-    /// When the next packet departs.
+    /// Departure of the next packet.
     pub(in crate::net) fn next_departure(&self) -> Instant {
         self.ring.front().map_or(Instant::MAX, |head| head.departs)
     }

@@ -8,7 +8,7 @@ use shortflow_units::{Instant, Span};
 
 /// A port whose link can fail, and damage or delay packets.
 impl Port {
-    /// Whether the head of the wire arrives now: it does not if the link has failed since that was scheduled.
+    /// True if the head of the wire arrives now; false if the link has failed since its event was scheduled.
     pub fn is_due(&self, now: Instant) -> bool {
         let late = self.late.as_ref().map_or(Span::ZERO, |late| late.by());
         self.ring.front().is_some_and(|head| head.departs + self.delay + late == now)
@@ -35,7 +35,7 @@ impl Port {
         self.faults.as_mut()?.release(now)
     }
 
-    /// Whether the link is down.
+    /// True if the link is down.
     pub fn is_down(&self) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.is_down())
     }
