@@ -1,5 +1,7 @@
 """Slow modules, as type checkers see them; the table that `lazy.py` reads."""
 
+import json as json
+
 import msgspec as msgspec
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,10 @@ from scipy import stats as ranks
 from shortflow import bursts as bursts
 from shortflow import measured as measured
 from shortflow import papers as papers
+from shortflow import records as records
 from shortflow import results as results
 from shortflow import runner as runner
+from shortflow import scenario as scenarios
 from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal
 from shortflow.report import answer as answers
@@ -30,9 +34,7 @@ from shortflow.store import runs as stored
 from shortflow.tuning import tables as tuned
 from shortflow.tuning import verdict as judged
 
-__all__ = ["answers", "bursts", "columns", "console", "directories", "frames", "judged", "markup", "measured"]
-__all__ += ["msgspec", "np", "npt", "optuna", "papers", "pd", "pl", "plots", "ranks", "results", "runner"]
-__all__ += ["HOMES", "homes", "sensitivity", "special", "spreads", "stored", "tables", "terminal", "tuned", "views"]
+__all__ = ["HOMES", "answers", "homes", "judged", "np", "npt", "pd", "pl", "ranks", "scenarios", "stored", "tuned"]
 
 HOMES: dict[str, str]
 

@@ -1,7 +1,6 @@
 """Output of the command line: results on stdout, progress and errors on stderr."""
 
 import contextlib
-import json
 import logging
 import sys
 import time
@@ -9,9 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shortflow._core import Scheme
 from shortflow.front.pace import CONTROL, LATELY_S, Pace, plain
-from shortflow.lazy import runner, terminal
-from shortflow.records import Drop
-from shortflow.scenario import WARNING, Scenario
+from shortflow.lazy import json, records, runner, scenarios, terminal
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """Drop reasons that are faults of a scenario."""
@@ -60,10 +57,10 @@ def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
     note(f"report: {report} ({runs} runs, {reused} reused, {seconds:.0f} s)")
 
 
-def note_warnings(scenario: Scenario, schemes: Iterable[Scheme]) -> None:
+def note_warnings(scenario: "scenarios.Scenario", schemes: Iterable[Scheme]) -> None:
     """Notes valid but probably unintended values of a scenario, alone or under these schemes."""
     for warning in scenario.warnings(schemes):
-        note(f"{WARNING}{warning}")
+        note(f"{scenarios.WARNING}{warning}")
 
 
 class Lines:
@@ -106,7 +103,7 @@ def _progress_lines(label: str, lines: Lines) -> "runner.Progress":
     return update
 
 
-def note_faults(drops: Sequence[Drop]) -> None:
+def note_faults(drops: "Sequence[records.Drop]") -> None:
     """Notes packets lost to the scenario's faults, with the worst places."""
     for reason in FAULTS:
         places = sorted(((row["in_run"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
@@ -120,5 +117,5 @@ def note_faults(drops: Sequence[Drop]) -> None:
 def note_about(notes: Iterable[str]) -> None:
     """Notes limits of results, except warnings, which are printed above the bar."""
     for each in notes:
-        if not each.startswith(WARNING):
+        if not each.startswith(scenarios.WARNING):
             note(each)
