@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, RenderableType
 
-from made import make_flows, make_result, make_results, with_rows, with_tables
+from made import make_flows, make_result, make_results, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric, missing
 from shortflow.metrics.stats import Estimate
@@ -48,8 +48,8 @@ def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     comparison = compared(schemes)
     lines = printed(tables.comparison_tables(comparison))
     assert max(len(line) for line in lines) <= 100
-    overview = tables.overview_section("all", "load", [("0.2", comparison), ("0.4", comparison)])
-    alone = tables.overview_section("all", "load", [("0.2", compared(["dctcp"]))])
+    overview = tables.overview_section("all", "load", [replace(comparison, label=load) for load in ("0.2", "0.4")])
+    alone = tables.overview_section("all", "load", [compared(["dctcp"])])
     for section, has_factors in ((overview, len(schemes) > 1), (alone, False)):
         assert any(each.header == f"× {schemes[0]}" for each in section.columns) is has_factors
     assert max(len(line) for line in printed(tables.stacked(*tables.lay_out(overview)))) <= 100
@@ -144,8 +144,7 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
 
 def test_one_seed_with_unfinished_flows_makes_the_mean_over_all_a_bound() -> None:
     runs = [stalled("dctcp", fct, seed) for seed, fct in ((1, 1.2), (2, None))]
-    found = make_results("made", "made", {}, runs).estimate("dctcp", "afct_short_s")
-    assert found is not None
+    found = sure(make_results("made", "made", {}, runs).estimate("dctcp", "afct_short_s"))
     assert found.lower_bound
     assert found.value == pytest.approx((1.1 + 1.75) / 2)
 
@@ -183,8 +182,7 @@ def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: pyte
     times = {"tcp": [1e-3 * 10 ** (i / 99) for i in range(100)], "dctcp": [1e-3] * 100}
     results = [make_result(scheme, 1, fct_s=of) for scheme, of in times.items()]
     comparison = make_results("made", "Made", {}, results)
-    section = spread_section(comparison)
-    assert section is not None
+    section = sure(spread_section(comparison))
     tcp, dctcp = section.columns[0].cells
     assert section.columns[0].header.split() == ["1", "ms", "9.77", "ms"], "the 1st and the 99th percentile"
     assert (len(tcp), tcp[0], tcp[-1], tcp.index("●")) == (64, "─", "─", 32)

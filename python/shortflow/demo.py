@@ -61,7 +61,7 @@ def _overview(part: Part, store: Store) -> RenderableType:
         done = Runner(store=store, progress=progress).answer(once(Wanted(_runs(part))))
     found = Results(done, scenario.name, scenario.title, keys=[PARAMETER])
     ranking = answer(found)
-    section = overview_section(scenario.title, PARAMETER, found.labelled, ranking.metrics)
+    section = overview_section(scenario.title, PARAMETER, found.points, ranking.metrics)
     return stacked(*lay_out(section), Text("\n".join([*ranking.over_points, *ranking.caveats])))
 
 

@@ -168,11 +168,6 @@ class Results(Shown):
         return self.points[len(self.points) // 2]
 
     @property
-    def labelled(self) -> "list[tuple[str, Results]]":
-        """Points with their labels."""
-        return [(point.label, point) for point in self.points]
-
-    @property
     def classes(self) -> list[str]:
         """Classes of flows that metrics cover."""
         return list(dict.fromkeys(metric.flow_class for metric in self.metrics.values() if metric.flow_class))

@@ -128,26 +128,20 @@ def _unfinished(comparison: Results) -> list[Metric]:
     ]
 
 
-def overview_section(
-    heading: str, x_name: str, points: Sequence[tuple[str, Results]], chosen: Sequence[Metric] = ()
-) -> Section:
+def overview_section(heading: str, x_name: str, points: Sequence[Results], chosen: Sequence[Metric] = ()) -> Section:
     """Comparisons along a parameter: one row per value and scheme, with chosen or headline metrics."""
-    rows = [(label, comparison, scheme) for label, comparison in points for scheme in comparison.schemes]
-    headline = dict.fromkeys(metric for _, comparison in points for metric in headline_metrics(comparison))
-    metrics = list(chosen or headline)
-    first_rows = {(label, comparison.schemes[0]) for label, comparison in points}
-    lead = [
-        Column(x_name, [label if (label, scheme) in first_rows else "" for label, _, scheme in rows]),
-        Column("scheme", [scheme for _, _, scheme in rows]),
-    ]
-    metrics += dict.fromkeys(each for _, comparison in points for each in _unfinished(comparison))
-    estimates = {each: [comparison.mean(scheme, each.name) for _, comparison, scheme in rows] for each in metrics}
+    rows = [(point, scheme) for point in points for scheme in point.schemes]
+    metrics = list(chosen or dict.fromkeys(metric for point in points for metric in headline_metrics(point)))
+    labels = [point.label if scheme == point.schemes[0] else "" for point, scheme in rows]
+    lead = [Column(x_name, labels), Column("scheme", [scheme for _, scheme in rows])]
+    metrics += dict.fromkeys(each for point in points for each in _unfinished(point))
+    estimates = {each: [point.mean(scheme, each.name) for point, scheme in rows] for each in metrics}
     scales = common_scales(estimates)
     columns = []
     for metric in metrics:
         columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
-        if metric.statistic is MEAN_FCT and len(first_rows) < len(rows):
-            columns.append(_factors(metric, [(comparison, scheme) for _, comparison, scheme in rows], rows[0][2]))
+        if metric.statistic is MEAN_FCT and len(points) < len(rows):
+            columns.append(_factors(metric, rows, rows[0][1]))
     return Section(heading, lead, columns)
 
 

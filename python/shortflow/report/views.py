@@ -53,7 +53,7 @@ def text(results: Results) -> RenderableType:
 def view(results: Results) -> View:
     """Like `text`, before layout, with caption and notes."""
     if results.directory:
-        found = [overview_section(each.title, each.x_name or "", each.labelled) for each in with_tables(results)]
+        found = [overview_section(each.title, each.x_name or "", each.points) for each in with_tables(results)]
         found += [best_section(each) for each in stored_sweeps(results.results)]
         return repr(results)[len("<Results ") : -1], found, ()
     if results.keys:

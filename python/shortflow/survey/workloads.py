@@ -91,7 +91,7 @@ def _xdctcp(load: Level, scale: Scale) -> Tables:
 
 def _pecn(answers: Level, scale: Scale) -> Tables:
     rounds = _at(scale, quick=4, full=20)
-    incast = {"kind": "incast", "flows": answers, "from": "0-18", "to": 19, "at": "300ms", "jitter": "10us"}
+    incast: Tables = {"kind": "incast", "flows": answers, "from": "0-18", "to": 19, "at": "300ms", "jitter": "10us"}
     incast |= {"repeat": rounds, "every": "300ms", "sizes": _uniform("2KB", "50KB")}
     return {
         **{"duration": f"{300 * (rounds + 1)}ms", "warmup": "100ms", "drain": "10s"},

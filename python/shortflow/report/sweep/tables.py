@@ -29,7 +29,7 @@ def sweep_section(sweep: Results, metrics: Sequence[str] = ()) -> Section | None
     shown = points[: max(1, _MOST_ROWS // len(points[0].schemes))]
     names = [_metric(name, points) for name in metrics]
     heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
-    return overview_section(heading, ",\n".join(sweep.keys), [(point.label, point) for point in shown], names)
+    return overview_section(heading, ",\n".join(sweep.keys), shown, names)
 
 
 def _metric(name: str, points: Sequence[Results]) -> Metric:
