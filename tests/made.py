@@ -19,6 +19,21 @@ from shortflow.store.runs import Store
 T = TypeVar("T")
 
 
+def star(traffic: Sequence[Mapping[str, object]], hosts: int = 5, **tables: object) -> dict[str, Any]:
+    """Tables of a scenario of hosts at a 1 Gbps switch; tables may give `rtt`, `buffer` and `mark_above`."""
+    network = {"rtt": "100us", "buffer": "100pkt", "mark_above": "20pkt"}
+    of: dict[str, Any] = {"title": "made", "duration": "10ms", **network, **tables}
+    topology = {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": of.pop("rtt")}
+    switch = {key: of.pop(key) for key in ("buffer", "mark_above")}
+    return {**of, "topology": topology, "switch": switch, "traffic": traffic}
+
+
+def sure(value: T | None) -> T:
+    """The value, which is there."""
+    assert value is not None
+    return value
+
+
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
     """A flow table from the columns that matter; of others those that always have a value have a usual one."""
     counts = ("retransmits", "measured_retransmits", "timeouts", "measured_timeouts", "marks")
@@ -42,30 +57,13 @@ def make_tasks(rows: Sequence[dict[str, object]] = ()) -> pl.DataFrame:
 
 def make_meta(**changes: object) -> Meta:
     """The core's account of a run from 1 s to 3 s with one measured port."""
+    packets = {"packets_sent": 6, "packets_delivered": 3, "packets_dropped": 3, "packets_in_flight": 0}
     meta: Any = {
-        "scenario": "made",
-        "scheme": "dctcp",
-        "seed": 1,
-        "digest": "d1",
-        "version": "0",
-        "warmup_s": 1.0,
-        "duration_s": 3.0,
-        "end_s": 4.0,
-        "measured_ports": ["s0->h1"],
-        "counters": {
-            "events": 10,
-            "packet_hops": 8,
-            "packets_sent": 6,
-            "packets_delivered": 3,
-            "packets_dropped": 3,
-            "packets_in_flight": 0,
-            "drain_flows": 2,
-            "drain_bytes": 3000,
-        },
+        **{"scenario": "made", "scheme": "dctcp", "seed": 1, "digest": "d1", "version": "0"},
+        **{"warmup_s": 1.0, "duration_s": 3.0, "end_s": 4.0, "measured_ports": ["s0->h1"]},
+        "counters": {"events": 10, "packet_hops": 8, **packets, "drain_flows": 2, "drain_bytes": 3000},
         "drops": [{"place": "s0->h1", "reason": "buffer full", "in_run": 3, "measured": 1}],
-        "unfinished": 0,
-        "connections_peak": 2,
-        "bytes_per_connection": 500,
+        **{"unfinished": 0, "connections_peak": 2, "bytes_per_connection": 500},
         **changes,
     }
     checked: Meta = meta
@@ -108,27 +106,17 @@ def make_result(
     ]
     flows.append({"id": len(flows), "class": "long", "delivered_bytes": 200_000_000})
     samples = make_samples([(1.0, "queue_pkt", "s0->h1", 3.0), (1.1, "queue_pkt", "s0->h1", 9.0)])
-    provenance: Provenance = {
-        "key": f"key-{scheme}-{seed}-{load}",
-        "version": "0",
-        "build": "0+abc",
-        "revision": None,
-        "platform": "test",
-        "scenario": "made",
-        "title": "A made-up scenario",
+    code = {"version": "0", "build": "0+abc", "revision": None, "platform": "test"}
+    notes = {"title": "A made-up scenario", "files": {}, "traffic_notes": ["traffic.1: <50 flows/s>"]}
+    provenance: Any = {
+        **{**code, **notes, "key": f"key-{scheme}-{seed}-{load}", "scenario": "made", "scheme": scheme, "seed": seed},
         "scenario_settings": [
             {"key": "parameters.load", "value": load, "source": "--set"},
             {"key": "traffic.1.load", "value": load, "source": "parameter load"},
             {"key": "topology.rate", "value": "1Gbps", "source": "scenario"},
         ],
-        "files": {},
-        "traffic_notes": ["traffic.1: <50 flows/s>"],
-        "scheme": scheme,
         "scheme_settings": [{"key": "transport.g", "value": "0.0625", "source": "default"}],
-        "seed": seed,
-        "digest": f"{scheme}{seed}{load}",
-        "finished_at": "2020-01-01T00:00:00+00:00",
-        "wall_s": 0.5,
+        **{"digest": f"{scheme}{seed}{load}", "finished_at": "2020-01-01T00:00:00+00:00", "wall_s": 0.5},
     }
     meta = make_meta(scheme=scheme, seed=seed)
     of_flows = {"flows": make_flows(flows), "drain_flows": make_flows([])}

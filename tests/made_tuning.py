@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+from made import sure
 from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective, Parameter
 from shortflow.tuning.record import Check, Question, Trial, Tuning
 
@@ -62,7 +63,6 @@ def checked(
 ) -> Tuning:
     """A tuning whose chosen trial, and it alone, was checked."""
     found = tuning_of(goal, *(trials or [made(1.0, 1.0)]), references=references)
-    assert found.chosen is not None
     schemes = {"l2dct": untuned, "dctcp": baseline}
-    check = Check("s", "t", {}, CLASSES, goal, list(left_out), schemes, {found.chosen.number: tuned})
+    check = Check("s", "t", {}, CLASSES, goal, list(left_out), schemes, {sure(found.chosen).number: tuned})
     return dataclasses.replace(found, checks=[check])

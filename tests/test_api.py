@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import shortflow as sf
-from conftest import Command
 from shortflow.report.chart import finite
 from shortflow.report.page import document
 from shortflow.report.study import studies
@@ -63,6 +62,7 @@ def test_what_users_call_says_what_goes_wrong() -> None:
 def test_a_changed_scenario_says_so_and_is_what_a_setting_makes(scenario: sf.Scenario) -> None:
     assert scenario.resolved() == sf.load("l2dct-benchmark", {"load": 0.2, "duration": "300ms"}).resolved()
     assert repr(scenario).startswith("<Scenario l2dct-benchmark, load=0.2, duration=300ms: L2DCT benchmark")
+    assert repr(scenario.with_(load=0.3)).startswith("<Scenario l2dct-benchmark, load=0.3, duration=300ms: ")
     deeper = scenario.with_(**{"switch.mark_above": "30pkt"})
     assert {"key": "switch.mark_above", "value": "30pkt", "source": "--set"} in deeper.resolved()
     assert sf.load(deeper) is deeper
@@ -99,14 +99,8 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_pa
         assert len(repr(each)) < 200
         assert each.to_frame().height == each.to_pandas().shape[0]
     assert "<svg" in comparison._repr_html_()
-    assert (
-        stored.to_frame()
-        .drop("finished_at")
-        .sort("run")
-        .equals(
-            comparison.to_frame().drop("finished_at").sort("run").select(stored.to_frame().drop("finished_at").columns)
-        )
-    )
+    theirs, ours = (each.to_frame().drop("finished_at").sort("run") for each in (stored, comparison))
+    assert theirs.equals(ours.select(theirs.columns))
 
 
 def test_the_plots_are_those_of_the_report(comparison: sf.Results) -> None:
@@ -222,17 +216,9 @@ def test_a_store_with_several_scenarios_is_asked_by_name(small: dict[str, object
 
 def test_tuning_takes_texts_and_goes_on(small: dict[str, object], tmp_path: Path) -> None:
     def tuned(trials: int) -> sf.Tuning:
-        return sf.tune(
-            sf.load(small),
-            "l2dct",
-            {"transport.w_max": (1, 4)},
-            minimize=AFCT,
-            trials=trials,
-            seeds=1,
-            check_on="none",
-            check_seeds=2,
-            out=tmp_path / "tuned",
-        )
+        quick: dict[str, Any] = {"trials": trials, "seeds": 1, "check_on": "none", "check_seeds": 2}
+        ranges = {"transport.w_max": (1, 4)}
+        return sf.tune(sf.load(small), "l2dct", ranges, minimize=AFCT, out=tmp_path / "tuned", **quick)
 
     first = tuned(8)
     assert first.to_frame().columns == ["trial", "transport.w_max", AFCT, "unfinished_share", "given_up", "feasible"]
@@ -333,14 +319,6 @@ def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypat
     assert shown[-1]["text/html"] == ""
 
 
-def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Results, shortflow: Command) -> None:
-    of_command = shortflow(
-        *("compare", "l2dct-benchmark", "--schemes", "tcp,dctcp", "--seeds", "2", "--json"),
-        *("--set", "load=0.2", "--set", "duration=300ms"),
-    ).document
-    assert of_command == comparison.document()
-
-
 def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) -> None:
     class Cluster:
         """Common attributes of Dask's clusters."""
@@ -382,7 +360,3 @@ def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) 
     for call, said in wrong:
         with pytest.raises(sf.ConfigError, match=said):
             call()
-
-
-def test_what_was_changed_twice_is_shown_as_it_is() -> None:
-    assert repr(sf.load("incast").with_(servers=5).with_(servers=10)).startswith("<Scenario incast, servers=10: ")

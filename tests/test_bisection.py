@@ -5,25 +5,13 @@ from typing import Any
 import pytest
 
 import shortflow
+from made import star, sure
 from shortflow import Condition, Search, Steps
 
 LIMIT_MS = 4
-SCENARIO: dict[str, object] = {
-    "title": "As many flows as fit into a deadline",
-    "duration": "20ms",
-    "drain": "1s",
-    "parameters": {"flows": 1},
-    "topology": {"kind": "star", "hosts": 5, "rate": "1Gbps", "rtt": "100us"},
-    "switch": {"buffer": "unlimited", "mark_above": "20pkt"},
-    "traffic": [
-        {
-            "kind": "incast",
-            "flows": "$flows",
-            "sizes": {"kind": "fixed", "value": "14600B"},
-            "deadline": {"kind": "fixed", "value": f"{LIMIT_MS}ms"},
-        }
-    ],
-}
+INCAST = {"kind": "incast", "flows": "$flows", "sizes": {"kind": "fixed", "value": "14600B"}}
+INCAST |= {"deadline": {"kind": "fixed", "value": f"{LIMIT_MS}ms"}}
+SCENARIO = star([INCAST], duration="20ms", drain="1s", buffer="unlimited", parameters={"flows": 1})
 NO_MISS = Condition.parse("deadline_miss==0")
 
 
@@ -31,8 +19,7 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     scenario = shortflow.load(SCENARIO)
     found = shortflow.search(scenario, "tcp", Steps.parse("flows=1:60"), NO_MISS, [1, 2])
     assert found.largest[1] == found.largest[2], "nothing is drawn at random"
-    largest = found.largest_for(1.0)
-    assert largest is not None
+    largest = sure(found.largest_for(1.0))
     # A flow is ten packets of 12 us: 33 of them fill 4 ms.
     assert 25 <= largest <= 33
     for flows, holds in ((largest, True), (largest + 1, False)):

@@ -11,6 +11,7 @@ import pytest
 
 import shortflow as sf
 from conftest import Command
+from made import sure
 from shortflow import capture
 from shortflow.bursts import find_burst
 from shortflow.report.timeline import timeline
@@ -205,8 +206,7 @@ def test_a_trace_that_grows_too_large_ends_the_run(shortflow: Command, monkeypat
 
 def test_the_time_line_has_the_largest_burst(kept: Path) -> None:
     result = read_run(kept)
-    burst = find_burst(result)
-    assert burst
+    burst = sure(find_burst(result))
     assert (burst.host, burst.flows, len(burst.rows)) == ("h40", 30, 30)
     rows = timeline(result).rows
 
@@ -248,8 +248,7 @@ def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
         '[switch]\nbuffer = "100pkt"\nmark_above = "20pkt"\n[[traffic]]\nkind = "trace"\nfile = "flows.csv"\n'
     )
     (tmp_path / "t.toml").write_text(text)
-    burst = find_burst(sf.run(sf.load(tmp_path / "t.toml"), "dctcp"))
-    assert burst
+    burst = sure(find_burst(sf.run(sf.load(tmp_path / "t.toml"), "dctcp")))
     assert (burst.rows, burst.flows) == (list(range(9)), 9)
     assert burst.begin_s == pytest.approx(1e-3)
 

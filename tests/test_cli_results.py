@@ -13,6 +13,7 @@ import pytest
 import tomli_w
 
 from conftest import Answer, Command
+from made import star, sure
 from shortflow import Ack, CongestionControl, Window, bench
 from shortflow import compare as api_compare
 from shortflow import run as api_run
@@ -89,14 +90,7 @@ def test_a_directory_may_have_brackets_in_its_name(shortflow: Command, scenario:
 
 
 def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Path) -> None:
-    table = {
-        "title": "trace",
-        "duration": "10ms",
-        "topology": {"kind": "star", "hosts": 3, "rate": "1Gbps", "rtt": "100us"},
-        "switch": {"buffer": "100pkt", "mark_above": "20pkt"},
-        "traffic": [{"kind": "trace", "file": "flows.csv"}],
-    }
-    (tmp_path / "trace.toml").write_text(tomli_w.dumps(table))
+    (tmp_path / "trace.toml").write_text(tomli_w.dumps(star([{"kind": "trace", "file": "flows.csv"}], 3)))
     for size in ("1000", "200000"):
         (tmp_path / "flows.csv").write_text(f"start,source,destination,bytes\n0,0,2,{size}\n")
         answer = shortflow("compare", "trace.toml", "--schemes", "dctcp", "--seeds", "1", "--out", "kept", "--json")
@@ -117,19 +111,15 @@ def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, ob
     scenario = load_scenario(small, {"drain": "100ms"})
     finished = api_run(scenario, Stalls).flows["fct_s"].drop_nulls().to_numpy().mean()
     comparison = api_compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
-    stalls, dctcp, ideal = (comparison.estimate(name, "afct_short_s") for name in ("Stalls", "dctcp", "ideal-srpt"))
-    assert stalls
-    assert dctcp
-    assert ideal
+    schemes = ("Stalls", "dctcp", "ideal-srpt")
+    stalls, dctcp, ideal = (sure(comparison.estimate(name, "afct_short_s")) for name in schemes)
     assert finished < dctcp.value, "those that finish are the shortest"
     assert stalls.lower_bound
     assert stalls.value > dctcp.value > ideal.value
-    difference = comparison.difference("Stalls", "dctcp", "afct_short_s")
-    assert difference
+    difference = sure(comparison.difference("Stalls", "dctcp", "afct_short_s"))
     assert difference.lower_bound
     assert difference.value > 0
-    share = comparison.document()["schemes"]["Stalls"]["unfinished_share"]
-    assert share is not None
+    share = sure(comparison.document()["schemes"]["Stalls"]["unfinished_share"])
     assert 0.5 < share < 1
     kept = api_compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
     assert all(each.reused for each in kept.runs)

@@ -75,6 +75,13 @@ if __name__ == "__main__":
 """
 
 
+@pytest.fixture(autouse=True)
+def law(tmp_path: Path, scenario: str) -> str:
+    """The file of the laws, beside that of the scenario."""
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    return str(tmp_path / "law.py")
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a scheduler with two workers, each a process with one thread."""
@@ -106,27 +113,25 @@ def digests(executor: Executor, runs: list[Run]) -> dict[tuple[str, int], str]:
     return found
 
 
-def some_runs(small: dict[str, object], folder: Path) -> list[Run]:
+@pytest.fixture
+def runs(small: dict[str, object], tmp_path: Path, law: str) -> list[Run]:
     """Runs of a built-in scheme and of a law, on sizes that a file holds and changed by a setting."""
-    (folder / "law.py").write_text(LAW, encoding="utf-8")
-    (folder / "sizes.csv").write_text("bytes,cumulative\n2000,0.5\n30000,1\n", encoding="utf-8")
+    (tmp_path / "sizes.csv").write_text("bytes,cumulative\n2000,0.5\n30000,1\n", encoding="utf-8")
     traffic: Any = small["traffic"]
     traffic[1]["sizes"] = {"kind": "cdf", "file": "sizes.csv"}
-    scenario = load_scenario(small, {"load": 0.3}, directory=folder)
-    return plan(scenario, ["dctcp", "l2dct+w_max=1", f"{folder / 'law.py'}:Halving"], [1, 2], {"transport.to": 0.6})
+    scenario = load_scenario(small, {"load": 0.3}, directory=tmp_path)
+    return plan(scenario, ["dctcp", "l2dct+w_max=1", f"{law}:Halving"], [1, 2], {"transport.to": 0.6})
 
 
-def test_processes_give_what_a_thread_gives(small: dict[str, object], tmp_path: Path) -> None:
-    runs = some_runs(small, tmp_path)
+def test_processes_give_what_a_thread_gives(runs: list[Run]) -> None:
     alone, many = digests(Local(1), runs), digests(Local(2), runs)
     assert alone == many
     assert len(set(alone.values())) == 6
 
 
 def test_a_dask_cluster_gives_what_this_process_gives(
-    small: dict[str, object], tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+    runs: list[Run], tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = some_runs(small, tmp_path)
     expected = digests(Local(1), runs)
 
     def travelled(scenario: Scenario) -> Files:
@@ -172,10 +177,7 @@ def test_no_two_commands_have_a_run_in_common_that_one_could_cancel(small: dict[
     assert len(set(client.names)) == 4
 
 
-@pytest.mark.usefixtures("scenario")
-def test_a_tuning_is_the_same_on_a_cluster(
-    shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str
-) -> None:
+def test_a_tuning_is_the_same_on_a_cluster(shortflow: Command, tmp_path: Path, cluster: str) -> None:
     tune = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
     quick = ("--trials", "8", "--seeds", "3", "--check-seeds", "2", "--check-on", "none", "--json")
     here = shortflow(*tune, *quick, "--out", "here", "--jobs", "1")
@@ -216,11 +218,10 @@ def test_workers_of_another_build_are_refused(
 
 
 def test_a_law_that_a_worker_does_not_have_is_an_error_of_that_run(
-    small: dict[str, object], tmp_path: Path, cluster: str
+    small: dict[str, object], law: str, cluster: str
 ) -> None:
-    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
-    runs = plan(load_scenario(small), ["dctcp", f"{tmp_path / 'law.py'}:Halving"], [1])
-    (tmp_path / "law.py").unlink()
+    runs = plan(load_scenario(small), ["dctcp", f"{law}:Halving"], [1])
+    Path(law).unlink()
     outcomes = {run.scheme.name: outcome for run, outcome in Dask(cluster).outcomes(runs)}
     assert not outcomes["dctcp"].error
     failed = outcomes["Halving"]
@@ -253,9 +254,8 @@ def test_a_scheduler_that_is_not_there_is_a_clear_error(
         assert "Traceback" not in answer.stderr
 
 
-def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, object], tmp_path: Path) -> None:
-    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
-    runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Deadly", f"{tmp_path / 'law.py'}:Halving"], [1])
+def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, object], law: str) -> None:
+    runs = plan(load_scenario(small), [f"{law}:Deadly", f"{law}:Halving"], [1])
     outcomes = {run.scheme.name: outcome for run, outcome in Local(2).outcomes(runs)}
     assert not outcomes["Halving"].error
     failed = outcomes["Deadly"]
@@ -264,9 +264,7 @@ def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, o
     assert failed.error_text == "its process died 3 times, of signal 9; is there too little memory?"
 
 
-@pytest.mark.usefixtures("scenario")
-def test_a_law_that_ends_its_process_is_named_with_what_to_do(shortflow: Command, tmp_path: Path) -> None:
-    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+def test_a_law_that_ends_its_process_is_named_with_what_to_do(shortflow: Command) -> None:
     answer = shortflow("compare", "small.toml", "--schemes", "law.py:Leaving", "--seeds", "2", "--jobs", "2")
     assert answer.code == ExitCode.WRONG_INPUT
     assert answer.stderr == (
@@ -275,12 +273,15 @@ def test_a_law_that_ends_its_process_is_named_with_what_to_do(shortflow: Command
 
 
 def test_a_process_that_cannot_start_is_no_fault_of_the_law(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    small: dict[str, object],
+    law: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "shortflow.py").write_text("raise ImportError('a broken installation')", encoding="utf-8")
-    runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Halving"], [1, 2])
+    runs = plan(load_scenario(small), [f"{law}:Halving"], [1, 2])
     monkeypatch.syspath_prepend(str(tmp_path / "broken"))
     for _, failed in Local(2).outcomes(runs):
         assert isinstance(failed.error, LostRun)
@@ -288,42 +289,27 @@ def test_a_process_that_cannot_start_is_no_fault_of_the_law(
     assert "a broken installation" in capfd.readouterr().err
 
 
-def test_a_killed_process_loses_no_run(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+def test_a_killed_process_loses_no_run(small: dict[str, object], law: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[Any] = []
     original = Processes._process
 
     def noted(self: Processes) -> Any:
         begun.append(original(self))
+        if len(begun) == 1:
+            threading.Timer(0.05, begun[0].kill).start()
         return begun[-1]
 
     monkeypatch.setattr(Processes, "_process", noted)
-    runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Halving"], list(range(1, 7)))
-    killer = threading.Thread(target=_kill_first, args=(begun,))
-    killer.start()
-    found = digests(Local(2), runs)
-    killer.join()
-    assert found == digests(Local(1), runs)
-
-
-def _kill_first(begun: list[Any]) -> None:
-    while not begun:
-        time.sleep(0.001)
-    time.sleep(0.05)
-    begun[0].kill()
+    runs = plan(load_scenario(small), [f"{law}:Halving"], list(range(1, 7)))
+    assert digests(Local(2), runs) == digests(Local(1), runs)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])
-@pytest.mark.usefixtures("scenario")
 def test_the_error_is_that_of_the_first_run_that_fails_whichever_does_so_first(
-    shortflow: Command, tmp_path: Path, small: dict[str, object], jobs: str
+    shortflow: Command, tmp_path: Path, jobs: str
 ) -> None:
-    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
-    schemes = "tcp,law.py:Late,law.py:Failing,dctcp"
-    command = ("compare", "small.toml", "--schemes", schemes, "--seeds", "1", "--out", "kept", "--jobs", jobs)
-    answer = shortflow(*command)
+    several = ("--schemes", "tcp,law.py:Late,law.py:Failing,dctcp", "--seeds", "1", "--jobs", jobs)
+    answer = shortflow("compare", "small.toml", *several, "--out", "kept")
     assert answer.code not in (0, 1)
     assert "failed as Late" in answer.stderr
     assert "failed as Failing" not in answer.stderr

@@ -11,7 +11,7 @@ import tomli_w
 
 import shortflow
 from conftest import Command
-from made import make_results, make_rows, make_run
+from made import make_results, make_rows, make_run, star, sure
 from shortflow.errors import ExitCode
 from shortflow.precision import Precision, more_seeds, widths
 from shortflow.result import Record, Result
@@ -21,26 +21,18 @@ SIZES = {"uniform": {"kind": "uniform", "min": "2KB", "max": "98KB"}}
 SIZES["web search"] = {"kind": "published", "name": "websearch", "max": "2MB"}
 
 
-def star(duration: str, *, buffer: str = "50pkt", hosts: int = 6, **traffic: Any) -> dict[str, Any]:
+def scenario_of(duration: str, *, buffer: str = "50pkt", hosts: int = 6, **traffic: Any) -> dict[str, Any]:
     """A star of 1 Gbps whose hosts send short flows to one of them, or all to all."""
     flows = {"kind": "poisson", "class": "short", "load": 0.5, "sizes": SIZES["uniform"], **traffic}
-    return {
-        "title": "made",
-        "duration": duration,
-        "warmup": "1ms",
-        "drain": "800ms",
-        "topology": {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": "100us"},
-        "switch": {"buffer": buffer, "mark_above": "20pkt"},
-        "traffic": [flows],
-    }
+    return star([flows], hosts, duration=duration, warmup="1ms", drain="800ms", buffer=buffer)
 
 
-SHORT = star("12ms")
-TAILS = star("26ms", load=0.6, sizes=SIZES["web search"])
-RARE = {**star("31ms"), "tcp": {"rto_min": "50ms"}}
+SHORT = scenario_of("12ms")
+TAILS = scenario_of("26ms", load=0.6, sizes=SIZES["web search"])
+RARE = {**scenario_of("31ms"), "tcp": {"rto_min": "50ms"}}
 WIDE_SIZES = {"kind": "log-uniform", "min": "1KB", "max": "1MB"}
-WIDE = star("21ms", hosts=8, load=0.7, buffer="80pkt", sizes=WIDE_SIZES)
-MANY = star("61ms", buffer="1000pkt", hosts=10, load=0.4, pattern="all-to-all")
+WIDE = scenario_of("21ms", hosts=8, load=0.7, buffer="80pkt", sizes=WIDE_SIZES)
+MANY = scenario_of("61ms", buffer="1000pkt", hosts=10, load=0.4, pattern="all-to-all")
 
 
 class Pool:
@@ -96,8 +88,7 @@ def test_intervals_cover_as_often_as_they_say(
 ) -> None:
     pool = Pool(scenario, schemes)
     for metric in metrics:
-        truth = pool.whole.relation(pool.scheme, pool.baseline, metric)
-        assert truth is not None
+        truth = sure(pool.whole.relation(pool.scheme, pool.baseline, metric))
         for n in (3, 5, 10, 20):
             dice = random.Random(n)
             drawn = [pool.draw(dice, n, metric).relation(pool.scheme, pool.baseline, metric) for _ in range(500)]
@@ -116,15 +107,13 @@ def test_intervals_cover_as_often_as_they_say(
 @pytest.mark.slow
 def test_seeds_that_are_added_until_intervals_are_narrow_leave_them_right() -> None:
     pool, dice, rule, covers = Pool(SHORT, "dctcp,pfabric"), random.Random(1), Precision(0.2), []
-    truth = pool.whole.relation(pool.scheme, pool.baseline, "afct_short_s")
-    assert truth is not None
+    truth = sure(pool.whole.relation(pool.scheme, pool.baseline, "afct_short_s"))
     for _ in range(100):
         seeds = dice.choices(pool.whole.seeds, k=100)
         ends = (n for n in range(5, 101, 5) if n == 100 or rule.is_met(pool.of(seeds[:n])))
-        found = pool.of(seeds[: next(ends)]).relation(pool.scheme, pool.baseline, "afct_short_s")
-        assert found is not None
-        assert found.ci95 is not None
-        covers.append(found.ci95[0] <= truth.value <= found.ci95[1])
+        found = sure(pool.of(seeds[: next(ends)]).relation(pool.scheme, pool.baseline, "afct_short_s"))
+        low, high = sure(found.ci95)
+        covers.append(low <= truth.value <= high)
     assert sum(covers) >= 93
 
 
@@ -179,7 +168,7 @@ def test_a_task_has_a_timeout_in_it_if_it_is_as_long_and_any_class_had_one(longe
 def test_the_risk_of_a_scheme_is_that_of_its_own_buffer() -> None:
     queries = {"kind": "queries", "class": "short", "workers": 9, "to": 0, "repeat": 5, "think": "1ms"}
     traffic = [{**queries, "sizes": {"kind": "fixed", "value": "10KB"}}]
-    incast = {**star("20ms", buffer="1MB", hosts=10), "tcp": {"rto_min": "10ms"}, "traffic": traffic}
+    incast = {**scenario_of("20ms", buffer="1MB", hosts=10), "tcp": {"rto_min": "10ms"}, "traffic": traffic}
     smaller = "pfabric+switch.buffer=36KB"
     for run in shortflow.compare(incast, f"pfabric,{smaller}", seeds=1, ideal=False).runs:
         late = {row.metric.name: run.stake(row.metric) for row in run.rows}["query_time_s"]

@@ -3,6 +3,7 @@
 import math
 import re
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ import tomli_w
 
 import shortflow
 from conftest import Command
+from made import star
 from shortflow import _core, load, run
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
 from shortflow.runner import waited_for
@@ -150,11 +152,9 @@ def test_a_run_whose_flows_are_done_is_done_whatever_its_drain_allows(small: dic
     assert 0.5 < control.fraction() < 1
 
 
-def _star(hosts: int, **tables: object) -> dict[str, object]:
+def _star(hosts: int, traffic: Sequence[Mapping[str, object]], **tables: object) -> dict[str, object]:
     """A FIFO star of 1 Gbps and 300 us."""
-    topology = {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": "300us"}
-    switch = {"buffer": "250pkt", "mark_above": "20pkt"}
-    return {"title": "t", "duration": "1s", "topology": topology, "switch": switch, "host": {"model": "fifo"}, **tables}
+    return star(traffic, hosts, duration="1s", rtt="300us", buffer="250pkt", host={"model": "fifo"}, **tables)
 
 
 def test_every_nth_packet_of_a_port_is_lost() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from made import answered
+from made import answered, sure
 from shortflow.lab.study import Scale
 from shortflow.metrics import stats
 from shortflow.reproduction.engine import reproduce, select
@@ -49,8 +49,7 @@ def test_one_seed_has_no_interval(support: stats.Support) -> None:
 def test_paired_difference_by_hand() -> None:
     # Means 8 and 10: 20 % less. Residuals v - 0.8 b: 6 - 6.4, 8 - 8, 10 - 9.6; their deviation is 0.4, over
     # sqrt(3) and 10; t(2 degrees, 97.5 %) = 4.302653.
-    found = stats.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0])
-    assert found is not None
+    found = sure(stats.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0]))
     assert found.value == pytest.approx(-0.2)
     factor = math.exp(4.3026527 * 0.4 / math.sqrt(3) / 10 / 0.8)
     assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
@@ -58,16 +57,14 @@ def test_paired_difference_by_hand() -> None:
 
 def test_pairing_beats_the_spread_between_seeds() -> None:
     baseline = [1.0, 10.0, 100.0]
-    found = stats.paired_difference([0.9, 9.0, 90.0], baseline)
-    assert found is not None
+    found = sure(stats.paired_difference([0.9, 9.0, 90.0], baseline))
     assert found.half_width == pytest.approx(0.0, abs=1e-12)
 
 
 def test_nothing_is_more_than_all_of_it_less() -> None:
     # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %. One more seed with 0.2 as
     # in one of the two would add 0.2 to the sum, three such in two seeds 0.3 to the mean.
-    found = stats.paired_difference([0.0, 0.2], [1.0, 1.0])
-    assert found is not None
+    found = sure(stats.paired_difference([0.0, 0.2], [1.0, 1.0]))
     assert found.value == pytest.approx(-0.9)
     factor = math.exp(math.hypot(12.7062 * 0.1, 0.3) / 0.1)
     assert found.ci95 == pytest.approx((0.1 / factor - 1, 0.1 * factor - 1), rel=1e-4)
@@ -76,28 +73,26 @@ def test_nothing_is_more_than_all_of_it_less() -> None:
 def test_none_of_something_rare_is_not_less_for_sure() -> None:
     # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones. Three seeds more with a
     # drop in three would be as many as the mean is of.
-    found = stats.paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
-    assert found is not None
+    found = sure(stats.paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]))
     assert found.ci95 == pytest.approx((-1.0, math.hypot(4.3026527, 3.0) - 1), rel=1e-6)
-    assert found.few_events is not None
-    assert found.few_events.move == pytest.approx(1.0)
-    assert found.few_events.share == pytest.approx(1 - 0.05 ** (1 / 3))
+    few = sure(found.few_events)
+    assert few.move == pytest.approx(1.0)
+    assert few.share == pytest.approx(1 - 0.05 ** (1 / 3))
     assert stats.paired_difference([0.0, 0.0], [2.0, 2.0]) == stats.Estimate(-1.0, (-1.0, -1.0), 2)
 
 
 def test_an_interval_allows_for_three_events_by_hand() -> None:
     # Means 8 and 10, deviation of the residuals 0.4 as above. One event adds 2 to a value, three in three seeds 2 to
     # the mean, which is 0.2 of the baseline and 1/4 of 0.8.
-    found = stats.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0))
-    assert found is not None
+    found = sure(stats.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0)))
     assert found.allowance == pytest.approx(0.2)
     factor = math.exp(math.hypot(4.3026527 * 0.04 / math.sqrt(3) / 0.8, math.log(1.25)))
     assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
     # One moves the difference by 0.2 / 3. It is small from m seeds on, where 3 * 0.2 / m is sqrt(0.44) of 2 * 0.04 /
     # sqrt(m): m = 127.8.
-    assert found.few_events is not None
-    assert found.few_events.move == pytest.approx(0.2 / 3)
-    assert found.few_events.seeds == 128 - 3
+    few = sure(found.few_events)
+    assert few.move == pytest.approx(0.2 / 3)
+    assert few.seeds == 128 - 3
     # The mean of the baseline, 10 with deviation 2, in the same way.
     alone = stats.estimate([8.0, 10.0, 12.0], stats.Support.POSITIVE, 1.0)
     factor = math.exp(math.hypot(4.3026527 * 2 / math.sqrt(3) / 10, math.log(1.1)))
@@ -106,36 +101,28 @@ def test_an_interval_allows_for_three_events_by_hand() -> None:
 
 def test_few_pairs_that_differ_are_told() -> None:
     # One of four pairs differs, by a tenth of the mean: three more such seeds in four are 0.075.
-    found = stats.paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4)
-    assert found is not None
-    assert found.few_events is not None
-    assert found.few_events.move == pytest.approx(0.3 / 4)
+    found = sure(stats.paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4))
+    assert sure(found.few_events).move == pytest.approx(0.3 / 4)
     assert stats.paired_difference([3.0, 4.0], [3.0, 4.0]) == stats.Estimate(0.0, (0.0, 0.0), 2)
-    many = stats.paired_difference([10.0, 10.1, 9.9, 10.2, 9.8, 10.1], [10.0] * 6)
-    assert many is not None
-    assert many.few_events is None
+    assert sure(stats.paired_difference([10.0, 10.1, 9.9, 10.2, 9.8, 10.1], [10.0] * 6)).few_events is None
 
 
 @given(VALUES, st.data())
 def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data: st.DataObject) -> None:
     baseline = data.draw(st.lists(st.floats(0.1, 10.0), min_size=len(values), max_size=len(values)))
     stakes = data.draw(st.tuples(st.floats(0, 10), st.floats(0, 10)))
-    plain = stats.paired_difference(values, baseline)
-    found = stats.paired_difference(values, baseline, stakes=stakes)
-    back = stats.paired_difference(baseline, values, stakes=(stakes[1], stakes[0]))
-    assert plain is not None
-    assert found is not None
-    assert back is not None
-    assert plain.ci95
-    assert found.ci95
-    assert back.ci95
+    plain = sure(stats.paired_difference(values, baseline))
+    found = sure(stats.paired_difference(values, baseline, stakes=stakes))
+    back = sure(stats.paired_difference(baseline, values, stakes=(stakes[1], stakes[0])))
+    (low, high), (_, most) = sure(found.ci95), sure(back.ci95)
     if not plain.few_events:
-        assert found.ci95[0] <= plain.ci95[0] + 1e-9
-        assert found.ci95[1] >= plain.ci95[1] - 1e-9 * (1 + abs(plain.ci95[1]))
+        least, largest = sure(plain.ci95)
+        assert low <= least + 1e-9
+        assert high >= largest - 1e-9 * (1 + abs(largest))
     event = max(stakes[0] / sum(values), stakes[1] / sum(baseline))  # of the ratio, for one more in these seeds
-    assert found.ci95[1] + 1 >= (1 + found.value) * (1 + 3 * event) * (1 - 1e-9)
-    lost = 1e-15 * (1 + back.ci95[1])  # digits of an end near -1 that 1 + the end has no longer
-    assert (1 + found.ci95[0]) * (1 + back.ci95[1]) == pytest.approx(1, rel=1e-6 + lost) or back.ci95[1] == math.inf
+    assert high + 1 >= (1 + found.value) * (1 + 3 * event) * (1 - 1e-9)
+    lost = 1e-15 * (1 + most)  # digits of an end near -1 that 1 + the end has no longer
+    assert (1 + low) * (1 + most) == pytest.approx(1, rel=1e-6 + lost) or most == math.inf
     assert (found.few_events is None) == (back.few_events is None)
 
 
@@ -162,8 +149,7 @@ def test_a_bound_has_a_sign_where_the_truth_cannot_have_the_other(
 
 def test_no_relative_difference_to_nothing() -> None:
     assert stats.paired_difference([1.0, 2.0], [0.0, 0.0]) is None
-    found = stats.paired_difference([0.0, 2.0], [0.0, 4.0])
-    assert found is not None
+    found = sure(stats.paired_difference([0.0, 2.0], [0.0, 4.0]))
     assert found.value == -0.5
 
 
@@ -190,8 +176,7 @@ def test_no_such_percentile(percent: float) -> None:
 @given(VALUES)
 def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
     found = stats.estimate(values)
-    assert found.ci95 is not None
-    low, high = found.ci95
+    low, high = sure(found.ci95)
     assert low <= found.value <= high
     assert (low + high) / 2 == pytest.approx(found.value, rel=1e-9)
 
@@ -199,58 +184,48 @@ def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
 @given(VALUES)
 def test_the_interval_of_a_positive_quantity_is_positive_and_contains_the_mean(values: list[float]) -> None:
     found, plain = stats.estimate(values, stats.Support.POSITIVE), stats.estimate(values)
-    assert found.ci95 is not None
-    assert plain.half_width is not None
-    low, high = found.ci95
+    low, high = sure(found.ci95)
     assert 0 < low <= found.value <= high
     assert found.value == plain.value
     # As far from the mean in proportion on both sides, and never nearer to zero than t is.
     assert high / found.value == pytest.approx(found.value / low)
-    assert low >= found.value - plain.half_width - 1e-9 * found.value
+    assert low >= found.value - sure(plain.half_width) - 1e-9 * found.value
 
 
 @given(VALUES, st.floats(min_value=1e-5, max_value=1e-3))
 def test_where_values_scatter_little_it_is_students_t(values: list[float], scatter: float) -> None:
     near = [1.0 + scatter * value / max(values) for value in values]
     found, plain = stats.estimate(near, stats.Support.POSITIVE), stats.estimate(near)
-    assert found.ci95 is not None
-    assert plain.ci95 is not None
-    assert plain.half_width is not None
-    for end, other in zip(found.ci95, plain.ci95, strict=True):
-        assert abs(end - other) <= plain.half_width**2 + 1e-12
+    for end, other in zip(sure(found.ci95), sure(plain.ci95), strict=True):
+        assert abs(end - other) <= sure(plain.half_width) ** 2 + 1e-12
 
 
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=2, max_size=20))
 def test_the_interval_of_a_share_is_one_of_shares(values: list[float]) -> None:
     found = stats.estimate(values, stats.Support.SHARE)
-    assert found.ci95 is not None
-    assert 0 <= found.ci95[0] <= found.value <= found.ci95[1] <= 1
+    low, high = sure(found.ci95)
+    assert 0 <= low <= found.value <= high <= 1
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(1e-3, 1e6)), min_size=2, max_size=20))
 def test_no_difference_reaches_below_all_of_it(pairs: list[tuple[float, float]]) -> None:
-    found = stats.paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
-    assert found is not None
-    assert found.ci95 is not None
-    assert -1 <= found.ci95[0] <= found.value <= found.ci95[1]
+    found = sure(stats.paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs]))
+    low, high = sure(found.ci95)
+    assert -1 <= low <= found.value <= high
 
 
 @given(st.lists(st.tuples(st.floats(1, 4), st.floats(1, 4)), min_size=2, max_size=20))
 def test_a_difference_is_seen_from_both_sides_or_from_neither(pairs: list[tuple[float, float]]) -> None:
     ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
-    one, other = stats.paired_difference(ours, theirs), stats.paired_difference(theirs, ours)
-    assert one is not None
-    assert other is not None
-    assert one.ci95 is not None
-    assert other.ci95 is not None
-    assert 1 + one.ci95[0] == pytest.approx(1 / (1 + other.ci95[1]), rel=1e-6)
-    assert 1 + one.ci95[1] == pytest.approx(1 / (1 + other.ci95[0]), rel=1e-6)
+    low, high = sure(sure(stats.paired_difference(ours, theirs)).ci95)
+    least, most = sure(sure(stats.paired_difference(theirs, ours)).ci95)
+    assert 1 + low == pytest.approx(1 / (1 + most), rel=1e-6)
+    assert 1 + high == pytest.approx(1 / (1 + least), rel=1e-6)
 
 
 @given(VALUES, st.floats(min_value=0.1, max_value=10.0))
 def test_scaling_every_seed_is_that_difference_exactly(baseline: list[float], factor: float) -> None:
-    found = stats.paired_difference([factor * value for value in baseline], baseline)
-    assert found is not None
+    found = sure(stats.paired_difference([factor * value for value in baseline], baseline))
     assert found.value == pytest.approx(factor - 1, abs=1e-9)
     assert found.half_width == pytest.approx(0.0, abs=1e-9)
 

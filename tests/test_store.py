@@ -17,7 +17,7 @@ import tomli_w
 
 import shortflow as sf
 from conftest import started
-from made import make_result, with_tables
+from made import make_result, sure, with_tables
 from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.front.shell import execute as execute_command
@@ -87,13 +87,11 @@ def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     log = RunLog(tmp_path)
     metrics = {**result.metrics, "drops": 12345.0}
     log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics}))
-    found = Store(tmp_path).find(run)
-    assert found
+    found = sure(Store(tmp_path).find(run))
     assert found.metrics["drops"] == read_run(place_of(found)).metrics["drops"] == 12345.0
     log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics, "measured_by": "code of yesterday"}))
     assert read_run(place_of(found)).metrics == result.metrics
-    renewed = Store(tmp_path).find(run)
-    assert renewed
+    renewed = sure(Store(tmp_path).find(run))
     (line,) = Store(tmp_path).results()
     assert renewed.metrics == result.metrics == line.metrics
 

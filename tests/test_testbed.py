@@ -4,17 +4,18 @@ import json
 import os
 import runpy
 import shutil
+import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import shortflow
-from made import make_results, make_run
+from made import make_results, make_run, sure
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.front.shell import execute
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
 from shortflow.metrics.stats import Estimate
@@ -26,21 +27,43 @@ from shortflow.store.columns import KINDS, TABLES
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
+SHORTER = ("--set", "duration=300ms", "--set", "warmup=100ms")
 NAMES: dict[Any, str] = {kind: name for name, kind in KINDS.items()}
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, out: str, errors: str = "") -> Path:
-    """A program that notes its arguments and answers; the notes."""
-    (tmp_path / "answer").write_text(out)
-    notes = tmp_path / "arguments"
-    script = tmp_path / "shortflow-linux"
-    script.write_text(
-        f"#!{sys.executable}\nimport sys\nopen({str(notes)!r}, 'a').write('\\n'.join(sys.argv[1:]))\n"
-        f"print(open({str(tmp_path / 'answer')!r}).read())\nprint({errors!r}, file=sys.stderr)\nsys.exit({code})\n"
-    )
-    script.chmod(0o755)
-    monkeypatch.setattr(kernels, "program", lambda: script)
-    return notes
+@dataclass
+class StandIn:
+    """In the kernel's place: answers runs, and notes the arguments of all calls."""
+
+    answer: str = ""
+    of_scheme: dict[str, str] = field(default_factory=dict)
+    queue: list[str] = field(default_factory=list)
+    """Answers to the next runs."""
+    code: int = 0
+    errors: str = ""
+    fails: BaseException | None = None
+    calls: list[list[str]] = field(default_factory=list)
+
+    @property
+    def settings(self) -> list[str]:
+        return [text for call in self.calls for text in call if "=" in text]
+
+    def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        self.calls.append([scenario.name, *arguments])
+        if "--check" in arguments:
+            return subprocess.CompletedProcess([], 0, "", "")
+        if self.fails:
+            raise self.fails
+        out = self.queue.pop(0) if self.queue else self.of_scheme.get(arguments[1], self.answer)
+        return subprocess.CompletedProcess([], self.code, out, self.errors)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    stand_in = StandIn()
+    monkeypatch.setattr(kernels.ThisKernel, "run", stand_in.run)
+    monkeypatch.setattr(kernels.ThisKernel, "identity", "f00d")
+    return stand_in
 
 
 def document(
@@ -66,6 +89,11 @@ def document(
     return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
 
 
+needs_testbed = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/dev/net/tun").exists() or not shutil.which("tc"), reason="needs root, TUN and tc"
+)
+
+
 def bed(scenario: str = SCENARIO, attempts: int = 1) -> testbed.Testbed:
     return testbed.Testbed(scenario, attempts=attempts)
 
@@ -76,21 +104,16 @@ def measured(settings: Settings) -> Result:
     return result
 
 
-def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document())
+def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(kernel: StandIn) -> None:
+    kernel.answer = document()
     found = measured(SHORT)
     simulated = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=SHORT)
     assert testbed.is_trustworthy(found)
     assert found.metrics == simulated.metrics
     assert found.flows.schema == simulated.flows.schema
     assert found.ports.equals(simulated.ports)
-    arguments = notes.read_text().split("\n")
-    assert arguments[0] == "testbed"
-    assert Path(arguments[1]).name == f"{SCENARIO}.toml"
-    assert arguments[2:-2] == ["--scheme", "dctcp", "--seed", "1", "--set", "duration=300ms", "--set", "warmup=100ms"]
-    assert arguments[-2:] == ["--parent", str(os.getpid())]
+    (arguments,) = kernel.calls
+    assert " ".join(arguments) == f"{SCENARIO}.toml --scheme dctcp --seed 1 --set duration=300ms --set warmup=100ms"
 
 
 def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -106,6 +129,7 @@ def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: pytest.
     with heard.open("w") as told:
         monkeypatch.setattr(sys, "stderr", told)
         done = kernels.ThisKernel().run(path_of(SCENARIO), [])
+    assert done.args == [str(script), "testbed", str(path_of(SCENARIO)), "--parent", str(os.getpid())]
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "in vain\n")
     assert heard.read_text() == "waiting: for another\n"
 
@@ -122,37 +146,30 @@ SIMULATED_ALONE: Settings = {
 }
 
 
-def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document())
+def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(kernel: StandIn) -> None:
+    kernel.answer = document()
     given = {**SHORT, "topology.rtt": "2ms"}
     comparison = testbed.side_by_side(bed(), "dctcp", [1, 2], given)
     assert comparison.schemes == [testbed.SIMULATED, testbed.REAL]
     assert comparison.seeds == [1, 2]
     assert testbed.kept_time(testbed.measured(comparison)) == "2 of 2"
     # The rest of Linux's TCP is in the scenario, and what the simulator is told besides is not for the kernel.
-    set_there = {line for line in notes.read_text().split("\n") if "=" in line}
-    assert set_there == {f"{key}={value}" for key, value in {**LINUX_TRANSPORT, **given}.items()}
+    assert set(kernel.settings) == {f"{key}={value}" for key, value in {**LINUX_TRANSPORT, **given}.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     (expected,) = plan(shortflow.load(SCENARIO), ["dctcp"], [1], {**settings, "topology.rtt": "2ms"})
-    run = comparison.runs[0].run
-    assert run
+    run = sure(comparison.runs[0].run)
     assert run.scenario.fingerprint == expected.scenario.fingerprint
     assert comparison.values(testbed.SIMULATED, "marks")[1] == alone["marks"] > 400
     assert comparison.values(testbed.SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
 
-def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document())
+def test_both_sides_have_the_round_trip_of_the_seed(kernel: StandIn) -> None:
+    kernel.answer = document()
     both = testbed.side_by_side(bed(), "dctcp", range(1, 21), SHORT)
-    given = [line.removeprefix("topology.rtt=") for line in notes.read_text().split("\n") if "rtt=" in line]
-    assert (
-        given
-        == [account["rtt"] for account in testbed.accounts(both)]
-        == [testbed.drawn_rtt(SCENARIO, seed) for seed in range(1, 21)]
-    )
+    given = [line.removeprefix("topology.rtt=") for line in kernel.settings if "rtt=" in line]
+    assert given == [account["rtt"] for account in testbed.accounts(both)]
+    assert given == [testbed.drawn_rtt(SCENARIO, seed) for seed in range(1, 21)]
     drawn = [int(rtt.removesuffix("ns")) / 2e6 for rtt in given]
     assert len(set(drawn)) == 20
     assert 0.95 <= min(drawn) < 0.97
@@ -162,49 +179,40 @@ def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPa
     assert both.values(testbed.SIMULATED, "marks")[5] == alone["marks"]
 
 
-def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answers = [json.loads(document(verdict)) for verdict in ("late", "trustworthy", "late", "late", "late", "late")]
-    given = iter(json.dumps(answer) for answer in [*answers, answers[1]])
-    monkeypatch.setattr(testbed, "_run", lambda *_: next(given))
+def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(kernel: StandIn, shortflow: Any) -> None:
+    late, on_time = document("late"), document()
+    kernel.queue = [late, on_time, late, late, late, late]
     both = testbed.side_by_side(bed(attempts=2), "dctcp", [1, 2, 3], SHORT)
     accounts = testbed.accounts(both)
     assert [account["attempts"] for account in accounts] == [2, 2, 2]
     assert [account["late"] for account in accounts] == [["late"], ["late", "late"], ["late", "late"]]
     assert both.seeds == [1]
     assert testbed.kept_time(testbed.measured(both)) == "1 of 3"
-    for attempts, options, code in (("2", [], 1), ("3", [], 0), ("2", ["--allow-late"], 0)):
-        given = iter(json.dumps(answer) for answer in [answers[0], answers[2], answers[1]])
-        monkeypatch.setattr(testbed, "_run", lambda *_, given=given: next(given))
-        command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
-        assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
-        said = capsys.readouterr()
-        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in said.out
-        assert "seed 1, attempt 1: late\nseed 1, attempt " in said.err
+    for attempts, options, code in (("2", (), 1), ("3", (), 0), ("2", ("--allow-late",), 0)):
+        kernel.queue = [late, late, on_time]
+        said = shortflow(
+            *("linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options, *SHORTER)
+        )
+        assert said.code == code
+        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in said.stdout
+        assert "seed 1, attempt 1: late\nseed 1, attempt " in said.stderr
 
 
 @pytest.mark.parametrize(
-    ("verdict", "options", "code"), [("trustworthy", [], 0), ("late", [], 1), ("late", ["--allow-late"], 0)]
+    ("verdict", "options", "code"), [("trustworthy", (), 0), ("late", (), 1), ("late", ("--allow-late",), 0)]
 )
 def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    verdict: str,
-    options: list[str],
-    code: int,
+    kernel: StandIn, shortflow: Any, verdict: str, options: tuple[str, ...], code: int
 ) -> None:
-    notes = stand_in(monkeypatch, tmp_path, int(verdict == "late"), document(verdict))
-    command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
-    assert execute(command) == code
-    assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
     is_late = verdict == "late"
-    said = capsys.readouterr()
-    assert ("attempt 1: late\nattempt 2: late\n" in said.err) is is_late
-    assert "attempt 3" not in said.err, "the last one is told in full"
+    kernel.code, kernel.answer = int(is_late), document(verdict)
+    said = shortflow("linux", "testbed", SCENARIO, *SHORTER, *options)
+    assert said.code == code
+    assert len(kernel.calls) == (3 if is_late else 1)
+    assert ("attempt 1: late\nattempt 2: late\n" in said.stderr) is is_late
+    assert "attempt 3" not in said.stderr, "the last one is told in full"
     way_out = "the testbed did not keep time; close other programs, or use --virtual\n"
-    assert said.err.endswith(way_out) is is_late
+    assert said.stderr.endswith(way_out) is is_late
 
 
 SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
@@ -282,37 +290,31 @@ def test_the_page_has_the_table_of_what_was_measured() -> None:
 
 
 def test_the_table_of_agreement_has_every_cell_and_all_attempts(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, kernel: StandIn, tmp_path: Path, shortflow: Any
 ) -> None:
     quick: Settings = {"duration": "40ms", "warmup": "0s", "traffic.1.repeat": 1}
     monkeypatch.setattr(agreement, "CELLS", {"testbed-narrow-incast": {"dctcp": quick, "l2dct": quick}})
     near = document("trustworthy", "testbed-narrow-incast", "dctcp", quick)
-    answers = {"dctcp": near, "l2dct": near.replace("trustworthy", "late")}
-    monkeypatch.setattr(testbed, "_run", lambda kernel, scenario, arguments: answers[arguments[1]])
-    monkeypatch.setattr(kernels, "program", lambda: Path(sys.executable))
-    command = ["linux", "agreement", "--seeds", "2", "--out", str(tmp_path)]
-    assert execute(command) == 1
+    kernel.of_scheme = {"dctcp": near, "l2dct": near.replace("trustworthy", "late")}
+    command = ("linux", "agreement", "--seeds", "2", "--out", str(tmp_path))
+    said = shortflow(*command)
+    assert said.code == 1
     table = (tmp_path / "agreement.md").read_text()
     assert "| `testbed-narrow-incast` | mean FCT, short flows | " in table
     assert "|  | kept time | 2 of 2 seeds in 2 runs | 0 of 2 seeds in 6 runs |  |  |" in table
     found = json.loads((tmp_path / "agreement.json").read_text())
     tool = runpy.run_path(str(kernels.CHECKOUT / "tools" / "agreement.py"))
     assert agreement.markdown([tool["essence"](cell) for cell in found]) == table, "the page's file keeps enough"
-    assert [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found] == [
-        ("dctcp", 2, 2),
-        ("l2dct", 0, 2),
-    ]
+    essence = [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found]
+    assert essence == [("dctcp", 2, 2), ("l2dct", 0, 2)]
     assert [set(cell["standing"].values()) for cell in found] == [{"undecided"}, set()], "two seeds decide nothing"
-    said = capsys.readouterr().err
-    assert "l2dct: 0 of 2 kept time, in 6 runs\n" in said
-    assert "undecided: testbed-narrow-incast dctcp afct_short_s" in said
-    assert "undecided: testbed-narrow-incast l2dct no data" in said
-    answers["l2dct"] = near
-    assert execute(command) == 0, "whether the aims are met is no matter of the exit code"
-    assert (
-        "|  | kept time | 2 of 2 seeds in 2 runs | 2 of 2 seeds in 8 runs |  |  |"
-        in (tmp_path / "agreement.md").read_text()
-    )
+    assert "l2dct: 0 of 2 kept time, in 6 runs\n" in said.stderr
+    assert "undecided: testbed-narrow-incast dctcp afct_short_s" in said.stderr
+    assert "undecided: testbed-narrow-incast l2dct no data" in said.stderr
+    kernel.of_scheme["l2dct"] = near
+    assert shortflow(*command).code == 0, "whether the aims are met is no matter of the exit code"
+    kept_time = "|  | kept time | 2 of 2 seeds in 2 runs | 2 of 2 seeds in 8 runs |  |  |"
+    assert kept_time in (tmp_path / "agreement.md").read_text()
 
 
 def test_every_cell_of_agreement_is_valid() -> None:
@@ -334,10 +336,8 @@ def test_every_cell_of_agreement_is_valid() -> None:
 
 
 @pytest.mark.parametrize("is_in_scenario", [False, True])
-def test_what_is_chosen_of_the_simulators_side_stays(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_in_scenario: bool
-) -> None:
-    stand_in(monkeypatch, tmp_path, 0, document())
+def test_what_is_chosen_of_the_simulators_side_stays(kernel: StandIn, tmp_path: Path, is_in_scenario: bool) -> None:
+    kernel.answer = document()
     chosen: Settings = {"host.jitter": "1ms", "tcp.quick_acks": "0", "tcp.ack_message_end": "false"}
     scenario = SCENARIO
     if is_in_scenario:
@@ -352,8 +352,8 @@ def test_what_is_chosen_of_the_simulators_side_stays(
         assert comparison.values(testbed.SIMULATED, name)[1] == alone[name]
 
 
-def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stand_in(monkeypatch, tmp_path, 0, document())
+def test_the_differences_that_matter_are_named(kernel: StandIn) -> None:
+    kernel.answer = document()
     marked = testbed.side_by_side(bed(), "dctcp", [1], SHORT)
     assert testbed.known_differences(marked, "dctcp") == []
     (reason,) = testbed.known_differences(marked, "tcp-ecn")
@@ -374,19 +374,14 @@ def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, 
         assert "HyStart" in of_cubic
 
 
-def test_seeds_of_the_command_differ_in_the_round_trip(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document())
-    for seed, options, rtt in (
-        (1, [], testbed.drawn_rtt(SCENARIO, 1)),
-        (2, [], testbed.drawn_rtt(SCENARIO, 2)),
-        (2, ["--set", "topology.rtt=3ms"], "3ms"),
-    ):
-        assert execute(["linux", "testbed", SCENARIO, "--seed", str(seed), *options, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["settings"] == {"topology.rtt": rtt}
-        assert notes.read_text().count(f"topology.rtt={rtt}\n") == 1
-    assert testbed.drawn_rtt(SCENARIO, 1) != testbed.drawn_rtt(SCENARIO, 2)
+def test_seeds_of_the_command_differ_in_the_round_trip(kernel: StandIn, shortflow: Any) -> None:
+    kernel.answer = document()
+    drawn = [testbed.drawn_rtt(SCENARIO, seed) for seed in (1, 2)]
+    for seed, options, rtt in ((1, (), drawn[0]), (2, (), drawn[1]), (2, ("--set", "topology.rtt=3ms"), "3ms")):
+        answer = shortflow("linux", "testbed", SCENARIO, "--seed", str(seed), *options, "--json")
+        assert answer.document["settings"] == {"topology.rtt": rtt}
+        assert kernel.settings.count(f"topology.rtt={rtt}") == 1
+    assert drawn[0] != drawn[1]
 
 
 def test_what_is_set_or_in_the_scenario_stays() -> None:
@@ -399,17 +394,13 @@ def test_what_is_set_or_in_the_scenario_stays() -> None:
 
 
 @pytest.mark.parametrize(("code", "error"), [(2, ConfigError), (3, MissingRequirement)])
-def test_failures_of_the_program_are_passed_on(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, error: type[Exception]
-) -> None:
-    stand_in(monkeypatch, tmp_path, code, "", "tcp.header: 60B is not 40B")
+def test_failures_of_the_program_are_passed_on(kernel: StandIn, code: int, error: type[Exception]) -> None:
+    kernel.code, kernel.errors = code, "tcp.header: 60B is not 40B"
     with pytest.raises(error, match="60B is not 40B"):
         measured({})
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/dev/net/tun").exists() or not shutil.which("tc"), reason="needs root, TUN and tc"
-)
+@needs_testbed
 def test_the_command_on_real_tcp(shortflow: Any) -> None:
     run = ("linux", "testbed", SCENARIO, "--scheme", "tcp-ecn", "--set", "duration=1500ms", "--attempts", "1")
     answer = shortflow(*run, "--allow-late", "--json")
@@ -423,9 +414,7 @@ def test_the_command_on_real_tcp(shortflow: Any) -> None:
     assert "cwnd_floor" not in answer.stderr, "TCP has none"
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/dev/net/tun").exists() or not shutil.which("tc"), reason="needs root, TUN and tc"
-)
+@needs_testbed
 def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
     """Linux's small queues, which the measured port of a host has from the kernel's card."""
     run = ("linux", "testbed", "testbed-one-host", "--scheme", "cubic", "--set", "later=7", "--set", "duration=3s")
@@ -438,54 +427,40 @@ def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
     assert metrics["goodput_later_bps"]["mean"] == pytest.approx(7 * metrics["goodput_first_bps"]["mean"], rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("options", "is_said"),
+    [((), True), (("--set", "transport.cwnd_floor=2"), False), (("--congestion", "bbr"), False)],
+)
 def test_a_run_says_that_its_least_window_is_not_that_of_load(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kernel: StandIn, shortflow: Any, options: tuple[str, ...], is_said: bool
 ) -> None:
-    stand_in(monkeypatch, tmp_path, 0, document())
-    for options, is_said in (
-        ([], True),
-        (["--set", "transport.cwnd_floor=2"], False),
-        (["--congestion", "bbr"], False),
-    ):
-        arguments = ["linux", "testbed", SCENARIO, *options]
-        for key, value in SHORT.items():
-            arguments += ["--set", f"{key}={value}"]
-        assert execute(arguments) == 0
-        assert ("transport.cwnd_floor=1" in capsys.readouterr().err) is is_said, options
+    kernel.answer = document()
+    answer = shortflow("linux", "testbed", SCENARIO, *options, *SHORTER)
+    assert answer.code == 0
+    assert ("transport.cwnd_floor=1" in answer.stderr) is is_said
 
 
 def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, kernel: StandIn, shortflow: Any
 ) -> None:
-    for scheme in fig14.SCHEMES:
-        answer = document("trustworthy", fig14.SCENARIO, scheme, fig14._settings(scheme, 1, fig14.SCALED_MB))
-        (tmp_path / scheme).write_text(answer.replace("trustworthy", "too late") if scheme == "tcp" else answer)
-    script = tmp_path / "shortflow-linux"
-    script.write_text(
-        f"#!{sys.executable}\nimport pathlib, sys\nhere = pathlib.Path({str(tmp_path)!r})\n"
-        "scheme, is_check = sys.argv[4], '--check' in sys.argv\n"
-        "print('check' if is_check else 'run', scheme, file=(here / 'calls').open('a'))\n"
-        "if not is_check and (here / 'busy').exists() and scheme == 'dctcp': sys.exit('dctcp: another testbed runs')\n"
-        "if not is_check: print((here / scheme).read_text())\n"
-    )
-    script.chmod(0o755)
-    monkeypatch.setattr(kernels, "program", lambda: script)
+    on_time = {
+        scheme: document("trustworthy", fig14.SCENARIO, scheme, fig14._settings(scheme, 1, fig14.SCALED_MB))
+        for scheme in fig14.SCHEMES
+    }
+    late = {scheme: answer.replace("trustworthy", "too late") for scheme, answer in on_time.items()}
 
     def calls(*options: str) -> tuple[int, list[str], str]:
-        (tmp_path / "calls").write_text("")
-        command = [
-            *("linux", "fig14", "--flows", "1", "--repeat", "2", "--out", str(tmp_path / "out")),
-            *("--attempts", "1"),
-            *options,
-        ]
-        code = execute(command)
-        return code, (tmp_path / "calls").read_text().splitlines(), capsys.readouterr().out
+        kernel.calls.clear()
+        command = ("linux", "fig14", "--flows", "1", "--repeat", "2", "--out", "out", "--attempts", "1", *options)
+        answer = shortflow(*command)
+        made = [f"{'check' if '--check' in call else 'run'} {call[2]}" for call in kernel.calls]
+        return answer.code, made, answer.stdout
 
-    (tmp_path / "busy").touch()
+    kernel.of_scheme, kernel.code = {**on_time, "tcp": late["tcp"], "dctcp": ""}, 1
     code, made, _ = calls()
     assert (code, made[4:]) == (3, ["run tcp", "run tcp-ecn", "run dctcp"])
     assert made[:4] == [f"check {scheme}" for scheme in fig14.SCHEMES], "conflicts show before anything runs"
-    (tmp_path / "busy").unlink()
+    kernel.of_scheme["dctcp"] = on_time["dctcp"]
     code, made, _ = calls()
     assert (code, made[4:7]) == (1, ["run tcp", "run dctcp", "run l2dct"])
     assert made[7:] == [f"run {scheme}" for scheme in fig14.SCHEMES]
@@ -493,8 +468,7 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     assert (code, made) == (1, ["check tcp", "run tcp", "run tcp"]), "those that did not keep time, and no others"
     assert "6 of 8" in text
     assert "0 of 2" in text
-    on_time = (tmp_path / "tcp").read_text().replace("too late", "trustworthy")
-    (tmp_path / "tcp").write_text(on_time)
+    kernel.of_scheme["tcp"] = on_time["tcp"]
     _, made, text = calls()
     assert len(made) == 3
     assert "8 of 8" in text
@@ -507,9 +481,8 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     later = next(value for what, value in gaps.items() if "with dctcp later than with l2dct" in what)
     assert later == pytest.approx(10.31, rel=0.01)
     assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"
-    script.write_text(script.read_text() + "# another build\n")
-    (tmp_path / "dctcp").write_text((tmp_path / "dctcp").read_text().replace("trustworthy", "too late"))
-    (tmp_path / "tcp-ecn").write_text((tmp_path / "tcp-ecn").read_text().replace("trustworthy", "too late"))
+    monkeypatch.setattr(kernels.ThisKernel, "identity", "another build")
+    kernel.of_scheme |= {"dctcp": late["dctcp"], "tcp-ecn": late["tcp-ecn"]}
     _, made, text = calls("--json")
     assert made.count("run l2dct") == 2, "runs of another program are not taken for those of this one"
     claims = {claim["id"].removeprefix("l2dct/fig14"): claim for claim in json.loads(text)["claims"]}
@@ -520,25 +493,25 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
 
 
 def test_a_row_names_the_kernels_congestion_control_and_card_and_keeps_its_runs_apart(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kernel: StandIn, tmp_path: Path, shortflow: Any
 ) -> None:
     """The kernel's dctcp over fq, beside the simulator's DCTCP over DRR."""
-    answer = document("trustworthy", "testbed-one-host-messages", "dctcp", {})
-    notes = stand_in(monkeypatch, tmp_path, 0, answer)
+    kernel.answer = document("trustworthy", "testbed-one-host-messages", "dctcp", {})
     kept = tmp_path / "kept"
-    command = ["linux", "agreement", "messages, fq", "--seeds", "1", "--out", str(kept)]
-    assert execute(command) == 0
-    assert notes.read_text().count("--congestion\ndctcp\n--card\nfq\n") == 2, "the check and the run"
-    assert "host.queue" not in notes.read_text(), "the simulator's alone"
+    answer = shortflow("linux", "agreement", "messages, fq", "--seeds", "1", "--out", "kept")
+    assert answer.code == 0
+    assert str(kernel.calls).count("'--congestion', 'dctcp', '--card', 'fq'") == 2, "the check and the run"
+    assert "host.queue" not in str(kernel.calls), "the simulator's alone"
     assert [path.name.split("-")[2:] for path in kept.glob("kernel-*")] == [["dctcp", "fq"]]
     (cell,) = json.loads((kept / "agreement.json").read_text())
     assert (cell["scenario"], cell["scheme"]) == ("messages, fq", "linux-dctcp")
     kernels_own, simulated = (float(text) for text in cell["host_queue"].split("; "))
     assert kernels_own == pytest.approx(simulated, abs=1)
-    assert f"| queue, packets on the kernel; simulated |  |  | {cell['host_queue']} |  |" in capsys.readouterr().out
-    assert execute([*command[:2], "messages, fk", *command[3:]]) == 2
-    assert "unknown row 'messages, fk'" in (said := capsys.readouterr().err)
-    assert 'did you mean "messages, fq"' in said
+    assert f"| queue, packets on the kernel; simulated |  |  | {cell['host_queue']} |  |" in answer.stdout
+    answer = shortflow("linux", "agreement", "messages, fk", "--seeds", "1", "--out", "kept")
+    assert answer.code == 2
+    assert "unknown row 'messages, fk'" in answer.stderr
+    assert 'did you mean "messages, fq"' in answer.stderr
 
 
 @pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])
@@ -550,18 +523,9 @@ def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb:
 
 
 @pytest.mark.parametrize("command", [["testbed", SCENARIO], ["compare-sim", SCENARIO], ["fig14", "--out", "kept"]])
-def test_ctrl_c_is_answered(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
-) -> None:
-    def interrupted(_: object, __: object, arguments: list[str]) -> str:
-        if "--check" in arguments:
-            return ""
-        raise KeyboardInterrupt
-
-    stand_in(monkeypatch, tmp_path, 0, "")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(testbed, "_run", interrupted)
-    assert execute(["linux", *command]) == 130
-    errors = capsys.readouterr().err
-    assert "shortflow: interrupted" in errors
-    assert ("are stored in kept" in errors) is (command[0] == "fig14")
+def test_ctrl_c_is_answered(kernel: StandIn, shortflow: Any, command: list[str]) -> None:
+    kernel.fails = KeyboardInterrupt()
+    answer = shortflow("linux", *command)
+    assert answer.code == 130
+    assert "shortflow: interrupted" in answer.stderr
+    assert ("are stored in kept" in answer.stderr) is (command[0] == "fig14")

@@ -11,27 +11,21 @@ from typing import ClassVar
 import pytest
 
 import shortflow
+from made import star as made_star
+from made import sure
 from shortflow.transport import Transport, as_scheme, load_transport
 
 HOOK = "\n    def on_ack(self, window, ack): ...\n"
 PAGE = Path(__file__).parents[1] / "docs" / "adding-a-transport.md"
-STAR = {
-    "title": "two senders, marks and losses",
-    "duration": "20ms",
-    "topology": {"kind": "star", "hosts": 4, "rate": "1Gbps", "rtt": "200us"},
-    "switch": {"buffer": "40pkt", "mark_above": "10pkt"},
-    "traffic": [
-        {"kind": "incast", "flows": 3, "sizes": {"kind": "fixed", "value": "60KB"}, "repeat": 3, "every": "5ms"},
-        {"kind": "long-lived", "flows": 1},
-    ],
-    "faults": {"loss": 0.002},
-}
+INCAST = {"kind": "incast", "flows": 3, "sizes": {"kind": "fixed", "value": "60KB"}, "repeat": 3, "every": "5ms"}
+SMALL = {"duration": "20ms", "rtt": "200us", "buffer": "40pkt", "mark_above": "10pkt"}
+STAR = made_star([INCAST, {"kind": "long-lived", "flows": 1}], 4, **SMALL, faults={"loss": 0.002})
+"""Two senders, marks and losses."""
 
 
 @pytest.fixture
 def example(tmp_path: Path) -> str:
-    block = re.search(r"^```python file=my_dctcp.py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert block
+    block = sure(re.search(r"^```python file=my_dctcp.py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S))
     (tmp_path / "my_dctcp.py").write_text(block[1], encoding="utf-8")
     return f"{tmp_path / 'my_dctcp.py'}:MyDctcp"
 
@@ -182,15 +176,7 @@ def kept(scenario: shortflow.Scenario, **attributes: object) -> type[Kept]:
 @pytest.fixture
 def one_flow() -> shortflow.Scenario:
     """One long flow over two links of 1 Gbps and 200 us: a packet takes 12 us a link, an ACK 0.32."""
-    return shortflow.load(
-        {
-            "title": "one long flow",
-            "duration": "20ms",
-            "topology": {"kind": "star", "hosts": 2, "rate": "1Gbps", "rtt": "200us"},
-            "switch": {"buffer": "40pkt", "mark_above": "10pkt"},
-            "traffic": [{"kind": "long-lived", "flows": 1}],
-        }
-    )
+    return shortflow.load(made_star([{"kind": "long-lived", "flows": 1}], 2, **SMALL))
 
 
 BASE_RTT_S = 200e-6 + 2 * (12e-6 + 0.32e-6)

@@ -11,6 +11,7 @@ import pytest
 
 import shortflow
 from conftest import Command
+from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
 from shortflow.errors import ConfigError, DamagedResult, Interrupted, LostRun
 from shortflow.executors import Local
@@ -134,8 +135,7 @@ def test_the_best_feasible_trial_is_chosen() -> None:
     found = tuning_of(
         KEPT, made(1.5, 1.5), made(1.0, 1.0, goodput=0.5e8), made(1.2, 1.4), made(0.5, 0.5, unfinished=0.1)
     )
-    assert found.chosen is not None
-    assert found.chosen.number == 2
+    assert sure(found.chosen).number == 2
     assert tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5)).chosen is None
     assert "flows were left unfinished in 1" in sentence(tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5)))
 
@@ -144,8 +144,7 @@ def test_a_front_has_what_no_trial_beats_and_its_choice_loses_nothing() -> None:
     points = [(1.0, 0.5e8), (1.5, 1.1e8), (1.4, 0.9e8), (2.5, 1.5e8), (1.6, 1.1e8), (2.5, 1.4e8)]
     found = tuning_of(BOTH, *(made(time, time, goodput=rate) for time, rate in points))
     assert found.front == [0, 2, 1, 3]
-    assert found.chosen is not None
-    assert found.chosen.number == 1, "0 doubles the speed for half the goodput, 3 is slower than l2dct untuned"
+    assert sure(found.chosen).number == 1, "0 doubles the speed for half the goodput, 3 is slower than l2dct untuned"
 
 
 def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> None:
@@ -203,8 +202,7 @@ def test_the_best_of_different_trials_is_chosen(small: dict[str, object], tmp_pa
     assert len(one.trials) == 16
     assert one.trials[0].settings == {"transport.w_max": "2.5", "transport.w_min": "0.125"}, "untuned first"
     assert len({tuple(each.items()) for each in trial_settings(one)}) == 16
-    assert one.chosen is not None
-    assert one.feasible[one.chosen.number][0] == min(values[0] for values in one.feasible.values())
+    assert one.feasible[sure(one.chosen).number][0] == min(values[0] for values in one.feasible.values())
 
 
 def test_trials_and_schemes_see_the_same_flows(small: dict[str, object], tmp_path: Path) -> None:
@@ -236,9 +234,7 @@ def test_another_question_needs_another_directory(small: dict[str, object], tmp_
 def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Path) -> None:
     found = run_tuning(small, tmp_path / "t", maximize=GOODPUT)
     assert not any(trial.given_up for trial in found.trials), "with two objectives no trial can be hopeless"
-    assert found.chosen is not None
-    assert found.chosen.number in found.front
-    assert found.chosen.number in found.checks[0].trials
+    assert sure(found.chosen).number in {*found.front} & {*found.checks[0].trials}
     assert len(found.checks[0].trials) == min(len(found.front), 5)
     assert len(importances(found)) == 2
     assert sum(importances(found)[0].values()) == pytest.approx(1.0)

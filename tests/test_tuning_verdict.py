@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.pages import document
@@ -106,8 +107,7 @@ FRESH = (made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
 def test_what_was_zero_is_judged_by_its_difference() -> None:
     fast, whole = made(1.0, 1.0, misses=[0.4, 0.5]), made(1.5, 1.5)
     found = checked(MISSES, made(1.5, 1.51, 1.49), *FRESH, trials=[fast, whole])
-    assert found.chosen is not None
-    assert found.chosen.number == 1, "0 loses deadlines, of which none was missed"
+    assert sure(found.chosen).number == 1, "0 loses deadlines, of which none was missed"
     assert holds(found) is Holds.YES
     lost = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.4, 0.5, 0.45]), *FRESH, trials=[whole])
     assert holds(lost) is Holds.NO
@@ -163,8 +163,7 @@ def test_a_constraint_that_is_not_measured_there_is_said_to_be_left_out() -> Non
 def test_untuned_parameters_that_nothing_beats_are_kept() -> None:
     def untuned(*trials: Measurement) -> Tuning:
         found = checked(BOTH, made(2.0, 2.1, 1.9), *FRESH, trials=trials)
-        assert found.chosen is not None
-        found.question.untuned["transport.w_max"] = found.chosen.settings["transport.w_max"]
+        found.question.untuned["transport.w_max"] = sure(found.chosen).settings["transport.w_max"]
         return found
 
     alone = untuned(made(2.0, 2.0), made(2.5, 2.5))
