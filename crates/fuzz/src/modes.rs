@@ -28,13 +28,13 @@ const fn style(optional: u64, size: u64) -> Style {
     Style { optional, size, fast: true, delays: units, rtts: units }
 }
 
-/// One in this many draws is always run; the others only if busy and able to go node by node.
+/// One in this many draws is always run; the others only if busy and able to go in windows.
 const ANYTHING_EVERY: u64 = 64;
 /// Least packets of a busy run, which also marks or drops.
 const BUSY: u64 = 1000;
 
 /// Parts of a network that would meet more often are not tried: threads that wait for one another take long.
-const MOST_WINDOWS: u64 = 1000;
+const MOST_MEETINGS: u64 = 1000;
 
 /// A scenario with the same outcome in all ways of running.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let is_choosy = !number.is_multiple_of(ANYTHING_EVERY);
     if is_choosy
         && !(has_wide_slots(&scenario)
-            && ExecutionPlan::set(Modes { by_node: true, ..PLAIN }, &scenario, scheme).is_some())
+            && ExecutionPlan::set(Modes { windows: true, ..PLAIN }, &scenario, scheme).is_some())
     {
         return Ok(None);
     }
@@ -76,7 +76,7 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
         Err(error) => return Err(format!("in order of time: {error}")),
     };
     let (mut ways, mut differences) = (Vec::new(), String::new());
-    let most = if windows(&scenario, &expected) > MOST_WINDOWS { 1 } else { 4 };
+    let most = if meetings(&scenario, &expected) > MOST_MEETINGS { 1 } else { 4 };
     for mode in modes(most) {
         let name = mode.name();
         match catch_unwind(AssertUnwindSafe(|| mode.run(&scenario, scheme, run_seed))) {
@@ -98,7 +98,7 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     Ok(Some(Alike { ways, features: features(&scenario, scheme, &expected) }))
 }
 
-/// Half of the links send a packet or more within the shortest delay: node by node, events change their order.
+/// Half of the links send a packet or more within the shortest delay: window by window, events change their order.
 fn has_wide_slots(scenario: &Scenario) -> bool {
     let (links, size) = (&scenario.graph.links, scenario.tcp.mss + scenario.tcp.header);
     let slot = links.iter().map(|link| link.delay).min();
@@ -112,15 +112,15 @@ fn is_busy(outcome: &Outcome) -> bool {
     is_congested && outcome.counters.packets_sent >= BUSY
 }
 
-/// The windows of a run in parts, at most.
-fn windows(scenario: &Scenario, outcome: &Outcome) -> u64 {
+/// The meetings of the parts of a run, at most.
+fn meetings(scenario: &Scenario, outcome: &Outcome) -> u64 {
     let delays = scenario.graph.links.iter().map(|link| link.delay.as_ps());
     let shortest = delays.filter(|delay| *delay > 0).min().unwrap_or(1);
     (outcome.end.as_ps() / shortest).min(outcome.counters.packet_hops)
 }
 
 /// Order of time without shortcuts.
-const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false, predicts: false };
+const PLAIN: Modes = Modes { cores: 1, windows: false, fixed_paths: false, prefetch: false, predicts: false };
 
 /// A run with these choices; `None` if the scenario forbids them.
 fn run_in(
@@ -151,12 +151,12 @@ fn modes(most: usize) -> Vec<Mode> {
     for cores in 1..=most {
         modes.push(Mode::Chosen(cores));
         let both = [false, true];
-        let of_node = both.map(|by_node| {
+        let of_order = both.map(|windows| {
             both.map(|prefetch| {
-                both.map(|fixed_paths| Modes { cores, by_node, fixed_paths, prefetch, predicts: true })
+                both.map(|fixed_paths| Modes { cores, windows, fixed_paths, prefetch, predicts: true })
             })
         });
-        let all = of_node.into_iter().flatten().flatten();
+        let all = of_order.into_iter().flatten().flatten();
         // Parts keep paths as a whole network does.
         let told = all.filter(|modes| cores == 1 || modes.fixed_paths);
         modes.extend(told.map(Mode::Told));
@@ -167,8 +167,8 @@ fn modes(most: usize) -> Vec<Mode> {
 impl Mode {
     fn name(self) -> String {
         match self {
-            Mode::Told(Modes { cores, by_node, fixed_paths, prefetch, .. }) => {
-                let order = if by_node { "node by node" } else { "in order of time" };
+            Mode::Told(Modes { cores, windows, fixed_paths, prefetch, .. }) => {
+                let order = if windows { "window by window" } else { "in order of time" };
                 let with = |word, is_so| if is_so { word } else { "" };
                 format!("{order} on {cores}{}{}", with(", paths", fixed_paths), with(", fetching", prefetch))
             }

@@ -34,6 +34,6 @@ fn every_way_of_running_has_the_same_outcome() {
         .collect();
     let with =
         |way: &str| alike.iter().filter(|alike| alike.ways.iter().any(|name| name.contains(way))).count();
-    let [by_node, on_two] = ["node by node on 1", "node by node on 2"].map(with);
-    assert!(by_node > 5 && on_two > 1, "{by_node}, {on_two} of {}", alike.len());
+    let [windows, on_two] = ["window by window on 1", "window by window on 2"].map(with);
+    assert!(windows > 5 && on_two > 1, "{windows}, {on_two} of {}", alike.len());
 }

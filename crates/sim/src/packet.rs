@@ -275,7 +275,7 @@ impl Packet {
     /// It waits `time` in a queue of a host or of a switch.
     #[inline]
     pub fn wait(&mut self, time: Span, in_host: bool) {
-        self.waited += time;
+        self.waited = self.waited.plus(time);
         if let Some(extension) = &mut self.extension {
             extension.wait(time, in_host, self.kind);
         }

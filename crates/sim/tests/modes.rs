@@ -68,15 +68,15 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
 }
 
 /// In order of time on one core, without shortcuts.
-const PLAIN: Modes = Modes { cores: 1, by_node: false, fixed_paths: false, prefetch: false, predicts: false };
+const PLAIN: Modes = Modes { cores: 1, windows: false, fixed_paths: false, prefetch: false, predicts: false };
 
 /// Plans in which each choice meets both values of all others; `make modes` takes every plan.
 const MODES: [Modes; 6] = [
     Modes { prefetch: true, fixed_paths: true, predicts: true, ..PLAIN },
-    Modes { prefetch: true, by_node: true, ..PLAIN },
-    Modes { fixed_paths: true, by_node: true, predicts: true, ..PLAIN },
-    Modes { cores: 2, fixed_paths: true, by_node: true, predicts: true, ..PLAIN },
-    Modes { cores: 3, by_node: true, prefetch: true, predicts: true, fixed_paths: false },
+    Modes { prefetch: true, windows: true, ..PLAIN },
+    Modes { fixed_paths: true, windows: true, predicts: true, ..PLAIN },
+    Modes { cores: 2, fixed_paths: true, windows: true, predicts: true, ..PLAIN },
+    Modes { cores: 3, windows: true, prefetch: true, predicts: true, fixed_paths: false },
     Modes { cores: 4, fixed_paths: true, ..PLAIN },
 ];
 
@@ -303,35 +303,35 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
 }
 
-/// Small networks are not simulated node by node, nor those with short links, or where flows or samples come all the time,
+/// Small networks are not simulated window by window, nor those with short links, or where flows or samples come all the time,
 /// or where one random number decides about packets at several nodes.
 #[test]
-fn networks_are_simulated_node_by_node_where_that_pays() {
+fn networks_are_simulated_in_windows_where_that_pays() {
     let text = "title = 'any'\nduration = '3ms'\n\
         topology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }\n\
         switch = { buffer = '250pkt', mark_above = '65pkt' }\n[measure]\nsample_every = '1ms'\n\
         [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '1MB' }\nload = 0.5\npattern = 'all-to-all'\n";
     let dctcp = scheme("dctcp", &[]);
-    let by_node = |from: &str, to: &str| {
+    let windows = |from: &str, to: &str| {
         assert!(text.contains(from));
         let scenario = scenario(&text.replace(from, to), &[]);
-        ExecutionPlan::derive(&scenario, &dctcp, 1, false).modes.by_node
+        ExecutionPlan::derive(&scenario, &dctcp, 1, false).modes.windows
     };
-    assert!(by_node("", ""));
-    assert!(by_node("[measure]", "[faults]\nloss = 0.01\ncorrupt = 0.01\n[measure]"));
-    assert!(!by_node("k = 8", "k = 4"));
-    assert!(!by_node("120us", "1us"));
-    assert!(!by_node("1MB", "10KB"));
-    assert!(!by_node("'1ms'", "'1us'"));
-    assert!(!by_node("[measure]", "[routing]\nkind = 'spray'\n[measure]"));
+    assert!(windows("", ""));
+    assert!(windows("[measure]", "[faults]\nloss = 0.01\ncorrupt = 0.01\n[measure]"));
+    assert!(!windows("k = 8", "k = 4"));
+    assert!(!windows("120us", "1us"));
+    assert!(!windows("1MB", "10KB"));
+    assert!(!windows("'1ms'", "'1us'"));
+    assert!(!windows("[measure]", "[routing]\nkind = 'spray'\n[measure]"));
     assert!(
-        !ExecutionPlan::derive(&scenario(text, &[]), &dctcp, 1, true).modes.by_node,
+        !ExecutionPlan::derive(&scenario(text, &[]), &dctcp, 1, true).modes.windows,
         "packets are watched"
     );
     let from = "'3ms'\ntopology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }";
     let short = |rtt: &str| from.replace("3ms", "1us").replace("10Gbps", "20000Tbps").replace("120us", rtt);
-    assert!(by_node(from, &short("24ps")));
-    assert!(!by_node(from, &short("12ps")));
+    assert!(windows(from, &short("24ps")));
+    assert!(!windows(from, &short("12ps")));
 }
 
 /// Paths are fixed where all packets of a connection take one; data is fetched ahead from 1,024 ports on.

@@ -13,6 +13,10 @@ pub trait Pack: Copy {
     fn rank(bits: u32, at: Instant) -> u32;
     /// Whether an event that happens everywhere ranks before all that happen at one site, and not behind them.
     fn is_early(bits: u32) -> bool;
+    /// The lane of an event, if it is of one. A lane has one event at a time, always the same.
+    fn lane(bits: u32) -> Option<u32>;
+    /// The event of a lane as a number.
+    fn of_lane(lane: u32) -> u32;
 }
 
 /// The same number with its last 27 bits mixed, in another way for each instant: a rank by which all take turns in coming

@@ -2,14 +2,14 @@
 //!
 //! Time is cut into slots. Events of the present slot are kept in order, later ones without, until their turn comes. Either a slot
 //! holds two events or so, from anywhere; or it is as long as sites know nothing of one another, and they take it one
-//! after another.
+//! after another, window by window.
 //!
 //! Of two events at one instant that comes first whose [`Pack::rank`] is lower: the order does not depend on when they were
 //! scheduled, nor on what else there is. Events with the same number are the same.
 
 use super::due::{Due, Pack, Site};
-use super::sites::Sites;
 use super::wheel::Wheel;
+use super::windows::{Turn, Windows};
 use shortflow_units::{Instant, Span};
 use std::marker::PhantomData;
 
@@ -19,12 +19,10 @@ pub struct EventQueue<E> {
     now: Instant,
     /// The first event that was scheduled in the past: when it was due, and when that was.
     scheduled_in_past: Option<(Instant, Instant)>,
-    /// Events up to the end of the present slot, the next one last; at the present site only if there are sites.
+    /// Events up to the end of the present slot, the next one last, in order of time.
     present: Vec<Due>,
-    /// The present site goes on up to here, and not with it.
-    before: Instant,
-    /// Events of the present slot at the other sites.
-    sites: Option<Box<Sites>>,
+    /// The same window by window.
+    windows: Option<Box<Windows>>,
     /// Events beyond the present slot.
     wheel: Wheel,
     kind: PhantomData<E>,
@@ -37,8 +35,7 @@ impl<E: Pack> EventQueue<E> {
             now: Instant::ZERO,
             scheduled_in_past: None,
             present: Vec::new(),
-            before: Instant::MAX,
-            sites: None,
+            windows: None,
             wheel: Wheel::new(),
             kind: PhantomData,
         }
@@ -50,10 +47,11 @@ impl<E: Pack> EventQueue<E> {
         EventQueue { wheel: self.wheel.slotted(slot.max(Wheel::shortest(ahead))), ..self }
     }
 
-    /// The same empty queue for events at so many sites: they are in order of time at each, and as long as `apart` they know
-    /// nothing of one another.
-    pub fn sited(self, sites: usize, apart: Span) -> Self {
-        EventQueue { wheel: self.wheel.slotted(apart), sites: Some(Box::new(Sites::new(sites))), ..self }
+    /// The same empty queue for events at so many sites, to which lanes lead: they are in order of time at each, and as long as
+    /// `apart` they know nothing of one another.
+    pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = Site>, apart: Span) -> Self {
+        let windows = Some(Box::new(Windows::new(sites, lanes)));
+        EventQueue { wheel: self.wheel.slotted(apart), windows, ..self }
     }
 
     /// The time of the event taken last.
@@ -76,7 +74,13 @@ impl<E: Pack> EventQueue<E> {
 
     #[inline]
     fn insert(&mut self, at: Instant, site: Site, event: u32) {
-        if !self.wheel.has_reached(at) {
+        if let Some(windows) = &mut self.windows
+            && let Some(lane) = E::lane(event)
+        {
+            if !windows.set::<E>(lane, at) {
+                self.scheduled_in_past.get_or_insert((at, self.now));
+            }
+        } else if !self.wheel.has_reached(at) {
             self.wheel.insert(at, site, event);
         } else if at >= self.now {
             self.insert_present(at, site, event);
@@ -94,113 +98,118 @@ impl<E: Pack> EventQueue<E> {
     #[inline(never)] // most events go to the wheel
     fn insert_present(&mut self, at: Instant, site: Site, event: u32) {
         let due = Due::new(at, event);
-        match &mut self.sites {
+        match &mut self.windows {
             None => due.insert::<E>(&mut self.present),
-            Some(sites) => {
-                if !sites.insert::<E>(due, site, &mut self.present) {
+            Some(windows) => {
+                if !windows.insert::<E>(due, site) {
                     self.scheduled_in_past.get_or_insert((at, self.now));
                 }
             }
         }
     }
 
-    /// Takes the next event and moves time to it; `None` if there is none up to `limit`, which must not be earlier than it
-    /// was before.
+    /// Takes the next event in order of time and moves time to it; `None` if there is none up to `limit`, which must not be
+    /// earlier than it was before.
     #[inline(always)]
     pub fn next(&mut self, limit: Instant) -> Option<E> {
         let (at, event) = match self.present.last().copied() {
-            Some(next) if next.at() < self.before && next.at() <= limit => {
+            Some(next) if next.at() <= limit => {
                 self.present.pop();
                 (next.at(), next.event())
             }
-            None if self.sites.is_none() => {
-                self.wheel.take_lone(limit).or_else(|| self.next_of_several(limit))?
-            }
-            _ => self.next_of_several(limit)?,
+            None => self.wheel.take_lone(limit).or_else(|| self.next_of_several(limit))?,
+            _ => return None,
         };
         self.now = at;
         Some(E::unpack(event))
     }
 
-    /// Moves time to `at` if an event of the present site would be the next one then, which need not be scheduled.
-    #[inline]
-    pub fn goes_straight_to(&mut self, at: Instant) -> bool {
-        let is_next = self.sites.is_some()
-            && at < self.before
-            && self.wheel.has_reached(at)
-            && self.present.last().is_none_or(|next| at < next.at());
-        if is_next {
-            self.now = at;
-        }
-        is_next
-    }
-
     #[inline(never)] // keeps the path of an event that is alone in its slot short
     fn next_of_several(&mut self, limit: Instant) -> Option<(Instant, u32)> {
-        if !self.is_at_hand() {
-            self.seek(limit);
-        }
+        self.seek(limit);
         let next = self.present.pop_if(|next| next.at() <= limit)?;
         Some((next.at(), next.event()))
     }
 
-    #[inline]
-    fn is_at_hand(&self) -> bool {
-        self.present.last().is_some_and(|next| next.at() < self.before)
-    }
-
-    /// Has the events present that come next together, if they come up to `limit`; whether they are others than before.
+    /// Has the events of the next slot present, if it begins up to `limit`; whether it does.
     fn seek(&mut self, limit: Instant) -> bool {
-        if let Some(sites) = &mut self.sites {
-            let before = sites.seek::<E>(&mut self.present, &mut self.wheel, limit);
-            self.before = before.unwrap_or(Instant::MAX);
-            return before.is_some();
-        }
-        let has_turned = self.wheel.turn(limit, |at, _, event| self.present.push(Due::new(at, event)));
+        let has_turned =
+            self.wheel.turn(Instant::MAX, limit, |at, _, event| self.present.push(Due::new(at, event)));
         if self.present.len() > 1 {
             Due::sort::<E>(&mut self.present);
         }
         has_turned
     }
 
-    /// Goes on to the events that come next together, up to `limit`, if the present ones have no more; whether
-    /// [`EventQueue::soon`] has not told of them.
+    /// Window by window: goes on to the next site that has something in a window, or takes what happens everywhere, up to
+    /// `limit`, which must not be earlier than it was before.
+    #[inline]
+    pub fn turn(&mut self, limit: Instant) -> Option<Turn<E>> {
+        match self.windows.as_mut()?.turn::<E>(&mut self.wheel, limit)? {
+            Turn::At(site) => Some(Turn::At(site)),
+            Turn::Everywhere(due) => {
+                self.now = due.at();
+                Some(Turn::Everywhere(E::unpack(due.event())))
+            }
+        }
+    }
+
+    /// Puts what that site has in the window in order, for [`EventQueue::next_here`].
+    pub fn line_up(&mut self) {
+        self.windows.iter_mut().for_each(|windows| windows.line_up::<E>());
+    }
+
+    /// Takes the next event of that site in the window and moves time to it.
+    #[inline]
+    pub fn next_here(&mut self) -> Option<E> {
+        let next = self.windows.as_mut()?.next_here()?;
+        self.now = next.at();
+        Some(E::unpack(next.event()))
+    }
+
+    /// Takes a lane of that site with all that it has up to the end of the window.
+    #[inline]
+    pub fn take_lane(&mut self) -> Option<u32> {
+        self.windows.as_mut()?.take_lane()
+    }
+
+    /// Sites take the window up to here, and not with it.
+    #[inline]
+    pub fn end_of_window(&self) -> Instant {
+        self.windows.as_ref().map_or(Instant::ZERO, |windows| windows.end())
+    }
+
+    /// Goes on to the events of the next slot, up to `limit`, if the present ones have no more; whether it does.
     #[inline]
     pub fn goes_on(&mut self, limit: Instant) -> bool {
-        !self.is_at_hand() && self.goes_on_to_untold(limit)
+        self.present.is_empty() && self.seek(limit)
     }
 
-    #[inline(never)] // keeps the path of small networks short
-    fn goes_on_to_untold(&mut self, limit: Instant) -> bool {
-        self.seek(limit) && self.sites.as_ref().is_none_or(|sites| !sites.has_told())
-    }
-
-    /// The events that come next together, and those at some sites after them.
-    #[inline]
-    pub fn soon(&mut self) -> impl Iterator<Item = E> {
-        let others = self.sites.as_mut().map(|sites| sites.soon(self.present.len()));
-        let others = others.into_iter().flatten();
-        let present = self.present.iter().rev().take_while(|next| next.at() < self.before);
-        present.chain(others).map(|next| E::unpack(next.event()))
+    /// Tells of the events that come next together, or of those on lanes at some sites together.
+    pub fn tell_soon(&mut self, mut tell: impl FnMut(E)) {
+        match &mut self.windows {
+            None => self.present.iter().rev().for_each(|next| tell(E::unpack(next.event()))),
+            Some(windows) => windows.tell_soon(|lane| tell(E::unpack(E::of_lane(lane)))),
+        }
     }
 
     /// Whether the event taken last may be one of this site.
     #[inline]
     pub fn are_of(&self, site: impl Into<Site>) -> bool {
-        self.sites.as_ref().is_none_or(|sites| sites.are_of(site.into()))
+        self.windows.as_ref().is_none_or(|windows| windows.are_of(site.into()))
     }
 
     /// The end of the last slot that ends after `start` and up to `limit`; `limit` if none does, or in order of time.
     pub fn end_of_slot(&self, start: Instant, limit: Instant) -> Instant {
         let end = self.wheel.begin_of_slot(limit);
-        if self.sites.is_some() && end > start { end } else { limit }
+        if self.windows.is_some() && end > start { end } else { limit }
     }
 
     /// When the next event happens.
     pub fn next_at(&self) -> Option<Instant> {
         let present = self.present.last().map(|next| next.at());
-        let others = self.sites.as_ref().and_then(|sites| sites.next_at());
-        present.into_iter().chain(others).min().or_else(|| self.wheel.next_at())
+        let windows = self.windows.as_ref().and_then(|windows| windows.next_at());
+        present.into_iter().chain(windows).chain(self.wheel.next_at()).min()
     }
 
     /// Moves time to `to`, but not past an event that is still to come: for whoever runs the queue by
@@ -237,6 +246,12 @@ mod tests {
         }
         fn is_early(bits: u32) -> bool {
             bits >> 28 == 0
+        }
+        fn lane(bits: u32) -> Option<u32> {
+            (bits >> 20 == 0x1ff).then_some(bits & 0xfff)
+        }
+        fn of_lane(lane: u32) -> u32 {
+            0x1ff << 20 | lane
         }
     }
 

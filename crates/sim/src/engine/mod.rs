@@ -4,11 +4,12 @@ mod due;
 mod events;
 mod prefetch;
 mod seeds;
-mod sites;
 mod wheel;
+mod windows;
 
 pub use due::{Pack, Site, in_turn};
 pub use events::EventQueue;
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};
 pub use wheel::SHORTEST_SLOT;
+pub use windows::Turn;

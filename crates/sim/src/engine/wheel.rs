@@ -144,11 +144,12 @@ impl Wheel {
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
-    /// Makes the next slot that has events the present one, unless it begins after `limit`: what is scheduled before it
-    /// then still finds the wheel. Whether it did, and hands them to `take`.
-    pub fn turn(&mut self, limit: Instant, mut take: impl FnMut(Instant, Site, u32)) -> bool {
+    /// Makes the next slot that has events, or has `first` in it, the present one, unless it begins after `limit`: what is
+    /// scheduled before it then still finds the wheel. Whether it did, and hands them to `take`.
+    pub fn turn(&mut self, first: Instant, limit: Instant, mut take: impl FnMut(Instant, Site, u32)) -> bool {
         let near = self.next_occupied().unwrap_or(NEVER);
-        let slot = near.min(self.far_slot);
+        let first = if first == Instant::MAX { NEVER } else { self.slot_of(first) };
+        let slot = near.min(self.far_slot).min(first);
         if slot > self.slot_of(limit) || slot == NEVER {
             return false;
         }

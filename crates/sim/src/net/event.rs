@@ -50,6 +50,18 @@ impl Pack for NetworkEvent {
     fn is_early(bits: u32) -> bool {
         bits >> 29 == 0
     }
+
+    /// A port has two: the next arrival from it alone is pending, and so is the end of its transmission.
+    #[inline(always)]
+    fn lane(bits: u32) -> Option<u32> {
+        let (tag, port) = (bits >> 29, bits & ((1 << 29) - 1));
+        (tag == 1 || tag == 2).then(|| (port << 1) | (tag - 1))
+    }
+
+    #[inline(always)]
+    fn of_lane(lane: u32) -> u32 {
+        ((1 + (lane & 1)) << 29) | (lane >> 1)
+    }
 }
 
 /// The events of whoever runs a network, those of the network among them.

@@ -9,6 +9,7 @@ mod memory;
 mod network;
 mod outages;
 mod parts;
+mod passing;
 mod paths;
 mod port;
 mod ring;

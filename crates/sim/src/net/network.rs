@@ -1,8 +1,10 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
 mod counted;
+mod window;
 
 use super::outages::Outages;
+use super::passing::Windows;
 use super::paths::Paths;
 use super::{
     Counted, Drops, Due, FaultInjector, HostDelay, MeasuredTime, NetworkEvent, Port, RouteError, Routes,
@@ -40,6 +42,8 @@ pub struct Network {
     fixed_paths: bool,
     /// True if some port of a switch has a short path.
     passes_on: bool,
+    /// State of its windows, if it is run in windows.
+    windows: Windows,
     outages: Option<Box<Outages>>,
     hosts: usize,
     /// What was dropped at nodes and not at ports.
@@ -98,6 +102,7 @@ impl Network {
             paths: Paths::default(),
             fixed_paths: false,
             passes_on: false,
+            windows: Windows::default(),
             outages,
             hosts,
             drops,
@@ -198,7 +203,7 @@ impl Network {
 
     /// Does what is due in a network over `graph`; whether a packet has reached its host by it, which is in `packet` then.
     /// `left_host` is told of one that leaves its host now, after a wait.
-    #[inline]
+    #[inline(always)]
     pub fn handle(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -243,34 +248,20 @@ impl Network {
         self.ports.get(port.index())?.head()
     }
 
-    /// Takes the head of `port`'s wire off the network, when its host has all that it needs of it. Returns the arrival of the
-    /// next packet.
+    /// Takes the head of `port`'s wire off the network, when its host has all that it needs of it.
     #[inline(always)]
-    pub fn deliver(&mut self, port: PortId) -> Option<Instant> {
+    pub fn deliver(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
         self.delivered += 1;
-        self.ports[port.index()].next_arrival()?.1
-    }
-
-    /// The next packet of `port` arrives then. Returns `true` if that is the next event, and has come.
-    #[inline(always)]
-    pub fn follow(
-        &self,
-        events: &mut EventQueue<impl WithNetwork>,
-        port: PortId,
-        at: Option<Instant>,
-    ) -> bool {
-        let Some(at) = at else { return false };
-        let has_come = events.goes_straight_to(at);
-        if !has_come {
-            events.schedule(at, self.ports[port.index()].to, NetworkEvent::Arrive(port).into());
+        let sender = &mut self.ports[port.index()];
+        if let Some((_, Some(at))) = sender.next_arrival() {
+            events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }
-        has_come
     }
 
-    /// Hands the packet at the head of `port`'s wire to the port that leads on, from ring to ring. Returns [`Network::follow`];
-    /// `None` without doing so if something rare happens with it.
+    /// Hands the packet at the head of `port`'s wire to the port that leads on, from ring to ring. Returns `None` without doing
+    /// so if something rare happens with it.
     #[inline(never)] // has the registers for itself
-    pub fn pass_on(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<bool> {
+    pub fn pass_on(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<()> {
         if self.special.is_some() {
             return None;
         }
@@ -278,11 +269,15 @@ impl Network {
         let (frame, next) = (packet.frame(), self.paths.next(packet)?);
         let [source, target] = self.ports.get_disjoint_mut([port.index(), next.index()]).ok()?;
         let turn = target.offer(events.now(), frame)?;
+        let node = source.to;
         let (packet, follows) = source.next_arrival()?;
         if let Some((at, to)) = target.launch(turn, packet) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }
-        Some(self.follow(events, port, follows))
+        if let Some(at) = follows {
+            events.schedule(at, node, NetworkEvent::Arrive(port).into());
+        }
+        Some(())
     }
 
     /// Puts the packet at the head of `port`'s wire into `packet`; which node it has reached, if no fault keeps it.

@@ -377,6 +377,25 @@ impl Port {
         Some((packet, next.map(|departs| departs + self.delay)))
     }
 
+    /// What is on its wire and behind it: when it reaches the other end, its number, and the packet.
+    #[inline(always)]
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = (Instant, u32, &Packet)> {
+        self.ring.numbered().map(|(number, next)| (next.departs + self.delay, number, &next.packet))
+    }
+
+    /// The next `count` packets reach the other end, and are taken out of their places before others are sent.
+    #[inline(always)]
+    pub(super) fn skip(&mut self, count: u64) {
+        self.ring.skip(count as usize);
+        self.arrived += count;
+    }
+
+    /// The place of the packet with this number.
+    #[inline(always)]
+    pub(super) fn place(&mut self, number: u32) -> Option<&mut Packet> {
+        self.ring.place_of(number)
+    }
+
     /// Puts the packet that reaches the other end into `place`, if there is one; then, when the next one will, if there is
     /// a next one.
     #[inline]
@@ -403,6 +422,12 @@ impl Port {
             None => reaches,
             Some(late) => late.put_off(reaches),
         }
+    }
+
+    /// When its transmitter is free, if packets wait.
+    #[inline]
+    pub(super) fn next_done(&self) -> Option<Instant> {
+        (self.queue.waiting().packets > 0).then_some(self.busy_until)
     }
 
     /// The transmitter is free and packets wait: starts to send one, unless the link has failed since. Returns it, with
@@ -436,17 +461,17 @@ impl Port {
     fn book(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
         match times.2 <= self.plain_until {
             true => self.counters.pass(times, size, self.backlog),
-            false => self.book_with_levels(times, size),
+            false => self.book_with_levels(times.0, times.1, times.2, size),
         }
     }
 
     /// Books a packet outside the window or at its edge, or with all that a measured port keeps.
     #[inline(never)] // keeps the path of the other ports short
-    fn book_with_levels(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
-        self.counters.pass_within(&self.window, times, size, self.backlog);
+    fn book_with_levels(&mut self, now: Instant, starts: Instant, departs: Instant, size: Bytes) {
+        self.counters.pass_within(&self.window, (now, starts, departs), size, self.backlog);
         if let Some(levels) = &mut self.levels {
-            levels.change(times.0, self.backlog);
-            levels.leaves(times.2, size.get() as u32);
+            levels.change(now, self.backlog);
+            levels.leaves(departs, size.get() as u32);
         }
     }
 
@@ -478,6 +503,7 @@ impl Port {
     }
 
     /// Starts to send the packet that the scheduler gives, if it gives one.
+    #[inline(always)]
     fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(Due)) -> bool {
         let Queue::Scheduled(queue) = &mut self.queue else { return false };
         let mut effects = Effects::default();

@@ -74,6 +74,24 @@ impl Ring {
         (self.head..self.end).filter_map(|number| self.at(number))
     }
 
+    /// The same with the last bits of their numbers.
+    #[inline(always)]
+    pub fn numbered(&self) -> impl Iterator<Item = (u32, &InFlight)> {
+        (self.head..self.end).filter_map(|number| Some((number as u32, self.at(number)?)))
+    }
+
+    /// The next `count` packets reach the other end, in their places.
+    #[inline]
+    pub fn skip(&mut self, count: usize) {
+        self.head += count;
+    }
+
+    /// The packet whose number has these last bits, in its place.
+    #[inline]
+    pub fn place_of(&mut self, number: u32) -> Option<&mut Packet> {
+        self.at_mut(number as usize).map(|place| &mut place.packet)
+    }
+
     /// Those that have not been seen to depart.
     pub fn unseen(&self) -> impl Iterator<Item = &InFlight> {
         (self.unseen..self.end).filter_map(|number| self.at(number))

@@ -109,7 +109,7 @@ impl PortCounters {
         self.accepted += 1;
         self.accepted_bytes = self.accepted_bytes.plus(size);
         self.busy = self.busy.plus(busy);
-        self.packet_time += stay;
+        self.packet_time = self.packet_time.plus(stay);
         self.byte_time += byte_time(size, stay);
     }
 

@@ -103,6 +103,16 @@ impl Pack for Event {
     fn is_early(bits: u32) -> bool {
         bits >> 29 == 0
     }
+
+    #[inline(always)]
+    fn lane(bits: u32) -> Option<u32> {
+        NetworkEvent::lane(bits)
+    }
+
+    #[inline(always)]
+    fn of_lane(lane: u32) -> u32 {
+        NetworkEvent::of_lane(lane)
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! [`ExecutionPlan`]: the cores, the order of events and the shortcuts of a run, derived from what its parts need. No plan
 //! changes an outcome.
 
-use crate::engine::{EventQueue, Pack, SHORTEST_SLOT, Seeds};
+use crate::engine::{EventQueue, Pack, SHORTEST_SLOT, Seeds, Site};
 use crate::needs::Needs;
+use crate::net::{Network, Port};
 use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
 use crate::topology::{Graph, Link};
@@ -25,9 +26,9 @@ pub struct Cores {
 pub struct Modes {
     /// Parts of the network, each on a core.
     pub cores: usize,
-    /// Within a part, nodes take slots as long as the shortest delay of a link one after another; otherwise all events are in
-    /// order of time.
-    pub by_node: bool,
+    /// Within a part, nodes take windows as long as the shortest delay of a link one after another, and packets need no events;
+    /// otherwise all events are in order of time.
+    pub windows: bool,
     /// The path of a connection is worked out once.
     pub fixed_paths: bool,
     /// Data of the next events is fetched into the cache.
@@ -60,7 +61,7 @@ pub struct ExecutionPlan {
 const WORTHWHILE: f64 = 100.0;
 /// Ports from which on the next events' data is no longer in the processor's nearer caches.
 const LARGE: usize = 1024;
-/// Ports of a network that is simulated node by node, and nodes for each event in a slot that concerns all of them.
+/// Ports of a network that is simulated in windows, and nodes for each event in a window that concerns all of them.
 const PORTS: usize = 128;
 const NODES: f64 = 32.0;
 /// Events in a slot of the queue in order of time: few are sorted soonest, several can be looked at before the first is handled.
@@ -119,7 +120,7 @@ impl ExecutionPlan {
     pub fn set(modes: Modes, scenario: &Scenario, scheme: &Scheme) -> Option<ExecutionPlan> {
         let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
         let is_legal = plan.modes.cores == modes.cores
-            && (plan.node_lookahead.is_some() || !modes.by_node)
+            && (plan.node_lookahead.is_some() || !modes.windows)
             && (!plan.needs.packet_routing || !modes.fixed_paths);
         is_legal.then_some(ExecutionPlan { modes, ..plan })
     }
@@ -147,7 +148,7 @@ impl ExecutionPlan {
         ExecutionPlan {
             modes: Modes {
                 cores: if is_cut { parts } else { 1 },
-                by_node: node_lookahead.is_some_and(|lookahead| pays_by_node(scenario, lookahead)),
+                windows: node_lookahead.is_some_and(|lookahead| windows_pay(scenario, lookahead)),
                 fixed_paths: !needs.packet_routing,
                 prefetch: 2 * graph.links.len() >= LARGE,
                 predicts: false,
@@ -170,10 +171,12 @@ impl ExecutionPlan {
     }
 
     /// An empty queue for the events of the run. Most ports have one pending, for as long as a packet crosses their link.
-    pub(super) fn events<E: Pack>(&self, scenario: &Scenario) -> EventQueue<E> {
+    pub(super) fn events<E: Pack>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
-        if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.by_node) {
-            return EventQueue::new().sited(graph.nodes.len(), lookahead);
+        if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
+            let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Site::EVERYWHERE };
+            let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
+            return EventQueue::new().windowed(graph.nodes.len(), lanes, lookahead);
         }
         let crossing = |link: &Link| ((link.rate.tx_time(size) + link.delay).as_ps() as f64).max(1.0);
         let per_ps: f64 = graph.links.iter().map(|link| 2.0 / crossing(link)).sum();
@@ -183,9 +186,9 @@ impl ExecutionPlan {
     }
 }
 
-/// True if node by node is faster: the network is not small, a node gets a packet or more in a slot,
-/// at full rate, and flows and samples seldom interrupt it.
-fn pays_by_node(scenario: &Scenario, slot: Span) -> bool {
+/// True if windows are faster: the network is not small, a node gets a packet or more in one, at full rate, and flows and samples
+/// seldom end them.
+fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
     let slots = |time: Span| time.as_secs_f64() / slot.as_secs_f64();
     let arrivals = |link: &Link| 2.0 / slots(link.rate.tx_time(size) + link.delay);

@@ -11,7 +11,7 @@ use super::part::{News, Part, owns};
 use super::plan::ExecutionPlan;
 use super::sources::Sources;
 use super::{Observer, RunError, Standing};
-use crate::engine::{EventQueue, Seeds, Site};
+use crate::engine::{EventQueue, Seeds, Site, Turn};
 use crate::host::{Message, Scene, Tally};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::FlowRow;
@@ -21,7 +21,7 @@ use crate::probe::{ClassMeter, Sample};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Span};
+use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -122,6 +122,8 @@ impl<'a> World<'a> {
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
+        let network =
+            if plan.modes.windows { network.with_windows(scenario.graph.nodes.len()) } else { network };
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
@@ -129,7 +131,7 @@ impl<'a> World<'a> {
             scenario,
             scheme,
             plan,
-            events: plan.events(scenario),
+            events: plan.events(scenario, &network),
             network,
             connections: Connections::default(),
             persistent: BTreeMap::new(),
@@ -200,6 +202,15 @@ impl<'a> World<'a> {
         until: Instant,
         observer: &mut dyn Observer,
     ) -> Result<bool, RunError> {
+        if self.plan.modes.windows {
+            self.run_windows(until, observer)
+        } else {
+            self.run_in_order(until, observer)
+        }
+    }
+
+    /// In order of time.
+    fn run_in_order(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
         let prefetches = self.plan.modes.prefetch;
         let mut place = Packet::BLANK;
         loop {
@@ -212,11 +223,51 @@ impl<'a> World<'a> {
             if self.measuring_over && self.pending == 0 {
                 return Ok(true);
             }
-            if self.handled >= self.next_tick {
-                self.next_tick = (self.handled / TICK + 1) * TICK;
-                self.tick(observer)?;
-            }
+            self.look_around(observer)?;
         }
+    }
+
+    /// Window by window, and in each node by node.
+    fn run_windows(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
+        let prefetches = self.plan.modes.prefetch;
+        let mut place = Packet::BLANK;
+        while let Some(turn) = self.events.turn(until) {
+            if prefetches {
+                self.prefetch();
+            }
+            match turn {
+                Turn::At(node) if self.network.goes_by_output(NodeId(node)) => {
+                    self.handled += self.network.pass_window(&mut self.events, NodeId(node));
+                }
+                Turn::At(_) => {
+                    self.events.line_up();
+                    while let Some(event) = self.events.next_here() {
+                        self.handle(event, &mut place);
+                        self.handled += 1;
+                    }
+                }
+                Turn::Everywhere(event) => {
+                    self.common += 1;
+                    self.handle_common(event);
+                    self.handled += 1;
+                    if self.measuring_over && self.pending == 0 {
+                        return Ok(true);
+                    }
+                }
+            }
+            self.look_around(observer)?;
+        }
+        Ok(false)
+    }
+
+    /// Calls the observer now and then.
+    #[inline(always)]
+    fn look_around(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
+        if self.handled < self.next_tick {
+            return Ok(());
+        }
+        self.next_tick = (self.handled / TICK + 1) * TICK;
+        self.tick(observer)
     }
 
     #[inline(never)] // keeps the loop short
@@ -243,10 +294,11 @@ impl<'a> World<'a> {
     fn prefetch(&mut self) {
         let ports = &mut self.arriving;
         ports.clear();
-        ports.extend(self.events.soon().filter_map(|event| match event {
-            Event::Network(NetworkEvent::Arrive(port)) => Some(port),
-            _ => None,
-        }));
+        self.events.tell_soon(|event| {
+            if let Event::Network(NetworkEvent::Arrive(port)) = event {
+                ports.push(port);
+            }
+        });
         self.network.prefetch(ports, |packet| self.connections.prefetch(packet.conn));
     }
 
@@ -264,7 +316,7 @@ impl<'a> World<'a> {
     #[inline(always)] // an event that is handed over costs its packing and unpacking
     pub(super) fn handle(&mut self, event: Event, place: &mut Packet) {
         match event {
-            Event::Network(NetworkEvent::Arrive(port)) if self.arrive(port) => {}
+            Event::Network(NetworkEvent::Arrive(port)) if self.arrive(port).is_some() => {}
             Event::Network(event) => {
                 let connections = &mut self.connections;
                 let left_host = |packet: &Packet| connections.count_wait(packet);
@@ -287,27 +339,19 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Short path of a packet that reaches the other end of a port, and of those behind it that are the next events. Returns
-    /// `false` at one with which something rare happens.
+    /// Short path of a packet that reaches the other end of a port. Returns `None` if something rare happens with it.
     #[inline(always)]
-    fn arrive(&mut self, port: PortId) -> bool {
-        loop {
-            let has_next_come = match self.network.leads_to_host(port) {
-                Some(true) if self.plan.modes.predicts => self.receive_expected(port),
-                Some(false) => self.network.pass_on(&mut self.events, port),
-                Some(true) | None => None,
-            };
-            match has_next_come {
-                None => return false,
-                Some(false) => return true,
-                Some(true) => self.handled += 1,
-            }
+    fn arrive(&mut self, port: PortId) -> Option<()> {
+        match self.network.leads_to_host(port)? {
+            true if self.plan.modes.predicts => self.receive_expected(port),
+            true => None,
+            false => self.network.pass_on(&mut self.events, port),
         }
     }
 
     /// Short path of a packet at its host, if its end expects it.
     #[inline(never)] // has the registers for itself
-    fn receive_expected(&mut self, port: PortId) -> Option<bool> {
+    fn receive_expected(&mut self, port: PortId) -> Option<()> {
         let packet = self.network.head(port)?;
         let (conn, host) = (packet.conn, packet.to);
         let connection = self.connections.get(conn, packet.flow_id)?;
@@ -317,7 +361,7 @@ impl<'a> World<'a> {
         }
         let packet = packet.bare();
         let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
-        let follows = self.network.deliver(port);
+        self.network.deliver(&mut self.events, port);
         self.taken += 1;
         let (network, events) = (&mut self.network, &mut self.events);
         if at_sender {
@@ -330,7 +374,7 @@ impl<'a> World<'a> {
             connection.ends.deliver_expected_data(&packet, scene, &mut desk);
         }
         self.tell_senders();
-        Some(self.network.follow(&mut self.events, port, follows))
+        Some(())
     }
 
     /// Events that every part handles alike.

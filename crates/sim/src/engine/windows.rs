@@ -1,0 +1,463 @@
+//! [`Windows`]: what happens at each site, window by window.
+//!
+//! A window is no longer than the shortest delay of a link, so what happens at one node within it reaches no other node before
+//! the next. The nodes then take it one after another, each in order of time, and what a node works on stays in the processor's
+//! nearer caches.
+//!
+//! A port's arrivals are a lane: one is known at a time, and is in no list but in the place of its lane. So are the ends of its
+//! transmissions. Other events of a site are sorted when the slot of the wheel begins that has them. Those that concern all sites, such as starts of flows and
+//! samples, end a window: all sites come up to there first.
+
+use super::due::{Due, Pack, Site};
+use super::wheel::Wheel;
+use shortflow_units::{Instant, Span};
+
+const PICOSECOND: Span = Span::from_ps(1);
+/// Lanes that are told of at once, or a few more.
+const SOON: usize = 48;
+
+/// Where a lane leads.
+#[derive(Debug, Clone, Copy)]
+struct Lane {
+    site: u32,
+    /// Among all lanes, those of one site together.
+    place: u32,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn<E> {
+    /// This site takes the window.
+    At(u32),
+    /// This event happens everywhere.
+    Everywhere(E),
+}
+
+/// What is to come in the present slot, and on all lanes.
+#[derive(Debug, Clone)]
+pub(super) struct Windows {
+    lanes: Box<[Lane]>,
+    /// The lane of each place, and when it has its event: never if it has none.
+    lane_at: Box<[u32]>,
+    due: Box<[Instant]>,
+    /// The first place of each site, and the end of the last.
+    first: Box<[u32]>,
+    /// Other events of the present slot by site, sorted, the next one last; at the present site, those of lanes too.
+    others: Box<[Vec<Due>]>,
+    /// Those that happen everywhere, in the same order.
+    everywhere: Vec<Due>,
+    /// By site, when it has something next; out of date at the present one.
+    next: Box<[Instant]>,
+    /// The first of those, but of the sites that have not been looked at in this window.
+    soonest: Instant,
+    /// The site that takes the window.
+    site: Site,
+    /// The one that is looked at next.
+    ahead: usize,
+    /// Sites take the window up to here, and not with it.
+    end: Instant,
+    /// Places of the present site's lanes that have something in the window, and when the others have first.
+    active: Vec<u32>,
+    rest: Instant,
+    /// The first site that has not been told of.
+    untold: usize,
+}
+
+impl Windows {
+    /// Without events, for lanes that lead to these of so many sites. Those to everywhere are not used.
+    pub fn new(sites: usize, lanes: impl Iterator<Item = Site>) -> Windows {
+        let to: Vec<usize> = lanes.map(|site| site.0 as usize).collect();
+        let mut lane_at: Vec<u32> = (0..to.len() as u32).collect();
+        lane_at.sort_by_key(|lane| to[*lane as usize]);
+        let mut lanes = vec![Lane { site: 0, place: 0 }; to.len()];
+        for (place, lane) in (0..).zip(&lane_at) {
+            lanes[*lane as usize] = Lane { site: to[*lane as usize] as u32, place };
+        }
+        let before = |site: usize| lane_at.partition_point(|lane| to[*lane as usize] < site) as u32;
+        Windows {
+            first: (0..=sites).map(before).collect(),
+            due: vec![Instant::MAX; to.len()].into(),
+            lanes: lanes.into(),
+            lane_at: lane_at.into(),
+            others: vec![Vec::new(); sites].into(),
+            everywhere: Vec::new(),
+            next: vec![Instant::MAX; sites].into(),
+            soonest: Instant::MAX,
+            site: Site::EVERYWHERE,
+            ahead: 0,
+            end: Instant::ZERO,
+            active: Vec::new(),
+            rest: Instant::MAX,
+            untold: 0,
+        }
+    }
+
+    /// The next event of a lane is then; whether its order is certain: other sites may be further.
+    #[inline]
+    pub fn set<E: Pack>(&mut self, lane: u32, at: Instant) -> bool {
+        let Lane { site, place } = self.lanes[lane as usize];
+        if site != self.site.0 {
+            self.due[place as usize] = at;
+            return self.expect(site, at);
+        }
+        if at < self.end {
+            Due::new(at, E::of_lane(lane)).insert::<E>(&mut self.others[site as usize]);
+        } else {
+            self.due[place as usize] = at;
+            self.rest = at.min(self.rest);
+        }
+        true
+    }
+
+    /// Another site has something then; whether it can.
+    #[inline]
+    fn expect(&mut self, site: u32, at: Instant) -> bool {
+        let next = &mut self.next[site as usize];
+        *next = at.min(*next);
+        self.soonest = at.min(self.soonest);
+        at >= self.end || self.site == Site::EVERYWHERE
+    }
+
+    /// Adds an event of the present slot that is of no lane; whether its order is certain.
+    pub fn insert<E: Pack>(&mut self, due: Due, site: Site) -> bool {
+        if site == Site::EVERYWHERE {
+            due.insert::<E>(&mut self.everywhere);
+            self.end = self.end.min(edge::<E>(&due));
+            return self.site == Site::EVERYWHERE;
+        }
+        due.insert::<E>(&mut self.others[site.0 as usize]);
+        site == self.site || self.expect(site.0, due.at())
+    }
+
+    /// Goes on to the next site that has something, or to what happens everywhere, up to `limit`.
+    pub fn turn<E: Pack>(&mut self, wheel: &mut Wheel, limit: Instant) -> Option<Turn<Due>> {
+        loop {
+            if let Some(site) = self.next_site() {
+                return Some(Turn::At(site));
+            }
+            let is_next = |due: &mut Due| edge::<E>(due) <= self.end && due.at() <= limit;
+            if let Some(due) = self.everywhere.pop_if(is_next) {
+                self.open::<E>(wheel, limit);
+                return Some(Turn::Everywhere(due));
+            }
+            let (end, begins) = (self.end, self.end >= wheel.end_of_slot());
+            if begins && !self.begin_slot::<E>(wheel, limit) {
+                return None;
+            }
+            self.open::<E>(wheel, limit);
+            if self.end <= end && !begins {
+                return None;
+            }
+        }
+    }
+
+    /// The next site that has something in the window.
+    #[inline]
+    fn next_site(&mut self) -> Option<u32> {
+        if self.site != Site::EVERYWHERE {
+            self.leave();
+        }
+        if self.ahead == 0 {
+            if self.soonest >= self.end {
+                return None;
+            }
+            self.soonest = Instant::MAX;
+        }
+        while let Some(next) = self.next.get(self.ahead) {
+            let site = self.ahead as u32;
+            self.ahead += 1;
+            if *next < self.end {
+                self.enter(site);
+                return Some(site);
+            }
+            self.soonest = self.soonest.min(*next);
+        }
+        None
+    }
+
+    #[inline]
+    fn places(&self, site: u32) -> std::ops::Range<usize> {
+        self.first[site as usize] as usize..self.first[site as usize + 1] as usize
+    }
+
+    #[inline]
+    fn enter(&mut self, site: u32) {
+        self.site = Site(site);
+        self.active.clear();
+        let (places, mut rest) = (self.places(site), Instant::MAX);
+        for (place, due) in (places.start as u32..).zip(&self.due[places]) {
+            if *due < self.end {
+                self.active.push(place);
+            } else {
+                rest = rest.min(*due);
+            }
+        }
+        self.rest = rest;
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        let site = self.site.0 as usize;
+        let next = self.others[site].last().map_or(self.rest, |other| self.rest.min(other.at()));
+        self.next[site] = next;
+        self.soonest = self.soonest.min(next);
+        self.site = Site::EVERYWHERE;
+    }
+
+    /// The window goes on up to what happens everywhere next, to the end of the slot, or to `limit` and with it.
+    fn open<E: Pack>(&mut self, wheel: &Wheel, limit: Instant) {
+        let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
+        self.end = next.min(wheel.end_of_slot()).min(limit + PICOSECOND);
+        (self.ahead, self.untold) = (0, 0);
+    }
+
+    /// Goes on with the next slot that has something, if it begins up to `limit`; whether it does.
+    fn begin_slot<E: Pack>(&mut self, wheel: &mut Wheel, limit: Instant) -> bool {
+        let Windows { others, everywhere, next, soonest, .. } = self;
+        let mut touched = Vec::new();
+        let has_turned = wheel.turn(*soonest, limit, |at, site, event| {
+            let due = Due::new(at, event);
+            match others.get_mut(site.0 as usize) {
+                Some(list) => {
+                    touched.push(site.0 as usize);
+                    list.push(due);
+                    next[site.0 as usize] = next[site.0 as usize].min(at);
+                    *soonest = at.min(*soonest);
+                }
+                None => everywhere.push(due),
+            }
+        });
+        Due::sort::<E>(everywhere);
+        touched.iter().for_each(|site| Due::sort::<E>(&mut others[*site]));
+        has_turned
+    }
+
+    /// Puts what the present site's lanes have next among its other events.
+    pub fn line_up<E: Pack>(&mut self) {
+        let list = &mut self.others[self.site.0 as usize];
+        for place in self.active.drain(..) {
+            let at = std::mem::replace(&mut self.due[place as usize], Instant::MAX);
+            Due::new(at, E::of_lane(self.lane_at[place as usize])).insert::<E>(list);
+        }
+    }
+
+    /// Takes the next event of the present site in the window, once they are lined up.
+    #[inline]
+    pub fn next_here(&mut self) -> Option<Due> {
+        self.others.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
+    }
+
+    /// Takes a lane of the present site that has something in the window: all up to its end.
+    #[inline]
+    pub fn take_lane(&mut self) -> Option<u32> {
+        let place = self.active.pop()? as usize;
+        self.due[place] = Instant::MAX;
+        Some(self.lane_at[place])
+    }
+
+    /// Sites take the window up to here, and not with it.
+    #[inline]
+    pub fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// Tells of the lanes that have something at the present site and at those after it, unless it has told of this site: of as
+    /// many sites as have some dozens together.
+    pub fn tell_soon(&mut self, mut tell: impl FnMut(u32)) {
+        let Site(mut site) = self.site;
+        if (site as usize) < self.untold {
+            return;
+        }
+        let mut told = 0;
+        while told < SOON && (site as usize) < self.next.len() {
+            if self.next[site as usize] < self.end {
+                for place in self.places(site).filter(|place| self.due[*place] < self.end) {
+                    tell(self.lane_at[place]);
+                    told += 1;
+                }
+            }
+            site += 1;
+        }
+        self.untold = site as usize;
+    }
+
+    /// Whether the present events are of that site.
+    pub fn are_of(&self, site: Site) -> bool {
+        self.site == site
+    }
+
+    /// When the first event of a lane, or of the present slot, happens.
+    pub fn next_at(&self) -> Option<Instant> {
+        let others = self.others.iter().flatten().chain(&self.everywhere).map(|due| due.at());
+        others.chain(self.due.iter().copied()).min().filter(|at| *at < Instant::MAX)
+    }
+}
+
+/// All sites have come up to here, and not further, when this happens everywhere.
+fn edge<E: Pack>(due: &Due) -> Instant {
+    if E::is_early(due.event()) { due.at() } else { due.at() + PICOSECOND }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::{EventQueue, Site, Turn};
+    use proptest::prelude::*;
+    use shortflow_units::{Instant, NodeId, Span};
+
+    const APART: u64 = 1000;
+    const SITES: u32 = 4;
+    const LANES: u32 = 8;
+    const EARLY: u32 = 0;
+    const LATE: u32 = 2;
+    const OF_LANE: u32 = 0x1ff;
+
+    /// What an event leads to: where, or everywhere and whether early there, and how much later.
+    type Next = (u32, u64);
+
+    /// The number of an event at one of the sites, or everywhere before or behind them; unpacked, the site.
+    fn number(site: u32, id: u32) -> u32 {
+        let kind = if site < SITES { 1 } else { (site - SITES) * LATE };
+        kind << 28 | site << 20 | id
+    }
+
+    /// Two lanes lead to each site.
+    fn site(number: u32) -> Site {
+        let site = if number >> 20 == OF_LANE { number % SITES } else { number >> 20 & 0xff };
+        if site < SITES { NodeId(site).into() } else { Site::EVERYWHERE }
+    }
+
+    fn windowed() -> EventQueue<u32> {
+        EventQueue::new().windowed(SITES as usize, (0..LANES).map(site_of_lane), Span::from_ps(APART))
+    }
+
+    fn site_of_lane(lane: u32) -> Site {
+        site(OF_LANE << 20 | lane)
+    }
+
+    /// The next event in order of time, or window by window.
+    fn next(queue: &mut EventQueue<u32>, limit: Instant, in_windows: bool) -> Option<u32> {
+        if !in_windows {
+            return queue.next(limit);
+        }
+        loop {
+            match queue.next_here() {
+                Some(event) => return Some(event),
+                None => match queue.turn(limit)? {
+                    Turn::At(_) => queue.line_up(),
+                    Turn::Everywhere(event) => return Some(event),
+                },
+            }
+        }
+    }
+
+    /// Events as they come out up to one limit after another, each of which leads to one more, three times; those of each
+    /// lane come at intervals, one after another.
+    fn run(
+        mut queue: EventQueue<u32>,
+        in_windows: bool,
+        first: &[(u64, u32)],
+        chains: &[Next],
+        limits: &[u64],
+        lanes: &[(u64, u64)],
+    ) -> Vec<(u64, u32)> {
+        let (count, mut taken) = (first.len() as u32, Vec::new());
+        for (id, &(at, site_number)) in (0..).zip(first) {
+            let event = number(site_number, id);
+            queue.schedule(Instant::from_ps(at), site(event), event);
+        }
+        for (lane, &(at, _)) in (0..).zip(lanes) {
+            let event = OF_LANE << 20 | lane;
+            queue.schedule(Instant::from_ps(at), site(event), event);
+        }
+        let (mut now, mut of_lanes) = (0, [0; LANES as usize]);
+        let limits = limits.iter().map(|step| {
+            now += step;
+            now
+        });
+        for limit in limits.chain([u64::MAX - 1]) {
+            while let Some(event) = next(&mut queue, Instant::from_ps(limit), in_windows) {
+                let at = queue.now().as_ps();
+                assert!(at <= limit);
+                taken.push((at, event));
+                if event >> 20 == OF_LANE {
+                    let lane = event as usize & 0xfff;
+                    let (_, every) = lanes[lane];
+                    of_lanes[lane] += 1;
+                    if of_lanes[lane] < 50 {
+                        queue.schedule(Instant::from_ps(at + every), site(event), event);
+                    }
+                    continue;
+                }
+                let id = event & 0xf_ffff;
+                let (to, mut delay) = chains[id as usize % chains.len()];
+                let next = number(to, id + count);
+                if site(event) != Site::EVERYWHERE && site(next) != site(event) {
+                    delay += APART;
+                }
+                if id < 3 * count {
+                    queue.schedule(Instant::from_ps(at + delay), site(next), next);
+                }
+            }
+            assert!(queue.next_at().is_none_or(|next| next.as_ps() > limit));
+        }
+        assert_eq!(queue.scheduled_in_past(), None);
+        taken
+    }
+
+    fn time() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            0u64..30,
+            (0u64..40).prop_map(|slots| slots * APART / 4),
+            (0u64..4).prop_map(|n| n * 3000 * APART)
+        ]
+    }
+
+    proptest! {
+        /// What happens at a site and what happens everywhere come in the order of time, site by site.
+        #[test]
+        fn every_site_sees_the_order_of_time(
+            first in prop::collection::vec((time(), 0..SITES + 2), 1..60),
+            chains in prop::collection::vec((0..SITES + 2, time()), 1..60),
+            limits in prop::collection::vec(0..3 * APART, 0..20),
+            lanes in prop::collection::vec((time(), 1..2 * APART), 0..=LANES as usize),
+        ) {
+            let by_time = run(EventQueue::new(), false, &first, &chains, &limits, &lanes);
+            let by_site = run(windowed(), true, &first, &chains, &limits, &lanes);
+            for seen in (0..SITES).map(|node| Site::from(NodeId(node))) {
+                let of = |taken: &[(u64, u32)]| -> Vec<_> {
+                    let sees = |event| site(event) == seen || site(event) == Site::EVERYWHERE;
+                    taken.iter().copied().filter(|&(_, event)| sees(event)).collect()
+                };
+                prop_assert_eq!(of(&by_site), of(&by_time));
+            }
+        }
+    }
+
+    /// Without anything that happens everywhere a site takes its window at once, whatever its events are of.
+    #[test]
+    fn sites_take_their_windows_one_after_another() {
+        let mut queue = windowed();
+        for (at, event) in
+            [(1001, number(0, 1)), (1002, OF_LANE << 20 | 1), (1003, OF_LANE << 20), (1004, number(1, 2))]
+        {
+            queue.schedule(Instant::from_ps(at), site(event), event);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| next(&mut queue, Instant::MAX, true)).map(site).collect();
+        assert_eq!(order, [0, 0, 1, 1].map(|node| Site::from(NodeId(node))));
+    }
+
+    /// Of a site that others may be ahead of nothing new may happen in the window.
+    #[test]
+    fn an_event_too_soon_elsewhere_is_told_of() {
+        let of_lane = OF_LANE << 20 | 1;
+        for event in [number(1, 2), number(SITES + EARLY, 2), number(SITES + 1, 2), of_lane] {
+            let mut queue = windowed();
+            queue.schedule(Instant::from_ps(1001), NodeId(0), number(0, 1));
+            next(&mut queue, Instant::MAX, true).unwrap();
+            queue.schedule(Instant::from_ps(1500), site(event), event);
+            assert_eq!(next(&mut queue, Instant::MAX, true), Some(event));
+            let told = Some((Instant::from_ps(1500), Instant::from_ps(1001)));
+            assert_eq!(queue.scheduled_in_past(), told);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A window of a switch: packets go output by output, where outputs know nothing of one another.
+
+use super::{Network, WithNetwork, settle};
+use crate::engine::{EventQueue, Pack};
+use crate::net::passing::{Output, Passing, Sources, Windows};
+use crate::net::{Due, NetworkEvent};
+use shortflow_units::{NodeId, PortId};
+
+impl Network {
+    /// The same network, run window by window.
+    pub fn with_windows(mut self, nodes: usize) -> Network {
+        let is_plain = self.fixed_paths && self.special.is_none() && self.outages.is_none();
+        let mut by_output = vec![is_plain; nodes];
+        by_output[..self.hosts].fill(false);
+        let (mut counts, mut numbers) = (vec![0; nodes], Vec::new());
+        for port in &self.ports {
+            by_output[port.to.index()] &= !port.is_special();
+            numbers.push(counts[port.from.index()]);
+            counts[port.from.index()] += 1;
+        }
+        let outputs = vec![Output::default(); counts.iter().max().copied().unwrap_or(0) as usize];
+        self.windows = Windows { by_output, numbers, outputs, touched: Vec::new() };
+        self
+    }
+
+    /// True if [`Network::pass_window`] takes the windows of `node`.
+    #[inline]
+    pub fn goes_by_output(&self, node: NodeId) -> bool {
+        self.windows.by_output[node.index()]
+    }
+
+    /// Hands on what reaches `node` in its window. Returns how many events it takes the place of.
+    #[inline(never)] // has the registers for itself
+    pub fn pass_window(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId) -> u64 {
+        let (end, mut passed) = (events.end_of_window(), 0);
+        let mut windows = std::mem::take(&mut self.windows);
+        let Windows { numbers, outputs, touched, .. } = &mut windows;
+        while let Some(lane) = events.take_lane() {
+            let port = match NetworkEvent::unpack(NetworkEvent::of_lane(lane)) {
+                NetworkEvent::Arrive(port) => port,
+                NetworkEvent::TransmitDone(port) => {
+                    Output::touch(outputs, numbers[port.index()], port, touched);
+                    continue;
+                }
+                _ => continue,
+            };
+            let source = &self.ports[port.index()];
+            let (mut count, mut follows) = (0, None);
+            for (at, number, packet) in source.arrivals() {
+                if at >= end {
+                    follows = Some(at);
+                    break;
+                }
+                count += 1;
+                let next = self.paths.next(packet).or_else(|| self.fixed(node, packet.to, packet.flow_id));
+                let Some(next) = next else { continue };
+                let output = Output::touch(outputs, numbers[next.index()], next, touched);
+                Passing { at, from: port, number }.line_up(&mut output.taken);
+            }
+            if let Some(at) = follows {
+                events.schedule(at, node, NetworkEvent::Arrive(port).into());
+            }
+            self.ports[port.index()].skip(count);
+            passed += count;
+        }
+        for out in touched.drain(..) {
+            let Output { is_touched, taken } = &mut outputs[numbers[out.index()] as usize];
+            match self.ports[out.index()].is_scheduled() {
+                true => passed += self.take_scheduled(events, out, taken),
+                false => self.take_in_turn(events, out, taken),
+            }
+            taken.clear();
+            *is_touched = false;
+        }
+        self.windows = windows;
+        passed
+    }
+
+    /// A port takes packets, from ring to ring.
+    #[inline(never)] // has the registers for itself
+    fn take_in_turn(&mut self, events: &mut EventQueue<impl WithNetwork>, out: PortId, taken: &[Passing]) {
+        let Some((target, mut sources)) = Sources::of(&mut self.ports, out) else { return };
+        for passing in taken {
+            let Some(packet) = sources.packet(passing) else { continue };
+            match target.offer(passing.at, packet.frame()) {
+                Some(turn) => {
+                    if let Some((at, to)) = target.launch(turn, packet) {
+                        events.schedule(at, to, NetworkEvent::Arrive(out).into());
+                    }
+                }
+                None => {
+                    packet.hop = packet.hop.wrapping_add(1);
+                    target.enqueue(passing.at, packet, |due| settle((events, &mut self.left), out, due));
+                }
+            }
+        }
+    }
+
+    /// A port with a scheduler takes packets, and ends transmissions between them. Returns how many it ends.
+    #[inline(never)] // keeps the path of the others short
+    fn take_scheduled(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        out: PortId,
+        taken: &[Passing],
+    ) -> u64 {
+        let (end, mut ended) = (events.end_of_window(), 0);
+        let Some((target, mut sources)) = Sources::of(&mut self.ports, out) else { return 0 };
+        let mut wake = |due| match due {
+            Due::Arrival(at, to) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
+            Due::Done(..) | Due::Left(_) => {} // below; and it is no port of a host
+        };
+        let mut taken = taken.iter().peekable();
+        let mut done = target.next_done();
+        loop {
+            if let Some(next) = taken.next_if(|next| done.is_none_or(|done| next.at <= done)) {
+                let Some(packet) = sources.packet(next) else { continue };
+                packet.hop = packet.hop.wrapping_add(1);
+                target.enqueue(next.at, packet, &mut wake);
+            } else if let Some(at) = done.filter(|done| *done < end) {
+                ended += 1;
+                target.transmit_done(at, &mut wake);
+            } else {
+                break;
+            }
+            done = target.next_done();
+        }
+        if let Some(done) = done {
+            events.schedule(done, target.from, NetworkEvent::TransmitDone(out).into());
+        }
+        ended
+    }
+}

@@ -1,0 +1,105 @@
+//! [`Windows`]: packets that a switch passes on in a window, by the port that takes them.
+
+use super::{NetworkEvent, Port};
+use crate::engine::Pack;
+use crate::packet::Packet;
+use shortflow_units::{Instant, PortId};
+
+/// State of the windows of a network.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Windows {
+    /// True of nodes whose outputs know nothing of one another, and at which nothing rare happens to packets that arrive.
+    pub by_output: Vec<bool>,
+    /// The number of each port among those of its node.
+    pub numbers: Vec<u32>,
+    /// By number of the port.
+    pub outputs: Vec<Output>,
+    /// Ports with something to do.
+    pub touched: Vec<PortId>,
+}
+
+/// Work of a port in a window.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Output {
+    pub is_touched: bool,
+    /// Packets that it takes, in order of time.
+    pub taken: Vec<Passing>,
+}
+
+impl Output {
+    /// Work of `port`, which has some from now on.
+    #[inline(always)]
+    pub fn touch<'a>(
+        outputs: &'a mut [Output],
+        number: u32,
+        port: PortId,
+        touched: &mut Vec<PortId>,
+    ) -> &'a mut Output {
+        let output = &mut outputs[number as usize];
+        if !output.is_touched {
+            output.is_touched = true;
+            touched.push(port);
+        }
+        output
+    }
+}
+
+/// A packet in the ring of a port that leads to a switch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passing {
+    pub at: Instant,
+    pub from: PortId,
+    pub number: u32,
+}
+
+impl Passing {
+    /// True if it comes before `other`.
+    #[inline]
+    fn is_before(&self, other: &Passing) -> bool {
+        self.at < other.at || self.at == other.at && self.ranks_before(other)
+    }
+
+    /// Joins a list in order of time, in which few come after it.
+    #[inline(always)]
+    pub fn line_up(self, list: &mut Vec<Passing>) {
+        list.push(self);
+        let list = list.as_mut_slice();
+        let mut place = list.len() - 1;
+        while place > 0 && self.is_before(&list[place - 1]) {
+            list[place] = list[place - 1];
+            place -= 1;
+        }
+        list[place] = self;
+    }
+
+    #[cold]
+    fn ranks_before(&self, other: &Passing) -> bool {
+        let rank =
+            |passing: &Passing| NetworkEvent::rank(NetworkEvent::Arrive(passing.from).pack(), passing.at);
+        rank(self) < rank(other)
+    }
+}
+
+/// The ports beside the one that takes packets.
+pub(super) struct Sources<'a> {
+    before: &'a mut [Port],
+    behind: &'a mut [Port],
+}
+
+impl<'a> Sources<'a> {
+    /// Port `out`, and those beside it.
+    #[inline(always)]
+    pub fn of(ports: &'a mut [Port], out: PortId) -> Option<(&'a mut Port, Sources<'a>)> {
+        let (before, behind) = ports.split_at_mut(out.index());
+        let (target, behind) = behind.split_first_mut()?;
+        Some((target, Sources { before, behind }))
+    }
+
+    /// The packet in its place.
+    #[inline(always)]
+    pub fn packet(&mut self, passing: &Passing) -> Option<&mut Packet> {
+        let (from, out) = (passing.from.index(), self.before.len());
+        let source = if from < out { self.before.get_mut(from) } else { self.behind.get_mut(from - out - 1) };
+        source?.place(passing.number)
+    }
+}
