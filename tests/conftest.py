@@ -72,9 +72,9 @@ def ran(command: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[
 
 @contextlib.contextmanager
 def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """A process that goes on beside the test, for two minutes at most, and not after it: no test hangs with it."""
+    """A process that goes on beside the test, for five minutes at most, and not after it: no test hangs with it."""
     with subprocess.Popen(command, **options) as process:
-        patience = threading.Timer(120, process.kill)
+        patience = threading.Timer(300, process.kill)
         patience.start()
         try:
             yield process

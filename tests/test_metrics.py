@@ -40,8 +40,7 @@ def test_completion_counts_flows_after_the_warm_up() -> None:
             {"id": 2, "size_bytes": 1, "start_s": 2.0, "fct_s": 3.0, "slowdown": 4.0},
         ]
     )
-    run = (flows,)
-    metrics = measured(*run)
+    metrics = measured(flows)
     assert metrics["flows_short"] == 2
     assert metrics["afct_short_s"] == 2.0
     assert (metrics["p50_short_s"], metrics["p95_short_s"], metrics["p99_short_s"]) == (1.0, 3.0, 3.0)
@@ -49,7 +48,7 @@ def test_completion_counts_flows_after_the_warm_up() -> None:
     assert metrics["slowdown_short"] == 2.5
     assert (metrics["slowdown_p50_short"], metrics["slowdown_p99_short"]) == (1.0, 4.0)
     assert (metrics["unfinished_share"], metrics["unfinished_share_short"]) == (0, 0)
-    assert not bounds(*run)
+    assert not bounds(flows)
 
 
 def unfinished(
@@ -129,9 +128,8 @@ def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
             {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5, "acked_bytes": 100},  # until 4 s
         ]
     )
-    run = (flows,)
-    assert measured(*run)["flow_goodput_long_bps"] == 4_500_100 * 8 / (2 + 1 + 2 + 2.5)
-    assert "flow_goodput_long_bps" not in bounds(*run)
+    assert measured(flows)["flow_goodput_long_bps"] == 4_500_100 * 8 / (2 + 1 + 2 + 2.5)
+    assert "flow_goodput_long_bps" not in bounds(flows)
     ideal = (flows, make_tasks(), make_samples(), make_ports().clear(), make_meta())
     assert "flow_goodput_long_bps" in bounds(*ideal), "it does not tell how far the last one got"
 
@@ -188,12 +186,11 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_
             {"id": 5, "size_bytes": 1, "start_s": 1.0},
         ]
     )
-    run = (flows,)
-    assert measured(*run)["deadline_miss"] == 2 / 4
-    assert "deadline_miss" in bounds(*run)
-    decided = (flows.filter(pl.col("id") != 3), *run[1:])
-    assert measured(*decided)["deadline_miss"] == pytest.approx(2 / 3)
-    assert "deadline_miss" not in bounds(*decided)
+    assert measured(flows)["deadline_miss"] == 2 / 4
+    assert "deadline_miss" in bounds(flows)
+    decided = flows.filter(pl.col("id") != 3)
+    assert measured(decided)["deadline_miss"] == pytest.approx(2 / 3)
+    assert "deadline_miss" not in bounds(decided)
 
 
 def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
