@@ -3,7 +3,7 @@
 use crate::engine::{Pack, in_turn};
 use shortflow_units::{Instant, PortId};
 
-/// What happens in a network.
+/// An event of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkEvent {
     /// Links fail or are back: this step of the scenario's outages.

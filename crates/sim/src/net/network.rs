@@ -21,7 +21,7 @@ use crate::topology::Graph;
 use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
-/// What few networks have, off the path of packets in the others.
+/// Rare parts of a network, off the common path of packets.
 #[derive(Debug, Clone)]
 struct Special {
     memory: Option<Box<SharedMemory>>,
@@ -46,13 +46,13 @@ pub struct Network {
     windows: Windows,
     outages: Option<Box<Outages>>,
     hosts: usize,
-    /// What was dropped at nodes and not at ports.
+    /// Drops at nodes, not at ports.
     drops: BTreeMap<NodeId, Drops>,
-    /// What hosts are to know of the packets that waited with their schedulers, if they want to.
+    /// Reports to hosts about packets that waited in their schedulers, if wanted.
     left: Option<Vec<Left>>,
     pub(super) sent: u64,
     pub(super) delivered: u64,
-    /// What had been counted when the measured time began, and when it ended.
+    /// Counters at the beginning and the end of the measured time.
     pub(super) before: Counted,
     pub(super) after: Option<Counted>,
 }
@@ -114,7 +114,7 @@ impl Network {
         })
     }
 
-    /// The same network, in which packets of a connection take one path, worked out when the connection begins.
+    /// Sets fixed paths: packets of a connection take one path, computed when the connection begins.
     pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
         let of_switches = |port: &&Port| port.from.index() >= self.hosts;
         let passes_on = fixed_paths && self.ports.iter().filter(of_switches).any(Port::has_short_path);
@@ -129,12 +129,12 @@ impl Network {
         special.watch = Some(Watch::new(what, lag));
     }
 
-    /// What notes them, if anything does.
+    /// Recorder of the packets, if any.
     pub fn watch_mut(&mut self) -> Option<&mut Watch> {
         self.special.as_mut()?.watch.as_mut()
     }
 
-    /// What was noted before `now`, in order of time.
+    /// Records from before `now`, in order of time.
     pub fn noted(&mut self, now: Instant) -> Vec<PacketEvent> {
         self.watch_mut().map(|watch| watch.take(now)).unwrap_or_default()
     }
@@ -151,7 +151,7 @@ impl Network {
         self.left = Some(Vec::new());
     }
 
-    /// What hosts are to know next.
+    /// The next report to a host.
     #[inline]
     pub fn next_left(&mut self) -> Option<Left> {
         self.left.as_mut()?.pop()
@@ -303,7 +303,7 @@ impl Network {
         Some(node)
     }
 
-    /// The same on a link with faults: whether the packet arrives.
+    /// As above on a link with faults; true if the packet arrives.
     #[inline(never)] // keeps the path of the others short
     fn arrive_over_faults(
         &mut self,
@@ -330,7 +330,7 @@ impl Network {
         passage.is_ok()
     }
 
-    /// The same of a packet that a fault on the wire of `port` has delayed.
+    /// As above, for a packet that a fault on the wire of `port` has delayed.
     #[inline(never)] // keeps the path of the others short
     fn release(&mut self, now: Instant, port: PortId, packet: &mut Packet) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
@@ -384,7 +384,7 @@ impl Network {
         hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, packet)
     }
 
-    /// The same where ports share memory or packets are watched.
+    /// As above, if ports share memory or packets are watched.
     #[inline(never)] // keeps the path of the others short
     fn forward_specially(
         &mut self,
@@ -476,7 +476,7 @@ impl Network {
         ports.iter().for_each(|port| of(port).prefetch_ring());
     }
 
-    /// Where connection `flow_id` goes on from `node`; `None` if that is not known before its packets come, or nowhere.
+    /// Next port of connection `flow_id` at `node`; `None` without a route, or if the packets decide.
     fn fixed(&self, node: NodeId, to: HostId, flow_id: u32) -> Option<PortId> {
         match *self.routes.next(node, to) {
             [] => None,
@@ -514,7 +514,7 @@ impl Network {
         Path::of(self.ports_on_path(source, to, flow_id).map(|(port, shared)| (port.link(), shared)))
     }
 
-    /// Those links' ports.
+    /// Ports of these links.
     pub fn ports_on_path(
         &self,
         source: HostId,
@@ -567,7 +567,7 @@ fn hand_over(
     sender.enqueue(events.now(), packet, |due| settle((events, left), port, due))
 }
 
-/// Where it goes what a port tells.
+/// Destination of a port's report.
 type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Option<Vec<Left>>);
 
 #[inline]

@@ -20,7 +20,7 @@ use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Schedul
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
-/// When a port has to be looked at, and at which node; and what its host is to know.
+/// Next event of a port with its node, and a report to its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// The head of its wire reaches the other end.
@@ -34,7 +34,7 @@ pub enum Due {
 /// Departure of a packet that a port has accepted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
-    /// When its last bit departs.
+    /// Departure of its last bit.
     pub departs: Instant,
     /// Its wait in the queue.
     pub waits: Span,
@@ -42,14 +42,14 @@ pub(super) struct Turn {
     pub is_marked: bool,
 }
 
-/// What a port holds.
+/// Packets of a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Held {
     /// Packets in transmission, on the wire and, without a scheduler, waiting.
     pub ring: u64,
-    /// What waits with a scheduler.
+    /// Packets in a scheduler.
     pub waiting: Backlog,
-    /// What has not been sent, from both.
+    /// Unsent packets of both.
     pub backlog: Backlog,
 }
 
@@ -91,7 +91,7 @@ pub struct Port {
     lost_on_wire: u64,
     /// Payload dropped here, by connection.
     losses: BTreeMap<u32, u64>,
-    /// What was dropped since somebody looked, at a watched port.
+    /// Drops since the last look, at a watched port.
     dropped: Option<Vec<(DropReason, Packet)>>,
 }
 
@@ -164,17 +164,17 @@ impl Port {
         self.find_short_path();
     }
 
-    /// What was dropped since the last call, at a watched port.
+    /// Drops since the last call, at a watched port.
     pub fn take_dropped(&mut self) -> Vec<(DropReason, Packet)> {
         self.dropped.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether a scheduler chooses what leaves next.
+    /// True if a scheduler chooses the next packet.
     pub fn is_scheduled(&self) -> bool {
         matches!(self.queue, Queue::Scheduled(_))
     }
 
-    /// The same port, of a host that may be late with its packets.
+    /// Sets the delays of the port's host.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
         let is_special = self.is_special || late.is_some();
         let mut port = Port { of_host: true, is_special, late: late.map(Box::new), ..self };
@@ -220,12 +220,12 @@ impl Port {
         (self.rate, self.delay)
     }
 
-    /// What the port has seen so far.
+    /// Usage of the port so far.
     pub fn counters(&self) -> &PortCounters {
         &self.counters
     }
 
-    /// What it has counted, as of the last look.
+    /// Counters at the last look.
     pub(super) fn counts(&self) -> Counts {
         self.counters.counts(self.backlog)
     }
@@ -240,7 +240,7 @@ impl Port {
         self.lost_on_wire
     }
 
-    /// How long the transmitter has been promised, from time zero.
+    /// End of the transmitter's promised time, from time zero.
     pub fn busy_until(&self) -> Span {
         self.busy_until.since(Instant::ZERO)
     }
@@ -250,7 +250,7 @@ impl Port {
         self.backlog
     }
 
-    /// What the port holds, counted anew.
+    /// Backlog of the port, recounted.
     pub fn held(&self) -> Held {
         let waiting = self.queue.waiting();
         let mut backlog = waiting;
@@ -269,13 +269,13 @@ impl Port {
         self.ring.len() + self.queue.waiting().packets as usize + held
     }
 
-    /// Whether something can go wrong here, or be late.
+    /// True if faults or delays can happen here.
     #[inline]
     pub fn is_special(&self) -> bool {
         self.is_special
     }
 
-    /// Whether something can go wrong here.
+    /// True if faults can happen here.
     #[inline]
     pub fn is_faulty(&self) -> bool {
         self.faults.is_some()
@@ -405,7 +405,7 @@ impl Port {
         Some(next)
     }
 
-    /// The same where the host may be late.
+    /// As above, if the host may be late.
     #[inline]
     pub fn arrive_late(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
         let next = self.arrive(place)?;
@@ -414,7 +414,7 @@ impl Port {
         Some(next.map(|reaches| late.put_off(reaches)))
     }
 
-    /// When the packet that is the head of the wire from now on reaches the other end.
+    /// Arrival of the new head of the wire at the other end.
     #[inline]
     fn reaches(&mut self, departs: Instant) -> Instant {
         let reaches = departs + self.delay;

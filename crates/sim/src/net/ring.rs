@@ -52,7 +52,7 @@ impl Ring {
         self.end - self.head
     }
 
-    /// Those of them that have been seen to depart.
+    /// Packets that have been seen to depart.
     pub fn departed(&self) -> usize {
         self.unseen.saturating_sub(self.head)
     }
@@ -92,12 +92,12 @@ impl Ring {
         self.at_mut(number as usize).map(|place| &mut place.packet)
     }
 
-    /// Those that have not been seen to depart.
+    /// Packets that have not been seen to depart.
     pub fn unseen(&self) -> impl Iterator<Item = &InFlight> {
         (self.unseen..self.end).filter_map(|number| self.at(number))
     }
 
-    /// Where the first of them stands, or will.
+    /// Place of the first packet, present or future.
     #[inline]
     pub fn first_unseen(&self) -> Option<&InFlight> {
         self.at(self.unseen)
@@ -242,7 +242,7 @@ mod tests {
             }
         }
 
-        /// What was on the wire comes first; of what was not handed over, as many have departed as before.
+        /// Packets on the wire come first; the number of departed packets among the others is unchanged.
         #[test]
         fn a_ring_is_appended_to_what_is_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
             let [mut wire, mut rest] = [Ring::default(), Ring::default()];

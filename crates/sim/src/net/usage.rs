@@ -1,4 +1,4 @@
-//! What a port counts, and the time averages over the measured part of a run.
+//! Counters of a port, and time averages over the measured time.
 //!
 //! The integral of the backlog is the sum of what each packet stays. Where the departure is known on
 //! arrival, a stay is booked at once. Where it is not, a packet is booked to stay until the window
@@ -21,13 +21,13 @@ pub struct MeasuredTime {
 }
 
 impl MeasuredTime {
-    /// How much of `from..to` lies inside.
+    /// Part of `from..to` inside the window.
     #[inline]
     fn overlap(&self, from: Instant, to: Instant) -> Span {
         to.min(self.to).since(from.max(self.from))
     }
 
-    /// How much of the time after `from` lies inside.
+    /// Part of the time after `from` inside the window.
     fn rest(&self, from: Instant) -> Span {
         self.overlap(from, self.to)
     }
@@ -38,7 +38,7 @@ impl MeasuredTime {
     }
 }
 
-/// What a port has seen. Counts cover the whole run so far, times the measured window.
+/// Usage of a port. Counts cover the run so far, times the measured window.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PortCounters {
     /// Packets accepted and not evicted later.
@@ -62,7 +62,7 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
-    /// What it has counted so far, at a port with this backlog: what has departed is all that was accepted but the backlog.
+    /// Counters so far, at a port with this backlog: departures are accepted packets less the backlog.
     pub(super) fn counts(&self, backlog: Backlog) -> Counts {
         let PortCounters { accepted, accepted_bytes, drops, marked, .. } = *self;
         let (departed, departed_bytes) =
@@ -90,7 +90,7 @@ impl PortCounters {
         self.peak.rise(backlog);
     }
 
-    /// The same at any time.
+    /// As above, at any time.
     pub(super) fn pass_within(
         &mut self,
         window: &MeasuredTime,

@@ -38,11 +38,11 @@ pub(super) struct World<'a> {
     pub(super) events: EventQueue<Event>,
     pub(super) network: Network,
     pub(super) connections: Connections,
-    /// Those that stay open, by traffic entry unless all share them, ends and number.
+    /// Persistent connections by traffic entry (unless all share them), ends and number.
     persistent: BTreeMap<(Option<usize>, HostId, HostId, u32), ConnId>,
     sources: Sources,
     pub(super) flows: Vec<FlowRow>,
-    /// Those that start after the measured time, if the scenario wants them; how many there are, and their bytes.
+    /// Flows that start after the measured time, if the scenario records them; their number and bytes.
     pub(super) drain_flows: Vec<FlowRow>,
     drained: (u64, u64),
     backlogged: Vec<Backlogged>,
@@ -56,7 +56,7 @@ pub(super) struct World<'a> {
     /// Number of events at which open flows are looked at again, and the estimated end of the last flow.
     next_look: u64,
     last: Instant,
-    /// Of each flow that was open then, two earlier times and what had been acknowledged.
+    /// Two earlier times of each open flow, with its acknowledged bytes.
     looks: BTreeMap<FlowId, [(Instant, u64); 2]>,
     /// Seconds and bytes of the flows with a known rate, at the last look that found any.
     rated: (f64, f64),
@@ -70,15 +70,15 @@ pub(super) struct World<'a> {
     measuring_over: bool,
     /// Packets that hosts took.
     pub(super) taken: u64,
-    /// What the connections have skipped that are closed.
+    /// Skipped bytes of closed connections.
     pub(super) skips: Vec<Skip>,
     /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
-    /// Whether a table found no memory for more rows: the run ends with an error.
+    /// A table found no memory for more rows: the run ends with an error.
     is_full: bool,
-    /// Whether somebody wants to know what happens to packets.
+    /// An observer wants the events of packets.
     watched: bool,
-    /// What of the network is simulated here; all of it if there is nothing.
+    /// The simulated part of the network; the whole network if None.
     pub(super) part: Option<Part>,
     /// Events that every part handles alike: flows start and end, and what happens once or at intervals.
     pub(super) common: u64,
@@ -400,7 +400,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The same of a packet that somebody may want to know of.
+    /// As above, for a packet that an observer may watch.
     #[inline(never)] // keeps the path of the others short
     fn receive_watched(&mut self, packet: &mut Packet) {
         let (now, conn, copy) = (self.events.now(), packet.conn, packet.clone());
@@ -502,7 +502,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The same, where somebody may want to know of a timeout.
+    /// As above, if an observer may watch timeouts.
     #[inline(never)] // keeps the path of the others short
     fn on_timer_watched(&mut self, conn: ConnId, timer: u8) {
         let (now, before) = (self.events.now(), self.connections.slot(conn).ends.timeouts());
