@@ -1,5 +1,5 @@
-//! What the scenario's faults do at one port: packets lost, damaged, delayed or marked by chance, exact
-//! ones ("drop the fifth data packet") so that tests enter by the real door, and a link that is down.
+//! Faults at one port: packets lost, damaged, delayed or marked by chance, exact losses for tests ("drop the
+//! fifth data packet"), and a link that is down.
 
 use crate::engine::{Seeds, Stream};
 use crate::packet::{Kind, Packet};

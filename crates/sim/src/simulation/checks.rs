@@ -1,4 +1,4 @@
-//! What every run checks of itself at its end, in release builds too. A run that breaks an invariant of the
+//! Checks at the end of every run, in release builds too. A run that breaks an invariant of the
 //! simulator is an error, not a result.
 //!
 //! | invariant | how it is checked |
@@ -114,7 +114,7 @@ fn connection_text(flow_id: u32, source: HostId, to: HostId) -> String {
     format!("connection {flow_id} from host {} to host {}", source.0, to.0)
 }
 
-/// Whether a flow was faster than on an empty network. Smaller segments than the ideal time assumes can
+/// True if a flow was faster than on an empty network. Segments smaller than the ideal time assumes may
 /// be: they are forwarded sooner.
 fn beats_its_ideal(row: &FlowRow, mss: Bytes) -> bool {
     let (Some(fct), Some(ideal)) = (row.fct(), row.ideal) else { return false };

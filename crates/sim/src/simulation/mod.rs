@@ -37,8 +37,8 @@ pub fn run(
     run_on(1, scenario, scheme, seed, observer).map(|(outcome, _)| outcome)
 }
 
-/// The same on as many cores as the network can be cut for, with the same outcome; how many it has taken. [`cores`] says how
-/// many are worth it.
+/// [`run`] on up to `cores` cores, as far as the network can be cut, with equal outcome. Returns the number of cores used.
+/// [`cores`] recommends a number.
 ///
 /// # Errors
 /// As [`run`].
