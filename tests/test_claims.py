@@ -18,7 +18,7 @@ from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.baseline import Baseline, Group, with_baseline
 from shortflow.reproduction.engine import Judged, count, decide, off
-from shortflow.reproduction.summary import claim_table, measured, summary_row, verdict_text
+from shortflow.reproduction.summary import claim_section, measured, summary_row, verdict_text
 from shortflow.results import Results
 
 ROOT = Path(__file__).parents[1]
@@ -175,7 +175,7 @@ def test_a_part_that_a_bound_leaves_open_says_so() -> None:
     bound = lab.within(Estimate(0.5, None, 1, lower_bound=True), 0, 1)
     found = lab.all_hold({"bound": bound, "good": lab.within(0.5, 0, 1)})
     assert found.note == f"undecided: bound; {BOUND}"
-    (text,) = claim_table([Judged(claim(), found)]).columns[-1].cells
+    (text,) = claim_section([Judged(claim(), found)]).columns[-1].cells
     assert f"because: {found.note}" in str(text)
     assert BOUND in Judged(claim(), found).document()["reason"]
 

@@ -29,7 +29,7 @@ from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.fit import fit
 from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, several, shifts
-from shortflow.reproduction.summary import claim_table, reason_table, shift_table
+from shortflow.reproduction.summary import claim_section, reason_section, shift_section
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Result
 from shortflow.runner import Runner, Wanted, once
@@ -242,7 +242,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
     ):
         done = answered(tmp_path, reproduce([figure], scale, chosen))
         assert [judged.reason for judged in done.claims] == [reason]
-        assert (reason_table(done) is None) == (not reason)
+        assert (reason_section(done) is None) == (not reason)
     values = sum(len(choice.others) for choice in papers.choices("l2dct").values())
     for verdict, reason in (
         ("differs", "too much; at the quick scale (differs, 3), other choices: agrees with jitter=0 (1)"),
@@ -454,7 +454,7 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
     before, after = (Judged(claim, all_hold(each)) for each in ours)
     gone = Judged(claim, all_hold({"other": within(7.0, 0, 1)}))
     moved = [Shift({"a": "1"}, before, after, True), Shift({"b": "2"}, before, gone, True)]
-    _, _, decides = shift_table([*moved, Shift({"c": "3"}, before, before, False)]).columns
+    _, _, decides = shift_section([*moved, Shift({"c": "3"}, before, before, False)]).columns
     assert list(decides.cells) == ["high: 3", "0.5; low: -2", "other: 7", "c=3"]
 
 
@@ -543,5 +543,5 @@ def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -
     (claim,) = figure.claims
     finding = all_hold({f"point {at}": within(float(at), 0, 1) for at in range(9)})
     judged = Judged(claim, finding)
-    (cell_text,) = claim_table([judged]).columns[-1].cells
+    (cell_text,) = claim_section([judged]).columns[-1].cells
     assert "measured: point 8: 8, point 0: 0 (+7)" in str(cell_text).splitlines()

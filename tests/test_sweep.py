@@ -1,7 +1,6 @@
 """Sweeps: what they run, what they keep whatever happens, and how they go on."""
 
 import fcntl
-import io
 import itertools
 import json
 import os
@@ -18,7 +17,6 @@ from typing import Any
 import polars as pl
 import pytest
 import tomli_w
-from rich.console import Console
 
 import shortflow as api
 from conftest import Command, started
@@ -26,7 +24,8 @@ from made import make_result, make_rows, make_run
 from shortflow._core import Control
 from shortflow.errors import ConfigError, DamagedResult, ExitCode, SimulationError
 from shortflow.grid import Grid
-from shortflow.report.sweep.tables import sweep_tables
+from shortflow.report.blocks import Section
+from shortflow.report.sweep.tables import sweep_blocks
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import plan
@@ -324,9 +323,9 @@ def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
     runs = [replace(make_run("tcp", 1, "-", rows), at=at) for at, rows in zip(grid.points, gave, strict=True)]
-    console = Console(file=io.StringIO(), width=100)
-    console.print(sweep_tables(Results(runs, "s", "s", keys=grid.keys), ["afct_short_s"]))
-    assert "mean FCT" in console.file.getvalue()  # type: ignore[attr-defined]
+    _, table = sweep_blocks(Results(runs, "s", "s", keys=grid.keys), ["afct_short_s"])
+    assert isinstance(table, Section)
+    assert table.columns[0].header.startswith("mean FCT")
 
 
 def test_runs_of_another_build_stay_and_are_run_again(

@@ -10,10 +10,11 @@ import pytest
 
 from conftest import Command
 from made import make_rows, make_run, with_rows
+from shortflow.report.blocks import Words
 from shortflow.report.looks import BEST
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Swept, swept
-from shortflow.report.sweep.view import table, view
+from shortflow.report.sweep.view import best_section, sweep_part, table
 from shortflow.result import Result
 from shortflow.scenario import Setting
 from valid import check
@@ -115,14 +116,17 @@ def test_keys_in_step_are_one_axis() -> None:
     assert [key.label for key in found.keys] == ["transport.a (with transport.b)"]
 
 
+def answer_of(sweep: Swept) -> str:
+    return next(each.text for each in sweep_part(sweep).blocks if isinstance(each, Words) and each.role == "answer")
+
+
 def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
-    shown = view(of_keys(g=["3", "1", "2"]))
-    assert [row[:2] for row in shown.best.rows] == [("l2dct", "1"), ("tcp", "–")]
-    assert shown.runs == 7
-    assert shown.answer.startswith("The least afct_short_s has tcp: 4 ms with one seed. Beside it")
-    assert "each at its own best point by that metric" in shown.answer
-    assert ": l2dct -37.5 %. These were" in shown.answer, "with seed 1, which both have: 2.5 over 4 ms"
-    assert "Points have different seeds, from 1 to 2 of them: the fewer" in shown.answer
+    shown = of_keys(g=["3", "1", "2"])
+    assert [row[:2] for row in best_section(shown).rows] == [("l2dct", "1"), ("tcp", "–")]
+    assert answer_of(shown).startswith("The least afct_short_s has tcp: 4 ms with one seed. Beside it")
+    assert "each at its own best point by that metric" in answer_of(shown)
+    assert ": l2dct -37.5 %. These were" in answer_of(shown), "with seed 1, which both have: 2.5 over 4 ms"
+    assert "Points have different seeds, from 1 to 2 of them: the fewer" in answer_of(shown)
     numbers = table(of_keys(g=["3", "1", "2"]))
     assert numbers["keys"] == ["transport.g"]
     assert {point["at"].get("transport.g") for point in numbers["points"]} == {"1", "2", "3", None}
@@ -134,10 +138,12 @@ def test_a_key_that_changes_nothing_has_any_value() -> None:
         for scheme in ("dctcp", "tcp")
         for k in ("1", "2", "3")
     ]
-    shown = view(*swept(runs))
-    assert [row[:2] for row in shown.best.rows] == [("dctcp", "1"), ("tcp", "any")]
-    assert shown.answer.startswith("The least afct_short_s has dctcp with switch.mark_above = 1: 1 ms with one seed. ")
-    assert ": tcp +200.0 %. These were" in shown.answer
+    (shown,) = swept(runs)
+    assert [row[:2] for row in best_section(shown).rows] == [("dctcp", "1"), ("tcp", "any")]
+    assert answer_of(shown).startswith(
+        "The least afct_short_s has dctcp with switch.mark_above = 1: 1 ms with one seed. "
+    )
+    assert ": tcp +200.0 %. These were" in answer_of(shown)
 
 
 def test_no_interval_is_told_of_what_was_chosen_among_many_points() -> None:
@@ -148,19 +154,19 @@ def test_no_interval_is_told_of_what_was_chosen_among_many_points() -> None:
     alone = [run_of("l2dct", seed, next(noise), {}, {}) for seed in (1, 2, 3)]
     runs_of_tcp = [run_of("tcp", seed, next(noise), {}, {}) for seed in (1, 2, 3)]
     (many,), (one,) = swept([*runs, *runs_of_tcp]), swept([*alone, *runs_of_tcp])
-    said = view(many).answer
+    said = answer_of(many)
     assert re.search(r"on the same flows: tcp [+-][\d.]+ %\. These were chosen", said)
     assert said.endswith("among their points (40 of l2dct, 1 of tcp): run the best ones again with fresh seeds.")
-    assert re.search(r"on the same flows: \w+ [+-][\d.]+ (± [\d.]+|\[.*\]) %\.$", view(one).answer)
+    assert re.search(r"on the same flows: \w+ [+-][\d.]+ (± [\d.]+|\[.*\]) %\.$", answer_of(one))
 
 
 def test_where_flows_vary_the_best_points_are_those_of_each_load() -> None:
-    shown = view(of_keys(g=["2", "1"], load=["0.2", "0.4"]))
-    assert shown.answer == (
+    shown = of_keys(g=["2", "1"], load=["0.2", "0.4"])
+    assert answer_of(shown) == (
         "No point is the best of all by afct_short_s: load changes the flows themselves, so compare where it is the"
         " same."
     )
-    assert sorted(row[:3] for row in shown.best.rows) == [
+    assert sorted(row[:3] for row in best_section(shown).rows) == [
         *(("l2dct", "0.2", "1"), ("l2dct", "0.4", "1")),
         *(("tcp", "0.2", "–"), ("tcp", "0.4", "–")),
     ]
@@ -179,12 +185,14 @@ def test_a_bound_goes_before_nothing_and_is_no_best_point() -> None:
     runs = [run_of("l2dct", 1, 1e-3, {}, {"transport.g": "2"}), run_of("l2dct", 1, 1e-3, {}, {"transport.g": "1"})]
     bound = with_rows(runs[0], [row._replace(lower_bound=True) for row in runs[0].rows])
     without = with_rows(runs[1], make_rows(goodput_long_bps=1e8))
-    shown = view(*swept([without, bound]))
-    assert shown.answer == "No point is the best: flows did not finish, so that every afct_short_s is a lower bound."
-    assert shown.best.rows[0][:2] == ("l2dct", "2")
+    (shown,) = swept([without, bound])
+    assert (
+        answer_of(shown) == "No point is the best: flows did not finish, so that every afct_short_s is a lower bound."
+    )
+    assert best_section(shown).rows[0][:2] == ("l2dct", "2")
     exact = run_of("l2dct", 1, 9e-3, {}, {"transport.g": "3"})
-    shown = view(*swept([bound, exact]))
-    assert shown.answer.startswith("The least afct_short_s has l2dct with transport.g = 3: 9 ms")
+    (shown,) = swept([bound, exact])
+    assert answer_of(shown).startswith("The least afct_short_s has l2dct with transport.g = 3: 9 ms")
 
 
 @pytest.mark.usefixtures("scenario")
@@ -219,4 +227,4 @@ def test_a_bound_that_leaves_the_sign_open_is_no_difference() -> None:
     runs = [run_of("dctcp", 1, 4e-3, {}, {}), run_of("tcp", 1, 3e-3, {}, {}), run_of("l2dct", 1, 6e-3, {}, {})]
     runs[1:] = [with_rows(run, [row._replace(lower_bound=True) for row in run.rows]) for run in runs[1:]]
     (sweep,) = swept(runs)
-    assert view(sweep).answer.endswith("the same flows: tcp open, as flows did not finish, l2dct ≥ +50.0 %.")
+    assert answer_of(sweep).endswith("the same flows: tcp open, as flows did not finish, l2dct ≥ +50.0 %.")

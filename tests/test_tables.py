@@ -2,11 +2,11 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from made import make_flows, make_result, make_results, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
@@ -14,14 +14,15 @@ from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric, missing
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report import tables, wording
+from shortflow.report.blocks import Block, terminal
 from shortflow.report.spreads import spread_section
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
 
 
-def printed(renderable: RenderableType, width: int = 1000) -> list[str]:
+def printed(blocks: Iterable[Block], width: int = 1000) -> list[str]:
     console = Console(file=io.StringIO(), width=width)
-    console.print(renderable)
+    console.print(terminal(blocks))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 
@@ -36,7 +37,7 @@ def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Result
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    lines = printed(tables.main_tables(compared(["tcp", "dctcp", "l2dct"])), width)
+    lines = printed(tables.main_blocks(compared(["tcp", "dctcp", "l2dct"])), width)
     assert max(len(line) for line in lines) <= width
     assert sum("l2dct vs dctcp" in line for line in lines) == sum("schemes" in line for line in lines)
 
@@ -46,19 +47,19 @@ def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, m
 )
 def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     comparison = compared(schemes)
-    lines = printed(tables.comparison_tables(comparison))
+    lines = printed(tables.comparison_blocks(comparison))
     assert max(len(line) for line in lines) <= 100
     overview = tables.overview_section("all", "load", [replace(comparison, label=load) for load in ("0.2", "0.4")])
     alone = tables.overview_section("all", "load", [compared(["dctcp"])])
     for section, has_factors in ((overview, len(schemes) > 1), (alone, False)):
         assert any(each.header == f"× {schemes[0]}" for each in section.columns) is has_factors
-    assert max(len(line) for line in printed(tables.stacked(*tables.lay_out(overview)))) <= 100
+    assert max(len(line) for line in printed([overview])) <= 100
 
 
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
     with_flows, without = make_result("dctcp"), make_result("l2dct", fct_s=())
     comparison = make_results("made", "made", {}, [with_flows, without])
-    row = next(line for line in printed(tables.comparison_tables(comparison)) if line.startswith(" l2dct"))
+    row = next(line for line in printed(tables.comparison_blocks(comparison)) if line.startswith(" l2dct"))
     assert "–" in row
 
 
@@ -111,7 +112,7 @@ def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
 def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     results = [stalled("stalls", None), stalled("quick", 1.2), stalled("slow", 9.0), stalled("stalls too", None)]
     comparison = make_results("made", "made", {}, results)
-    lines = printed(tables.main_tables(comparison))
+    lines = printed(tables.main_blocks(comparison))
     rows = {
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
         for scheme in ("stalls", "quick")
@@ -201,6 +202,6 @@ def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:
 def test_cells_say_where_seeds_have_no_value() -> None:
     whole = compared(["dctcp", "l2dct"])
     lacks = [with_rows(run, run.rows if run.seed > 1 else []) for run in whole.runs]
-    text = "\n".join(printed(tables.comparison_tables(replace(whole, done=lacks), [Metric(MEAN_FCT, "short")])))
+    text = "\n".join(printed(tables.comparison_blocks(replace(whole, done=lacks), [Metric(MEAN_FCT, "short")])))
     assert text.count("(2 of 3 seeds)") == 3, "each scheme's mean and their difference"
-    assert "seeds)" not in "\n".join(printed(tables.comparison_tables(whole, [Metric(MEAN_FCT, "short")])))
+    assert "seeds)" not in "\n".join(printed(tables.comparison_blocks(whole, [Metric(MEAN_FCT, "short")])))

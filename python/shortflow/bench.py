@@ -18,13 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from shortflow import _core
 from shortflow.errors import ConfigError, MissingRequirement, did_you_mean
 from shortflow.records import Meta
-from shortflow.report.tables import Column, Section, lay_out, stacked
+from shortflow.report.blocks import Block, Column, Section, Words
 from shortflow.runs import git_revision
 from shortflow.scenario import Settings, load_scenario
 from shortflow.scheme import SchemeSource, load_with_sources
@@ -117,8 +114,8 @@ def document(rows: list[Row], start: Row) -> dict[str, Any]:
     return {"rows": rows, "start_up": start, "machine": machine, "version": _core.version(), "revision": git_revision()}
 
 
-def table(document: dict[str, Any]) -> RenderableType:
-    """Benchmark table for the terminal."""
+def blocks(document: dict[str, Any]) -> list[Block]:
+    """The conditions, and the table."""
     rows, machine, start = document["rows"], document["machine"], document["start_up"]
     lead = Column("case", [f"{row['case']} {row['scheme']}" for row in rows])
     columns = [
@@ -137,7 +134,7 @@ def table(document: dict[str, Any]) -> RenderableType:
         *dict.fromkeys(f"{row['case']}: {row['what']}" for row in rows),
         f"start-up: {start['cpu_s']:.2f} CPU-seconds, {start['peak_rss_bytes'] / 1e6:.0f} MB for a short `run --json`",
     ]
-    return stacked(Text("\n".join(caption)), *lay_out(Section("Cost of simulation", [lead], columns)))
+    return [Words("\n".join(caption)), Section("Cost of simulation", [lead], columns)]
 
 
 def _measure_here(case: Case, source: SchemeSource) -> Row:

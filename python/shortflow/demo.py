@@ -5,14 +5,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from shortflow.api.report import write_report
 from shortflow.front.console import progress_bar
-from shortflow.front.terminal import print_result
+from shortflow.front.terminal import print_blocks
 from shortflow.report.answer import answer
-from shortflow.report.tables import lay_out, overview_section, stacked
+from shortflow.report.blocks import Block, Words
+from shortflow.report.tables import overview_section
 from shortflow.results import Results
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Plan, Run
@@ -44,10 +42,10 @@ def main() -> None:
     started = time.perf_counter()
     store = Store(out)
     for part in PARTS:
-        print_result(_overview(part, store))
+        print_blocks(_blocks(part, store))
     page, keys = out / "report.html", {run.key for part in PARTS for run in _runs(part)}
     runs = write_report(out, page, keys)  # leaves out results of an earlier version in the same directory
-    print_result(Text(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}"))
+    print_blocks([Words(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}")])
 
 
 def _runs(part: Part) -> list[Run]:
@@ -55,14 +53,14 @@ def _runs(part: Part) -> list[Run]:
     return [run for load in part.loads for run in plan.runs(range(1, SEEDS + 1), {PARAMETER: str(load)})]
 
 
-def _overview(part: Part, store: Store) -> RenderableType:
+def _blocks(part: Part, store: Store) -> list[Block]:
     scenario = load_scenario(part.scenario)
     with progress_bar(part.scenario) as progress:
         done = Runner(store=store, progress=progress).answer(once(Wanted(_runs(part))))
     found = Results(done, scenario.name, scenario.title, keys=[PARAMETER])
     ranking = answer(found)
     section = overview_section(scenario.title, PARAMETER, found.points, ranking.metrics)
-    return stacked(*lay_out(section), Text("\n".join([*ranking.over_points, *ranking.caveats])))
+    return [section, Words("\n".join([*ranking.over_points, *ranking.caveats]))]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
-from shortflow.lazy import columns, directories, frames, pl, plots, views
+from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
 from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
@@ -242,11 +242,8 @@ class Result(Shown):
         of = self.provenance
         return f"<Result {of['scenario']}, {of['scheme']}, seed {of['seed']}, digest {of['digest'][:KEY_LENGTH]}>"
 
-    def _tables(self) -> "views.RenderableType":
-        return views.text_of_run(self)
-
-    def _view(self) -> "views.View":
-        return views.view(views.alone(self))
+    def _blocks(self) -> "list[blocks.Block]":
+        return tables.comparison_blocks(views.alone(self))
 
 
 def changed(origin: Provenance) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.errors import ConfigError, front_door, unknown_name
-from shortflow.lazy import answers, frames, pl, plots, stored, views
+from shortflow.lazy import answers, blocks, frames, pl, plots, stored, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
@@ -394,11 +394,8 @@ class Results(Shown):
         """Changed settings, as a suffix of a title."""
         return "".join(f", {key} = {value}" for key, value in self.settings.items())
 
-    def _tables(self) -> "views.RenderableType":
-        return views.text(self)
-
-    def _view(self) -> "views.View":
-        return views.view(self)
+    def _blocks(self) -> "list[blocks.Block]":
+        return views.blocks(self)
 
     def _check(self, metric: str, *schemes: str) -> None:
         for scheme in schemes:

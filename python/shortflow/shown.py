@@ -2,11 +2,10 @@
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
 from shortflow.errors import MissingRequirement, front_door
-from shortflow.lazy import console, markup, pd, pl, tables
+from shortflow.lazy import blocks, console, markup, pd, pl
 
 
 class Shown(ABC):
@@ -34,21 +33,18 @@ class Shown(ABC):
     def __str__(self) -> str:
         """The main tables, as the command prints them."""
         text = io.StringIO()
-        width = tables.WIDTH
-        console.Console(file=text, width=width, highlight=False, emoji=False, markup=False).print(self._tables())
+        paper = console.Console(file=text, width=blocks.WIDTH, highlight=False, emoji=False, markup=False)
+        paper.print(blocks.terminal(self._blocks()))
         return text.getvalue().rstrip()
 
-    @abstractmethod
-    def _tables(self) -> "console.RenderableType":
-        """The main tables for a terminal."""
+    def to_markdown(self) -> str:
+        """The main tables as Markdown."""
+        return blocks.markdown(self._blocks())
 
     @abstractmethod
-    def _view(self) -> "tuple[str, Sequence[tables.Section], Sequence[str]]":
-        """Caption, main tables, and notes."""
+    def _blocks(self) -> "list[blocks.Block]":
+        """The main tables, with caption and notes."""
 
     def _repr_html_(self) -> str:
         """Main tables and one plot, for a notebook."""
-        head, sections, notes = self._view()
-        return markup.part(
-            "api/result.html", caption=head.split("\n"), sections=sections, notes=notes, plot=self.plot.sketch()
-        )
+        return markup.part("report/notebook.html", blocks=self._blocks(), chart=self.plot.sketch())

@@ -25,4 +25,4 @@ def bench(
         note(f"{case.label} ({case.what}), {scheme.label} …")
         rows.append(benches.measure(case, scheme))
     document = benches.document(rows, start)
-    return Answer(lambda: document, (benches.table(each) for each in [document]))
+    return Answer(lambda: document, benches.blocks(document))

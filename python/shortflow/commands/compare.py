@@ -11,7 +11,7 @@ from shortflow.front import complete, console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import answers, spreads, views
+from shortflow.lazy import answers, blocks, spreads
 from shortflow.lazy import measured as measured_flows
 from shortflow.lazy import tables as tables_of
 from shortflow.metrics.catalogue import check_name
@@ -36,18 +36,15 @@ def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     shown, baseline = _names(values["metrics"]), values["baseline"]
     named = [name for name in shown if name != ALL]
-    return Answer(lambda: found.document(named, baseline), _tables(found, shown, baseline))
+    return Answer(lambda: found.document(named, baseline), _blocks(found, shown, baseline))
 
 
-def _tables(found: Results, shown: Sequence[str], baseline: str | None) -> "Iterator[views.RenderableType]":
+def _blocks(found: Results, shown: Sequence[str], baseline: str | None) -> "Iterator[blocks.Block]":
     metrics = [found.require(name) for name in shown if name != ALL]
-    if shown:
-        yield tables_of.comparison_tables(found, metrics)
-    else:
-        yield tables_of.main_tables(found, MORE)
-        if sys.stdout.isatty() and (spread := spreads.spread_section(found)):
-            yield tables_of.stacked(*tables_of.lay_out(spread))
-    yield "\n".join(answers.answer(found, metrics, baseline).words)
+    yield from tables_of.comparison_blocks(found, metrics) if shown else tables_of.main_blocks(found, MORE)
+    if not shown and sys.stdout.isatty() and (spread := spreads.spread_section(found)):
+        yield spread
+    yield blocks.Words("\n".join(answers.answer(found, metrics, baseline).words))
 
 
 @showing(_answer)

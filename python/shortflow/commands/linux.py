@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
 
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, ExitCode, did_you_mean
@@ -25,9 +24,10 @@ from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics import catalogue
 from shortflow.quantities import counted
 from shortflow.records import Account
-from shortflow.report.tables import comparison_tables, lay_out, stacked
+from shortflow.report.blocks import Block, Words
+from shortflow.report.tables import comparison_blocks
 from shortflow.report.wording import metrics_of
-from shortflow.reproduction.summary import claim_table
+from shortflow.reproduction.summary import claim_section
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan
@@ -91,7 +91,7 @@ def on_testbed(
     code = exit_code(testbed.is_trustworthy(measured), allow_late, virtual)
     return Answer(
         lambda: {**comparison.document(), "testbed": account},
-        (each for each in (comparison_tables(comparison), _account(account))),
+        [*comparison_blocks(comparison), Words(_account(account))],
         code,
     )
 
@@ -126,12 +126,12 @@ def compare_sim(
     return Answer(lambda: {**both.document(), **of_testbed}, _side_by_side(both, reasons), code)
 
 
-def _side_by_side(both: Results, reasons: list[str]) -> Iterator[RenderableType]:
+def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:
     if both.runs:
-        yield comparison_tables(both, metrics_of(both, *HEADLINES))
-    yield f"The testbed: {testbed.kept_time(testbed.measured(both))} kept time.\n"
+        yield from comparison_blocks(both, metrics_of(both, *HEADLINES))
+    yield Words(f"The testbed: {testbed.kept_time(testbed.measured(both))} kept time.")
     if reasons:
-        yield "\n".join(f"Known difference: {reason}." for reason in reasons) + "\n"
+        yield Words("\n".join(f"Known difference: {reason}." for reason in reasons))
     for account in testbed.accounts(both):
         _note_late(account, f"seed {account['seed']}, ")
         note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
@@ -201,7 +201,7 @@ def agreement(
         for each in found.named(standing):
             note(f"{said}: {each}")
     kept_time = not any(cell.superseded for cell in found.cells.values())
-    return Answer(lambda: document, [table], exit_code(kept_time, allow_late, virtual))
+    return Answer(lambda: document, [Words(table)], exit_code(kept_time, allow_late, virtual))
 
 
 def _chosen_rows(names: Sequence[str] | None) -> list[str]:
@@ -246,7 +246,8 @@ def fig14(
     points = figure.measure(counts, repeat, size_mb, bed, store)
     note(f"runs: {store.runs}")
     code = exit_code(not any(each.superseded for each in points.values()), allow_late, virtual)
-    return Answer(lambda: _fig14_document(size_mb, points), _fig14_tables(size_mb, points), code)
+    tables = [*figure.sections(points, size_mb), claim_section(figure.claims(points))]
+    return Answer(lambda: _fig14_document(size_mb, points), tables, code)
 
 
 def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
@@ -259,12 +260,6 @@ def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, An
         "claims": [judged.document() for judged in figure.claims(points)],
         "testbed": {str(count): accounts(each) for count, each in points.items()},
     }
-
-
-def _fig14_tables(size_mb: int, points: Mapping[int, Results]) -> Iterator[RenderableType]:
-    for section in figure.sections(points, size_mb):
-        yield stacked(*lay_out(section))
-    yield claim_table(figure.claims(points))
 
 
 def _counts(text: str) -> list[int]:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 
 from shortflow import _core
 from shortflow.declared import all_declared, is_kind
@@ -16,7 +14,7 @@ from shortflow.front.terminal import working
 from shortflow.lazy import papers, sensitivity
 from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
-from shortflow.report.tables import named_table, stacked
+from shortflow.report.blocks import Block, Words, text_section
 from shortflow.scenario import load_scenario, shipped_scenarios
 
 Row = tuple[str, str]
@@ -57,15 +55,16 @@ def list_(
         with working("which figures follow each value"):
             entries = [{**entry, "reaches": _reaches(entry)} for entry in entries]
     shown = details if names or long else None
-    return Answer(lambda: entries, (_table(kind, each, shown) for each in [entries]))
+    return Answer(lambda: entries, _blocks(kind, entries, shown))
 
 
-def _table(kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], Iterator[Row]] | None) -> RenderableType:
-    if details:
-        return named_table(kind, [row for entry in entries for row in details(entry)])
-    table = named_table(kind, list(_one_line_each(entries)))
-    hint = f"`shortflow list {kind} NAME` shows the details of one, --long all details."
-    return stacked(table, Text(hint)) if kind in DETAILS else table
+def _blocks(
+    kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], Iterator[Row]] | None
+) -> Iterator[Block]:
+    rows = (row for entry in entries for row in details(entry)) if details else _one_line_each(entries)
+    yield text_section(kind, ("name", "meaning"), list(rows))
+    if kind in DETAILS and not details:
+        yield Words(f"`shortflow list {kind} NAME` shows the details of one, --long all details.")
 
 
 def _entries(kind: str) -> Entries:

@@ -11,6 +11,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
 from shortflow.quantities import counted
+from shortflow.report.blocks import Words
 
 
 @command
@@ -45,4 +46,4 @@ def report(
         note(counted(shown, "run"))
     for damage in damages:
         note(f"left out: {damage}")
-    return Answer(lambda: numbers, [str(page)], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)
+    return Answer(lambda: numbers, [Words(str(page))], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)

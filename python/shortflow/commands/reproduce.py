@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import RenderableType
-
 from shortflow import papers
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.front import options as given
@@ -16,6 +14,7 @@ from shortflow.lab.choices import parse_choices
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
+from shortflow.report.blocks import Block, Words
 from shortflow.reproduction.engine import Chosen, Reproduction, select
 from shortflow.reproduction.engine import reproduce as decide
 from shortflow.reproduction.fit import fit as ranked
@@ -31,7 +30,7 @@ from shortflow.reproduction.sensitivity import (
     shifts,
     untried,
 )
-from shortflow.reproduction.summary import claim_table, fit_table, flips_text, reason_table, shift_table, summary_table
+from shortflow.reproduction.summary import claim_section, fit_section, flips_text, reason_section, shift_section, summary_section
 from shortflow.reproduction.tried import Tried, at, load, save
 from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
@@ -90,7 +89,7 @@ def reproduce(
         with concluding(store), progress_bar("fit", lines) as runner.progress:
             found = runner.answer(ranked(chosen_figures, scale, note), conclude=False)
         ranking = [{"choices": dict(each.values), "off": each.off, "measured": dict(each.ours)} for each in found]
-        return Answer(lambda: {"fit": ranking}, [fit_table(found)])
+        return Answer(lambda: {"fit": ranking}, [fit_section(found)])
 
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
@@ -110,7 +109,7 @@ def reproduce(
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
     code = ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
     rows = {"sensitivity": [_row(shift) for shift in moved]} if moved else {}
-    return Answer(lambda: {**done.document(), **rows}, _tables(done, moved), code)
+    return Answer(lambda: {**done.document(), **rows}, _blocks(done, moved), code)
 
 
 def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None, lines: Lines) -> list[Shift]:
@@ -142,13 +141,13 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
     return moved
 
 
-def _tables(done: Reproduction, moved: Sequence[Shift]) -> Iterator[RenderableType]:
-    yield claim_table(done.claims)
-    if reasons := reason_table(done):
+def _blocks(done: Reproduction, moved: Sequence[Shift]) -> Iterator[Block]:
+    yield claim_section(done.claims)
+    if reasons := reason_section(done):
         yield reasons
     if moved:
-        yield from (shift_table(moved), flips_text(moved))
-    yield summary_table(done)
+        yield from (shift_section(moved), Words(flips_text(moved)))
+    yield summary_section(done)
 
 
 def _values(figures: list[Figure]) -> dict[str, list[str]]:

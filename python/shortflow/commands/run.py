@@ -24,7 +24,7 @@ from shortflow.simulate import cores_for
 
 def _answer(found: Result, values: Mapping[str, Any]) -> Answer:
     alone = _alone(found, values["settings"])
-    return Answer(alone.document, (tables.comparison_tables(each) for each in [alone]))
+    return Answer(alone.document, (block for each in [alone] for block in tables.comparison_blocks(each)))
 
 
 def _alone(found: Result, settings: Settings | None) -> Results:

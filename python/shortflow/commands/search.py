@@ -5,9 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from shortflow import asks
 from shortflow.asks import Condition, Search
 from shortflow.front import complete
@@ -16,7 +13,7 @@ from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note
 from shortflow.front.progress import told
 from shortflow.grid import Steps
-from shortflow.report.tables import named_table, stacked
+from shortflow.report.blocks import Block, Words, text_section
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 
@@ -26,14 +23,15 @@ def _answer(found: Search, _: Mapping[str, Any]) -> Answer:
         _note_ends(found)
         return found.document()
 
-    return Answer(document, _tables(found))
+    return Answer(document, _blocks(found))
 
 
-def _tables(found: Search) -> Iterator[RenderableType]:
+def _blocks(found: Search) -> Iterator[Block]:
     changed = "".join(f", {name} = {value}" for name, value in found.settings.items())
     caption = f"{found.title}\n{found.scenario}{changed} under {found.scheme}"
     heading = f"Largest {found.steps.key} for which {found.condition.text}"
-    yield stacked(Text(caption), named_table(heading, _rows(found), ("where", found.steps.key)))
+    yield Words(caption)
+    yield text_section(heading, ("where", found.steps.key), _rows(found))
 
 
 @showing(_answer)

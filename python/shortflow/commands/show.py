@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from shortflow.front import options as given
 from shortflow.front.command import Answer, command
-from shortflow.report.tables import settings_table, stacked
+from shortflow.report.blocks import Block, Words
+from shortflow.report.tables import settings_section
 from shortflow.runs import plan
 from shortflow.scenario import as_settings
 
@@ -32,15 +30,13 @@ def show(
         "expected_flows": of.expected_flows(),
         "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": as_settings(work.scheme.resolved())},
     }
-    return Answer(lambda: found, _tables(found))
+    return Answer(lambda: found, _blocks(found))
 
 
-def _tables(found: dict[str, Any]) -> Iterator[RenderableType]:
+def _blocks(found: dict[str, Any]) -> Iterator[Block]:
     measured = [f"{row['entry']}: {row['text']} in the measured time" for row in found["expected_flows"]]
     scheme = found["scheme"]
     heading = f"scheme {scheme['name']}: {scheme['summary']}"
-    yield stacked(
-        Text("\n".join([found["title"], *found["notes"], *measured])),
-        settings_table(found["settings"], f"scenario {found['scenario']}"),
-        settings_table(scheme["settings"], heading) if scheme["settings"] else Text(heading),
-    )
+    yield Words("\n".join([found["title"], *found["notes"], *measured]))
+    yield settings_section(found["settings"], f"scenario {found['scenario']}")
+    yield settings_section(scheme["settings"], heading) if scheme["settings"] else Words(heading)

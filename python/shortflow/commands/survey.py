@@ -4,15 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note_report
 from shortflow.front.progress import told
 from shortflow.lab.study import Scale
-from shortflow.report.tables import lay_out, stacked
+from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
 from shortflow.store.runs import Store
 from shortflow.survey import WORKLOADS, Survey, choose, words
@@ -47,14 +44,14 @@ def survey(
     with told(f"survey, {scale.value}", progress) as bar:
         found = Runner(where, Store(out), bar).answer(ask(chosen, scale, settings or {}, seeds))
     note_report(write_pages(found, out), found.runs, found.reused, found.seconds)
-    return Answer(lambda: document(found), _tables(found, [each.name for each in chosen] if workloads else []))
+    return Answer(lambda: document(found), _blocks(found, [each.name for each in chosen] if workloads else []))
 
 
-def _tables(found: Survey, workloads: Sequence[str]) -> Iterator[RenderableType]:
+def _blocks(found: Survey, workloads: Sequence[str]) -> Iterator[Block]:
     for view in found.views:
-        yield Text("\n".join([f"With initial {view.label}:", *words.conclusions(view), ""]))
+        yield Words("\n".join([f"With initial {view.label}:", *words.conclusions(view)]))
     if effects := words.alpha_effects(found):
-        yield Text("\n".join(["Effects of the initial alpha:", *effects, ""]))
-    sections = [*(matrix(view, narrow=True) for view in found.views), standings(found)]
-    sections += [numbers(view, workload) for workload in workloads for view in found.views]
-    yield stacked(*(table for section in sections for table in lay_out(section)))
+        yield Words("\n".join(["Effects of the initial alpha:", *effects]))
+    yield from (matrix(view, narrow=True) for view in found.views)
+    yield standings(found)
+    yield from (numbers(view, workload) for workload in workloads for view in found.views)

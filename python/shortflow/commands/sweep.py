@@ -16,8 +16,8 @@ from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.answer import answer
-from shortflow.report.sweep.tables import sweep_tables
-from shortflow.report.views import RenderableType
+from shortflow.report.blocks import Block, Words
+from shortflow.report.sweep.tables import sweep_blocks
 from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
@@ -30,13 +30,13 @@ Values = str | int | float | Iterable[str | int | float]
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
     names, baseline = given.metric_names(values["metrics"]), values["baseline"]
-    return Answer(lambda: found.document(names, baseline), _tables(found, names, baseline), code)
+    return Answer(lambda: found.document(names, baseline), _blocks(found, names, baseline), code)
 
 
-def _tables(found: Results, names: Sequence[str], baseline: str | None) -> "Iterator[RenderableType]":
-    yield sweep_tables(found, names)
+def _blocks(found: Results, names: Sequence[str], baseline: str | None) -> Iterator[Block]:
+    yield from sweep_blocks(found, names)
     if len(found.schemes) > 1:
-        yield "\n".join(answer(found, [found.require(name) for name in names], baseline).words)
+        yield Words("\n".join(answer(found, [found.require(name) for name in names], baseline).words))
 
 
 @showing(_answer)

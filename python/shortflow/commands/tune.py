@@ -6,16 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from shortflow.errors import ConfigError, ExitCode, require_at_least
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings
 from shortflow.front.progress import told
-from shortflow.report.tables import lay_out, stacked
+from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
 from shortflow.scenario import Settings as Changes
 from shortflow.scheme import load_schemes, split_settings
@@ -36,13 +33,12 @@ NOWHERE = "none"
 
 def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if holds(found) is Holds.NO else ExitCode.FINE
-    return Answer(lambda: document(found), _tables(found), code)
+    return Answer(lambda: document(found), _blocks(found), code)
 
 
-def _tables(found: Tuning) -> Iterator[RenderableType]:
-    head, sections, notes = found._view()
-    tables = [table for section in sections for table in lay_out(section)]
-    yield stacked(Text(head), *tables, Text("\n".join([*notes, *(each.words for each in verdicts(found))])))
+def _blocks(found: Tuning) -> Iterator[Block]:
+    yield from found._blocks()
+    yield Words("\n".join(each.words for each in verdicts(found)))
 
 
 Names = str | Sequence[str]

@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from shortflow.errors import ExitCode, front_door
 from shortflow.front.console import print_json
-from shortflow.lazy import console, terminal
+from shortflow.lazy import blocks, terminal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,7 +56,7 @@ class Answer:
 
     document: Callable[[], Any]
     """Plain data, for --json."""
-    tables: "Iterable[console.RenderableType]"
+    blocks: "Iterable[blocks.Block]"
     """Output for the terminal; made when printed."""
     exit_code: ExitCode = ExitCode.FINE
 
@@ -103,8 +103,7 @@ def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
         if is_json:
             print_json(answer.document())
         else:
-            for each in answer.tables:
-                terminal.print_result(each)
+            terminal.print_blocks(answer.blocks)
         return int(answer.exit_code)
 
     run.__name__ = called.__name__

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -18,7 +18,8 @@ from shortflow import _core
 from shortflow.errors import ConfigError
 from shortflow.front.pace import Pace, plain
 from shortflow.lazy import pl
-from shortflow.report.tables import terminal_width
+from shortflow.report.blocks import Block, terminal_width
+from shortflow.report.blocks import terminal as rendered
 from shortflow.runner import Progress as Told
 from shortflow.scenario import Scenario
 
@@ -40,9 +41,9 @@ class _Results(Plain):
         raise BrokenPipeError
 
 
-def print_result(result: RenderableType) -> None:
-    """Prints a result on stdout, with limited width."""
-    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Prints words and tables on stdout, with limited width."""
+    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(rendered(blocks))
 
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:

@@ -13,7 +13,7 @@ from shortflow.lab.study import Position, Value
 from shortflow.linux import testbed
 from shortflow.metrics.stats import Estimate
 from shortflow.papers.l2dct import fig14 as paper
-from shortflow.report.tables import Column, Section
+from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import percent, shown
 from shortflow.reproduction.engine import Judged, decide
 from shortflow.results import Results

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -39,6 +39,7 @@ class Chart:
     Rows have `scheme`, and `at` if a panel shows one point of a study at a time.
     """
 
+    kind: ClassVar[str] = "chart"
     name: str
     """The name of its files."""
     heading: str

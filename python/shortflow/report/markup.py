@@ -1,13 +1,15 @@
 """Pages from templates. All inserted text is escaped; plots are data drawn by one script."""
 
 import functools
+import re
 import secrets
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from shortflow.report import library, looks
 
@@ -25,6 +27,11 @@ def part(template: str, **values: object) -> str:
     return _environment().get_template(template).render(**values)
 
 
+def now() -> str:
+    """Time for the foot of a page."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
@@ -36,6 +43,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.policies["json.dumps_function"] = _json
+    environment.filters["code"] = _with_code
     environment.globals |= {
         "chart_config": looks.theme(legend=False),
         "css": looks.css,
@@ -43,6 +51,11 @@ def _environment() -> Environment:
         "looks": looks.looks,
     }
     return environment
+
+
+def _with_code(text: str) -> Markup:
+    """Escaped text in which backticks enclose code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _json(value: Any, **_: object) -> str:

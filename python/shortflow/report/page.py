@@ -1,26 +1,24 @@
 """The report's page: plots, tables and provenance in one HTML file that opens offline. Or its numbers alone."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 
 from shortflow import _core
 from shortflow.measured import MEASURED
+from shortflow.quantities import counted
 from shortflow.report.answer import CORRECTED, answer
-from shortflow.report.chart import Chart, finite
+from shortflow.report.blocks import Block, Legend, Part, Words, text_section
+from shortflow.report.chart import finite
 from shortflow.report.figures import charts
 from shortflow.report.looks import is_ideal
-from shortflow.report.markup import page
+from shortflow.report.markup import now, page
 from shortflow.report.sweep.runs import Swept
-from shortflow.report.sweep.view import SweepView
+from shortflow.report.sweep.view import sweep_part
 from shortflow.report.sweep.view import table as sweep_table
-from shortflow.report.sweep.view import view as sweep_view
-from shortflow.report.tables import Section, measured_time, study_section
+from shortflow.report.tables import choices, measured_time, study_section
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import git_revision
-from shortflow.scenario import Setting
 
 _SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
     "scheme",
@@ -28,33 +26,7 @@ _SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
     "digest",
     "finished_at",
 )
-
-
-@dataclass(frozen=True)
-class StudyView:
-    """A study for the template."""
-
-    study: Results
-    words: Sequence[str]
-    """A sentence for each headline metric."""
-    by_point: Sequence[str]
-    caveats: Sequence[str]
-    legend: Sequence[str]
-    points: Sequence[str]
-    at: str
-    """The point shown first."""
-    charts: Sequence[Chart]
-    without_samples: bool
-    numbers: Section
-    measured_time: str
-    """Empty if points differ."""
-    traffic_notes: Sequence[str]
-    choices: Sequence[tuple[str, Sequence[Setting]]]
-    """All values used by the runs, by owner."""
-    provenance: str
-    """Runs in the table of provenance, in words."""
-    runs: Sequence[Sequence[str]]
-    """Provenance of the numbers: one row per run."""
+_MOST_FAILURES = 3
 
 
 class StoredFailure(TypedDict):
@@ -77,22 +49,52 @@ def render(
     metrics: Sequence[str] = (),
 ) -> str:
     """Renders the whole page."""
-    results = _results(studies)
-    shown = [sweep_view(sweep) for sweep in sweeps]
-    origins = [*(of.provenance for of in results), *(origin for sweep in sweeps for origin in sweep.origins)]
+    shown = parts(studies, sweeps, baseline, metrics)
+    origins = [*(of.provenance for of in _results(studies)), *(origin for sweep in sweeps for origin in sweep.origins)]
+    versions = ", ".join(sorted({each["version"] for each in origins}))
     return page(
         "report/page.html",
-        titles=[study.title for study in studies] + [each.sweep.title for each in shown],
-        lead=_lead(studies, results, shown),
-        corrected=CORRECTED,
-        views=[_view(study, baseline, metrics) for study in studies],
-        sweeps=shown,
-        failures=failures,
-        damages=damages,
-        versions=", ".join(sorted({each["version"] for each in origins})),
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        revision=git_revision() or f"version {_core.version()}",
+        title=", ".join(part.heading for part in shown) or "Shortflow report",
+        heading="Shortflow report",
+        head=head(studies, sweeps, failures, damages),
+        parts=shown,
+        footer=f"Simulated by Shortflow {versions}. Page written {now()} by {git_revision() or _core.version()}.",
     )
+
+
+def parts(
+    studies: Sequence[Results], sweeps: Sequence[Swept], baseline: str | None, metrics: Sequence[str]
+) -> list[Part]:
+    """A part for each study and sweep."""
+    found = [Part(study.title, list(_study_blocks(study, baseline, metrics))) for study in studies]
+    return [*found, *(sweep_part(sweep) for sweep in sweeps)]
+
+
+def head(
+    studies: Sequence[Results],
+    sweeps: Sequence[Swept],
+    failures: Sequence[StoredFailure],
+    damages: Sequence[str],
+) -> Iterator[Words]:
+    """What the page is about, and what is in no number of it."""
+    yield Words(
+        f"{_lead(studies, sweeps)} Within a seed every scheme sees the same flows, so differences are paired. "
+        f"Intervals are 95 % over the seeds. {CORRECTED}",
+        "note",
+    )
+    if failures:
+        text = "failed and are in no number here; the same command tries them again."
+        first = " The first:" if len(failures) > _MOST_FAILURES else ""
+        yield Words(f"{counted(len(failures), 'run')} {text}{first}")
+        yield Words("\n".join(map(_failure, failures[:_MOST_FAILURES])), "note")
+    if damages:
+        yield Words(f"{counted(len(damages), 'damaged result')} left out:")
+        yield Words("\n".join(damages), "note")
+
+
+def _failure(run: StoredFailure) -> str:
+    settings = "".join(f", {key} = {value}" for key, value in run["settings"].items())
+    return f"{run['scheme']}, seed {run['seed']}{settings}: {run['error']}"
 
 
 def document(
@@ -129,15 +131,16 @@ def _results(studies: Sequence[Results]) -> list[Result]:
     return [run for study in studies for run in study.results]
 
 
-def _lead(studies: Sequence[Results], results: Sequence[Result], sweeps: Sequence[SweepView]) -> str:
+def _lead(studies: Sequence[Results], sweeps: Sequence[Swept]) -> str:
+    results = _results(studies)
     schemes = {scheme for study in studies for scheme in study.schemes}
-    schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
+    schemes |= {scheme for sweep in sweeps for scheme in sweep.schemes}
     every, results = results, [each for each in results if not _of_ideal(each)] or results
     keys, ideal = {result.provenance["key"] for result in results}, len(every) - len(results)
-    count = len(keys.union(origin["key"] for view in sweeps for origin in view.sweep.origins))
-    runs = f"{_counted(count, 'run')} of {_counted(len(schemes), 'scheme')}"
+    count = len(keys.union(origin["key"] for sweep in sweeps for origin in sweep.origins))
+    runs = f"{counted(count, 'run')} of {counted(len(schemes), 'scheme')}"
     if ideal:
-        runs += f", beside {_counted(ideal, 'run')} of ideal schedulers on the same flows"
+        runs += f", beside {counted(ideal, 'run')} of ideal schedulers on the same flows"
     if not results:
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)
@@ -150,10 +153,6 @@ def _of_ideal(result: Result) -> bool:
     return is_ideal(result.provenance["scheme"])
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
-
-
 def _provenance(results: Sequence[Result]) -> str:
     """Number of runs in the table of provenance, and of ideal runs not counted in the head."""
     ideal = sum(map(_of_ideal, results))
@@ -161,35 +160,36 @@ def _provenance(results: Sequence[Result]) -> str:
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
-def _view(study: Results, baseline: str | None, metrics: Sequence[str]) -> StudyView:
+def _study_blocks(study: Results, baseline: str | None, metrics: Sequence[str]) -> Iterator[Block]:
+    """The answer, the charts, all numbers in one table, then traffic, choices and provenance."""
+    ranking, x_name = answer(study, list(map(study.require, metrics)), baseline), study.x_name or ""
+    yield Words("\n".join(ranking.over_points), "answer")
+    if x_name:
+        yield Part(f"At each {x_name}", [Words("\n".join(ranking.at_points), "note")], folded=True)
+    yield Words("\n".join(ranking.caveats), "note")
+    everyone = [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])]
+    yield Legend(everyone, x_name, [point.label for point in study.points], study.shown_first.label)
+    yield from charts(study, ranking.metrics)
+    results = _results([study])
+    of_packets = [result for result in results if not result.ports.is_empty()]
+    if of_packets and all(result.samples.is_empty() for result in of_packets):
+        text = "No chart of the queue over time: these runs took no samples."
+        yield Words(f"{text} `--set measure.sample_every=1ms` turns them on.", "note")
+    yield study_section(study, ranking.metrics, ranking.baseline)
     measured = {measured_time(point) for point in study.points}
-    of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
-    ranking = answer(study, list(map(study.require, metrics)), baseline)
-    return StudyView(
-        study,
-        ranking.over_points,
-        ranking.at_points if study.x_name else (),
-        ranking.caveats,
-        [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])],
-        [point.label for point in study.points],
-        study.shown_first.label,
-        charts(study, ranking.metrics),
-        bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
-        study_section(study, ranking.metrics, ranking.baseline),
-        measured.pop() if len(measured) == 1 else "",
-        study.results[0].provenance["traffic_notes"],
-        list(_choices(study)),
-        _provenance(_results([study])),
-        [_run(point.label, run) for point in study.points for run in point.results],
-    )
-
-
-def _choices(study: Results) -> Iterator[tuple[str, Sequence[Setting]]]:
-    yield "Scenario", study.results[0].provenance["scenario_settings"]
-    by_scheme = {result.provenance["scheme"]: result.provenance["scheme_settings"] for result in _results([study])}
-    for scheme, settings in by_scheme.items():
-        if settings:
-            yield f"Scheme {scheme}", settings
+    at = f" (at {x_name} {study.points[0].label})" if x_name else ""
+    about = f"Scenario `{study.scenario}`{measured.pop() if len(measured) == 1 else ''}. Traffic{at}:"
+    own = [study.measured.note] if study.measured else []
+    yield Words("\n".join([about, *study.results[0].provenance["traffic_notes"], *own]), "note")
+    varies = f"; {x_name} varies and is shown for the first point" if x_name else ""
+    yield Part(f"Choices: every value, and where it came from{varies}", choices(results), folded=True)
+    heads = (x_name or "settings", "scheme", "seed", "digest", "finished", "seconds", "version")
+    runs = [_run(point.label, run) for point in study.points for run in point.results]
+    yield Part(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)
+    if older := [result.provenance for result in study.superseded]:
+        named = (f"{of['scheme']}, seed {of['seed']}, {of['finished_at']}: {of['digest'][:16]}" for of in older)
+        heading = f"Superseded by newer runs with the same settings, and left out: {len(older)}"
+        yield Part(heading, [Words("\n".join(named), "note")], folded=True)
 
 
 def _run(label: str, result: Result) -> Sequence[str]:

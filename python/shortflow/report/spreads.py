@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, Metric
 from shortflow.quantities import scale_for
-from shortflow.report.tables import Column, Section, terminal_width
+from shortflow.report.blocks import Column, Section, terminal_width
 from shortflow.report.wording import metrics_of, number
 from shortflow.results import Results
 

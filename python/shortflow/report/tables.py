@@ -1,15 +1,6 @@
-"""Tables for the terminal: at most 100 columns wide, with units in headers and 95 % intervals as ± or [low, high]."""
+"""Tables of results, with units in headers and 95 % intervals as ± or [low, high]."""
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
-
-from rich import box
-from rich.cells import cell_len
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from shortflow.metrics.catalogue import (
     DEADLINE_MISS,
@@ -28,54 +19,13 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import Scale, scale_for
+from shortflow.report.blocks import Block, Column, Section, Words, text_section
 from shortflow.report.wording import NOTHING, factor, headline_metrics, metrics_of, percent, scheme_pairs, shown, title
+from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.scenario import Setting
 
-WIDTH = 100
 _LOSSES = (DEADLINE_MISS, DROPS, TIMEOUTS)
-_GAP = 3  # padding and rule between two columns
-
-
-def terminal_width() -> int:
-    """Largest width of a table."""
-    return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
-
-
-@dataclass
-class Column:
-    """A column before layout: header and cells."""
-
-    header: str
-    cells: list[str] = field(default_factory=list)
-    text: bool = False
-    """True for words, False for numbers."""
-
-    @property
-    def width(self) -> int:
-        """Width of the widest line."""
-        return max(cell_len(line) for text in (self.header, *self.cells) for line in text.splitlines() or [""])
-
-
-@dataclass(frozen=True)
-class Section:
-    """A table before layout: heading, columns that name the rows, and columns of values."""
-
-    heading: str
-    lead: Sequence[Column]
-    columns: Sequence[Column]
-    apart: int = 0
-    """Number of last rows set apart from the others."""
-
-    @property
-    def all(self) -> list[Column]:
-        """All columns."""
-        return [*self.lead, *self.columns]
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """Cells by row."""
-        return list(zip(*(column.cells for column in self.all), strict=True))
 
 
 def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, Scale]:
@@ -86,38 +36,23 @@ def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict
     return {unit: scale_for(unit, of_unit) for unit, of_unit in values.items()}
 
 
-def comparison_sections(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Section]:
-    """All sections of a comparison, or only the given metrics."""
+def comparison_blocks(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Block]:
+    """Caption and tables of a comparison: all metrics, or only the given ones."""
     groups = [("Chosen metrics", metrics)] if metrics else list(_metric_groups(comparison))
     sections = [_estimates(comparison, heading, found) for heading, found in groups]
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, metrics or headline_metrics(comparison)))
-    return sections
+    return [caption(comparison), *sections]
 
 
-def comparison_tables(comparison: Results, metrics: Sequence[Metric] = ()) -> RenderableType:
-    """Sections of a comparison for a terminal."""
-    return _laid_out(comparison, comparison_sections(comparison, metrics))
-
-
-def main_tables(comparison: Results, more: str = "") -> RenderableType:
-    """Main metrics and paired differences; `more` tells how to get the others."""
-    return _laid_out(comparison, main_sections(comparison, f"Main metrics{more}"))
-
-
-def main_sections(comparison: Results, heading: str = "Main metrics") -> list[Section]:
-    """Like `main_tables`, before layout."""
+def main_blocks(comparison: Results, more: str = "") -> list[Block]:
+    """Caption, main metrics and paired differences; `more` tells how to get the others."""
     main = headline_metrics(comparison)
-    sections = [_estimates(comparison, heading, [*main, *_unfinished(comparison)])]
+    sections = [_estimates(comparison, f"Main metrics{more}", [*main, *_unfinished(comparison)])]
     sections.append(_estimates(comparison, "Deadlines and losses", metrics_of(comparison, *_LOSSES)))
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, main))
-    return sections
-
-
-def _laid_out(comparison: Results, sections: Sequence[Section]) -> RenderableType:
-    tables = [table for section in sections for table in lay_out(section)]
-    return stacked(Text(caption(comparison)), *tables)
+    return [caption(comparison), *sections]
 
 
 def _unfinished(comparison: Results) -> list[Metric]:
@@ -162,7 +97,8 @@ def study_section(study: Results, metrics: Sequence[Metric], baseline: str) -> S
         if metric in metrics and len(study.schemes) > 1:
             columns.append(_factors(metric, rows, baseline))
     lead = [Column(study.x_name, [point.label for point, _ in rows])] if study.x_name else []
-    return Section("All numbers", [*lead, Column("scheme", [scheme for _, scheme in rows])], columns)
+    lead.append(Column("scheme", [scheme for _, scheme in rows]))
+    return Section("All numbers", lead, columns, name=study.scenario)
 
 
 def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str) -> Column:
@@ -173,72 +109,28 @@ def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str)
     return Column(f"× {baseline}", cells)
 
 
-def stacked(*parts: RenderableType) -> Group:
-    """Parts with an empty line between them."""
-    return Group(*(each for part in parts for each in (part, Text())))
-
-
-def settings_table(settings: Sequence[Setting], heading: str) -> Group:
+def settings_section(settings: Sequence[Setting], heading: str) -> Section:
     """Resolved values with their source."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("key", no_wrap=True)
-    table.add_column("value", overflow="fold")
-    table.add_column("source", overflow="fold")
-    for setting in settings:
-        plain = setting["source"] == "default"
-        table.add_row(setting["key"], setting["value"], setting["source"], style="dim" if plain else None)
-    return _headed(heading, table)
+    rows = [(each["key"], each["value"], each["source"]) for each in settings]
+    usual = [place for place, (*_, source) in enumerate(rows) if source == "default"]
+    return text_section(heading, ("key", "value", "source"), rows, faint=usual)
 
 
-def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, str] = ("name", "meaning")) -> Group:
-    """Names with one line each."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column(head[0], no_wrap=True)
-    table.add_column(head[1], overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return _headed(heading, table)
+def choices(results: Sequence[Result]) -> list[Section]:
+    """All values used by the runs: those of the scenario, and those of each scheme."""
+    by_scheme = {result.provenance["scheme"]: result.provenance["scheme_settings"] for result in results}
+    sections = [settings_section(settings, f"Scheme {name}") for name, settings in by_scheme.items() if settings]
+    return [settings_section(results[0].provenance["scenario_settings"], "Scenario"), *sections]
 
 
-def lay_out(section: Section) -> Iterator[Group]:
-    """One table, or several one below the other if the columns do not fit."""
-    room = terminal_width() - 1 - sum(column.width + _GAP for column in section.lead)
-    batch: list[Column] = []
-    for column in section.columns:
-        if batch and sum(each.width + _GAP for each in [*batch, column]) > room:
-            yield _table(replace(section, columns=batch))
-            batch = []
-        batch.append(column)
-    if batch:
-        yield _table(replace(section, columns=batch))
-
-
-def _table(section: Section) -> Group:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    for column in section.lead:
-        table.add_column(column.header, vertical="bottom", overflow="fold")
-    for column in section.columns:
-        side: Literal["left", "right"] = "left" if column.text else "right"
-        table.add_column(column.header, justify=side, vertical="bottom", overflow="fold")
-    ordinary = len(section.rows) - section.apart
-    for number, cells in enumerate(section.rows, start=1):
-        table.add_row(*cells, end_section=number == ordinary, style=None if number <= ordinary else "dim")
-    return _headed(section.heading, table)
-
-
-def _headed(heading: str, table: Table) -> Group:
-    """A table below its heading, which may be wider."""
-    return Group(Text(heading, style="bold"), table)
-
-
-def caption(comparison: Results) -> str:
+def caption(comparison: Results) -> Words:
     """Scenario, seeds and measured time of a comparison, in two lines."""
     seeds = comparison.seeds
     one = len(seeds) == 1
     spread = f"seed {seeds[0]}" if one else f"mean ± 95 % confidence over {len(seeds)} seeds"
     changed = "".join(f", {key} = {value}" for key, value in comparison.settings.items())
     own = f"\n{comparison.measured.note}" if comparison.measured else ""
-    return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}{measured_time(comparison)}{own}"
+    return Words(f"{comparison.title}\n{comparison.scenario}{changed}: {spread}{measured_time(comparison)}{own}")
 
 
 def measured_time(comparison: Results) -> str:

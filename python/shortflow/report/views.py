@@ -1,34 +1,15 @@
-"""Views of results: tables for terminals and notebooks, and the studies behind plots."""
-
-from collections.abc import Sequence
-from typing import TypeAlias
-
-from rich.console import RenderableType
-from rich.text import Text
+"""Blocks of results for terminals and notebooks, and the studies behind plots."""
 
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.report.answer import answer
+from shortflow.report.blocks import Block, Words
 from shortflow.report.study import studies
 from shortflow.report.sweep.runs import stored_sweeps
-from shortflow.report.sweep.tables import sweep_section, sweep_tables
+from shortflow.report.sweep.tables import sweep_blocks
 from shortflow.report.sweep.view import best_section
-from shortflow.report.tables import (
-    Section,
-    caption,
-    comparison_tables,
-    lay_out,
-    main_sections,
-    main_tables,
-    overview_section,
-    stacked,
-)
+from shortflow.report.tables import main_blocks, overview_section
 from shortflow.result import Result, changed
 from shortflow.results import Results
-
-__all__ = ["RenderableType", "View", "alone", "one_scenario", "text", "text_of_run", "view"]
-
-View: TypeAlias = tuple[str, Sequence[Section], Sequence[str]]
-"""Caption, tables and notes."""
 
 
 def alone(run: Result) -> Results:
@@ -36,30 +17,16 @@ def alone(run: Result) -> Results:
     return Results.of_point([run], changed(run.provenance))
 
 
-def text_of_run(run: Result) -> RenderableType:
-    """All metrics of a run."""
-    return comparison_tables(alone(run))
-
-
-def text(results: Results) -> RenderableType:
-    """Main tables of results for a terminal."""
-    if results.directory:
-        return stacked(*(table for section in view(results)[1] for table in lay_out(section)))
-    if results.keys:
-        return sweep_tables(results)
-    return stacked(main_tables(results), Text("\n".join(answer(results).words)), Text("\n".join(results.notes)))
-
-
-def view(results: Results) -> View:
-    """Like `text`, before layout, with caption and notes."""
+def blocks(results: Results) -> list[Block]:
+    """Main tables of results with their answer."""
     if results.directory:
         found = [overview_section(each.title, each.x_name or "", each.points) for each in with_tables(results)]
-        found += [best_section(each) for each in stored_sweeps(results.results)]
-        return repr(results)[len("<Results ") : -1], found, ()
+        best = [best_section(each) for each in stored_sweeps(results.results)]
+        return [Words(repr(results)[len("<Results ") : -1]), *found, *best]
     if results.keys:
-        section = sweep_section(results)
-        return f"{results.title}\n{results.scenario}{results.changed}", [section] if section else [], ()
-    return caption(results), main_sections(results), [*answer(results).words, *results.notes]
+        return sweep_blocks(results)
+    told = [*answer(results).words, *results.notes]
+    return [*main_blocks(results), *([Words("\n".join(told))] if told else [])]
 
 
 def with_tables(results: Results) -> list[Results]:

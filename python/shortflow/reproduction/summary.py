@@ -1,12 +1,11 @@
 """Tables of a reproduction for the terminal."""
 
 from collections.abc import Sequence
-
-from rich import box
-from rich.table import Table
+from textwrap import fill
 
 from shortflow.lab.amounts import amount
 from shortflow.lab.finding import Finding
+from shortflow.report.blocks import Column, Section, text_section
 from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
 from shortflow.reproduction.fit import SetUp
 from shortflow.reproduction.sensitivity import Shift, deciding
@@ -30,11 +29,9 @@ def measured(finding: Finding) -> list[str]:
     return [_named(name, _number(finding, name)) for name in names]
 
 
-def claim_table(claims: Sequence[Judged]) -> Table:
+def claim_section(claims: Sequence[Judged]) -> Section:
     """All claims with verdict, the paper's value, deciding numbers and tolerance."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), leading=1)
-    table.add_column("claim and verdict", no_wrap=True)
-    table.add_column("paper's value, ours with its 95 % interval, tolerance", ratio=1)
+    rows = []
     for judged in claims:
         finding = judged.finding
         lines = {
@@ -44,8 +41,9 @@ def claim_table(claims: Sequence[Judged]) -> Table:
             "agrees if": judged.claim.tolerance,
         }
         text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
-        table.add_row(f"{judged.claim.id}\n  {verdict_text(judged)}", text)
-    return table
+        rows.append((f"{judged.claim.id}\n  {verdict_text(judged)}", text))
+    heads = ("claim and verdict", "paper's value, ours with its 95 % interval, tolerance")
+    return text_section("", heads, rows, spaced=True)
 
 
 def verdict_text(judged: Judged) -> str:
@@ -54,12 +52,12 @@ def verdict_text(judged: Judged) -> str:
     return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
 
 
-def fit_table(found: Sequence[SetUp]) -> Table:
+def fit_section(found: Sequence[SetUp]) -> Section:
     """Set-ups with the baselines' numbers, the nearest first."""
-    table = Table("choices", "largest factor", *found[0].ours, box=box.SIMPLE_HEAD, show_edge=False)
-    for each in found[:_SHOWN]:
-        table.add_row(each.text, f"{each.off:.3g}", *(f"{value:.4g}" for value in each.ours.values()))
-    return table
+    shown = found[:_SHOWN]
+    columns = [Column("largest factor", [f"{each.off:.3g}" for each in shown])]
+    columns += [Column(name, [f"{each.ours[name]:.4g}" for each in shown]) for name in found[0].ours]
+    return Section("", [Column("choices", [each.text for each in shown])], columns)
 
 
 HEADERS = (
@@ -79,7 +77,7 @@ def summary_row(name: str, counts: Counts) -> list[str]:
     return [name, *map(str, counts["scheme"].values()), *agreeing, *map(str, counts["open"].values()), near]
 
 
-def reason_table(done: Reproduction) -> Table | None:
+def reason_section(done: Reproduction) -> Section | None:
     """Reasons for differences, if found by varying details that the paper leaves open."""
     reasons: dict[str, list[str]] = {}
     for judged in done.claims:
@@ -87,37 +85,31 @@ def reason_table(done: Reproduction) -> Table | None:
             reasons.setdefault(judged.known, []).append(judged.claim.id)
     if not reasons:
         return None
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("does not agree", no_wrap=True)
-    table.add_column("because", ratio=1)
-    for reason, claims in reasons.items():
-        table.add_row("\n".join(claims), reason)
-    return table
+    rows = [("\n".join(claims), reason) for reason, claims in reasons.items()]
+    return text_section("", ("does not agree", "because"), rows)
 
 
-def shift_table(moved: Sequence[Shift]) -> Table:
+def shift_section(moved: Sequence[Shift]) -> Section:
     """Effect of every other choice on each claim's deciding number and verdict."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for header in ("claim, and other choices", "verdict", "what decides"):
-        table.add_column(header, no_wrap=header != "what decides")
+    rows: list[tuple[str, str, str]] = []
     by_claim: dict[str, list[Shift]] = {}
     for shift in moved:
         by_claim.setdefault(shift.before.claim.id, []).append(shift)
     for claim, shifts in by_claim.items():
         base = shifts[0].before.finding
         decides = deciding(base)
-        table.add_row(claim, base.verdict.value, _named(decides, _number(base, decides)))
+        rows.append((claim, base.verdict.value, _named(decides, _number(base, decides))))
         for shift in shifts:
             after = shift.after.finding
             verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
             if shift.reached and shift.changed:
-                table.add_row(f"  {shift.text}", verdict, _decided_by(after, decides))
+                rows.append((f"  {shift.text}", verdict, _decided_by(after, decides)))
         idle = [shift.text for shift in shifts if shift.reached and not shift.changed]
         unmoved = [shift.text for shift in shifts if not shift.reached]
         for said, texts in (("no run changed with", idle), ("not reached by", unmoved)):
             if texts:
-                table.add_row(f"  {said}", "", ", ".join(texts))
-    return table
+                rows.append((f"  {said}", "", ", ".join(texts)))
+    return text_section("", ("claim, and other choices", "verdict", "what decides"), rows)
 
 
 def _decided_by(after: Finding, before: str) -> str:
@@ -140,14 +132,11 @@ def flips_text(moved: Sequence[Shift]) -> str:
     return "verdicts that change:\n" + "\n".join(f"  {claim}: {', '.join(found)}" for claim, found in flips.items())
 
 
-def summary_table(done: Reproduction) -> Table:
+def summary_section(done: Reproduction) -> Section:
     """Number of claims with each verdict, by paper."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    for header in HEADERS:
-        table.add_column(header, justify="left" if header == "paper" else "right")
-    for name, counts in {**done.summary, "all": count(done.claims)}.items():
-        table.add_row(*summary_row(name, counts))
-    return table
+    rows = [summary_row(name, counts) for name, counts in {**done.summary, "all": count(done.claims)}.items()]
+    lead, *columns = (Column(fill(head, 12), [row[place] for row in rows]) for place, head in enumerate(HEADERS))
+    return Section("", [lead], columns)
 
 
 def _named(name: str, value: str) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.report import chart
+from shortflow.report.blocks import Section
 from shortflow.report.chart import Chart
 from shortflow.report.marks import heat
 from shortflow.report.markup import page, part
-from shortflow.report.tables import Section
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
 from shortflow.results import Results

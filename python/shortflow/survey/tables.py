@@ -8,7 +8,7 @@ import numpy as np
 from shortflow import _core
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.report.tables import Column, Section
+from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import NOTHING, number, shown
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD

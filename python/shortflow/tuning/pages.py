@@ -1,13 +1,13 @@
 """A tuning's report, and the tuning as plain data."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from shortflow.report.blocks import Part, Words
 from shortflow.report.chart import finite
-from shortflow.report.markup import page
+from shortflow.report.markup import now, page
 from shortflow.store.files import Kind, write_text
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import importances
@@ -18,14 +18,21 @@ from shortflow.tuning.verdict import holds, sentence, verdict, verdicts
 
 def write_page(tuning: Tuning, path: Path) -> None:
     """Writes the report: verdict, tables and plots in one file that opens offline."""
+    of = tuning.question
+    settings = "".join(f", {key} = {value}" for key, value in of.settings.items())
+    flows = "" if of.flow_keys else ", and so on the same flows"
+    about = (
+        f"{of.title} (scenario `{of.scenario}`{settings}). Every trial ran with seeds 1 to {of.seeds}{flows}. A trial "
+        "that leaves flows unfinished is infeasible. Intervals are 95 % over the seeds, differences paired."
+    )
+    numbers = "\n".join(each.words for each in verdicts(tuning))
     content = page(
-        "tuning/page.html",
-        question=tuning.question,
-        sentence=sentence(tuning),
-        numbers=[each.words for each in verdicts(tuning)],
-        sections=list(sections(tuning)),
-        plots=list(plots(tuning)),
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "report/page.html",
+        title=f"Shortflow: {of.scheme} tuned",
+        heading=f"{of.scheme} tuned: {of.goal.text}",
+        head=[Words(sentence(tuning), "answer"), Words(numbers), Words(about, "note")],
+        parts=[Part("", [*sections(tuning), *plots(tuning)])],
+        footer=f"Simulated by Shortflow {of.code}. Page written {now()}.",
     )
     write_text(path, content, Kind.PAGE)
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.lazy import console, judged, pl, plots, tables, tuned
+from shortflow.lazy import blocks, judged, pl, plots, tuned
 from shortflow.quantities import in_base_unit
 from shortflow.shown import Shown
 from shortflow.store.files import check_seal, sealed, write_bytes
@@ -171,16 +171,11 @@ class Tuning(Shown):
         of = self.question
         return f"<Tuning {of.scenario}, {of.scheme}: {of.goal.text}; {len(self.trials)} trials>"
 
-    def _tables(self) -> "console.RenderableType":
-        head, sections, notes = self._view()
-        laid_out = [table for section in sections for table in tables.lay_out(section)]
-        return tables.stacked(head, *laid_out, "\n".join(notes))
-
-    def _view(self) -> "tuple[str, Sequence[tables.Section], Sequence[str]]":
+    def _blocks(self) -> "list[blocks.Block]":
         of = self.question
         changed = "".join(f", {key} = {value}" for key, value in of.settings.items())
-        head = f"{of.title}\n{of.scenario}{changed}: {of.scheme} for {of.goal.text}"
-        return head, list(tuned.sections(self)), [judged.sentence(self)]
+        head = blocks.Words(f"{of.title}\n{of.scenario}{changed}: {of.scheme} for {of.goal.text}")
+        return [head, *tuned.sections(self), blocks.Words(judged.sentence(self))]
 
     @functools.cached_property
     def feasible(self) -> dict[int, list[float]]:

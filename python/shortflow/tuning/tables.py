@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
-from shortflow.report.tables import Column, Section, common_scales
+from shortflow.report.blocks import Column, Section
+from shortflow.report.tables import common_scales
 from shortflow.report.wording import NOTHING, number, percent, shown
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances

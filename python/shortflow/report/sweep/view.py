@@ -1,53 +1,33 @@
 """A sweep for the report, and as plain data."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from shortflow.metrics.catalogue import MEAN_FCT, Metric
-from shortflow.report.chart import Chart
+from shortflow.report.blocks import Block, Column, Legend, Part, Section, Words
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Place, Swept
-from shortflow.report.tables import Column, Section, common_scales
+from shortflow.report.tables import choices, common_scales
 from shortflow.report.wording import NOTHING, percent, shown
 from shortflow.results import Results
-from shortflow.scenario import Setting
 
 _ANY = "any"
 """Placeholder for a value without effect."""
 
 
-@dataclass(frozen=True)
-class SweepView:
-    """A sweep for the template."""
-
-    sweep: Swept
-    keys: str
-    runs: int
-    answer: str
-    """Best scheme and point, and its margin, in words; or the reason why none exists."""
-    best: Section
-    plots: Sequence[Chart]
-    choices: Sequence[tuple[str, Sequence[Setting]]]
-    """All values used by the first run of each scheme, by owner."""
-
-
-def view(sweep: Swept) -> SweepView:
-    """View of a sweep for the page."""
+def sweep_part(sweep: Swept) -> Part:
+    """The best point, charts, and choices of a sweep, for the page."""
     comparisons = [of for places in sweep.runs.values() for of in places.values()]
-    origins = {scheme: next(iter(places.values())).runs[0].provenance for scheme, places in sweep.runs.items()}
-    scenario = next(iter(origins.values()))["scenario_settings"]
-    of_schemes = [(f"Scheme {scheme}", origin["scheme_settings"]) for scheme, origin in origins.items()]
-    return SweepView(
-        sweep,
-        ", ".join(key.label for key in sweep.keys),
-        sum(len(each.runs) for each in comparisons),
-        _answer(sweep),
-        best_section(sweep),
-        list(plots(sweep)),
-        [("Scenario", scenario), *(each for each in of_schemes if each[1])],
-    )
+    keys, runs = ", ".join(key.label for key in sweep.keys), sum(len(each.runs) for each in comparisons)
+    note = f"Scenario `{sweep.name}`, {runs} runs without tables of flows: `sweep --tables` keeps these."
+    first = [next(iter(places.values())).runs[0] for places in sweep.runs.values()]
+    text = "Choices: every value of each scheme's first run, and where it came from; what varies does so from there"
+    blocks: list[Block] = [Words(f"{note} All numbers are in `runs.parquet`.", "note")]
+    blocks += [Words(told, "answer")] if (told := _answer(sweep)) else []
+    blocks += [Legend(sweep.schemes), *plots(sweep), best_section(sweep), Part(text, choices(first), folded=True)]
+    return Part(f"{sweep.title}{f', over {keys}' if keys else ''}", blocks)
 
 
 def table(sweep: Swept) -> dict[str, Any]:
@@ -156,7 +136,7 @@ def best_section(sweep: Swept) -> Section:
     note = f", chosen among {len(sweep.points):,} points on their own seeds: with fresh ones it is likely more" * chosen
     at = f" at each {' and '.join(sweep.keys[place].label for place in sweep.flow_keys)}" if sweep.flow_keys else ""
     what = f"the point with the least {objective.name}{at}{note}" if objective else "its first point"
-    return Section(f"Of each scheme {what}", lead, columns)
+    return Section(f"Of each scheme {what}", lead, columns, name=sweep.name)
 
 
 def _flows(sweep: Swept, scheme: str, place: Place) -> Place:

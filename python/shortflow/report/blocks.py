@@ -1,0 +1,181 @@
+"""Results as blocks: words, tables and charts. Terminals, pages, notebooks and Markdown show the same blocks."""
+
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from shortflow.report.chart import Chart
+
+WIDTH = 100
+_GAP = 3  # padding and rule between two columns
+
+
+@dataclass
+class Column:
+    """A column before layout: header and cells."""
+
+    header: str
+    cells: list[str] = field(default_factory=list)
+    text: bool = False
+    """True for words, False for numbers."""
+
+    @property
+    def width(self) -> int:
+        """Width of the widest line."""
+        return max(cell_len(line) for text in (self.header, *self.cells) for line in text.splitlines() or [""])
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table before layout: heading, columns that name the rows, and columns of values."""
+
+    kind: ClassVar[str] = "table"
+    heading: str
+    lead: Sequence[Column]
+    columns: Sequence[Column]
+    apart: int = 0
+    """Number of last rows set apart from the others."""
+    faint: Collection[int] = ()
+    """Rows of less interest, counted from 0."""
+    name: str = ""
+    """File name of the rows as CSV. Tables with a name can be sorted and filtered on pages."""
+    spaced: bool = False
+    """True for rows of several lines, which an empty line keeps apart."""
+
+    @property
+    def all(self) -> list[Column]:
+        """All columns."""
+        return [*self.lead, *self.columns]
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """Cells by row."""
+        return list(zip(*(column.cells for column in self.all), strict=True))
+
+    def is_faint(self, row: int) -> bool:
+        """True for a row set apart or of less interest."""
+        return row in self.faint or row >= len(self.lead[0].cells) - self.apart
+
+
+def text_section(heading: str, heads: Sequence[str], rows: Sequence[Sequence[str]], **more: Any) -> Section:
+    """A table of words."""
+    lead, *columns = (Column(head, [row[place] for row in rows], text=True) for place, head in enumerate(heads))
+    return Section(heading, [lead], columns, **more)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Lines of text. Backticks enclose code."""
+
+    kind: ClassVar[str] = "words"
+    text: str
+    role: Literal["text", "answer", "note"] = "text"
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Legend and menu of the charts after it, which pages show."""
+
+    kind: ClassVar[str] = "legend"
+    schemes: Sequence[str]
+    name: str = ""
+    points: Sequence[str] = ()
+    at: str | None = None
+    """Point shown first."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Blocks under a heading. Folded parts are closed at first on pages, and left out in terminals."""
+
+    kind: ClassVar[str] = "part"
+    heading: str
+    blocks: Sequence["Block"]
+    folded: bool = False
+
+
+Block: TypeAlias = Words | Section | Chart | Legend | Part
+
+
+def terminal_width() -> int:
+    """Largest width of a table."""
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
+
+
+def terminal(blocks: Iterable[Block]) -> Group:
+    """Words and tables for a terminal, with an empty line between blocks."""
+    found: list[RenderableType] = []
+    for block in blocks:
+        found += (each for part in _rich(block) for each in (Text(), part))
+    return Group(*found[1:])
+
+
+def _rich(block: Block) -> Iterator[RenderableType]:
+    if isinstance(block, Words):
+        yield Text(block.text)
+    elif isinstance(block, Section):
+        yield from _laid_out(block)
+    elif isinstance(block, Part) and not block.folded:
+        yield Text(block.heading, style="bold")
+        for each in block.blocks:
+            yield from _rich(each)
+
+
+def _laid_out(section: Section) -> Iterator[RenderableType]:
+    """One table, or several one below the other if the columns of numbers do not fit."""
+    room = terminal_width() - 1 - sum(column.width + _GAP for column in section.lead)
+    batch: list[Column] = []
+    for column in section.columns:
+        if batch and not column.text and sum(each.width + _GAP for each in [*batch, column]) > room:
+            yield _table(replace(section, columns=batch))
+            batch = []
+        batch.append(column)
+    if batch:
+        yield _table(replace(section, columns=batch))
+
+
+def _table(section: Section) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, leading=int(section.spaced))
+    vertical: Literal["top", "bottom"] = "top" if any(column.text for column in section.columns) else "bottom"
+    for place, column in enumerate(section.all):
+        side: Literal["left", "right"] = "left" if column.text or place < len(section.lead) else "right"
+        table.add_column(column.header, justify=side, vertical=vertical, overflow="fold")
+    for number, cells in enumerate(section.rows):
+        last = number + 1 == len(section.rows) - section.apart
+        table.add_row(*cells, end_section=last, style="dim" if section.is_faint(number) else None)
+    return Group(Text(section.heading, style="bold"), table) if section.heading else table
+
+
+def markdown(blocks: Iterable[Block], picture: Callable[[Chart], str] = lambda _: "", level: int = 2) -> str:
+    """Blocks as Markdown. `picture` has the address of a chart's picture; a chart without one is its caption."""
+    return "\n\n".join(text for block in blocks if (text := _markdown(block, picture, level))) + "\n"
+
+
+def _markdown(block: Block, picture: Callable[[Chart], str], level: int) -> str:
+    if isinstance(block, Words):
+        return "\n".join(f"- {line}" for line in block.text.splitlines() if line)
+    if isinstance(block, Section):
+        heads = ["---" if each.text or place < len(block.lead) else "--:" for place, each in enumerate(block.all)]
+        rows = [[each.header for each in block.all], heads, *block.rows]
+        lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
+        return "\n".join([*([f"**{block.heading}**", ""] if block.heading else []), *lines])
+    if isinstance(block, Chart):
+        address = picture(block)
+        return (f"![{block.heading}]({address})\n\n" if address else "") + f"**{block.heading}.** {block.caption}"
+    if isinstance(block, Part):
+        inside = markdown(block.blocks, picture, level + 1)
+        if block.folded:
+            return f"<details><summary>{block.heading}</summary>\n\n{inside}\n</details>"
+        return f"{'#' * level} {block.heading}\n\n{inside}".rstrip()
+    return ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
