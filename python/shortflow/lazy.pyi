@@ -23,6 +23,7 @@ from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal
 from shortflow.report import answer as answers
 from shortflow.report import blocks as blocks
+from shortflow.report import chart as charts
 from shortflow.report import markup as markup
 from shortflow.report import spreads as spreads
 from shortflow.report import tables as tables

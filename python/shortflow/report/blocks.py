@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shortflow.report.chart import Chart
+from shortflow.lazy import charts
 
 WIDTH = 100
 _GAP = 3  # padding and rule between two columns
@@ -101,7 +101,10 @@ class Part:
     folded: bool = False
 
 
-Block: TypeAlias = Words | Section | Chart | Legend | Part
+Block: TypeAlias = "Words | Section | charts.Chart | Legend | Part"
+
+Pictures: TypeAlias = "Callable[[charts.Chart], str]"
+"""Addresses of the pictures of charts."""
 
 
 def terminal_width() -> int:
@@ -153,12 +156,12 @@ def _table(section: Section) -> RenderableType:
     return Group(Text(section.heading, style="bold"), table) if section.heading else table
 
 
-def markdown(blocks: Iterable[Block], picture: Callable[[Chart], str] = lambda _: "", level: int = 2) -> str:
+def markdown(blocks: Iterable[Block], picture: "Pictures" = lambda _: "", level: int = 2) -> str:
     """Blocks as Markdown. `picture` has the address of a chart's picture; a chart without one is its caption."""
     return "\n\n".join(text for block in blocks if (text := _markdown(block, picture, level))) + "\n"
 
 
-def _markdown(block: Block, picture: Callable[[Chart], str], level: int) -> str:
+def _markdown(block: Block, picture: "Pictures", level: int) -> str:
     if isinstance(block, Words):
         return "\n".join(f"- {line}" for line in block.text.splitlines() if line)
     if isinstance(block, Section):
@@ -166,7 +169,7 @@ def _markdown(block: Block, picture: Callable[[Chart], str], level: int) -> str:
         rows = [[each.header for each in block.all], heads, *block.rows]
         lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
         return "\n".join([*([f"**{block.heading}**", ""] if block.heading else []), *lines])
-    if isinstance(block, Chart):
+    if isinstance(block, charts.Chart):
         address = picture(block)
         return (f"![{block.heading}]({address})\n\n" if address else "") + f"**{block.heading}.** {block.caption}"
     if isinstance(block, Part):
