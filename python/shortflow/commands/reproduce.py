@@ -30,7 +30,14 @@ from shortflow.reproduction.sensitivity import (
     shifts,
     untried,
 )
-from shortflow.reproduction.summary import claim_section, fit_section, flips_text, reason_section, shift_section, summary_section
+from shortflow.reproduction.summary import (
+    claim_section,
+    fit_section,
+    flips_text,
+    reason_section,
+    shift_section,
+    summary_section,
+)
 from shortflow.reproduction.tried import Tried, at, load, save
 from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
