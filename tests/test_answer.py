@@ -12,7 +12,7 @@ import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import LONG_GOODPUT, SHORT_MEAN, SHORT_P99, Row
-from shortflow.report.answer import Line, answer
+from shortflow.report.answer import Criteria, Line, answer
 from shortflow.results import Results
 from shortflow.scenario import Settings
 
@@ -46,7 +46,7 @@ def compared(
 
 
 def line_of(found: Results, metric: str = MEAN) -> Line:
-    (line,) = answer(found, [found.require(metric)]).lines
+    (line,) = answer(found, Criteria([metric])).lines
     return line
 
 
@@ -58,12 +58,14 @@ def test_the_winner_is_named_with_factors_of_the_baseline() -> None:
         "goodput per flow, flows > 1 MB: dctcp wins, 800 ± 0 Mbps; factors of dctcp: l2dct 0.600 [0.600, 0.600].",
         "All measured flows finished.",
     ]
-    assert "factors of l2dct: dctcp 2 [2, 2]" in answer(found, (), "l2dct").words[1]
+    assert "factors of l2dct: dctcp 2 [2, 2]" in answer(found, Criteria((), "l2dct")).words[1]
 
 
 def test_schemes_tie_within_five_per_cent_and_are_open_where_seeds_do_not_tell() -> None:
     close = compared({"tcp": [9.0, 9.1, 9.2], "a": [2.0, 2.1, 2.2], "b": [2.04, 2.14, 2.24]})
     assert (line_of(close).outcome, line_of(close).leaders) == ("tie", ["a", "b"])
+    (narrow,) = answer(close, Criteria([MEAN], ties=(0.01, 0.1))).lines
+    assert (narrow.outcome, narrow.leaders) == ("winner", ["a"])
     wide = compared({"tcp": [9.0, 9.0, 9.2], "a": [2.0, 2.9, 2.2], "b": [2.9, 2.0, 2.6]})
     told = line_of(wide)
     assert (told.outcome, told.leaders) == ("open", ["a", "b"])

@@ -14,7 +14,7 @@ from made import make_result, with_tables
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.measured import MEASURED, read_measured
 from shortflow.report import library, marks
-from shortflow.report.answer import answer
+from shortflow.report.answer import Criteria, answer
 from shortflow.report.chart import Chart, finite, numeric
 from shortflow.report.figures import charts, distribution, extremes, over_points, ranked, thinned
 from shortflow.report.page import document
@@ -124,6 +124,16 @@ def test_bounds_are_marked_and_unfinished_flows_have_a_chart() -> None:
     (headlines,) = (each for each in charts(study) if each.name == "over-points")
     (share,) = rows_of(headlines, scheme="dctcp", at="0.2", metric="unfinished_share")
     assert share["value"] == pytest.approx(100 / 30)
+
+
+def test_means_count_flows_up_to_one_time_where_several_schemes_leave_some_unfinished() -> None:
+    times = {"dctcp": 0.5, "tcp": 2.0}
+    late = [stalled(make_result(name, seed, fct_s=[time] * 10), [0]) for name, time in times.items() for seed in (1, 2)]
+    ranking = answer(study_of(late), Criteria(["afct_upto_100kb_s"]))
+    (line,) = ranking.lines
+    assert (line.outcome, line.leaders, line.cut_s) == ("winner", ["dctcp"], 2.5)
+    assert [each.mean.value for each in line.standings] == pytest.approx([0.7, 2.05])
+    assert "(flows count up to 2,500 ms, as some did not finish)" in ranking.words[0]
 
 
 def test_ideal_schedulers_and_measured_flows_stand_beside_the_schemes_without_intervals() -> None:

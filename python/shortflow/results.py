@@ -306,19 +306,25 @@ class Results(Shown):
         return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
 
     @front_door
-    def answer(self, metrics: Sequence[str] | None = None, baseline: str | None = None) -> dict[str, Any]:
+    def answer(
+        self,
+        metrics: Sequence[str] | None = None,
+        baseline: str | None = None,
+        ties: tuple[float, float] = (0.05, 0.1),
+    ) -> dict[str, Any]:
         """Winner, tie or open order by each metric at each point, with a baseline (default: the first scheme).
 
-        The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named.
+        The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named. Schemes tie if
+        their factor is within the first of `ties` of 1, and its interval within the second.
         """
-        study = views.one_scenario(self)
-        return answers.answer(study, [study.require(name) for name in metrics or ()], baseline).document()
+        criteria = answers.Criteria(metrics or (), baseline, ties)
+        return answers.answer(views.one_scenario(self), criteria).document()
 
-    def document(self, metrics: Sequence[str] = (), baseline: str | None = None) -> dict[str, Any]:
+    def document(self, criteria: "answers.Criteria | None" = None) -> dict[str, Any]:
         """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
         if len(self.schemes) > 1:
-            found["answer"] = answers.answer(self, [self.require(name) for name in metrics], baseline).document()
+            found["answer"] = answers.answer(self, criteria or answers.USUAL).document()
         if self.keys:
             return {
                 **found,

@@ -1,13 +1,14 @@
 """The report: one self-contained HTML page on the results in a directory."""
 
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measured import Source, read_measured
+from shortflow.report.answer import USUAL, Criteria
 from shortflow.report.page import StoredFailure, document, render
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
@@ -33,8 +34,7 @@ def write_report(
     *,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
-    baseline: str | None = None,
-    metrics: Sequence[str] = (),
+    criteria: Criteria = USUAL,
 ) -> int:
     """Write a page about the runs in or below `directory`, or those with `only` these keys; returns their number.
 
@@ -48,7 +48,7 @@ def write_report(
         write_tuning(tuning, page)
         return tuning.runs
     studies, sweeps, failures = _found(directory, only, measured, damages)
-    write_text(page, render(studies, sweeps, failures, damages or (), baseline, metrics), Kind.PAGE)
+    write_text(page, render(studies, sweeps, failures, damages or (), criteria), Kind.PAGE)
     origins = [origin for sweep in sweeps for origin in sweep.origins]
     origins += [run.provenance for study in studies for run in study.results]
     return len({origin["key"] for origin in origins})
@@ -59,13 +59,12 @@ def report_numbers(
     *,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
-    baseline: str | None = None,
-    metrics: Sequence[str] = (),
+    criteria: Criteria = USUAL,
 ) -> dict[str, Any]:
     """Numbers of the page's plots and tables as plain data (docs/results.md)."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
-    return document(*_found(directory, measured=measured, damages=damages), damages or (), baseline, metrics)
+    return document(*_found(directory, measured=measured, damages=damages), damages or (), criteria)
 
 
 def _found(

@@ -34,17 +34,17 @@ def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
-    shown, baseline = _names(values["metrics"]), values["baseline"]
-    named = [name for name in shown if name != ALL]
-    return Answer(lambda: found.document(named, baseline), _blocks(found, shown, baseline))
+    shown = _names(values["metrics"])
+    criteria = given.criteria([name for name in shown if name != ALL], values["baseline"], values["ties"])
+    return Answer(lambda: found.document(criteria), _blocks(found, criteria, shown))
 
 
-def _blocks(found: Results, shown: Sequence[str], baseline: str | None) -> "Iterator[blocks.Block]":
-    metrics = [found.require(name) for name in shown if name != ALL]
+def _blocks(found: Results, criteria: "answers.Criteria", shown: Sequence[str]) -> "Iterator[blocks.Block]":
+    metrics = [found.require(name) for name in criteria.metrics]
     yield from tables_of.comparison_blocks(found, metrics) if shown else tables_of.main_blocks(found, MORE)
     if not shown and sys.stdout.isatty() and (spread := spreads.spread_section(found)):
         yield spread
-    yield blocks.Words("\n".join(answers.answer(found, metrics, baseline).words))
+    yield blocks.Words("\n".join(answers.answer(found, criteria).words))
 
 
 @showing(_answer)
@@ -63,6 +63,7 @@ def compare(
         Opt("Metrics to show, separated by commas, or `all` (default: main ones).", "NAMES", complete=complete.metrics),
     ] = None,
     baseline: given.Baseline = None,
+    ties: given.Ties = None,
     ideal: Annotated[bool, Opt("Show ideal schedulers on the same flows.")] = True,
     measured: Annotated["measured_flows.Source | None", given.MEASURED] = None,
     out: given.OutDirectory = None,

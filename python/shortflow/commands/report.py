@@ -25,6 +25,7 @@ def report(
         Opt("Headline metrics, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
     ] = None,
     baseline: given.Baseline = None,
+    ties: given.Ties = None,
     json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
     """Write a self-contained HTML page with the plots and tables of stored results.
@@ -36,13 +37,11 @@ def report(
         raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")
     damages: list[str] = []
     page, numbers = Path(out or Path(directory) / "report.html"), None
-    names = given.metric_names(metrics)
+    criteria = given.criteria(given.metric_names(metrics), baseline, ties)
     if json:
-        numbers = report_numbers(Path(directory), measured=measured, damages=damages, baseline=baseline, metrics=names)
+        numbers = report_numbers(Path(directory), measured=measured, damages=damages, criteria=criteria)
     else:
-        shown = write_report(
-            Path(directory), page, measured=measured, damages=damages, baseline=baseline, metrics=names
-        )
+        shown = write_report(Path(directory), page, measured=measured, damages=damages, criteria=criteria)
         note(counted(shown, "run"))
     for damage in damages:
         note(f"left out: {damage}")

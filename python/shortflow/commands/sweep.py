@@ -15,7 +15,7 @@ from shortflow.grid import Grid
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
-from shortflow.report.answer import answer
+from shortflow.report.answer import Criteria, answer
 from shortflow.report.blocks import Block, Words
 from shortflow.report.sweep.tables import sweep_blocks
 from shortflow.results import Results
@@ -29,14 +29,14 @@ Values = str | int | float | Iterable[str | int | float]
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
-    names, baseline = given.metric_names(values["metrics"]), values["baseline"]
-    return Answer(lambda: found.document(names, baseline), _blocks(found, names, baseline), code)
+    criteria = given.criteria(given.metric_names(values["metrics"]), values["baseline"], values["ties"])
+    return Answer(lambda: found.document(criteria), _blocks(found, criteria), code)
 
 
-def _blocks(found: Results, names: Sequence[str], baseline: str | None) -> Iterator[Block]:
-    yield from sweep_blocks(found, names)
+def _blocks(found: Results, criteria: Criteria) -> Iterator[Block]:
+    yield from sweep_blocks(found, criteria.metrics)
     if len(found.schemes) > 1:
-        yield Words("\n".join(answer(found, [found.require(name) for name in names], baseline).words))
+        yield Words("\n".join(answer(found, criteria).words))
 
 
 @showing(_answer)
@@ -69,6 +69,7 @@ def sweep(
         Opt("Metrics to show, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
     ] = None,
     baseline: given.Baseline = None,
+    ties: given.Ties = None,
     tables: Annotated[bool, Opt("Also store the tables of flows, ports and samples.")] = False,
     progress: given.Progress = None,
 ) -> Results:

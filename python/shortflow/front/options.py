@@ -13,7 +13,7 @@ from shortflow.executors.cluster import Dask as Cluster
 from shortflow.front import complete
 from shortflow.front.command import Arg, Opt
 from shortflow.front.progress import Shown
-from shortflow.lazy import stored
+from shortflow.lazy import answers, stored
 from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import Jobs as Work
 from shortflow.runs import MOST_SEEDS
@@ -92,6 +92,10 @@ Baseline = Annotated[
     str | None,
     Opt("Give factors of this scheme in the answer (default: the first).", "NAME", complete=complete.schemes),
 ]
+Ties = Annotated[
+    str | tuple[float, float] | None,
+    Opt("Widest factor and interval of a tie in the answer (default: 5%,10%).", "SHARE,SHARE"),
+]
 MEASURED = Opt(
     "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, optional class.", "FILE"
 )
@@ -137,6 +141,22 @@ def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
 def metric_names(metrics: str | Sequence[str] | None) -> Sequence[str]:
     """Names of metrics as a sequence."""
     return names(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
+
+
+def criteria(
+    metrics: Sequence[str], baseline: str | None, ties: str | tuple[float, float] | None
+) -> "answers.Criteria":
+    """What decides an answer."""
+    if ties is None:
+        return answers.Criteria(metrics, baseline)
+    try:
+        texts = [f"{share:%}" for share in ties] if isinstance(ties, tuple) else ties.split(",")
+        near, within = (float(text.strip().removesuffix("%")) / 100 for text in texts if text.strip().endswith("%"))
+    except ValueError:
+        near = within = -1.0
+    if not 0 <= near <= within < 1:
+        raise ConfigError(f"--ties {ties}: expected two shares below 100%, the smaller first, such as 5%,10%")
+    return answers.Criteria(metrics, baseline, (near, within))
 
 
 def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:

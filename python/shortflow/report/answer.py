@@ -18,18 +18,20 @@ from shortflow.metrics.catalogue import (
     MEAN_FCT,
     SHORT_MEAN,
     SHORT_P99,
+    SIZE_MEAN_FCT,
     TASK_TIME,
     UNFINISHED,
     Metric,
+    Row,
 )
+from shortflow.metrics.data import RunData, mean
 from shortflow.metrics.stakes import place
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.wording import factor, headline_metrics, metrics_of, number, scheme_pairs, shown, title
+from shortflow.result import as_measured
 from shortflow.results import Results, mean_table
 
-NEAR, WITHIN = 1.05, 1.1
-"""Schemes tie if their factor is at most the first number, and its interval within the second."""
 _BEYOND = 10
 """Flows beyond a percentile, per seed, for a steady estimate."""
 _MOST_POINTS = 20
@@ -37,12 +39,32 @@ _MOST_POINTS = 20
 _FAR = 10_000
 """Most further seeds to suggest."""
 EVERY_FLOW = "All measured flows finished."
-CORRECTED = (
-    "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
-    "corrected. Schemes tie if their factor is within 5 % and its interval within 10 %."
-)
 
 Place = Literal["best", "tie", "open", "worse"]
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What decides an answer."""
+
+    metrics: Sequence[str] = ()
+    """Names (default: headlines)."""
+    baseline: str | None = None
+    """Scheme of the factors (default: the first)."""
+    ties: tuple[float, float] = (0.05, 0.1)
+    """Schemes tie if their factor is within the first share of 1, and its interval within the second."""
+
+    @property
+    def text(self) -> str:
+        """How winners and ties are decided."""
+        factor, interval = (f"{100 * share:g} %" for share in self.ties)
+        return (
+            "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
+            f"corrected. Schemes tie if their factor is within {factor} and its interval within {interval}."
+        )
+
+
+USUAL = Criteria()
 
 
 @dataclass(frozen=True)
@@ -65,6 +87,8 @@ class Line:
     metric: Metric
     at: str
     standings: Sequence[Standing]
+    cut_s: float | None = None
+    """Time in seconds up to which every flow counts; None if all of it counts."""
 
     @property
     def leaders(self) -> list[str]:
@@ -91,6 +115,7 @@ class Ranking:
     study: Results
     baseline: str
     lines: Sequence[Line]
+    criteria: Criteria = USUAL
     rest_on_few: Sequence[Metric] = ()
     """Metrics with warnings on few events (default: headlines)."""
 
@@ -147,13 +172,13 @@ class Ranking:
         factors = [1 + best.factor.value for line in lines if (best := line.standings[0]).factor]
         ends = dict.fromkeys(number(end) for end in (min(factors, default=1.0), max(factors, default=1.0)))
         beside = f" ({' to '.join(ends)} × {self.baseline})" if factors and self._tells(lines[0]) else ""
-        return f"{_verdict(lines[0])} {where}{beside}{_would_tell(lines)}"
+        return f"{_verdict(lines[0])} {where}{beside}{_would_tell(lines)}{_cut(lines)}"
 
     def _at_length(self, line: Line) -> str:
         """Text on the only point: value of the best scheme, and factors over the baseline."""
         best = line.standings[0]
         scale = scale_for(line.metric.unit, [best.mean.value])
-        text = f"{_verdict(line)}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}"
+        text = f"{_verdict(line)}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}{_cut([line])}"
         factors = [
             f"{each.scheme} {factor(each.factor)}"
             for each in line.standings
@@ -187,19 +212,20 @@ class Ranking:
                 yield f"{title(metric)} rests on {seen} flows a seed. Use {wanted:,} or more."
 
 
-def answer(study: Results, metrics: Sequence[Metric] = (), baseline: str | None = None) -> Ranking:
-    """Answer by some metrics (default: headlines), with a baseline (default: the first scheme)."""
-    schemes = study.schemes
+def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
+    """Answer by some criteria."""
+    schemes, baseline = study.schemes, criteria.baseline
     if baseline is not None and baseline not in schemes:
         raise unknown_name("scheme of these runs", baseline, schemes)
-    chosen = metrics or headlines(study)
+    chosen = [study.require(name) for name in criteria.metrics]
+    baseline = baseline or (schemes[0] if schemes else "")
     lines = [
         line
-        for metric in chosen
+        for metric in chosen or headlines(study)
         for point in study.points
-        if (line := _line(_on_common_seeds(point), metric, baseline or schemes[0], point.label))
+        if (line := _line(_on_common_seeds(point), metric, baseline, criteria.ties, point.label))
     ]
-    return Ranking(study, baseline or (schemes[0] if schemes else ""), lines, metrics)
+    return Ranking(study, baseline, lines, criteria, chosen)
 
 
 def headlines(study: Results) -> list[Metric]:
@@ -222,23 +248,52 @@ def _on_common_seeds(point: Results) -> Results:
     return point if all(each == common for each in seeds) else replace(point, done=kept)
 
 
-def _line(point: Results, metric: Metric, baseline: str, at: str) -> Line | None:
-    found = {scheme: point.mean(scheme, metric.name) for scheme in point.schemes}
-    means = {scheme: each for scheme, each in found.items() if each and math.isfinite(each.value)}
-    if not means:
+def _line(point: Results, metric: Metric, baseline: str, ties: tuple[float, float], at: str) -> Line | None:
+    found = _means(point, metric)
+    if not found:
         return None
+    cut_s = None
+    if sum(each.lower_bound for each in found.values()) > 1 and (cut := _cut_short(point, metric)):
+        point, cut_s = cut
+        found = _means(point, metric)
     sign = -1 if metric.more_is_better else 1
-    order = sorted(means, key=lambda scheme: (means[scheme].lower_bound, sign * means[scheme].value))
+    order = sorted(found, key=lambda scheme: (found[scheme].lower_bound, sign * found[scheme].value))
     best = order[0]
     standings = []
     for scheme in order:
-        where, more = ("best", None) if scheme == best else _beside(point, metric, best, scheme, len(order) - 1)
-        change = point.change(scheme, baseline, metric.name)
-        standings.append(Standing(scheme, means[scheme], change, where, more))
-    return Line(metric, at, standings)
+        compared = (point, metric, best, scheme, len(order) - 1, ties)
+        where, more = ("best", None) if scheme == best else _beside(*compared)
+        standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), where, more))
+    return Line(metric, at, standings, cut_s)
 
 
-def _beside(point: Results, metric: Metric, best: str, other: str, among: int) -> tuple[Place, int | None]:
+def _means(point: Results, metric: Metric) -> dict[str, Estimate]:
+    found = {scheme: point.mean(scheme, metric.name) for scheme in point.schemes}
+    return {scheme: each for scheme, each in found.items() if each and math.isfinite(each.value)}
+
+
+def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
+    """Runs whose mean FCT counts every flow up to one time, the least age of an unfinished flow; and this time.
+
+    These means are exact. None for other metrics, and without tables of flows.
+    """
+    if metric.statistic not in (MEAN_FCT, SIZE_MEAN_FCT) or not all(run.tables for run in point.runs):
+        return None
+    data = [RunData({"flows": run.table("flows")}, run.meta) for run in point.runs]
+    groups = [each.sizes[metric.size_bin] if metric.size_bin else each.classes[metric.flow_class] for each in data]
+    ages = [age for group in groups for age, late in zip(group.times.values, group.times.censored, strict=True) if late]
+    cut_s = min(ages)
+    means = (mean([min(time, cut_s) for time in group.times.values]) or 0.0 for group in groups)
+    runs = []
+    for run, value in zip(point.runs, means, strict=True):
+        rows = [Row(metric, value) if row.metric == metric else row for row in run.rows]
+        runs.append(replace(run, record={**run.record, **as_measured(rows)}))
+    return replace(point, done=runs), cut_s
+
+
+def _beside(
+    point: Results, metric: Metric, best: str, other: str, among: int, ties: tuple[float, float]
+) -> tuple[Place, int | None]:
     """Position of a scheme relative to the best, and further seeds to settle an open order."""
     found = point.relation(best, other, metric.name, among)
     if found is None:  # the other mean is zero
@@ -250,14 +305,24 @@ def _beside(point: Results, metric: Metric, best: str, other: str, among: int) -
         worse = "open"
     if found.lower_bound or found.upper_bound or found.ci95 is None or low <= -1:
         return worse, None
+    near, within = map(math.log1p, ties)
     ratio, ends = math.log1p(found.value), (math.log1p(low), math.log1p(high))
-    if abs(ratio) <= math.log(NEAR) and max(map(abs, ends)) <= math.log(WITHIN):
+    if abs(ratio) <= near and max(map(abs, ends)) <= within:
         return "tie", None
     if worse == "worse":
         return worse, None
-    aim = max(abs(ratio), math.log(WITHIN) - abs(ratio) if abs(ratio) <= math.log(NEAR) else 0.0)
+    aim = max(abs(ratio), within - abs(ratio) if abs(ratio) <= near else 0.0)
     wanted = found.n * ((ends[1] - ends[0]) / 2 / aim) ** 2 if aim else math.inf
     return "open", max(1, math.ceil(wanted) - found.n) if wanted <= _FAR else None
+
+
+def _cut(lines: Sequence[Line]) -> str:
+    """Times up to which flows count, as some did not finish under several schemes."""
+    times = [line.cut_s for line in lines if line.cut_s is not None]
+    if not times:
+        return ""
+    ends = dict.fromkeys(f"{number(1e3 * time)} ms" for time in (min(times), max(times)))
+    return f" (flows count up to {' to '.join(ends)}, as some did not finish)"
 
 
 def _verdict(line: Line) -> str:
@@ -292,7 +357,8 @@ def _line_table(line: Line) -> dict[str, Any]:
         }
         for each in line.standings
     }
-    more = {"more_seeds": line.more_seeds} if line.more_seeds else {}
+    more: dict[str, Any] = {"more_seeds": line.more_seeds} if line.more_seeds else {}
+    more |= {"cut_s": line.cut_s} if line.cut_s is not None else {}
     about = {"metric": line.metric.name, "at": line.at, "outcome": line.outcome, "leaders": line.leaders}
     return {**about, **more, "schemes": schemes}
 

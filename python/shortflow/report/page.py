@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 from shortflow import _core
 from shortflow.measured import MEASURED
 from shortflow.quantities import counted
-from shortflow.report.answer import CORRECTED, answer
+from shortflow.report.answer import USUAL, Criteria, answer
 from shortflow.report.blocks import Block, Legend, Part, Words, text_section
 from shortflow.report.chart import finite
 from shortflow.report.figures import charts
@@ -45,28 +45,25 @@ def render(
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
-    baseline: str | None = None,
-    metrics: Sequence[str] = (),
+    criteria: Criteria = USUAL,
 ) -> str:
     """Renders the whole page."""
-    shown = parts(studies, sweeps, baseline, metrics)
+    shown = parts(studies, sweeps, criteria)
     origins = [*(of.provenance for of in _results(studies)), *(origin for sweep in sweeps for origin in sweep.origins)]
     versions = ", ".join(sorted({each["version"] for each in origins}))
     return page(
         "report/page.html",
         title=", ".join(part.heading for part in shown) or "Shortflow report",
         heading="Shortflow report",
-        head=head(studies, sweeps, failures, damages),
+        head=head(studies, sweeps, failures, damages, criteria),
         parts=shown,
         footer=f"Simulated by Shortflow {versions}. Page written {now()} by {git_revision() or _core.version()}.",
     )
 
 
-def parts(
-    studies: Sequence[Results], sweeps: Sequence[Swept], baseline: str | None, metrics: Sequence[str]
-) -> list[Part]:
+def parts(studies: Sequence[Results], sweeps: Sequence[Swept], criteria: Criteria) -> list[Part]:
     """A part for each study and sweep."""
-    found = [Part(study.title, list(_study_blocks(study, baseline, metrics))) for study in studies]
+    found = [Part(study.title, list(_study_blocks(study, criteria))) for study in studies]
     return [*found, *(sweep_part(sweep) for sweep in sweeps)]
 
 
@@ -75,11 +72,12 @@ def head(
     sweeps: Sequence[Swept],
     failures: Sequence[StoredFailure],
     damages: Sequence[str],
+    criteria: Criteria,
 ) -> Iterator[Words]:
     """What the page is about, and what is in no number of it."""
     yield Words(
         f"{_lead(studies, sweeps)} Within a seed every scheme sees the same flows, so differences are paired. "
-        f"Intervals are 95 % over the seeds. {CORRECTED}",
+        f"Intervals are 95 % over the seeds. {criteria.text}",
         "note",
     )
     if failures:
@@ -102,8 +100,7 @@ def document(
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
-    baseline: str | None = None,
-    metrics: Sequence[str] = (),
+    criteria: Criteria = USUAL,
 ) -> dict[str, Any]:
     """Numbers of the page as plain data: plots and points of each study or sweep."""
     found = {
@@ -112,8 +109,8 @@ def document(
                 "name": study.scenario,
                 "title": study.title,
                 "varies": study.x_name,
-                "answer": answer(study, list(map(study.require, metrics)), baseline).document(),
-                "plots": [chart.document for chart in charts(study, list(map(study.require, metrics)))],
+                "answer": answer(study, criteria).document(),
+                "plots": [chart.document for chart in charts(study, list(map(study.require, criteria.metrics)))],
                 "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
                 "superseded": [{name: each.provenance[name] for name in _SUPERSEDED} for each in study.superseded],
             }
@@ -160,9 +157,9 @@ def _provenance(results: Sequence[Result]) -> str:
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
-def _study_blocks(study: Results, baseline: str | None, metrics: Sequence[str]) -> Iterator[Block]:
+def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     """The answer, the charts, all numbers in one table, then traffic, choices and provenance."""
-    ranking, x_name = answer(study, list(map(study.require, metrics)), baseline), study.x_name or ""
+    ranking, x_name = answer(study, criteria), study.x_name or ""
     yield Words("\n".join(ranking.over_points), "answer")
     if x_name:
         yield Part(f"At each {x_name}", [Words("\n".join(ranking.at_points), "note")], folded=True)
