@@ -96,6 +96,10 @@ python/shortflow/report/vega.js: $(VENV)/.packages python/shortflow/report/libra
 demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
 	@$(BIN)/python -m shortflow.demo --out results/demo
 
+.PHONY: pictures
+pictures: setup ## Draw the pictures of README and the tutorial anew.
+	@$(BIN)/python tools/pictures.py
+
 .PHONY: reproduction
 reproduction: setup ## Reproduce all figures at SCALE (full), resume where it stopped, and renew the data of docs/reproduction.
 	@$(BIN)/shortflow reproduce --scale $(or $(SCALE),full) --out results/reproduction || test $$? -eq 1

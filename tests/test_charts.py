@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pictures
 import polars as pl
 import pytest
 
@@ -158,6 +159,13 @@ def test_twenty_two_schemes_stand_in_one_chart() -> None:
     assert chart.panels[0]["height"] == 24 * len(names)
     scale = chart.panels[0]["layer"][1]["encoding"]["shape"]["scale"]
     assert scale["domain"] == names
+
+
+def test_pictures_of_the_docs_are_drawn_from_the_charts_of_today() -> None:
+    for name, chart in pictures.charts().items():
+        check(chart)
+        kept = (pictures.PLACE / f"{name}.svg").read_text(encoding="utf-8")
+        assert kept.endswith(pictures.mark(chart)), "run `make pictures`"
 
 
 @pytest.mark.parametrize("count", [1, 7, 1000, 100_000])

@@ -280,7 +280,9 @@ def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
     if metric.statistic not in (MEAN_FCT, SIZE_MEAN_FCT) or not all(run.tables for run in point.runs):
         return None
     data = [RunData({"flows": run.table("flows")}, run.meta) for run in point.runs]
-    groups = [each.sizes[metric.size_bin] if metric.size_bin else each.classes[metric.flow_class] for each in data]
+    groups = [
+        each.sizes[metric.size_bin] if metric.size_bin else each.classes[metric.flow_class or ""] for each in data
+    ]
     ages = [age for group in groups for age, late in zip(group.times.values, group.times.censored, strict=True) if late]
     cut_s = min(ages)
     means = (mean([min(time, cut_s) for time in group.times.values]) or 0.0 for group in groups)
