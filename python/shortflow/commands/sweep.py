@@ -34,7 +34,7 @@ def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
 
 
 def _blocks(found: Results, criteria: Criteria) -> Iterator[Block]:
-    yield from sweep_blocks(found, criteria.metrics)
+    yield from sweep_blocks(found, criteria.metrics, criteria.baseline)
     if len(found.schemes) > 1:
         yield Words("\n".join(answer(found, criteria).words))
 

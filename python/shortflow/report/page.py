@@ -20,12 +20,8 @@ from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import git_revision
 
-_SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
-    "scheme",
-    "seed",
-    "digest",
-    "finished_at",
-)
+_Origin = Literal["scheme", "seed", "digest", "finished_at"]
+_SUPERSEDED: tuple[_Origin, ...] = ("scheme", "seed", "digest", "finished_at")
 _MOST_FAILURES = 3
 
 

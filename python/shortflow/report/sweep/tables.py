@@ -12,7 +12,7 @@ _MOST_ROWS = 40
 """Most rows shown; the table of runs has the rest."""
 
 
-def sweep_blocks(sweep: Results, metrics: Sequence[str] = ()) -> list[Block]:
+def sweep_blocks(sweep: Results, metrics: Sequence[str] = (), baseline: str | None = None) -> list[Block]:
     """Caption, and one row per point and scheme with some metrics (default: main ones)."""
     caption = Words(f"{sweep.title}\n{sweep.scenario}{sweep.changed}: mean ± 95 % confidence over the seeds")
     points = [point for point in sweep.points if point.runs]
@@ -21,7 +21,7 @@ def sweep_blocks(sweep: Results, metrics: Sequence[str] = ()) -> list[Block]:
     shown = points[: max(1, _MOST_ROWS // len(points[0].schemes))]
     names = [_metric(name, points) for name in metrics]
     heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
-    return [caption, overview_section(heading, ",\n".join(sweep.keys), shown, names)]
+    return [caption, overview_section(heading, ",\n".join(sweep.keys), shown, names, baseline)]
 
 
 def _metric(name: str, points: Sequence[Results]) -> Metric:
