@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -93,9 +94,9 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_pa
     swept = sf.sweep("l2dct-benchmark", "dctcp", {"load": [0.2, 0.4]}, seeds=1, settings={"duration": "300ms"})
     stored = sf.read_store(comparison.save(tmp_path / "store"))
     for each in (run, comparison, swept, stored):
-        page = each._repr_html_()
-        assert page.count("<table") >= 1
+        assert "<table" in (page := each._repr_html_())
         assert "<script" not in page
+        assert re.search(r"^\| .* \|\n\| --- .* --: \|\n\| .* \|$", each.to_markdown(), re.MULTILINE)
         assert len(repr(each)) < 200
         assert each.to_frame().height == each.to_pandas().shape[0]
     assert "<svg" in comparison._repr_html_()

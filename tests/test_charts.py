@@ -130,8 +130,7 @@ def test_bounds_are_marked_and_unfinished_flows_have_a_chart() -> None:
 def test_means_count_flows_up_to_one_time_where_several_schemes_leave_some_unfinished() -> None:
     times = {"dctcp": 0.5, "tcp": 2.0}
     late = [stalled(make_result(name, seed, fct_s=[time] * 10), [0]) for name, time in times.items() for seed in (1, 2)]
-    ranking = answer(study_of(late), Criteria(["afct_upto_100kb_s"]))
-    (line,) = ranking.lines
+    (line,) = (ranking := answer(study_of(late), Criteria(["afct_upto_100kb_s"]))).lines
     assert (line.outcome, line.leaders, line.cut_s) == ("winner", ["dctcp"], 2.5)
     assert [each.mean.value for each in line.standings] == pytest.approx([0.7, 2.05])
     assert "(flows count up to 2,500 ms, as some did not finish)" in ranking.words[0]

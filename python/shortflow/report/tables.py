@@ -63,17 +63,13 @@ def _unfinished(comparison: Results) -> list[Metric]:
     ]
 
 
-<<<<<<< HEAD
-def overview_section(heading: str, x_name: str, points: Sequence[Results], chosen: Sequence[Metric] = ()) -> Section:
-=======
 def overview_section(
     heading: str,
     x_name: str,
-    points: Sequence[tuple[str, Results]],
+    points: Sequence[Results],
     chosen: Sequence[Metric] = (),
     baseline: str | None = None,
 ) -> Section:
->>>>>>> 1e9e1534 (sweep: give factors of --baseline in the table too)
     """Comparisons along a parameter: one row per value and scheme, with chosen or headline metrics."""
     rows = [(point, scheme) for point in points for scheme in point.schemes]
     metrics = list(chosen or dict.fromkeys(metric for point in points for metric in headline_metrics(point)))
@@ -85,13 +81,8 @@ def overview_section(
     columns = []
     for metric in metrics:
         columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
-<<<<<<< HEAD
         if metric.statistic is MEAN_FCT and len(points) < len(rows):
-            columns.append(_factors(metric, rows, rows[0][1]))
-=======
-        if metric.statistic is MEAN_FCT and len(first_rows) < len(rows):
-            columns.append(_factors(metric, [row[1:] for row in rows], baseline or rows[0][2]))
->>>>>>> 1e9e1534 (sweep: give factors of --baseline in the table too)
+            columns.append(_factors(metric, rows, baseline or rows[0][1]))
     return Section(heading, lead, columns)
 
 
