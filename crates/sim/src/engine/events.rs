@@ -69,23 +69,30 @@ impl<E: Pack> EventQueue<E> {
     /// Adds an event; one in the past happens now, and [`EventQueue::scheduled_in_past`] tells of it.
     #[inline(always)] // most callers know which event it is, and need not pack it
     pub fn schedule(&mut self, at: Instant, site: impl Into<Site>, event: E) {
-        self.insert(at, site.into(), event.pack());
+        let event = event.pack();
+        match E::lane(event) {
+            Some(lane) if self.windows.is_some() => self.set(lane, at),
+            _ => self.insert(at, site.into(), event),
+        }
     }
 
     #[inline]
     fn insert(&mut self, at: Instant, site: Site, event: u32) {
-        if let Some(windows) = &mut self.windows
-            && let Some(lane) = E::lane(event)
-        {
-            if !windows.set::<E>(lane, at) {
-                self.scheduled_in_past.get_or_insert((at, self.now));
-            }
-        } else if !self.wheel.has_reached(at) {
+        if !self.wheel.has_reached(at) {
             self.wheel.insert(at, site, event);
         } else if at >= self.now {
             self.insert_present(at, site, event);
         } else {
             self.insert_past(at, site, event);
+        }
+    }
+
+    /// Sets the next event of a lane.
+    #[inline(never)] // keeps the path in order of time short
+    fn set(&mut self, lane: u32, at: Instant) {
+        let is_certain = self.windows.as_mut().is_none_or(|windows| windows.set::<E>(lane, at));
+        if !is_certain {
+            self.scheduled_in_past.get_or_insert((at, self.now));
         }
     }
 
