@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import polars as pl
+
 from shortflow.errors import TooLittle
 from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
+from shortflow.lab.quantity import Metric
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, Interval
 from shortflow.quantities import in_unit_of_first, scale_for
@@ -67,7 +70,7 @@ class Curves:
     """A metric of every scheme over one key of a study's grid, other keys `fixed`."""
 
     x: str
-    metric: str
+    metric: Metric
     x_label: str
     title: str
     study: str = ""
@@ -78,14 +81,11 @@ class Curves:
 
     def draw(self, data: Data, printed: Sequence[Printed] = ()) -> Drawing:
         """Curves of these runs, with the printed points."""
-        points = [(value, data.at(**{self.x: value, **self.fixed})) for value in data.values(self.x)]
-        names = self.schemes or points[0][1].schemes
-        estimates = {name: [(v, e) for v, at in points if (e := at.mean(name, self.metric))] for name in names}
-        known = {name: each for _, point in points for name, each in point.metrics.items()}
-        if self.metric not in known:
-            raise TooLittle(f"{self.metric}: no run has it")
-        about = known[self.metric]
-        scale = scale_for(about.unit, [e.value for found in estimates.values() for _, e in found])
+        points = [(value, {self.x: value, **self.fixed}) for value in data.values(self.x)]
+        names = self.schemes or data.at(**points[0][1]).schemes
+        estimates = {name: [(v, e) for v, at in points if (e := self._mean(data, name, at))] for name in names}
+        label, unit = self._about(data)
+        scale = scale_for(unit, [e.value for found in estimates.values() for _, e in found])
         lines = [
             Line(
                 name,
@@ -99,11 +99,31 @@ class Curves:
         lines += [
             Line(name, in_unit_of_first([str(at) for at, _ in of]), [y / scale.divisor for _, y in of], printed=True)
             for each in printed
+            if isinstance(self.metric, str)
             for name, of in each.over(self.x, self.metric, self.fixed).items()
             if name in names
         ]
-        unit = f" ({scale.unit})" if scale.unit else ""
-        return Drawing(self.title, self.x_label, f"{about.label}{unit}", lines, log_y=self.log_y)
+        shown = f" ({scale.unit})" if scale.unit else ""
+        return Drawing(self.title, self.x_label, f"{label}{shown}", lines, log_y=self.log_y)
+
+    def _mean(self, data: Data, scheme: str, at: Mapping[str, Value]) -> Estimate | None:
+        if isinstance(self.metric, str):
+            return data.at(**at).mean(scheme, self.metric)
+        return data.measured(self.metric, scheme, **at)
+
+    def _about(self, data: Data) -> tuple[str, str]:
+        """Label and unit."""
+        if not isinstance(self.metric, str):
+            return self.metric.name, self.metric.unit
+        known = {name: each for point in data.points.values() for name, each in point.metrics.items()}
+        if self.metric not in known:
+            raise TooLittle(f"{self.metric}: no run has it")
+        return known[self.metric].label, known[self.metric].unit
+
+
+def over_time(name: str, samples: pl.DataFrame, divisor: float = 1.0) -> Line:
+    """A curve of samples, without marks."""
+    return Line(name, samples["time_s"].to_list(), (samples["value"] / divisor).to_list(), markers=False)
 
 
 def beside(printed: Iterable[tuple[Printed, Mapping[str, Estimate]]]) -> list[Beside]:

@@ -172,22 +172,16 @@ def _panels(data: lab.Data, draw: Callable[[Result], list[lab.Line]], title: str
 
 def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
     def lines(result: Result) -> list[lab.Line]:
-        found = {
-            name: _series(result, "cwnd_seg", flow, 12.0) for flow, name in ((FIRST, "flow 1"), (SECOND, "flow 2"))
-        }
-        thinned = {name: series.gather_every(10) for name, series in found.items()}
-        return [lab.Line(n, s["time_s"].to_list(), s["value"].to_list(), markers=False) for n, s in thinned.items()]
+        flows = {"flow 1": FIRST, "flow 2": SECOND}
+        return [lab.over_time(n, _series(result, "cwnd_seg", f, 12.0).gather_every(10)) for n, f in flows.items()]
 
     return _panels(windows, lines, "Congestion windows", "window (segments)")
 
 
 def _draw_rates(sizes: lab.Data) -> Sequence[lab.Drawing]:
     def lines(result: Result) -> list[lab.Line]:
-        found = {name: _series(result, "throughput_bps", name).gather_every(2) for name in ("large", "small")}
-        return [
-            lab.Line(name, series["time_s"].to_list(), (series["value"] / 1e6).to_list(), markers=False)
-            for name, series in found.items()
-        ]
+        rates = {name: _series(result, "throughput_bps", name).gather_every(2) for name in ("large", "small")}
+        return [lab.over_time(name, samples, 1e6) for name, samples in rates.items()]
 
     return _panels(sizes, lines, "Rates", "throughput (Mbps)")
 

@@ -41,12 +41,6 @@ def _explained(alone: lab.Data) -> dict[str, float]:
     return {name: float(np.corrcoef(many, values)[0, 1]) ** 2 for name, values in found.items()}
 
 
-def counts(data: lab.Data, title: str) -> lab.Drawing:
-    """Timeouts per query over the number of workers."""
-    found = {name: [data.measured(per_query, name, workers=n).value for n in WORKERS] for name in SCHEMES}
-    return lab.Drawing(title, "workers", "timeouts per query", lines(WORKERS, found))
-
-
 def lines(x: Sequence[float], found: Mapping[str, Sequence[float]]) -> list[lab.Line]:
     """One curve per name."""
     return [lab.Line(name, x, values) for name, values in found.items()]
@@ -72,7 +66,7 @@ fig5 = lab.Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE})
         "FaST has fewer timeouts than NewReno and DCTCP",
         lab.change("fast", ("tcp", "dctcp"), per_query).at(workers=lab.Every(40)).below(),
     ),
-    draws=[lambda alone: [counts(alone, "Timeouts per query")]],
+    draws=[lab.Curves("workers", per_query, "workers", "Timeouts per query")],
 )
 fig6 = lab.Figure("fast/fig6", "Fig. 6", "Timeouts of single workers, 100 workers", {"alone": ALONE}).decides(
     lab.paper("fast/fig6-multiple-timeouts", "numeric", {"min_fraction_multi": 0.5}).says(

@@ -1,12 +1,10 @@
 """Figs. 7 to 9: queries while a 10 MB flow fills the root's link, and the goodput of that flow."""
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from shortflow import lab
 from shortflow.papers.fast.fig04 import QUERY, first
-from shortflow.papers.fast.fig05 import counts, lines, per_query, queries_with_three
+from shortflow.papers.fast.fig05 import per_query, queries_with_three
 from shortflow.papers.fast.setup import ALONE, DCTCP, OF_SCHEME, PORT, ROOT, SCHEMES, WORKERS, query, tree
 from shortflow.result import Result
 
@@ -87,11 +85,6 @@ def _out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     return found
 
 
-def _draw_bulk(background: lab.Data) -> Sequence[lab.Drawing]:
-    found = {name: [background.measured(bulk, name, workers=n).value / 1e6 for n in WORKERS] for name in SCHEMES}
-    return [lab.Drawing("Throughput of the flow of 10 MB", "workers", "throughput (Mbps)", lines(WORKERS, found))]
-
-
 fig7 = lab.Figure("fast/fig7", "Fig. 7", "Mean query time beside a flow of 10 MB", BOTH).decides(
     lab.paper("fast/fig7-newreno-281ms", "numeric", {"value": 281, "unit": "ms"}).says(
         "beside 10 MB NewReno needs 281 ms for 100 workers",
@@ -136,7 +129,7 @@ fig8 = lab.Figure("fast/fig8", "Fig. 8", "Timeouts per query beside a flow of 10
             _out_of_place,
         ).at_most(1.0),
     ),
-    draws=[lambda background: [counts(background, "Timeouts per query beside 10 MB")]],
+    draws=[lab.Curves("workers", per_query, "workers", "Timeouts per query beside 10 MB")],
 )
 FEW = lab.Every(high=49)
 fig9 = lab.Figure("fast/fig9", "Fig. 9", "Throughput of the flow of 10 MB", {"background": BACKGROUND}).decides(
@@ -163,5 +156,5 @@ fig9 = lab.Figure("fast/fig9", "Fig. 9", "Throughput of the flow of 10 MB", {"ba
         ),
         shows=[lab.level(SCHEMES, queue_before_queries).at(workers=50)],
     ),
-    draws=[_draw_bulk],
+    draws=[lab.Curves("workers", bulk, "workers", "Throughput of the flow of 10 MB")],
 )

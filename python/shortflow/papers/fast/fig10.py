@@ -108,11 +108,8 @@ def _relative_window(flows: float) -> lab.Measure:
 
 
 def _draw_shares(convergence: lab.Data) -> Sequence[lab.Drawing]:
-    found = [_shares(convergence.results("fast")[0], flow) for flow in range(FLOWS)]
-    lines = [
-        lab.Line(f"flow {n}", each["time_s"].to_list(), (each["value"] / 1e6).to_list(), markers=False)
-        for n, each in enumerate(found, 1)
-    ]
+    (first, *_) = convergence.results("fast")
+    lines = [lab.over_time(f"flow {flow + 1}", _shares(first, flow), 1e6) for flow in range(FLOWS)]
     starts = [n * STEP_S + SETTLING_S for n in range(FLOWS)]
     fair = [1e3 * PAYLOAD / (n + 1) for n in range(FLOWS)]
     lines.append(lab.Line("equal shares", starts, fair, printed=True, apart=True))

@@ -122,15 +122,11 @@ def _over_time(burst: lab.Data) -> Sequence[lab.Drawing]:
     result = burst.results("l2dct")[0]
     start, _ = _burst(result)
     near = result.samples.filter((pl.col("time_s") - start).is_between(-0.05, 0.15))
-    lines = []
-    for name in ("long", "short"):
-        rows = near.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == name))
-        lines.append(lab.Line(name, rows["time_s"].to_list(), [bps / 1e6 for bps in rows["value"]], markers=False))
-    queue = near.filter(kind="queue_pkt")
-    packets = lab.Line("queue", queue["time_s"].to_list(), queue["value"].to_list(), markers=False)
+    rates = {name: near.filter(kind="throughput_bps", subject=name) for name in ("long", "short")}
+    lines = [lab.over_time(name, samples, 1e6) for name, samples in rates.items()]
     return [
         lab.Drawing("Throughput by class", "time (s)", "throughput (Mbps)", lines),
-        lab.Drawing("Queue", "time (s)", "packets", [packets]),
+        lab.Drawing("Queue", "time (s)", "packets", [lab.over_time("queue", near.filter(kind="queue_pkt"))]),
     ]
 
 

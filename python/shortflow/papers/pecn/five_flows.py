@@ -115,10 +115,8 @@ def _completion_times(runs: lab.Data) -> Sequence[lab.Drawing]:
 
 
 def _rates(runs: lab.Data) -> Sequence[lab.Drawing]:
-    lines = []
-    for scheme in SCHEMES:
-        progress = _progress(runs.results(scheme)[0])
-        lines.append(lab.Line(scheme, progress["time_s"].to_list(), (progress["rate"] / 1e6).to_list(), markers=False))
+    rates = {scheme: _progress(runs.results(scheme)[0]).with_columns(value="rate") for scheme in SCHEMES}
+    lines = [lab.over_time(scheme, samples, 1e6) for scheme, samples in rates.items()]
     title = "Rate of the flow of 10 MB, one run: its window over its round trip"
     return [lab.Drawing(title, "time (s)", "rate (Mbps)", lines)]
 

@@ -137,7 +137,7 @@ def _order(runs: lab.Data) -> Sequence[lab.Drawing]:
 
 def _draw_queue(runs: lab.Data) -> Sequence[lab.Drawing]:
     samples = _queue(runs.results("pecn")[0]).filter(pl.col("time_s") > BURST_AT_S - 0.02)
-    line = lab.Line("pecn", samples["time_s"].to_list(), samples["value"].to_list(), markers=False)
+    line = lab.over_time("pecn", samples)
     return [lab.Drawing("Queue towards the receiver, one run", "time (s)", "queue (packets)", [line])]
 
 

@@ -1,6 +1,6 @@
 """Figs. 3 and 4: window of a long flow and queue, under DCTCP and xDCTCP."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -73,20 +73,18 @@ def followed(result: Result) -> float:
 
 
 def _windows(base: lab.Data) -> Sequence[lab.Drawing]:
-    lines = []
-    for scheme in SCHEMES:
-        first = long_windows(base.results(scheme)[0])[0].filter(pl.col("time_s") <= SHOWN_S)
-        lines.append(lab.Line(scheme, first["time_s"].to_list(), first["value"].to_list(), markers=False))
-    return [lab.Drawing("Window of the first long flow", "time (s)", "window (segments)", lines)]
+    first = {scheme: long_windows(base.results(scheme)[0])[0] for scheme in SCHEMES}
+    return [lab.Drawing("Window of the first long flow", "time (s)", "window (segments)", _shown(first))]
 
 
 def _queues(base: lab.Data) -> Sequence[lab.Drawing]:
-    lines = []
-    for scheme in SCHEMES:
-        found = queue(base.results(scheme)[0]).filter(pl.col("time_s") <= SHOWN_S)
-        lines.append(lab.Line(scheme, found["time_s"].to_list(), found["value"].to_list(), markers=False))
+    lines = _shown({scheme: queue(base.results(scheme)[0]) for scheme in SCHEMES})
     lines.append(lab.Line("buffer", [0.0, SHOWN_S], [BUFFER, BUFFER], markers=False, printed=True))
     return [lab.Drawing("Queue at the receiver's port", "time (s)", "queue (packets)", lines)]
+
+
+def _shown(samples: Mapping[str, pl.DataFrame]) -> list[lab.Line]:
+    return [lab.over_time(name, each.filter(pl.col("time_s") <= SHOWN_S)) for name, each in samples.items()]
 
 
 fig3 = lab.Figure("xdctcp/fig3", "Fig. 3", "The window of a long flow", {"base": BASE}).decides(
