@@ -36,7 +36,21 @@ from shortflow.store import runs as stored
 from shortflow.tuning import tables as tuned
 from shortflow.tuning import verdict as judged
 
-__all__ = ["HOMES", "answers", "homes", "judged", "np", "npt", "pd", "pl", "ranks", "scenarios", "stored", "tuned"]
+__all__ = [
+    "HOMES",
+    "answers",
+    "charts",
+    "homes",
+    "judged",
+    "np",
+    "npt",
+    "pd",
+    "pl",
+    "ranks",
+    "scenarios",
+    "stored",
+    "tuned",
+]
 
 HOMES: dict[str, str]
 
