@@ -23,7 +23,7 @@ from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal
 from shortflow.report import answer as answers
 from shortflow.report import blocks as blocks
-from shortflow.report import chart as charts
+from shortflow.report import chart as chart
 from shortflow.report import markup as markup
 from shortflow.report import spreads as spreads
 from shortflow.report import tables as tables
@@ -36,21 +36,7 @@ from shortflow.store import runs as stored
 from shortflow.tuning import tables as tuned
 from shortflow.tuning import verdict as judged
 
-__all__ = [
-    "HOMES",
-    "answers",
-    "charts",
-    "homes",
-    "judged",
-    "np",
-    "npt",
-    "pd",
-    "pl",
-    "ranks",
-    "scenarios",
-    "stored",
-    "tuned",
-]
+__all__ = ["HOMES", "answers", "homes", "judged", "np", "npt", "pd", "pl", "ranks", "scenarios", "stored", "tuned"]
 
 HOMES: dict[str, str]
 
