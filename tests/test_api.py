@@ -96,7 +96,7 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_pa
     for each in (run, comparison, swept, stored):
         assert "<table" in (page := each._repr_html_())
         assert "<script" not in page
-        assert re.search(r"^\| .* \|\n\| --- .* --: \|\n\| .* \|$", each.to_markdown(), re.MULTILINE)
+        assert re.search(r"^\| .* \|\n\| --- .*--: .*\|\n\| .* \|$", each.to_markdown(), re.MULTILINE)
         assert len(repr(each)) < 200
         assert each.to_frame().height == each.to_pandas().shape[0]
     assert "<svg" in comparison._repr_html_()

@@ -454,7 +454,7 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
     before, after = (Judged(claim, all_hold(each)) for each in ours)
     gone = Judged(claim, all_hold({"other": within(7.0, 0, 1)}))
     moved = [Shift({"a": "1"}, before, after, True), Shift({"b": "2"}, before, gone, True)]
-    _, _, decides = shift_section([*moved, Shift({"c": "3"}, before, before, False)]).columns
+    _, decides = shift_section([*moved, Shift({"c": "3"}, before, before, False)]).columns
     assert list(decides.cells) == ["high: 3", "0.5; low: -2", "other: 7", "c=3"]
 
 
