@@ -125,7 +125,7 @@ def _connected(address: str) -> Client:
     for name in [*logging.root.manager.loggerDict]:
         if name.partition(".")[0] == distributed.__name__:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is said here what went wrong, and in one line
-    gc.collect()  # closes clients that never connected: amid the start of another, under the lock of both, they would block it
+    gc.collect()  # closes clients that never connected; amid the start of another they would block it by their lock
     try:
         return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except ValueError as error:
