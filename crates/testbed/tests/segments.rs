@@ -294,7 +294,7 @@ fn wrong_devices_and_other_laws_are_refused() {
     let Some(_alone) = alone() else { return };
     for (arguments, says) in [
         (&["load", "sf_fast", "--segments", "nope"][..], "device \"nope\""),
-        (&["load", "sf_dctcp", "--segments", "lo"], "only the windows of sf_fast"),
+        (&["load", "sf_dctcp", "--segments", "lo"], "needs sf_fast, the only control"),
         (&["load", "sf_fast", "--segments", "lo"], "no IPv4 route of table main uses lo alone"),
     ] {
         let (code, text) = said(arguments);
