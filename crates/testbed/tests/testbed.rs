@@ -272,7 +272,10 @@ fn a_missing_device_is_named() {
     let output = hidden.output().unwrap();
     let [found, reasons] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     let what = "/dev/net/tun: No such file or directory (os error 2)";
-    assert!(found.contains(&format!("for the testbed  no       {what}; run `modprobe tun`")), "{found}{reasons}");
+    assert!(
+        found.contains(&format!("for the testbed  no       {what}; run `modprobe tun`")),
+        "{found}{reasons}"
+    );
     assert!(reasons.ends_with(&format!("testbed: {what}\n")), "{reasons}");
     assert_eq!(output.status.code(), Some(3));
 }
