@@ -186,7 +186,7 @@ pub fn send(socket: &impl AsFd, bytes: &[u8], more: bool) -> io::Result<Option<u
     unless_blocked(rustix::net::send(socket, bytes, flags))
 }
 
-/// Discards received bytes of a TCP socket, up to the length of `room`, without copying; `None` if there are none.
+/// Discards received bytes of a TCP socket without copying, up to the length of `room`. Returns `None` without bytes.
 ///
 /// # Errors
 /// Fails when the connection does.

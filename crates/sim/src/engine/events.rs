@@ -115,8 +115,8 @@ impl<E: Pack> EventQueue<E> {
         }
     }
 
-    /// Takes the next event in order of time and moves time to it; `None` if there is none up to `limit`, which must not be
-    /// earlier than it was before.
+    /// Takes the next event in order of time, and moves time to it. Returns `None` without an event up to `limit`, which never
+    /// goes back.
     #[inline(always)]
     pub fn next(&mut self, limit: Instant) -> Option<E> {
         let (at, event) = match self.present.last().copied() {

@@ -4,9 +4,9 @@
 //! the next. The nodes then take it one after another, each in order of time, and what a node works on stays in the processor's
 //! nearer caches.
 //!
-//! A port's arrivals are a lane: one is known at a time, and is in no list but in the place of its lane. So are the ends of its
-//! transmissions. Other events of a site are sorted when the slot of the wheel begins that has them. Those that concern all sites, such as starts of flows and
-//! samples, end a window: all sites come up to there first.
+//! A port's arrivals are a lane: one is known at a time, and only the place of its lane holds it. So are the ends of its
+//! transmissions. Other events of a site are sorted at the start of their slot. Events of all sites, such as starts of flows
+//! and samples, end a window: all sites come up to there first.
 
 use super::due::{Due, Pack, Site};
 use super::wheel::Wheel;
@@ -24,7 +24,7 @@ struct Lane {
     place: u32,
 }
 
-/// What comes next.
+/// Next step of a run in windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn<E> {
     /// This site takes the window.
@@ -33,7 +33,7 @@ pub enum Turn<E> {
     Everywhere(E),
 }
 
-/// What is to come in the present slot, and on all lanes.
+/// Events of the present slot, and of all lanes.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
     lanes: Box<[Lane]>,
@@ -281,7 +281,7 @@ impl Windows {
         self.untold = site as usize;
     }
 
-    /// Whether the present events are of that site.
+    /// True if the present events are of `site`.
     pub fn are_of(&self, site: Site) -> bool {
         self.site == site
     }
@@ -311,7 +311,7 @@ mod tests {
     const LATE: u32 = 2;
     const OF_LANE: u32 = 0x1ff;
 
-    /// What an event leads to: where, or everywhere and whether early there, and how much later.
+    /// Event that follows: its site, or everywhere early or late, and its delay.
     type Next = (u32, u64);
 
     /// The number of an event at one of the sites, or everywhere before or behind them; unpacked, the site.
@@ -413,7 +413,7 @@ mod tests {
     }
 
     proptest! {
-        /// What happens at a site and what happens everywhere come in the order of time, site by site.
+        /// Each site sees its own events and those of all sites in order of time.
         #[test]
         fn every_site_sees_the_order_of_time(
             first in prop::collection::vec((time(), 0..SITES + 2), 1..60),

@@ -8,7 +8,7 @@ use shortflow_units::Instant;
 pub struct Alarm {
     /// Deadline, if armed.
     pub deadline: Option<Instant>,
-    /// Time of the live event; never, if there is none.
+    /// Time of the live event; never without one.
     event: Instant,
 }
 

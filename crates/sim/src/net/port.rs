@@ -377,7 +377,7 @@ impl Port {
         Some((packet, next.map(|departs| departs + self.delay)))
     }
 
-    /// What is on its wire and behind it: when it reaches the other end, its number, and the packet.
+    /// Packets on the wire and behind it, each with its arrival at the other end and its number.
     #[inline(always)]
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (Instant, u32, &Packet)> {
         self.ring.numbered().map(|(number, next)| (next.departs + self.delay, number, &next.packet))

@@ -287,7 +287,7 @@ impl Sender {
         out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
     }
 
-    /// Records the SACK blocks of an ACK; true if a block is new, or if there is none.
+    /// Records the SACK blocks of an ACK. Returns `true` if a block is new, or without blocks.
     #[inline(never)] // keeps the path of the others short
     fn add_blocks(&mut self, ack: &Packet) -> bool {
         let blocks = ack.sack();
