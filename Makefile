@@ -124,14 +124,14 @@ test: export TIMEFORMAT := took %0R s, %0U s of CPU time
 .PHONY: test
 test: setup ## Formatting, lints, types and all tests that take seconds; says what took longest.
 	cargo fmt --check
-	time cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
-	time cargo doc --workspace --no-deps --locked --quiet
-	time cargo test --locked --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	@$(BIN)/python tools/lines.py >/dev/null
 	@$(BIN)/lint-imports >/dev/null || $(BIN)/lint-imports
 	time $(BIN)/mypy
+	time cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	time cargo doc --workspace --no-deps --locked --quiet
+	time cargo test --locked --quiet
 	time $(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
 
 .PHONY: lines

@@ -28,10 +28,7 @@ class Local(Pool):
     """Threads of this process, and processes for Python laws."""
 
     def __init__(self, jobs: int | None = None, captures: Mapping[str, Capture] | None = None) -> None:
-        """`jobs` runs at a time (default: one per available core).
-
-        `captures` receive packet events of runs, by run key.
-        """
+        """`jobs` runs at a time (default: one per available core). `captures` receive packets' events, by run key."""
         self.jobs = jobs or available_cores()
         self._captures = captures or {}
 
