@@ -7,7 +7,7 @@ use shortflow_deploy::laws::{FixedPoint, NAMES, exp2_neg, log2_fixed, power, pri
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_units::{Bytes, Instant, Span};
 use std::sync::{Arc, Mutex};
 
@@ -143,7 +143,7 @@ loss = 0.002
 }
 
 fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
-    simulation::run(scenario, scheme, 1, &mut Unattended).unwrap_or_else(|error| panic!("{error}"))
+    simulation::run(scenario, scheme, 1, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every ACK, decrease and loss of every connection of a simulation goes to both laws.

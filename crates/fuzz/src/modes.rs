@@ -6,12 +6,12 @@ use crate::simulate::{Cap, service, shown};
 use crate::values::Style;
 use shortflow_sim::config::Source;
 use shortflow_sim::outcome::Outcome;
-use shortflow_sim::probe::watch::{FlowChoice, Watching};
+use shortflow_sim::probe::watch::{FlowChoice, TraceFilter};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{
-    ExecutionPlan, Modes, Observer, RunError, Standing, Unattended, run_on, run_planned,
+    ExecutionPlan, Modes, NoObserver, Observer, RunError, RunProgress, run_on, run_planned,
 };
 use shortflow_units::{Instant, PortId};
 use std::collections::BTreeSet;
@@ -179,9 +179,9 @@ impl Mode {
 
     fn run(self, scenario: &Scenario, scheme: &Scheme, seed: u64) -> Result<Option<Outcome>, RunError> {
         match self {
-            Mode::Told(modes) => run_in(modes, scenario, scheme, seed, &mut Unattended),
+            Mode::Told(modes) => run_in(modes, scenario, scheme, seed, &mut NoObserver),
             Mode::Chosen(cores) => {
-                let (outcome, taken) = run_on(cores, scenario, scheme, seed, &mut Unattended)?;
+                let (outcome, taken) = run_on(cores, scenario, scheme, seed, &mut NoObserver)?;
                 Ok((taken.used == cores).then_some(outcome))
             }
             Mode::Watched => {
@@ -196,13 +196,13 @@ impl Mode {
 struct Watcher(Vec<PortId>);
 
 impl Observer for Watcher {
-    fn tick(&mut self, _: Standing) -> bool {
+    fn tick(&mut self, _: RunProgress) -> bool {
         true
     }
 
-    fn watches(&self) -> Option<Watching> {
+    fn watches(&self) -> Option<TraceFilter> {
         let flows = FlowChoice { rows: std::iter::once(0..u32::MAX).collect(), classes: Vec::new() };
-        Some(Watching { flows, ports: self.0.clone(), during: Instant::ZERO..Instant::MAX })
+        Some(TraceFilter { flows, ports: self.0.clone(), during: Instant::ZERO..Instant::MAX })
     }
 }
 

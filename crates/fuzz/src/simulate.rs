@@ -10,7 +10,7 @@ use shortflow_sim::ideal::policies;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
-use shortflow_sim::simulation::{Observer, RunError, Standing};
+use shortflow_sim::simulation::{Observer, RunError, RunProgress};
 use shortflow_sim::tables;
 use shortflow_units::Bytes;
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ pub struct Cap {
 }
 
 impl Observer for Cap {
-    fn tick(&mut self, _: Standing) -> bool {
+    fn tick(&mut self, _: RunProgress) -> bool {
         self.ticks -= 1;
         self.ticks > 0
     }

@@ -7,7 +7,7 @@ use crate::user_defined::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use shortflow_sim::probe::pcap;
-use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, Watching};
+use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, TraceFilter};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::tables;
 use shortflow_units::{ClassId, Instant, PortId, Span};
@@ -19,7 +19,7 @@ const PORTION: usize = 1 << 20;
 /// Packet events that a run records, and their consumers.
 #[pyclass(frozen, module = "shortflow._core")]
 pub struct Capture {
-    what: Watching,
+    what: TraceFilter,
     /// Takes tables of packet events of the chosen flows.
     table: Option<Py<PyAny>>,
     /// Rows of such a table.
@@ -60,7 +60,7 @@ impl Capture {
         };
         let files: Vec<_> = files.into_iter().map(file).collect::<PyResult<_>>()?;
         let at = |seconds: f64| Instant::ZERO + Span::from_secs_f64(seconds);
-        let what = Watching {
+        let what = TraceFilter {
             flows: FlowChoice {
                 rows: flows.into_iter().map(|(first, last)| first..last.saturating_add(1)).collect(),
                 classes: classes.iter().map(class).collect::<PyResult<_>>()?,
@@ -94,7 +94,7 @@ impl Capture {
 /// Collects events of packets, and hands them over.
 pub struct Recorder {
     scenario: Arc<Scenario>,
-    what: Watching,
+    what: TraceFilter,
     table: Option<Py<PyAny>>,
     rows: usize,
     only: Vec<String>,
@@ -106,7 +106,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Filter of the events.
-    pub fn what(&self) -> Watching {
+    pub fn what(&self) -> TraceFilter {
         self.what.clone()
     }
 

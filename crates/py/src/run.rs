@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
-use shortflow_sim::probe::watch::{PacketEvent, Watching};
+use shortflow_sim::probe::watch::{PacketEvent, TraceFilter};
 use shortflow_sim::remarks::remarks;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
-use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, Standing};
+use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, RunProgress};
 use shortflow_sim::tables;
 use shortflow_units::{Instant, Span};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn tick(&mut self, standing: Standing) -> bool {
+    fn tick(&mut self, standing: RunProgress) -> bool {
         self.shared.open.store(standing.open, Ordering::Relaxed);
         self.shared.flows.store(standing.flows, Ordering::Relaxed);
         let [before, measured, limit] = {
@@ -92,7 +92,7 @@ impl Observer for Watch {
         !over && !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
     }
 
-    fn watches(&self) -> Option<Watching> {
+    fn watches(&self) -> Option<TraceFilter> {
         self.recorder.as_ref().map(Recorder::what)
     }
 

@@ -11,7 +11,7 @@
 //! | list | 8: its length; then its elements |
 //! | row | its fields, in the order in which they stand in `rows!` |
 
-use crate::host::Tally;
+use crate::host::DeliveryCounters;
 use crate::net::Percentiles;
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, Place, PortRow};
 use crate::probe::{Sample, Subject};
@@ -91,7 +91,7 @@ rows! {
         timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, held, acked, delivered_in_window,
         measured, task; width
     }
-    Tally { left, waited_at_host, held, arrived, marks, waited }
+    DeliveryCounters { left, waited_at_host, held, arrived, marks, waited }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
     Sample { at, subject, value }
     PortRow {
@@ -155,17 +155,17 @@ impl<T: Encode> Encode for [T] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::{Arrival, ConnectionUse, Steps};
+    use crate::traffic::{AppActions, ConnectionUse, FlowArrival};
     use std::collections::BTreeSet;
 
-    fn arrival() -> Arrival {
+    fn arrival() -> FlowArrival {
         let (source, destination, class) = (HostId(0), HostId(1), ClassId(0));
         let (at, size, connection) = (Instant::ZERO, Bytes::new(1000), ConnectionUse::New);
-        Arrival { at, source, destination, size, class, deadline: None, connection, stop: None }
+        FlowArrival { at, source, destination, size, class, deadline: None, connection, stop: None }
     }
 
-    fn steps() -> (Steps, TaskId) {
-        let mut steps = Steps::default();
+    fn steps() -> (AppActions, TaskId) {
+        let mut steps = AppActions::default();
         let task = steps.open(TaskKind::Query, ClassId(0), Instant::ZERO, None);
         (steps, task)
     }
@@ -232,9 +232,9 @@ mod tests {
             finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
             retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
             waited_at_host: span, held: span, acked: bytes, delivered_in_window: bytes,
-            measured: Tally { left: 1, ..Tally::default() }, task: Some(steps().1); width: 11.0
+            measured: DeliveryCounters { left: 1, ..DeliveryCounters::default() }, task: Some(steps().1); width: 11.0
         } }
-        each_field_counts! { |all| &mut all.flows[0].measured, Tally {
+        each_field_counts! { |all| &mut all.flows[0].measured, DeliveryCounters {
             left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span,
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {

@@ -17,8 +17,10 @@
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
 //! - These hosts read only the packet sizes of `[tcp]`, [`TCP_KEYS`].
 
-use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, Scene, Sink, Source, View};
-use crate::packet::{Extension, Kind, Packet, SackBlocks};
+use crate::host::{
+    Context, Endpoint, EndpointId, LazyTimer, Messages, Outbox, ReceiveEndpoint, SendEndpoint, SenderSnapshot,
+};
+use crate::packet::{Extension, Packet, PacketType, SackBlocks};
 use crate::tcp::priority::PriorityRule;
 use crate::tcp::scoreboard::Scoreboard;
 use shortflow_cc::{
@@ -40,7 +42,7 @@ fn bandwidth_delay_product(line: Rate, round_trip: Span, wire: Bytes) -> f64 {
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    identity: Identity,
+    identity: EndpointId,
     law: Transport,
     window: Window,
     messages: Messages,
@@ -52,7 +54,7 @@ pub struct Sender {
     scoreboard: Scoreboard,
     rto: Span,
     round_trip: Span,
-    alarm: Alarm,
+    alarm: LazyTimer,
     /// Since the last ACK.
     timeouts: u32,
     probe_after: u32,
@@ -62,9 +64,9 @@ impl Sender {
     /// A sender without data, on a host whose link has the rate `line`, over a path on which a segment and its ACK take
     /// `round_trip` without queues.
     pub fn new(
-        identity: Identity,
+        identity: EndpointId,
         (transport, priority): (&TransportConfig, PriorityRule),
-        Scene { now, tcp }: Scene<'_>,
+        Context { now, tcp }: Context<'_>,
         (round_trip, line): (Span, Rate),
     ) -> Sender {
         let mut law = transport.start();
@@ -83,7 +85,7 @@ impl Sender {
             scoreboard: Scoreboard::new(transport.dupthresh()),
             rto: rto.unwrap_or(round_trip.times(3)),
             round_trip,
-            alarm: Alarm::IDLE,
+            alarm: LazyTimer::IDLE,
             timeouts: 0,
             probe_after,
         }
@@ -99,36 +101,36 @@ impl Sender {
     }
 
     /// The segment that is sent next, if there is data.
-    fn next_segment(&self, scene: Scene<'_>) -> Option<(u64, u64)> {
+    fn next_segment(&self, cx: Context<'_>) -> Option<(u64, u64)> {
         let (start, hole) = match self.snd_nxt < self.snd_max {
             true => self.scoreboard.hole_from(self.snd_nxt, self.snd_max),
             false => (self.snd_nxt, u64::MAX),
         };
         let hole = if start < self.snd_max { hole } else { u64::MAX };
         let message = self.messages.of(start)?;
-        Some((start, hole.min(message.end).min(start + scene.tcp.mss.get())))
+        Some((start, hole.min(message.end).min(start + cx.tcp.mss.get())))
     }
 
     /// Sends within the window.
-    fn transmit(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        let allowed = self.law.window_bytes(&self.window, scene.tcp.mss).get();
+    fn transmit(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        let allowed = self.law.window_bytes(&self.window, cx.tcp.mss).get();
         while !self.is_probing()
-            && let Some((start, end)) = self.next_segment(scene)
+            && let Some((start, end)) = self.next_segment(cx)
             && self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt) + (end - start) <= allowed
         {
-            self.send(start, end, scene, out);
+            self.send(start, end, cx, out);
         }
         if let Some(at) = self.alarm.arm() {
-            out.wake(TIMEOUT, at);
+            out.set_timer(TIMEOUT, at);
         }
     }
 
-    fn send(&mut self, start: u64, end: u64, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn send(&mut self, start: u64, end: u64, cx: Context<'_>, out: &mut impl Outbox) {
         let again = start < self.snd_max;
         self.snd_nxt = end;
         self.snd_max = self.snd_max.max(end);
-        self.alarm.deadline.get_or_insert(scene.now + self.rto);
-        let waits = out.send(self.packet(start, end - start, scene)).waits;
+        self.alarm.deadline.get_or_insert(cx.now + self.rto);
+        let waits = out.send(self.packet(start, end - start, cx)).waits;
         if let Some(message) = self.messages.of_mut(start) {
             message.retransmits += u32::from(again);
             message.tally.count_left(waits);
@@ -136,21 +138,21 @@ impl Sender {
     }
 
     /// A packet with `payload` bytes from `start` on.
-    fn packet(&self, start: u64, payload: u64, scene: Scene<'_>) -> Packet {
+    fn packet(&self, start: u64, payload: u64, cx: Context<'_>) -> Packet {
         let message = self.messages.of(start);
         let priority = message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
         let payload = payload as u32;
-        let wire = payload + scene.tcp.header.get() as u32;
-        Packet { kind: Kind::Data, payload, wire, priority, ..self.identity.control(start, scene.tcp) }
+        let wire = payload + cx.tcp.header.get() as u32;
+        Packet { kind: PacketType::Data, payload, wire, priority, ..self.identity.control(start, cx.tcp) }
     }
 
-    fn on_ack(&mut self, ack: &Packet, scene: Scene<'_>) {
+    fn on_ack(&mut self, ack: &Packet, cx: Context<'_>) {
         let before = self.delivered();
         self.scoreboard.add(ack.sack().ranges(ack.seq), ack.seq.max(self.snd_una), self.snd_max);
         if ack.seq > self.snd_una {
             self.snd_una = ack.seq;
             self.scoreboard.advance(ack.seq);
-            self.alarm.deadline = (ack.seq < self.snd_max).then(|| scene.now + self.rto);
+            self.alarm.deadline = (ack.seq < self.snd_max).then(|| cx.now + self.rto);
         }
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
         if self.is_probing() {
@@ -160,52 +162,52 @@ impl Sender {
         let acked = Bytes::new(self.delivered() - before);
         if acked > Bytes::ZERO {
             let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
-            let sample = AckSample { snd_una, snd_nxt, ..AckSample::of(self.flow_view(scene), acked) };
+            let sample = AckSample { snd_una, snd_nxt, ..AckSample::of(self.flow_view(cx), acked) };
             self.law.on_ack(&mut self.window, &sample);
         }
     }
 
     /// All outstanding data counts as lost. From the `probe_after`-th timeout in a row on, a header probes the path.
-    fn on_timeout(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.alarm.deadline = Some(scene.now + self.rto);
+    fn on_timeout(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        self.alarm.deadline = Some(cx.now + self.rto);
         self.snd_nxt = self.snd_una;
         if !self.is_probing() {
             self.timeouts += 1;
             if let Some(message) = self.messages.first_mut() {
                 message.timeouts += 1;
             }
-            let flow = self.flow_view(scene);
+            let flow = self.flow_view(cx);
             self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
         }
         if self.is_probing() {
-            out.send(self.packet(self.snd_una, 0, scene));
+            out.send(self.packet(self.snd_una, 0, cx));
         }
     }
 
-    fn flow_view(&self, Scene { now, tcp }: Scene<'_>) -> FlowView {
+    fn flow_view(&self, Context { now, tcp }: Context<'_>) -> FlowView {
         self.messages.view((now, self.round_trip, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 
 impl Endpoint for Sender {
-    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.transmit(scene, out);
+    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        self.transmit(cx, out);
     }
 
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.on_ack(packet, scene);
-        self.transmit(scene, out);
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+        self.on_ack(packet, cx);
+        self.transmit(cx, out);
     }
 
-    fn on_timer(&mut self, _: u8, scene: Scene<'_>, out: &mut impl Outbox) {
-        if self.alarm.rings(scene.now) {
-            self.on_timeout(scene, out);
+    fn on_timer(&mut self, _: u8, cx: Context<'_>, out: &mut impl Outbox) {
+        if self.alarm.expired(cx.now) {
+            self.on_timeout(cx, out);
         }
-        self.transmit(scene, out);
+        self.transmit(cx, out);
     }
 }
 
-impl Source for Sender {
+impl SendEndpoint for Sender {
     fn messages(&self) -> &Messages {
         &self.messages
     }
@@ -222,15 +224,15 @@ impl Source for Sender {
         self.snd_max
     }
 
-    fn view(&self, now: Instant) -> View {
-        View { window: Some(self.window), rate: None, alpha: self.law.alpha(now) }
+    fn snapshot(&self, now: Instant) -> SenderSnapshot {
+        SenderSnapshot { window: Some(self.window), rate: None, alpha: self.law.alpha(now) }
     }
 }
 
 /// The receiving end of a connection.
 #[derive(Debug)]
 pub struct Receiver {
-    identity: Identity,
+    identity: EndpointId,
     received: u64,
     beyond: Scoreboard,
     /// One past the highest byte that has arrived.
@@ -240,7 +242,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
-    pub fn new(identity: Identity) -> Receiver {
+    pub fn new(identity: EndpointId) -> Receiver {
         Receiver { identity, received: 0, beyond: Scoreboard::new(0), highest: 0, skipped: 0 }
     }
 
@@ -255,22 +257,22 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
+    fn start(&mut self, _: Context<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
         if start < end {
             self.accept(start, end);
         }
         let block = (self.received < end && start < end).then_some((start, end));
         let extension = Extension::of_sack(SackBlocks::new(self.received, block.as_slice()));
-        out.send(Packet { extension, ..self.identity.control(self.received, scene.tcp) });
+        out.send(Packet { extension, ..self.identity.control(self.received, cx.tcp) });
     }
 
-    fn on_timer(&mut self, _: u8, _: Scene<'_>, _: &mut impl Outbox) {}
+    fn on_timer(&mut self, _: u8, _: Context<'_>, _: &mut impl Outbox) {}
 }
 
-impl Sink for Receiver {
+impl ReceiveEndpoint for Receiver {
     fn received(&self) -> u64 {
         self.received
     }

@@ -1,10 +1,10 @@
 //! Result of a run: tables and counters.
 
-use crate::host::{MessageCounts, Tally};
-use crate::net::{Counts, Network, Percentiles, Port};
+use crate::host::{DeliveryCounters, MessageCounts};
+use crate::net::{Network, Percentiles, Port, PortCounts};
 use crate::probe::Sample;
 use crate::queue::DropReason;
-use crate::traffic::{Arrival, TaskId, TaskRow};
+use crate::traffic::{FlowArrival, TaskId, TaskRow};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ pub struct FlowRow {
     /// Bytes that arrived within the measured time, each of them once.
     pub delivered_in_window: Bytes,
     /// Its data packets within the measured time.
-    pub measured: Tally,
+    pub measured: DeliveryCounters,
     /// Task of the flow, if an application sent it.
     pub task: Option<TaskId>,
     /// Its sender's window at the end over what its path can hold; 0 for a narrow one. For remarks alone.
@@ -61,7 +61,7 @@ pub struct FlowRow {
 
 impl FlowRow {
     /// A flow that has just arrived; `ideal` is its completion time on an empty network.
-    pub fn new(arrival: &Arrival, ideal: Option<Span>) -> FlowRow {
+    pub fn new(arrival: &FlowArrival, ideal: Option<Span>) -> FlowRow {
         FlowRow {
             source: arrival.source,
             destination: arrival.destination,
@@ -83,7 +83,7 @@ impl FlowRow {
             held: Span::ZERO,
             acked: Bytes::ZERO,
             delivered_in_window: Bytes::ZERO,
-            measured: Tally::default(),
+            measured: DeliveryCounters::default(),
             task: None,
             width: 0.0,
         }
@@ -135,7 +135,7 @@ impl FlowRow {
 
     /// [`FlowRow::switch_queueing`] in the measured time.
     pub fn measured_switch_queueing(&self) -> Option<f64> {
-        let Tally { left, waited_at_host, arrived, waited, .. } = self.measured;
+        let DeliveryCounters { left, waited_at_host, arrived, waited, .. } = self.measured;
         let mean = |waited: Span, packets: u64| waited.as_secs_f64() / packets as f64;
         (left > 0 && arrived > 0).then(|| (mean(waited, arrived) - mean(waited_at_host, left)).max(0.0))
     }
@@ -231,7 +231,7 @@ impl PortRow {
         network.ports().iter().zip(counts).map(|(port, counts)| PortRow::of(port, counts, seconds)).collect()
     }
 
-    fn of(port: &Port, counts: Counts, seconds: f64) -> PortRow {
+    fn of(port: &Port, counts: PortCounts, seconds: f64) -> PortRow {
         let counters = port.counters();
         PortRow {
             from: port.from,

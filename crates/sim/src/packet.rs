@@ -16,7 +16,7 @@ pub enum EcnField {
 
 /// Type of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PacketType {
     /// Payload, from sender to receiver.
     Data,
     /// Acknowledgement, from receiver to sender.
@@ -31,24 +31,24 @@ pub enum Kind {
     Nack,
 }
 
-impl Kind {
+impl PacketType {
     /// True if receivers send it.
     pub fn is_answer(self) -> bool {
         match self {
-            Kind::Data | Kind::Syn => false,
-            Kind::Ack | Kind::SynAck | Kind::Cnp | Kind::Nack => true,
+            PacketType::Data | PacketType::Syn => false,
+            PacketType::Ack | PacketType::SynAck | PacketType::Cnp | PacketType::Nack => true,
         }
     }
 
     /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Data => "data",
-            Kind::Ack => "ack",
-            Kind::Syn => "syn",
-            Kind::SynAck => "syn-ack",
-            Kind::Cnp => "cnp",
-            Kind::Nack => "nack",
+            PacketType::Data => "data",
+            PacketType::Ack => "ack",
+            PacketType::Syn => "syn",
+            PacketType::SynAck => "syn-ack",
+            PacketType::Cnp => "cnp",
+            PacketType::Nack => "nack",
         }
     }
 }
@@ -141,14 +141,15 @@ impl Extension {
     }
 
     #[inline(never)] // keeps the path of packets without one short
-    fn wait(&mut self, time: Span, in_host: bool, kind: Kind) {
+    fn wait(&mut self, time: Span, in_host: bool, kind: PacketType) {
         let Some(telemetry) = &mut self.telemetry else { return };
         if in_host {
             telemetry.in_hosts += time;
-            *if kind == Kind::Data { &mut telemetry.at_sender } else { &mut telemetry.at_receiver } += time;
+            *if kind == PacketType::Data { &mut telemetry.at_sender } else { &mut telemetry.at_receiver } +=
+                time;
         } else {
             telemetry.in_switches += time;
-            telemetry.hops += u32::from(kind == Kind::Data);
+            telemetry.hops += u32::from(kind == PacketType::Data);
         }
     }
 }
@@ -193,18 +194,18 @@ pub struct Packet {
     /// Rare contents.
     pub extension: Option<Box<Extension>>,
     /// Type.
-    pub kind: Kind,
+    pub kind: PacketType,
     /// ECN field.
     pub ecn: EcnField,
     /// ECN flag of the TCP header: ECE of an ACK, CWR of data.
     pub ecn_flag: bool,
-    /// Index of the next port on its connection's path, from 0 there and from [`BACK`](crate::net::BACK) back.
+    /// Index of the next port on its connection's path, from 0 there and from [`REVERSE`](crate::net::REVERSE) back.
     pub hop: u8,
 }
 
 impl Packet {
     /// Placeholder of a slot without a packet.
-    pub const BLANK: Packet = Packet {
+    pub const EMPTY: Packet = Packet {
         seq: 0,
         waited: Span::ZERO,
         priority: 0,
@@ -214,7 +215,7 @@ impl Packet {
         payload: 0,
         wire: 0,
         extension: None,
-        kind: Kind::Data,
+        kind: PacketType::Data,
         ecn: EcnField::NotEct,
         ecn_flag: false,
         hop: 0,
@@ -246,12 +247,12 @@ impl Packet {
 
     /// The ECN-Echo flag of its TCP header.
     pub fn ece(&self) -> bool {
-        self.ecn_flag && self.kind != Kind::Data
+        self.ecn_flag && self.kind != PacketType::Data
     }
 
     /// The CWR flag of its TCP header.
     pub fn cwr(&self) -> bool {
-        self.ecn_flag && self.kind == Kind::Data
+        self.ecn_flag && self.kind == PacketType::Data
     }
 
     /// Flow in a switch: packets of one connection in one direction.
@@ -282,7 +283,7 @@ impl Packet {
     }
 
     /// Its host is late with it by `time`.
-    pub fn linger(&mut self, time: Span) {
+    pub fn add_host_delay(&mut self, time: Span) {
         if let Some(telemetry) = self.extension.as_mut().and_then(|extension| extension.telemetry.as_mut()) {
             telemetry.in_hosts += time;
         }
@@ -336,7 +337,7 @@ mod tests {
     #[test]
     fn what_is_taken_out_of_a_place_has_the_extension_and_the_place_has_none() {
         let sack = SackBlocks::new(0, &[(1460, 2920)]);
-        let mut place = Packet { seq: 7, extension: Extension::of_sack(sack), ..Packet::BLANK };
+        let mut place = Packet { seq: 7, extension: Extension::of_sack(sack), ..Packet::EMPTY };
         let taken = place.take();
         assert_eq!((taken.seq, taken.extension.is_some()), (7, true));
         assert!(place.extension.is_none() && place.take().extension.is_none());

@@ -4,7 +4,7 @@ use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Place};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::simulation::{self, Observer, Standing};
+use shortflow_sim::simulation::{self, Observer, RunProgress};
 use shortflow_units::{Bytes, FlowId, Instant, Span};
 
 /// Two messages of 20 segments, 10 µs apart on one connection, all sent at once: packet 25 is the fifth
@@ -174,7 +174,7 @@ traffic = [{ kind = "trace", file = "flows.csv", unmeasured = true }]
 fn the_end_of_a_run_with_timeouts_is_foretold() {
     struct Notes(Vec<(Instant, Instant)>);
     impl Observer for Notes {
-        fn tick(&mut self, standing: Standing) -> bool {
+        fn tick(&mut self, standing: RunProgress) -> bool {
             let (measured, limit) = (Instant::ZERO + Span::from_millis(1), Instant::MAX);
             self.0.push((standing.now, standing.expected_end(measured, limit)));
             true

@@ -5,7 +5,7 @@ use crate::common::{run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::schemes;
-use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_sim::traffic::{TaskKind, TaskRow};
 use shortflow_units::{Instant, Span};
 
@@ -169,7 +169,7 @@ fn applications_survive_losses_under_every_scheme() {
         let scenario = scenario(&text, &[]);
         for info in schemes() {
             let scheme = scheme(&info.name, &[]);
-            let result = |seed| simulation::run(&scenario, &scheme, seed, &mut Unattended).unwrap();
+            let result = |seed| simulation::run(&scenario, &scheme, seed, &mut NoObserver).unwrap();
             let outcome = result(1);
             assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
             assert!(outcome.tasks.iter().all(|task| task.finish.is_some()), "{}", info.name);

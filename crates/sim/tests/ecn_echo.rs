@@ -3,8 +3,8 @@
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Host, Role};
-use shortflow_sim::host::{Egress, Flow, Identity};
-use shortflow_sim::packet::{Handover, Kind, Packet};
+use shortflow_sim::host::{EndpointId, Flow, PacketSink};
+use shortflow_sim::packet::{Handover, Packet, PacketType};
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::tcp::Sender;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 #[derive(Default)]
 struct Wire(VecDeque<(Packet, u64)>);
 
-impl Egress for Wire {
+impl PacketSink for Wire {
     fn send(&mut self, packet: Packet) -> Handover {
         let end = packet.seq + u64::from(packet.payload);
         self.0.push_back((packet, end));
@@ -26,7 +26,7 @@ impl Egress for Wire {
 /// for each the window before and after, `snd_una`, and one past the last byte sent before the ACK.
 fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
     let tcp = scenario(&star(3, "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"), &[]).tcp;
-    let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+    let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
     let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
     let mut sender = Sender::new(identity, &scheme.transport, &tcp, Span::from_millis(10));
     let (mut wire, mut now, mut sent) = (Wire::default(), Instant::ZERO, 0);
@@ -36,7 +36,7 @@ fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
         let (data, end) = wire.0.pop_front().expect("a sender without losses has data out");
         now += Span::from_micros(10);
         sent = wire.0.back().map_or(end, |&(_, last)| last);
-        let ack = Packet { kind: Kind::Ack, seq: end, payload: 0, ecn_flag: ece, ..data };
+        let ack = Packet { kind: PacketType::Ack, seq: end, payload: 0, ecn_flag: ece, ..data };
         let before = sender.window().cwnd;
         sender.on_ack(now, &ack, &tcp, &mut wire);
         (before, sender.window().cwnd, end, sent)

@@ -7,7 +7,7 @@ use shortflow_sim::outcome::{Outcome, Place};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::queue::DropReason;
 use shortflow_sim::scheme::schemes;
-use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_sim::topology::topologies;
 use shortflow_units::{Bytes, Instant, Span};
 
@@ -277,7 +277,7 @@ up_at = "{up}us"
         let dupthresh = self.dupthresh.to_string();
         let settings = [("transport.recovery", self.recovery), ("transport.dupthresh", &dupthresh)];
         let scheme = crate::common::scheme_with_what_it_has(scheme, &settings);
-        simulation::run(&scenario, &scheme, self.seed, &mut Unattended)
+        simulation::run(&scenario, &scheme, self.seed, &mut NoObserver)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -7,7 +7,7 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::ideal::{self, Job, Policy, finishes, policies, policies_for};
 use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::simulation::{self, Observer, RunError, Standing, Unattended};
+use shortflow_sim::simulation::{self, NoObserver, Observer, RunError, RunProgress};
 use shortflow_units::{Bytes, Instant, Span};
 
 fn policy(name: &str) -> Policy {
@@ -15,7 +15,7 @@ fn policy(name: &str) -> Policy {
 }
 
 fn serve(scenario: &Scenario, policy: Policy, seed: u64) -> Outcome {
-    ideal::run(scenario, policy, seed, &mut Unattended).unwrap_or_else(|error| panic!("{error}"))
+    ideal::run(scenario, policy, seed, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -72,7 +72,7 @@ fn the_flows_are_those_of_a_run_with_packets() {
     let key = |row: &FlowRow| {
         (row.source, row.destination, row.class, row.size, row.start, row.deadline, row.ideal)
     };
-    let packets = simulation::run(&scenario, &scheme("dctcp", &[]), 7, &mut Unattended);
+    let packets = simulation::run(&scenario, &scheme("dctcp", &[]), 7, &mut NoObserver);
     let packets: Vec<_> = packets.unwrap_or_else(|error| panic!("{error}")).flows.iter().map(key).collect();
     assert!(packets.len() > 200, "{}", packets.len());
     for policy in policies() {
@@ -167,7 +167,7 @@ fn flows_go_on_arriving_while_those_that_count_are_served() {
     for (load, rtt) in [("0.9", "300us"), ("0.2", "20ms")] {
         let (short, long) = (drained("20ms", load, rtt), drained("400ms", load, rtt));
         let simulated =
-            |scenario| simulation::run(scenario, &scheme("dctcp", &[]), 3, &mut Unattended).unwrap();
+            |scenario| simulation::run(scenario, &scheme("dctcp", &[]), 3, &mut NoObserver).unwrap();
         let ideal = policies().iter().map(|policy| (serve(&short, *policy, 3), serve(&long, *policy, 3)));
         for (part, whole) in ideal.chain([(simulated(&short), simulated(&long))]) {
             let (counted, next) = whole.flows.split_at(part.flows.len());
@@ -188,7 +188,7 @@ fn flows_that_wait_for_others_have_no_ideal() {
         "[[traffic]]\nkind = \"queries\"\nworkers = 3\nsizes = { kind = \"fixed\", value = \"10KB\" }\n";
     let scenario = scenario(&star(4, &format!("{TRACE}{queries}")), &["0,h0,h2,1460"]);
     assert!(policies_for(&scenario).is_empty());
-    let result = ideal::run(&scenario, policy("ideal-ps"), 1, &mut Unattended);
+    let result = ideal::run(&scenario, policy("ideal-ps"), 1, &mut NoObserver);
     assert_eq!(result.err(), Some(RunError::ClosedLoop(2)));
 }
 
@@ -196,7 +196,7 @@ fn flows_that_wait_for_others_have_no_ideal() {
 fn a_run_can_be_cancelled() {
     struct Impatient;
     impl Observer for Impatient {
-        fn tick(&mut self, _: Standing) -> bool {
+        fn tick(&mut self, _: RunProgress) -> bool {
             false
         }
     }

@@ -8,7 +8,7 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{
-    Cores, ExecutionPlan, Modes, Observer, RunError, Standing, Unattended, cores, run_on, run_planned,
+    Cores, ExecutionPlan, Modes, NoObserver, Observer, RunError, RunProgress, cores, run_on, run_planned,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ fn mix(topology: &str, more: &[(&str, &str)]) -> Scenario {
 }
 
 fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
-    run_on(cores, scenario, scheme, 3, &mut Unattended)
+    run_on(cores, scenario, scheme, 3, &mut NoObserver)
         .unwrap_or_else(|error| panic!("{} on {cores} cores: {error}", scheme.name))
 }
 
@@ -84,7 +84,7 @@ const MODES: [Modes; 6] = [
 fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
     let run = |modes| {
         let plan = ExecutionPlan::set(modes, scenario, scheme)?;
-        let run = run_planned(&plan, scenario, scheme, seed, &mut Unattended);
+        let run = run_planned(&plan, scenario, scheme, seed, &mut NoObserver);
         Some(run.unwrap_or_else(|error| panic!("{} {modes:?}: {error}", scheme.name)))
     };
     let plain = run(PLAIN).unwrap();
@@ -299,7 +299,7 @@ fn where_one_core_is_taken_the_reason_is_said() {
     );
     assert_eq!(why(&answers, &dctcp, 2), one("traffic.4 waits for answers"));
     let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
-    let (_, taken) = ideal.run_on(2, &plain, 1, &mut Unattended).unwrap();
+    let (_, taken) = ideal.run_on(2, &plain, 1, &mut NoObserver).unwrap();
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
 }
 
@@ -403,7 +403,7 @@ struct Stopping {
 }
 
 impl Observer for Stopping {
-    fn tick(&mut self, standing: Standing) -> bool {
+    fn tick(&mut self, standing: RunProgress) -> bool {
         assert!(standing.flows > 0 && standing.open > 0, "{standing:?}");
         self.looks += 1;
         assert!(!self.panics || self.looks < 3, "as was asked for");

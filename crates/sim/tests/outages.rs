@@ -1,8 +1,8 @@
 //! A port whose link fails, packet by packet: 1 Gbit/s, 100 µs of wire, packets of 12 µs.
 
 use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Due, FaultInjector, MeasuredTime, Port};
-use shortflow_sim::packet::{EcnField, Kind, Packet};
+use shortflow_sim::net::{FaultInjector, MeasurementWindow, Port, PortEvent};
+use shortflow_sim::packet::{EcnField, Packet, PacketType};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
 
@@ -18,7 +18,7 @@ fn port(kind: QueueKind) -> Port {
     let rate = Rate::new(1_000_000_000).unwrap();
     let setup = PortSetup { buffer: limit, mark_above: limit, rate, seeds: Seeds::new(1), index: 5 };
     let queue = crate::common::discipline(kind, "").build(setup);
-    let window = MeasuredTime { from: Instant::ZERO, to: at(1000) };
+    let window = MeasurementWindow { from: Instant::ZERO, to: at(1000) };
     Port::new(ends, (rate, Span::from_micros(100)), queue, faults, window)
 }
 
@@ -27,7 +27,7 @@ fn at(micros: u64) -> Instant {
 }
 
 /// Offers `packets` full packets; what is due because of them.
-fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
+fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<PortEvent> {
     let mut due = Vec::new();
     for seq in 0..packets {
         let mut packet = Packet {
@@ -40,7 +40,7 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
             payload: 1460,
             wire: 1500,
             extension: None,
-            kind: Kind::Data,
+            kind: PacketType::Data,
             ecn: EcnField::Ect,
             ecn_flag: false,
             hop: 0,
@@ -51,8 +51,10 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
 }
 
 /// A scheduler's port is told when its transmitter is free, as long as packets wait.
-fn transmit_until(port: &mut Port, mut due: Vec<Due>, until: Instant) {
-    while let Some(Due::Done(now, _)) = due.iter().copied().find(|due| matches!(due, Due::Done(..))) {
+fn transmit_until(port: &mut Port, mut due: Vec<PortEvent>, until: Instant) {
+    while let Some(PortEvent::Done(now, _)) =
+        due.iter().copied().find(|due| matches!(due, PortEvent::Done(..)))
+    {
         if now > until {
             return;
         }
@@ -94,11 +96,11 @@ fn what_was_due_before_the_failure_does_not_happen_after_it() {
         port.fail(at(30), |due| panic!("{due:?}"));
         port.restore();
         let due = offer(&mut port, at(33), 2);
-        assert!(due.contains(&Due::Arrival(at(145), port.to)), "{kind:?}: {due:?}");
+        assert!(due.contains(&PortEvent::Arrival(at(145), port.to)), "{kind:?}: {due:?}");
         port.transmit_done(at(36), |due| panic!("{kind:?}: {due:?}"));
         transmit_until(&mut port, due, at(60));
         assert!(!port.is_due(at(112)) && port.is_due(at(145)), "{kind:?}");
-        let mut place = Packet::BLANK;
+        let mut place = Packet::EMPTY;
         assert_eq!(port.arrive(&mut place), Some(Some(at(157))), "{kind:?}");
     }
 }

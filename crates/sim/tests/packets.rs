@@ -2,25 +2,25 @@
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
-use shortflow_sim::packet::{EcnField, Kind};
+use shortflow_sim::packet::{EcnField, PacketType};
 use shortflow_sim::probe::pcap::Capture;
-use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, PacketEventKind, Watching};
+use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, PacketEventKind, TraceFilter};
 use shortflow_sim::queue::DropReason;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::{Scheme, schemes};
-use shortflow_sim::simulation::{self, Observer, Standing};
+use shortflow_sim::simulation::{self, Observer, RunProgress};
 use shortflow_units::{ClassId, Instant, PortId};
 
 struct Notes {
-    what: Watching,
+    what: TraceFilter,
     events: Vec<PacketEvent>,
 }
 
 impl Observer for Notes {
-    fn tick(&mut self, _: Standing) -> bool {
+    fn tick(&mut self, _: RunProgress) -> bool {
         true
     }
-    fn watches(&self) -> Option<Watching> {
+    fn watches(&self) -> Option<TraceFilter> {
         Some(self.what.clone())
     }
     fn packets(&mut self, events: Vec<PacketEvent>) {
@@ -35,7 +35,7 @@ fn watched(
     flows: FlowChoice,
     ports: Vec<PortId>,
 ) -> (Outcome, Vec<PacketEvent>) {
-    let what = Watching { flows, ports, during: Instant::ZERO..Instant::MAX };
+    let what = TraceFilter { flows, ports, during: Instant::ZERO..Instant::MAX };
     let mut notes = Notes { what, events: Vec::new() };
     let outcome = simulation::run(scenario, scheme, 1, &mut notes).unwrap_or_else(|error| panic!("{error}"));
     (outcome, notes.events)
@@ -123,7 +123,7 @@ fn a_lost_segment_can_be_followed() {
     let seq = lost.packet.as_ref().map(|packet| packet.seq).unwrap();
     let of_it: Vec<_> = events
         .iter()
-        .filter(|event| event.packet.as_ref().is_some_and(|p| p.kind == Kind::Data && p.seq == seq))
+        .filter(|event| event.packet.as_ref().is_some_and(|p| p.kind == PacketType::Data && p.seq == seq))
         .map(|event| event.kind)
         .collect();
     let (sent, left) = (PacketEventKind::Sent, PacketEventKind::Departed);

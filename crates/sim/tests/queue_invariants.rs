@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Due, MeasuredTime, Port};
-use shortflow_sim::packet::{EcnField, Kind, Packet};
+use shortflow_sim::net::{MeasurementWindow, Port, PortEvent};
+use shortflow_sim::packet::{EcnField, Packet, PacketType};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl Bench {
         let rate = Rate::new(1_000_000_000).unwrap();
         let mark_above = Occupancy::Packets(5);
         let queue = config.build(PortSetup { buffer, mark_above, rate, seeds: Seeds::new(1), index: 0 });
-        let window = MeasuredTime { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
+        let window = MeasurementWindow { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), queue, None, window);
         Bench { port, buffer, arrival: None, done: None, offered: 0, left: Vec::new() }
     }
@@ -112,12 +112,12 @@ impl Bench {
     }
 
     /// Notes what is pending: never two of a kind at once.
-    fn plan(&mut self, due: Vec<Due>) {
+    fn plan(&mut self, due: Vec<PortEvent>) {
         for due in due {
             let (pending, at) = match due {
-                Due::Arrival(at, _) => (&mut self.arrival, at),
-                Due::Done(at, _) => (&mut self.done, at),
-                Due::Left(left) => panic!("{left:?}"),
+                PortEvent::Arrival(at, _) => (&mut self.arrival, at),
+                PortEvent::Done(at, _) => (&mut self.done, at),
+                PortEvent::Left(left) => panic!("{left:?}"),
             };
             assert_eq!(pending.replace(at), None);
         }
@@ -128,7 +128,7 @@ impl Bench {
             let next = self.arrival.into_iter().chain(self.done).min();
             let Some(next) = next.filter(|next| *next <= to) else { return };
             if self.arrival == Some(next) {
-                let mut packet = Packet::BLANK;
+                let mut packet = Packet::EMPTY;
                 self.arrival = self.port.arrive(&mut packet).unwrap();
                 self.left.push((next, packet));
             } else {
@@ -152,7 +152,7 @@ fn packet(seq: u64, arrival: &Arrival) -> Packet {
         payload: arrival.wire - 40,
         wire: arrival.wire,
         extension: None,
-        kind: Kind::Data,
+        kind: PacketType::Data,
         ecn: if arrival.ect { EcnField::Ect } else { EcnField::NotEct },
         ecn_flag: false,
         hop: 0,

@@ -2,7 +2,7 @@
 
 use crate::common::{TRACE, fct, scenario, scheme};
 use shortflow_sim::outcome::Outcome;
-use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::simulation::{self, NoObserver};
 
 /// Each host of the first rack sends 3 MB to one of the second, host 4 first.
 const ROWS: [&str; 4] = ["0,0,4,3000000", "0,1,5,3000000", "0,2,6,3000000", "0,3,7,3000000"];
@@ -26,7 +26,7 @@ fn run_by(
          rate = \"1Gbps\"\nuplink_rate = \"1Gbps\"\nrtt = \"40us\"\n[tcp]\ninitial_window = 20\n\
          receive_window = \"60pkt\"\n{TRACE}"
     );
-    let outcome = simulation::run(&scenario(&text, rows), &scheme(name, settings), seed, &mut Unattended);
+    let outcome = simulation::run(&scenario(&text, rows), &scheme(name, settings), seed, &mut NoObserver);
     outcome.unwrap_or_else(|error| panic!("{error}"))
 }
 

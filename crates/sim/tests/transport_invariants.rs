@@ -9,7 +9,7 @@ use shortflow_sim::queue::QueueKind;
 use shortflow_sim::routing::routings;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::schemes;
-use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_sim::topology::topologies;
 use shortflow_units::Bytes;
 
@@ -108,7 +108,7 @@ mark = {mark}
     fn run(&self, scheme: &str) -> Outcome {
         let settings = [("host.queue", self.host_queue), ("transport.recovery", self.recovery)];
         let scheme = crate::common::scheme_with_what_it_has(scheme, &settings);
-        simulation::run(&self.scenario(), &scheme, self.seed, &mut Unattended)
+        simulation::run(&self.scenario(), &scheme, self.seed, &mut NoObserver)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 }

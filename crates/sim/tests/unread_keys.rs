@@ -2,7 +2,7 @@
 
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
-use shortflow_sim::simulation::Unattended;
+use shortflow_sim::simulation::NoObserver;
 
 /// Three flows into one port that drops; each key of `[tcp]` at a value that is not its default.
 const INCAST: &str = "title = \"t\"\nduration = \"10ms\"\ndrain = \"1s\"\n[topology]\nkind = \"star\"\nhosts = 4\n\
@@ -49,7 +49,7 @@ fn what_hosts_do_not_read_of_tcp_is_said() {
     assert_eq!(keys, others);
     for name in ["pfabric-minimal", "dcqcn"] {
         let service = ServiceModel::named(name, &[]).unwrap();
-        let digest = |scenario: &Scenario| service.run(scenario, 1, &mut Unattended).unwrap().digest();
+        let digest = |scenario: &Scenario| service.run(scenario, 1, &mut NoObserver).unwrap().digest();
         assert!(service.warnings(&plain).is_empty());
         for other in OTHERS {
             let scenario = incast(&[other]);

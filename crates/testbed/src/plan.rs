@@ -3,7 +3,7 @@
 use shortflow_deploy::Failure;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::traffic::{Arrival, ConnectionUse, Workload};
+use shortflow_sim::traffic::{ConnectionUse, FlowArrival, Workload};
 use shortflow_units::{HostId, Instant};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const MOST_CONNECTIONS: usize = 8000;
 #[derive(Debug, Clone, Copy)]
 pub struct Transfer {
     /// The flow.
-    pub arrival: Arrival,
+    pub arrival: FlowArrival,
     /// Position in [`Plan::connections`].
     pub connection: usize,
     /// The flow has a row in the flow table. Flows that start after the measured time are load only.
@@ -41,7 +41,7 @@ impl Plan {
             return Err(Failure::Input(format!("traffic: {why}")));
         }
         let end = Instant::ZERO + scenario.duration + scenario.drain;
-        let mut arrivals: Vec<(usize, Arrival)> = Vec::new();
+        let mut arrivals: Vec<(usize, FlowArrival)> = Vec::new();
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             let Workload::Open(flows) = traffic.start(Seeds::new(seed), index) else {
                 let number = index + 1;
@@ -97,7 +97,7 @@ impl Plan {
 mod tests {
     use super::*;
     use shortflow_sim::scheme::Scheme;
-    use shortflow_sim::simulation::{self, Unattended};
+    use shortflow_sim::simulation::{self, NoObserver};
 
     fn scenario(traffic: &str) -> Scenario {
         let text = format!(
@@ -115,7 +115,7 @@ mod tests {
         );
         let plan = Plan::of(&scenario, 7).unwrap();
         let scheme = Scheme::named("dctcp", &[]).unwrap();
-        let simulated = simulation::run(&scenario, &scheme, 7, &mut Unattended).unwrap();
+        let simulated = simulation::run(&scenario, &scheme, 7, &mut NoObserver).unwrap();
         let counted: Vec<&Transfer> = plan.transfers.iter().filter(|transfer| transfer.counted).collect();
         assert!(counted.len() > 10 && counted.len() < plan.transfers.len());
         assert_eq!(counted.len(), simulated.flows.len());

@@ -1,18 +1,18 @@
-//! [`Pack`]: what the event queue asks of an event, [`Site`]: where it happens, and [`Due`]: a pending event as one number.
+//! [`EventCode`]: what the event queue asks of an event, [`Scope`]: where it happens, and [`ScheduledEvent`]: a pending event as one number.
 
 use shortflow_units::{HostId, Instant, NodeId};
 use std::cmp::{Ordering, Reverse};
 
 /// An event that fits into 32 bits.
-pub trait Pack: Copy {
+pub trait EventCode: Copy {
     /// The event as a number.
     fn pack(self) -> u32;
-    /// The event of a number that [`Pack::pack`] gave.
+    /// The event of a number that [`EventCode::pack`] gave.
     fn unpack(bits: u32) -> Self;
     /// Where the event of a number stands among all that happen at `at`: another place for every number.
     fn rank(bits: u32, at: Instant) -> u32;
     /// Whether an event that happens everywhere ranks before all that happen at one site, and not behind them.
-    fn is_early(bits: u32) -> bool;
+    fn precedes_nodes(bits: u32) -> bool;
     /// The lane of an event, if it is of one. A lane has one event at a time, always the same.
     fn lane(bits: u32) -> Option<u32>;
     /// The event of a lane as a number.
@@ -22,7 +22,7 @@ pub trait Pack: Copy {
 /// The same number with its last 27 bits mixed, in another way for each instant: a rank by which all take turns in coming
 /// first. Were it always the port with the lower number, its packets would find room in full queues and the others' none:
 /// in a star with equal links ties are common.
-pub fn in_turn(bits: u32, at: Instant) -> u32 {
+pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
     let turn = (at.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 37) as u32;
     let low = (1 << 27) - 1;
     let mix = |bits: u32, factor: u32| bits.wrapping_mul(factor) & low;
@@ -33,24 +33,24 @@ pub fn in_turn(bits: u32, at: Instant) -> u32 {
 
 /// Where an event happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Site(pub(super) u32);
+pub struct Scope(pub(super) u32);
 
-impl Site {
+impl Scope {
     /// It concerns all sites.
-    pub const EVERYWHERE: Site = Site(u32::MAX);
+    pub const GLOBAL: Scope = Scope(u32::MAX);
 }
 
-impl From<NodeId> for Site {
+impl From<NodeId> for Scope {
     #[inline]
-    fn from(NodeId(node): NodeId) -> Site {
-        Site(node)
+    fn from(NodeId(node): NodeId) -> Scope {
+        Scope(node)
     }
 }
 
-impl From<HostId> for Site {
+impl From<HostId> for Scope {
     #[inline]
-    fn from(HostId(host): HostId) -> Site {
-        Site(host)
+    fn from(HostId(host): HostId) -> Scope {
+        Scope(host)
     }
 }
 
@@ -60,18 +60,18 @@ const FEW: usize = 20;
 /// A pending event, later ones being less, as one number that is compared at once: its time; 32 bits that are its rank once
 /// that has been worked out, its site as long as it is beyond the wheel, and otherwise 0; and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Due(Reverse<u128>);
+pub(super) struct ScheduledEvent(Reverse<u128>);
 
-impl Due {
+impl ScheduledEvent {
     #[inline]
-    pub fn new(at: Instant, event: u32) -> Due {
-        Due(Reverse(u128::from(at.as_ps()) << 64 | u128::from(event)))
+    pub fn new(at: Instant, event: u32) -> ScheduledEvent {
+        ScheduledEvent(Reverse(u128::from(at.as_ps()) << 64 | u128::from(event)))
     }
 
     /// The same with its site.
     #[inline]
-    pub fn sited(at: Instant, Site(site): Site, event: u32) -> Due {
-        Due(Reverse(Due::new(at, event).0.0 | u128::from(site) << 32))
+    pub fn sited(at: Instant, Scope(site): Scope, event: u32) -> ScheduledEvent {
+        ScheduledEvent(Reverse(ScheduledEvent::new(at, event).0.0 | u128::from(site) << 32))
     }
 
     #[inline]
@@ -80,8 +80,8 @@ impl Due {
     }
 
     #[inline]
-    pub fn site(self) -> Site {
-        Site((self.0.0 >> 32) as u32)
+    pub fn site(self) -> Scope {
+        Scope((self.0.0 >> 32) as u32)
     }
 
     #[inline]
@@ -91,34 +91,34 @@ impl Due {
 
     /// The later one is less, also where their ranks have not been worked out.
     #[inline]
-    pub fn in_order<E: Pack>(&self, other: &Due) -> Ordering {
-        let rank = |due: &Due| E::rank(due.event(), due.at());
+    pub fn in_order<E: EventCode>(&self, other: &ScheduledEvent) -> Ordering {
+        let rank = |due: &ScheduledEvent| E::rank(due.event(), due.at());
         other.at().cmp(&self.at()).then_with(|| rank(other).cmp(&rank(self)))
     }
 
     /// The same event with its rank.
     #[inline]
-    fn ranked<E: Pack>(self) -> Due {
+    fn ranked<E: EventCode>(self) -> ScheduledEvent {
         let rank = E::rank(self.event(), self.at());
-        Due(Reverse(self.0.0 >> 64 << 64 | u128::from(rank) << 32 | u128::from(self.event())))
+        ScheduledEvent(Reverse(self.0.0 >> 64 << 64 | u128::from(rank) << 32 | u128::from(self.event())))
     }
 
     /// Sorts events, the next one last. Most lists are short, and few of their events tie. Where hundreds do, each rank is
     /// worked out once.
     #[inline(never)] // keeps the path of slots with one event short
-    pub fn sort<E: Pack>(list: &mut [Due]) {
+    pub fn sort<E: EventCode>(list: &mut [ScheduledEvent]) {
         if list.len() > FEW {
             list.iter_mut().for_each(|due| *due = due.ranked::<E>());
             list.sort_unstable();
         } else {
-            list.sort_unstable_by(Due::in_order::<E>);
+            list.sort_unstable_by(ScheduledEvent::in_order::<E>);
         }
     }
 
     /// Adds this one to a sorted list. Few come before it if the list is that of one site.
     #[inline]
-    pub fn insert<E: Pack>(self, list: &mut Vec<Due>) {
-        let is_sooner = |next: &&Due| next.at() < self.at() || next.in_order::<E>(&self).is_gt();
+    pub fn insert<E: EventCode>(self, list: &mut Vec<ScheduledEvent>) {
+        let is_sooner = |next: &&ScheduledEvent| next.at() < self.at() || next.in_order::<E>(&self).is_gt();
         let sooner = list.iter().rev().take_while(is_sooner).count();
         list.insert(list.len() - sooner, self);
     }

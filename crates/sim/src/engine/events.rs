@@ -4,10 +4,10 @@
 //! holds two events or so, from anywhere; or it is as long as sites know nothing of one another, and they take it one
 //! after another, window by window.
 //!
-//! Of two events at one instant that comes first whose [`Pack::rank`] is lower: the order does not depend on when they were
+//! Of two events at one instant that comes first whose [`EventCode::rank`] is lower: the order does not depend on when they were
 //! scheduled, nor on what else there is. Events with the same number are the same.
 
-use super::due::{Due, Pack, Site};
+use super::due::{EventCode, ScheduledEvent, Scope};
 use super::wheel::Wheel;
 use super::windows::{Turn, Windows};
 use shortflow_units::{Instant, Span};
@@ -20,7 +20,7 @@ pub struct EventQueue<E> {
     /// The first event that was scheduled in the past: when it was due, and when that was.
     scheduled_in_past: Option<(Instant, Instant)>,
     /// Events up to the end of the present slot, the next one last, in order of time.
-    present: Vec<Due>,
+    present: Vec<ScheduledEvent>,
     /// The same window by window.
     windows: Option<Box<Windows>>,
     /// Events beyond the present slot.
@@ -28,7 +28,7 @@ pub struct EventQueue<E> {
     kind: PhantomData<E>,
 }
 
-impl<E: Pack> EventQueue<E> {
+impl<E: EventCode> EventQueue<E> {
     /// An empty queue at time zero, in order of time.
     pub fn new() -> Self {
         EventQueue {
@@ -49,7 +49,7 @@ impl<E: Pack> EventQueue<E> {
 
     /// The same empty queue for events at so many sites, to which lanes lead: they are in order of time at each, and as long as
     /// `apart` they know nothing of one another.
-    pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = Site>, apart: Span) -> Self {
+    pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = Scope>, apart: Span) -> Self {
         let windows = Some(Box::new(Windows::new(sites, lanes)));
         EventQueue { wheel: self.wheel.slotted(apart), windows, ..self }
     }
@@ -68,7 +68,7 @@ impl<E: Pack> EventQueue<E> {
 
     /// Adds an event; one in the past happens now, and [`EventQueue::scheduled_in_past`] tells of it.
     #[inline(always)] // most callers know which event it is, and need not pack it
-    pub fn schedule(&mut self, at: Instant, site: impl Into<Site>, event: E) {
+    pub fn schedule(&mut self, at: Instant, site: impl Into<Scope>, event: E) {
         let event = event.pack();
         match E::lane(event) {
             Some(lane) if self.windows.is_some() => self.set(lane, at),
@@ -77,7 +77,7 @@ impl<E: Pack> EventQueue<E> {
     }
 
     #[inline]
-    fn insert(&mut self, at: Instant, site: Site, event: u32) {
+    fn insert(&mut self, at: Instant, site: Scope, event: u32) {
         if !self.wheel.has_reached(at) {
             self.wheel.insert(at, site, event);
         } else if at >= self.now {
@@ -97,14 +97,14 @@ impl<E: Pack> EventQueue<E> {
     }
 
     #[cold]
-    fn insert_past(&mut self, at: Instant, site: Site, event: u32) {
+    fn insert_past(&mut self, at: Instant, site: Scope, event: u32) {
         self.scheduled_in_past.get_or_insert((at, self.now));
         self.insert(self.now, site, event);
     }
 
     #[inline(never)] // most events go to the wheel
-    fn insert_present(&mut self, at: Instant, site: Site, event: u32) {
-        let due = Due::new(at, event);
+    fn insert_present(&mut self, at: Instant, site: Scope, event: u32) {
+        let due = ScheduledEvent::new(at, event);
         match &mut self.windows {
             None => due.insert::<E>(&mut self.present),
             Some(windows) => {
@@ -140,10 +140,11 @@ impl<E: Pack> EventQueue<E> {
 
     /// Has the events of the next slot present, if it begins up to `limit`; whether it does.
     fn seek(&mut self, limit: Instant) -> bool {
-        let has_turned =
-            self.wheel.turn(Instant::MAX, limit, |at, _, event| self.present.push(Due::new(at, event)));
+        let has_turned = self
+            .wheel
+            .advance(Instant::MAX, limit, |at, _, event| self.present.push(ScheduledEvent::new(at, event)));
         if self.present.len() > 1 {
-            Due::sort::<E>(&mut self.present);
+            ScheduledEvent::sort::<E>(&mut self.present);
         }
         has_turned
     }
@@ -188,7 +189,7 @@ impl<E: Pack> EventQueue<E> {
 
     /// Goes on to the events of the next slot, up to `limit`, if the present ones have no more; whether it does.
     #[inline]
-    pub fn goes_on(&mut self, limit: Instant) -> bool {
+    pub fn advance_slot(&mut self, limit: Instant) -> bool {
         self.present.is_empty() && self.seek(limit)
     }
 
@@ -202,7 +203,7 @@ impl<E: Pack> EventQueue<E> {
 
     /// Whether the event taken last may be one of this site.
     #[inline]
-    pub fn are_of(&self, site: impl Into<Site>) -> bool {
+    pub fn are_of(&self, site: impl Into<Scope>) -> bool {
         self.windows.as_ref().is_none_or(|windows| windows.are_of(site.into()))
     }
 
@@ -227,7 +228,7 @@ impl<E: Pack> EventQueue<E> {
     }
 }
 
-impl<E: Pack> Default for EventQueue<E> {
+impl<E: EventCode> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue::new()
     }
@@ -236,12 +237,12 @@ impl<E: Pack> Default for EventQueue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::in_turn;
+    use crate::engine::tie_break_rank;
     use proptest::prelude::*;
 
-    const HERE: Site = Site::EVERYWHERE;
+    const HERE: Scope = Scope::GLOBAL;
 
-    impl Pack for u32 {
+    impl EventCode for u32 {
         fn pack(self) -> u32 {
             self
         }
@@ -251,7 +252,7 @@ mod tests {
         fn rank(bits: u32, _: Instant) -> u32 {
             bits
         }
-        fn is_early(bits: u32) -> bool {
+        fn precedes_nodes(bits: u32) -> bool {
             bits >> 28 == 0
         }
         fn lane(bits: u32) -> Option<u32> {
@@ -306,7 +307,7 @@ mod tests {
         let mut first = [0; 5];
         for ns in 0..10_000 {
             let at = Instant::ZERO + Span::from_nanos(ns);
-            let ranks = [0, 2, 4, 6, 8].map(|port| in_turn(1 << 29 | port, at));
+            let ranks = [0, 2, 4, 6, 8].map(|port| tie_break_rank(1 << 29 | port, at));
             assert!(ranks.iter().all(|rank| rank >> 27 == 4), "{ranks:?}");
             let lowest = (0..5).min_by_key(|place| ranks[*place]);
             first[lowest.unwrap()] += 1;

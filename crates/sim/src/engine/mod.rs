@@ -7,7 +7,7 @@ mod seeds;
 mod wheel;
 mod windows;
 
-pub use due::{Pack, Site, in_turn};
+pub use due::{EventCode, Scope, tie_break_rank};
 pub use events::EventQueue;
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};

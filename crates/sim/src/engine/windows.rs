@@ -8,7 +8,7 @@
 //! transmissions. Other events of a site are sorted at the start of their slot. Events of all sites, such as starts of flows
 //! and samples, end a window: all sites come up to there first.
 
-use super::due::{Due, Pack, Site};
+use super::due::{EventCode, ScheduledEvent, Scope};
 use super::wheel::Wheel;
 use shortflow_units::{Instant, Span};
 
@@ -43,15 +43,15 @@ pub(super) struct Windows {
     /// The first place of each site, and the end of the last.
     first: Box<[u32]>,
     /// Other events of the present slot by site, sorted, the next one last; at the present site, those of lanes too.
-    others: Box<[Vec<Due>]>,
+    others: Box<[Vec<ScheduledEvent>]>,
     /// Those that happen everywhere, in the same order.
-    everywhere: Vec<Due>,
+    everywhere: Vec<ScheduledEvent>,
     /// By site, when it has something next; out of date at the present one.
     next: Box<[Instant]>,
     /// The first of those, but of the sites that have not been looked at in this window.
     soonest: Instant,
     /// The site that takes the window.
-    site: Site,
+    site: Scope,
     /// The one that is looked at next.
     ahead: usize,
     /// Sites take the window up to here, and not with it.
@@ -65,7 +65,7 @@ pub(super) struct Windows {
 
 impl Windows {
     /// Without events, for lanes that lead to these of so many sites. Those to everywhere are not used.
-    pub fn new(sites: usize, lanes: impl Iterator<Item = Site>) -> Windows {
+    pub fn new(sites: usize, lanes: impl Iterator<Item = Scope>) -> Windows {
         let to: Vec<usize> = lanes.map(|site| site.0 as usize).collect();
         let mut lane_at: Vec<u32> = (0..to.len() as u32).collect();
         lane_at.sort_by_key(|lane| to[*lane as usize]);
@@ -83,7 +83,7 @@ impl Windows {
             everywhere: Vec::new(),
             next: vec![Instant::MAX; sites].into(),
             soonest: Instant::MAX,
-            site: Site::EVERYWHERE,
+            site: Scope::GLOBAL,
             ahead: 0,
             end: Instant::ZERO,
             active: Vec::new(),
@@ -94,14 +94,14 @@ impl Windows {
 
     /// The next event of a lane is then; whether its order is certain: other sites may be further.
     #[inline]
-    pub fn set<E: Pack>(&mut self, lane: u32, at: Instant) -> bool {
+    pub fn set<E: EventCode>(&mut self, lane: u32, at: Instant) -> bool {
         let Lane { site, place } = self.lanes[lane as usize];
         if site != self.site.0 {
             self.due[place as usize] = at;
             return self.expect(site, at);
         }
         if at < self.end {
-            Due::new(at, E::of_lane(lane)).insert::<E>(&mut self.others[site as usize]);
+            ScheduledEvent::new(at, E::of_lane(lane)).insert::<E>(&mut self.others[site as usize]);
         } else {
             self.due[place as usize] = at;
             self.rest = at.min(self.rest);
@@ -115,27 +115,27 @@ impl Windows {
         let next = &mut self.next[site as usize];
         *next = at.min(*next);
         self.soonest = at.min(self.soonest);
-        at >= self.end || self.site == Site::EVERYWHERE
+        at >= self.end || self.site == Scope::GLOBAL
     }
 
     /// Adds an event of the present slot that is of no lane; whether its order is certain.
-    pub fn insert<E: Pack>(&mut self, due: Due, site: Site) -> bool {
-        if site == Site::EVERYWHERE {
+    pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: Scope) -> bool {
+        if site == Scope::GLOBAL {
             due.insert::<E>(&mut self.everywhere);
             self.end = self.end.min(edge::<E>(&due));
-            return self.site == Site::EVERYWHERE;
+            return self.site == Scope::GLOBAL;
         }
         due.insert::<E>(&mut self.others[site.0 as usize]);
         site == self.site || self.expect(site.0, due.at())
     }
 
     /// Goes on to the next site that has something, or to what happens everywhere, up to `limit`.
-    pub fn turn<E: Pack>(&mut self, wheel: &mut Wheel, limit: Instant) -> Option<Turn<Due>> {
+    pub fn turn<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> Option<Turn<ScheduledEvent>> {
         loop {
             if let Some(site) = self.next_site() {
                 return Some(Turn::At(site));
             }
-            let is_next = |due: &mut Due| edge::<E>(due) <= self.end && due.at() <= limit;
+            let is_next = |due: &mut ScheduledEvent| edge::<E>(due) <= self.end && due.at() <= limit;
             if let Some(due) = self.everywhere.pop_if(is_next) {
                 self.open::<E>(wheel, limit);
                 return Some(Turn::Everywhere(due));
@@ -154,7 +154,7 @@ impl Windows {
     /// The next site that has something in the window.
     #[inline]
     fn next_site(&mut self) -> Option<u32> {
-        if self.site != Site::EVERYWHERE {
+        if self.site != Scope::GLOBAL {
             self.leave();
         }
         if self.ahead == 0 {
@@ -182,7 +182,7 @@ impl Windows {
 
     #[inline]
     fn enter(&mut self, site: u32) {
-        self.site = Site(site);
+        self.site = Scope(site);
         self.active.clear();
         let (places, mut rest) = (self.places(site), Instant::MAX);
         for (place, due) in (places.start as u32..).zip(&self.due[places]) {
@@ -201,22 +201,22 @@ impl Windows {
         let next = self.others[site].last().map_or(self.rest, |other| self.rest.min(other.at()));
         self.next[site] = next;
         self.soonest = self.soonest.min(next);
-        self.site = Site::EVERYWHERE;
+        self.site = Scope::GLOBAL;
     }
 
     /// The window goes on up to what happens everywhere next, to the end of the slot, or to `limit` and with it.
-    fn open<E: Pack>(&mut self, wheel: &Wheel, limit: Instant) {
+    fn open<E: EventCode>(&mut self, wheel: &Wheel, limit: Instant) {
         let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
         self.end = next.min(wheel.end_of_slot()).min(limit + PICOSECOND);
         (self.ahead, self.untold) = (0, 0);
     }
 
     /// Goes on with the next slot that has something, if it begins up to `limit`; whether it does.
-    fn begin_slot<E: Pack>(&mut self, wheel: &mut Wheel, limit: Instant) -> bool {
+    fn begin_slot<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> bool {
         let Windows { others, everywhere, next, soonest, .. } = self;
         let mut touched = Vec::new();
-        let has_turned = wheel.turn(*soonest, limit, |at, site, event| {
-            let due = Due::new(at, event);
+        let has_turned = wheel.advance(*soonest, limit, |at, site, event| {
+            let due = ScheduledEvent::new(at, event);
             match others.get_mut(site.0 as usize) {
                 Some(list) => {
                     touched.push(site.0 as usize);
@@ -227,23 +227,23 @@ impl Windows {
                 None => everywhere.push(due),
             }
         });
-        Due::sort::<E>(everywhere);
-        touched.iter().for_each(|site| Due::sort::<E>(&mut others[*site]));
+        ScheduledEvent::sort::<E>(everywhere);
+        touched.iter().for_each(|site| ScheduledEvent::sort::<E>(&mut others[*site]));
         has_turned
     }
 
     /// Puts what the present site's lanes have next among its other events.
-    pub fn line_up<E: Pack>(&mut self) {
+    pub fn line_up<E: EventCode>(&mut self) {
         let list = &mut self.others[self.site.0 as usize];
         for place in self.active.drain(..) {
             let at = std::mem::replace(&mut self.due[place as usize], Instant::MAX);
-            Due::new(at, E::of_lane(self.lane_at[place as usize])).insert::<E>(list);
+            ScheduledEvent::new(at, E::of_lane(self.lane_at[place as usize])).insert::<E>(list);
         }
     }
 
     /// Takes the next event of the present site in the window, once they are lined up.
     #[inline]
-    pub fn next_here(&mut self) -> Option<Due> {
+    pub fn next_here(&mut self) -> Option<ScheduledEvent> {
         self.others.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
     }
 
@@ -264,7 +264,7 @@ impl Windows {
     /// Tells of the lanes that have something at the present site and at those after it, unless it has told of this site: of as
     /// many sites as have some dozens together.
     pub fn tell_soon(&mut self, mut tell: impl FnMut(u32)) {
-        let Site(mut site) = self.site;
+        let Scope(mut site) = self.site;
         if (site as usize) < self.untold {
             return;
         }
@@ -282,7 +282,7 @@ impl Windows {
     }
 
     /// True if the present events are of `site`.
-    pub fn are_of(&self, site: Site) -> bool {
+    pub fn are_of(&self, site: Scope) -> bool {
         self.site == site
     }
 
@@ -294,13 +294,13 @@ impl Windows {
 }
 
 /// All sites have come up to here, and not further, when this happens everywhere.
-fn edge<E: Pack>(due: &Due) -> Instant {
-    if E::is_early(due.event()) { due.at() } else { due.at() + PICOSECOND }
+fn edge<E: EventCode>(due: &ScheduledEvent) -> Instant {
+    if E::precedes_nodes(due.event()) { due.at() } else { due.at() + PICOSECOND }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::{EventQueue, Site, Turn};
+    use crate::engine::{EventQueue, Scope, Turn};
     use proptest::prelude::*;
     use shortflow_units::{Instant, NodeId, Span};
 
@@ -321,16 +321,16 @@ mod tests {
     }
 
     /// Two lanes lead to each site.
-    fn site(number: u32) -> Site {
+    fn site(number: u32) -> Scope {
         let site = if number >> 20 == OF_LANE { number % SITES } else { number >> 20 & 0xff };
-        if site < SITES { NodeId(site).into() } else { Site::EVERYWHERE }
+        if site < SITES { NodeId(site).into() } else { Scope::GLOBAL }
     }
 
     fn windowed() -> EventQueue<u32> {
         EventQueue::new().windowed(SITES as usize, (0..LANES).map(site_of_lane), Span::from_ps(APART))
     }
 
-    fn site_of_lane(lane: u32) -> Site {
+    fn site_of_lane(lane: u32) -> Scope {
         site(OF_LANE << 20 | lane)
     }
 
@@ -391,7 +391,7 @@ mod tests {
                 let id = event & 0xf_ffff;
                 let (to, mut delay) = chains[id as usize % chains.len()];
                 let next = number(to, id + count);
-                if site(event) != Site::EVERYWHERE && site(next) != site(event) {
+                if site(event) != Scope::GLOBAL && site(next) != site(event) {
                     delay += APART;
                 }
                 if id < 3 * count {
@@ -423,9 +423,9 @@ mod tests {
         ) {
             let by_time = run(EventQueue::new(), false, &first, &chains, &limits, &lanes);
             let by_site = run(windowed(), true, &first, &chains, &limits, &lanes);
-            for seen in (0..SITES).map(|node| Site::from(NodeId(node))) {
+            for seen in (0..SITES).map(|node| Scope::from(NodeId(node))) {
                 let of = |taken: &[(u64, u32)]| -> Vec<_> {
-                    let sees = |event| site(event) == seen || site(event) == Site::EVERYWHERE;
+                    let sees = |event| site(event) == seen || site(event) == Scope::GLOBAL;
                     taken.iter().copied().filter(|&(_, event)| sees(event)).collect()
                 };
                 prop_assert_eq!(of(&by_site), of(&by_time));
@@ -443,7 +443,7 @@ mod tests {
             queue.schedule(Instant::from_ps(at), site(event), event);
         }
         let order: Vec<_> = std::iter::from_fn(|| next(&mut queue, Instant::MAX, true)).map(site).collect();
-        assert_eq!(order, [0, 0, 1, 1].map(|node| Site::from(NodeId(node))));
+        assert_eq!(order, [0, 0, 1, 1].map(|node| Scope::from(NodeId(node))));
     }
 
     /// Of a site that others may be ahead of nothing new may happen in the window.

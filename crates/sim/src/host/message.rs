@@ -21,7 +21,7 @@ pub struct Flow {
 
 /// Fate of the data packets of a message.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Tally {
+pub struct DeliveryCounters {
     /// Packets that left the sender.
     pub left: u64,
     /// Their time in the queue of the sender's host.
@@ -36,7 +36,7 @@ pub struct Tally {
     pub waited: Span,
 }
 
-impl Tally {
+impl DeliveryCounters {
     /// A packet has left and waits at its host.
     #[inline]
     pub fn count_left(&mut self, waits: Span) {
@@ -53,13 +53,13 @@ impl Tally {
     }
 
     /// Takes the arrivals from another account of the same message.
-    pub fn take_arrived(&mut self, other: &Tally) {
+    pub fn take_arrived(&mut self, other: &DeliveryCounters) {
         (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
     }
 
     /// Difference from `before`.
-    pub fn since(self, before: Tally) -> Tally {
-        Tally {
+    pub fn since(self, before: DeliveryCounters) -> DeliveryCounters {
+        DeliveryCounters {
             left: self.left.saturating_sub(before.left),
             waited_at_host: self.waited_at_host.saturating_sub(before.waited_at_host),
             held: self.held.saturating_sub(before.held),
@@ -80,7 +80,7 @@ pub struct MessageCounts {
     /// Retransmission timeouts.
     pub timeouts: u32,
     /// Its data packets.
-    pub tally: Tally,
+    pub tally: DeliveryCounters,
 }
 
 impl MessageCounts {
@@ -97,7 +97,7 @@ impl MessageCounts {
 
 /// A message's counts of the measured time.
 #[derive(Debug, Clone, Copy)]
-enum Measured {
+enum InMeasurement {
     /// Since it had these.
     Since(MessageCounts),
     /// The measured time is over.
@@ -121,14 +121,14 @@ pub struct Message {
     /// Role stated by its class.
     pub role: Role,
     /// Its data packets.
-    pub tally: Tally,
+    pub tally: DeliveryCounters,
     /// Segments retransmitted.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
     /// Time of the last byte's ACK.
     pub finish: Option<Instant>,
-    measured: Measured,
+    measured: InMeasurement,
 }
 
 impl Message {
@@ -143,11 +143,11 @@ impl Message {
             is_backlogged: end == u64::MAX,
             deadline,
             role,
-            tally: Tally::default(),
+            tally: DeliveryCounters::default(),
             retransmits: 0,
             timeouts: 0,
             finish: None,
-            measured: Measured::Since(MessageCounts::default()),
+            measured: InMeasurement::Since(MessageCounts::default()),
         }
     }
 
@@ -158,19 +158,19 @@ impl Message {
 
     /// The measured time begins, when so much of it has arrived.
     pub fn begin_measured(&mut self, delivered: u64) {
-        self.measured = Measured::Since(self.counts(delivered));
+        self.measured = InMeasurement::Since(self.counts(delivered));
     }
 
     /// The measured time ends, when so much of it has arrived.
     pub fn end_measured(&mut self, delivered: u64) {
-        self.measured = Measured::Exactly(self.in_window(delivered));
+        self.measured = InMeasurement::Exactly(self.in_window(delivered));
     }
 
     /// Counts within the measured time, of a flow in progress with `delivered` bytes.
     pub fn in_window(&self, delivered: u64) -> MessageCounts {
         match self.measured {
-            Measured::Since(before) => self.counts(delivered).since(before),
-            Measured::Exactly(counts) => counts,
+            InMeasurement::Since(before) => self.counts(delivered).since(before),
+            InMeasurement::Exactly(counts) => counts,
         }
     }
 
@@ -182,7 +182,9 @@ impl Message {
     /// Takes the arrivals from another account of the same message.
     pub fn take_arrived(&mut self, other: &Message) {
         self.tally.take_arrived(&other.tally);
-        if let (Measured::Exactly(mine), Measured::Exactly(theirs)) = (&mut self.measured, &other.measured) {
+        if let (InMeasurement::Exactly(mine), InMeasurement::Exactly(theirs)) =
+            (&mut self.measured, &other.measured)
+        {
             mine.delivered = theirs.delivered;
             mine.tally.take_arrived(&theirs.tally);
         }

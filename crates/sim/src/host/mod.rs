@@ -5,11 +5,11 @@ mod message;
 mod path;
 mod timer;
 
-pub use message::{Flow, Message, MessageCounts, Messages, Tally};
-pub use path::PathMeter;
-pub use timer::Alarm;
+pub use message::{DeliveryCounters, Flow, Message, MessageCounts, Messages};
+pub use path::RateSampler;
+pub use timer::LazyTimer;
 
-use crate::packet::{EcnField, Handover, Kind, Packet};
+use crate::packet::{EcnField, Handover, Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_cc::Window;
 use shortflow_units::{ConnId, HostId, Instant, Rate, Span};
@@ -19,18 +19,18 @@ pub const TIMERS: u8 = 4;
 
 /// Identity of a host in a connection, and its peer.
 #[derive(Debug, Clone, Copy)]
-pub struct Identity {
+pub struct EndpointId {
     /// Slot of the connection.
     pub conn: ConnId,
     /// Its number.
     pub flow_id: u32,
     /// The other host.
     pub peer: HostId,
-    /// Start of the direction on the connection's path: 0, or [`BACK`](crate::net::BACK).
+    /// Start of the direction on the connection's path: 0, or [`REVERSE`](crate::net::REVERSE).
     pub way: u8,
 }
 
-impl Identity {
+impl EndpointId {
     /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
     #[inline]
     pub fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {
@@ -44,7 +44,7 @@ impl Identity {
             payload: 0,
             wire: tcp.header.get() as u32,
             extension: None,
-            kind: Kind::Ack,
+            kind: PacketType::Ack,
             ecn: EcnField::NotEct,
             ecn_flag: false,
             hop: self.way,
@@ -54,7 +54,7 @@ impl Identity {
 
 /// Current time and host configuration.
 #[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
+pub struct Context<'a> {
     /// The present time.
     pub now: Instant,
     /// Sizes of packets, timeouts and acknowledgements.
@@ -62,11 +62,11 @@ pub struct Scene<'a> {
 }
 
 /// Outlet for an endpoint's packets.
-pub trait Egress {
+pub trait PacketSink {
     /// Hands a packet to the host's port. Returns its known delays.
     fn send(&mut self, packet: Packet) -> Handover;
 
-    /// [`Egress::send`], compiled into the caller.
+    /// [`PacketSink::send`], compiled into the caller.
     #[inline(always)]
     fn emit(&mut self, packet: Packet) -> Handover {
         self.send(packet)
@@ -74,26 +74,26 @@ pub trait Egress {
 }
 
 /// Actions of an endpoint.
-pub trait Outbox: Egress {
-    /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`Alarm`].
-    fn wake(&mut self, timer: u8, at: Instant);
+pub trait Outbox: PacketSink {
+    /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`LazyTimer`].
+    fn set_timer(&mut self, timer: u8, at: Instant);
 }
 
 /// One end of a connection.
 pub trait Endpoint {
     /// There is something new to send.
-    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox);
+    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox);
 
     /// A packet of the other end arrives.
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox);
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox);
 
     /// The timer of this number has come.
-    fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox);
+    fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox);
 }
 
 /// Sender state for probes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct View {
+pub struct SenderSnapshot {
     /// Congestion window, where there is one.
     pub window: Option<Window>,
     /// Rate at which it sends, where it paces.
@@ -103,7 +103,7 @@ pub struct View {
 }
 
 /// The end that sends data.
-pub trait Source: Endpoint {
+pub trait SendEndpoint: Endpoint {
     /// The messages that are not yet acknowledged whole.
     fn messages(&self) -> &Messages;
 
@@ -117,14 +117,14 @@ pub trait Source: Endpoint {
     fn sent(&self) -> u64;
 
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
-    fn on_left(&mut self, _departs: Instant, _scene: Scene<'_>, _out: &mut impl Outbox) {}
+    fn on_left(&mut self, _departs: Instant, _scene: Context<'_>, _out: &mut impl Outbox) {}
 
     /// State for probes at `now`.
-    fn view(&self, now: Instant) -> View;
+    fn snapshot(&self, now: Instant) -> SenderSnapshot;
 }
 
 /// The end that receives data.
-pub trait Sink: Endpoint {
+pub trait ReceiveEndpoint: Endpoint {
     /// All bytes of the stream below this have arrived.
     fn received(&self) -> u64;
 
@@ -137,5 +137,5 @@ pub trait Sink: Endpoint {
     fn skipped(&self) -> u64;
 
     /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.
-    fn answer(&mut self, _end: u64, _scene: Scene<'_>, _out: &mut impl Outbox) {}
+    fn on_message_end(&mut self, _end: u64, _scene: Context<'_>, _out: &mut impl Outbox) {}
 }

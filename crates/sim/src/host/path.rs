@@ -12,7 +12,7 @@ use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Sender state for telemetry and samples.
 #[derive(Debug)]
-pub struct PathMeter {
+pub struct RateSampler {
     /// C.delivered and C.delivered_time of the draft.
     delivered: u64,
     delivered_at: Instant,
@@ -24,9 +24,9 @@ pub struct PathMeter {
     last_rtt: Span,
 }
 
-impl Default for PathMeter {
-    fn default() -> PathMeter {
-        PathMeter {
+impl Default for RateSampler {
+    fn default() -> RateSampler {
+        RateSampler {
             delivered: 0,
             delivered_at: Instant::ZERO,
             first_sent: Instant::ZERO,
@@ -37,7 +37,7 @@ impl Default for PathMeter {
     }
 }
 
-impl PathMeter {
+impl RateSampler {
     /// The last round-trip time; zero before the first.
     pub fn last_rtt(&self) -> Span {
         self.last_rtt
@@ -53,7 +53,7 @@ impl PathMeter {
         if is_alone {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        let PathMeter { delivered, delivered_at, first_sent, .. } = *self;
+        let RateSampler { delivered, delivered_at, first_sent, .. } = *self;
         let app_limited = self.app_limited.is_some();
         let telemetry =
             Telemetry { sent: now, delivered, delivered_at, first_sent, app_limited, ..Telemetry::default() };
@@ -103,7 +103,7 @@ mod tests {
     /// delivered. The last ACK comes at 316 µs; the packet left when nothing was delivered, and sampling began at 0.
     #[test]
     fn the_slower_of_sending_and_delivery_is_the_rate() {
-        let mut meter = PathMeter::default();
+        let mut meter = RateSampler::default();
         let telemetry: Vec<Telemetry> =
             (0..10).map(|i| meter.on_sent(at(12 * i), i == 0).telemetry.unwrap()).collect();
         let samples: Vec<PathSample> =
@@ -123,7 +123,7 @@ mod tests {
     /// Over less than the smallest round-trip time, or of an ACK that delivers nothing, a rate says nothing.
     #[test]
     fn what_a_sample_cannot_tell_is_said() {
-        let mut meter = PathMeter::default();
+        let mut meter = RateSampler::default();
         let first = meter.on_sent(at(0), true).telemetry.unwrap();
         meter.sample(at(100), first, 1500);
         let soon = Telemetry { sent: at(90), first_sent: at(80), delivered_at: at(100), ..first };
@@ -137,8 +137,8 @@ mod tests {
     /// the first packet too, with nothing in flight.
     #[test]
     fn what_is_sent_after_data_ran_out_is_marked() {
-        let mut meter = PathMeter::default();
-        let sent = |meter: &mut PathMeter, us| meter.on_sent(at(us), false).telemetry.unwrap();
+        let mut meter = RateSampler::default();
+        let sent = |meter: &mut RateSampler, us| meter.on_sent(at(us), false).telemetry.unwrap();
         meter.note_app_limited(0);
         let first = sent(&mut meter, 0);
         meter.sample(at(100), first, 1500);

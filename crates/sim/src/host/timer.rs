@@ -5,16 +5,16 @@ use shortflow_units::Instant;
 /// A deadline, and the one live event that wakes for it. Moving the deadline back costs nothing: the event finds out
 /// when it comes.
 #[derive(Debug, Clone, Copy)]
-pub struct Alarm {
+pub struct LazyTimer {
     /// Deadline, if armed.
     pub deadline: Option<Instant>,
     /// Time of the live event; never without one.
     event: Instant,
 }
 
-impl Alarm {
+impl LazyTimer {
     /// Nothing is due.
-    pub const IDLE: Alarm = Alarm { deadline: None, event: Instant::MAX };
+    pub const IDLE: LazyTimer = LazyTimer { deadline: None, event: Instant::MAX };
 
     /// Time of an event to schedule, so that none comes after the deadline.
     #[inline]
@@ -26,7 +26,7 @@ impl Alarm {
 
     /// Handles an event of this timer. Returns `true` if the deadline has come: not if it was moved back, or if
     /// an earlier event replaced this one.
-    pub fn rings(&mut self, now: Instant) -> bool {
+    pub fn expired(&mut self, now: Instant) -> bool {
         if self.event == now {
             self.event = Instant::MAX;
         }

@@ -7,7 +7,7 @@ use crate::routing::Chooser;
 use crate::scenario::Scenario;
 use crate::simulation::RunError;
 use crate::theory::fct::{Path, ideal_fct, serialisation};
-use crate::traffic::{Arrival, Arrivals, Workload};
+use crate::traffic::{Arrivals, FlowArrival, Workload};
 use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,7 +45,7 @@ impl<'a> Paths<'a> {
 
     /// The demand of the flow of row `row`, the link that it goes to, and its ideal completion time.
     /// `None` for a flow from a host to itself, which crosses no link.
-    pub(super) fn demand(&self, arrival: &Arrival, row: usize) -> Option<(PortId, Demand, Span)> {
+    pub(super) fn demand(&self, arrival: &FlowArrival, row: usize) -> Option<(PortId, Demand, Span)> {
         let tcp = &self.scenario.tcp;
         let (port, path) = self.path(arrival.source, arrival.destination, row as u32);
         let (_, back) = self.path(arrival.destination, arrival.source, row as u32);
@@ -84,7 +84,10 @@ impl<'a> Paths<'a> {
 
 /// All flows of a run up to the end of its drain, in the order in which a simulation of packets starts them: by time, then by
 /// source.
-pub(super) fn arrivals(scenario: &Scenario, seeds: Seeds) -> Result<impl Iterator<Item = Arrival>, RunError> {
+pub(super) fn arrivals(
+    scenario: &Scenario,
+    seeds: Seeds,
+) -> Result<impl Iterator<Item = FlowArrival>, RunError> {
     let end = Instant::ZERO + scenario.duration + scenario.drain;
     let known = |index: usize| match scenario.traffic[index].start(seeds, index) {
         Workload::Open(arrivals) => Ok(arrivals),
@@ -92,7 +95,7 @@ pub(super) fn arrivals(scenario: &Scenario, seeds: Seeds) -> Result<impl Iterato
     };
     let mut sources: Vec<Box<dyn Arrivals>> =
         (0..scenario.traffic.len()).map(known).collect::<Result<_, _>>()?;
-    let mut next: Vec<Option<Arrival>> = sources.iter_mut().map(|source| source.next()).collect();
+    let mut next: Vec<Option<FlowArrival>> = sources.iter_mut().map(|source| source.next()).collect();
     let mut turns: BinaryHeap<Reverse<(Instant, usize)>> =
         next.iter().enumerate().filter_map(|(i, a)| Some(Reverse((a.as_ref()?.at, i)))).collect();
     Ok(std::iter::from_fn(move || {

@@ -28,7 +28,7 @@ pub use discipline::Job;
 use crate::engine::Seeds;
 use crate::outcome::{Counters, FlowRow, Outcome};
 use crate::scenario::Scenario;
-use crate::simulation::{Observer, RunError, Standing};
+use crate::simulation::{Observer, RunError, RunProgress};
 use crate::specs::TcpSpec;
 use demand::{Demand, Paths, arrivals};
 use discipline::Discipline;
@@ -187,8 +187,8 @@ pub fn run(
 }
 
 /// After `flows` flows; none of them is waited for.
-fn standing(now: Instant, flows: usize) -> Standing {
-    Standing { now, open: 0, flows: flows as u64, last: Instant::ZERO }
+fn standing(now: Instant, flows: usize) -> RunProgress {
+    RunProgress { now, open: 0, flows: flows as u64, last: Instant::ZERO }
 }
 
 /// Writes service into rows, in the measured time.

@@ -1,4 +1,4 @@
-//! [`Counts`] and [`Counted`]: what ports and nodes have counted so far. What they count in the measured time is the
+//! [`PortCounts`] and [`NetworkCounts`]: what ports and nodes have counted so far. What they count in the measured time is the
 //! difference of two of these, taken at its ends, so that packets on their way cost nothing for it.
 
 use super::Drops;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Counters of a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct PortCounts {
     /// Packets whose last bit has departed.
     pub departed: u64,
     /// Their bytes on the wire.
@@ -18,10 +18,10 @@ pub struct Counts {
     pub marked: u64,
 }
 
-impl Counts {
+impl PortCounts {
     /// Counts since `before`.
-    fn since(self, before: Counts) -> Counts {
-        Counts {
+    fn since(self, before: PortCounts) -> PortCounts {
+        PortCounts {
             departed: self.departed - before.departed,
             departed_bytes: self.departed_bytes - before.departed_bytes,
             drops: self.drops.since(before.drops),
@@ -32,16 +32,16 @@ impl Counts {
 
 /// Counters of a network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct NetworkCounts {
     /// Port by port.
-    pub ports: Vec<Counts>,
+    pub ports: Vec<PortCounts>,
     /// Drops at nodes without a route.
     pub nodes: BTreeMap<NodeId, Drops>,
 }
 
-impl Counted {
+impl NetworkCounts {
     /// Takes what was counted of a port from `other`, if anything was yet.
-    pub(super) fn take_port(&mut self, index: usize, other: &Counted) {
+    pub(super) fn take_port(&mut self, index: usize, other: &NetworkCounts) {
         self.ports
             .iter_mut()
             .skip(index)
@@ -50,11 +50,11 @@ impl Counted {
     }
 
     /// Counts since `before`; an empty `before` stands for zeros.
-    pub fn since(self, before: &Counted) -> Counted {
+    pub fn since(self, before: &NetworkCounts) -> NetworkCounts {
         let ports = self.ports.into_iter().enumerate();
         let ports = ports.map(|(i, now)| now.since(before.ports.get(i).copied().unwrap_or_default()));
         let of_node = |node: &NodeId| before.nodes.get(node).copied().unwrap_or_default();
         let nodes = self.nodes.iter().map(|(node, now)| (*node, now.since(of_node(node))));
-        Counted { ports: ports.collect(), nodes: nodes.collect() }
+        NetworkCounts { ports: ports.collect(), nodes: nodes.collect() }
     }
 }

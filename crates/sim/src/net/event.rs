@@ -1,6 +1,6 @@
 //! [`NetworkEvent`]: what happens in a network of itself.
 
-use crate::engine::{Pack, in_turn};
+use crate::engine::{EventCode, tie_break_rank};
 use shortflow_units::{Instant, PortId};
 
 /// An event of a network.
@@ -18,7 +18,7 @@ pub enum NetworkEvent {
 
 /// Two bits above a 29-bit number say which event it is. The highest bit is clear, and so is the first of the number of a
 /// change of links: the others are for the events of whoever runs the network.
-impl Pack for NetworkEvent {
+impl EventCode for NetworkEvent {
     #[inline(always)]
     fn pack(self) -> u32 {
         let (tag, number) = match self {
@@ -43,11 +43,11 @@ impl Pack for NetworkEvent {
 
     /// Ports take turns.
     fn rank(bits: u32, at: Instant) -> u32 {
-        if bits >> 29 == 0 { bits } else { in_turn(bits, at) }
+        if bits >> 29 == 0 { bits } else { tie_break_rank(bits, at) }
     }
 
     /// Links change before packets move.
-    fn is_early(bits: u32) -> bool {
+    fn precedes_nodes(bits: u32) -> bool {
         bits >> 29 == 0
     }
 
@@ -65,6 +65,6 @@ impl Pack for NetworkEvent {
 }
 
 /// The events of whoever runs a network, those of the network among them.
-pub trait WithNetwork: Pack + From<NetworkEvent> {}
+pub trait WithNetwork: EventCode + From<NetworkEvent> {}
 
-impl<E: Pack + From<NetworkEvent>> WithNetwork for E {}
+impl<E: EventCode + From<NetworkEvent>> WithNetwork for E {}

@@ -2,7 +2,7 @@
 //! fifth data packet"), and a link that is down.
 
 use crate::engine::{Seeds, Stream};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketType};
 use crate::queue::{DropReason, Verdict};
 use crate::scenario::{Fault, Scenario};
 use crate::specs::HostSpec;
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 /// Outcome for a packet at the far end of its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Passage {
+pub(super) enum WireOutcome {
     /// It arrives.
-    Whole,
+    Delivered,
     /// It is dropped.
-    Damaged,
+    Corrupted,
     /// It arrives later.
     Late(Span),
 }
@@ -35,7 +35,7 @@ struct Rule {
 #[derive(Debug, Clone)]
 pub struct HostDelay {
     jitter: (Span, Stream),
-    stalls: Option<Stalls>,
+    stalls: Option<HostPauses>,
     last: Instant,
     /// Delay of the last packet.
     by: Span,
@@ -43,7 +43,7 @@ pub struct HostDelay {
 
 /// Pauses of a host, during which its packets wait.
 #[derive(Debug, Clone)]
-struct Stalls {
+struct HostPauses {
     mean_gap_s: f64,
     shortest: Span,
     /// By how much the longest is longer.
@@ -124,18 +124,18 @@ impl FaultInjector {
     }
 
     /// Outcome for the next packet out of the link.
-    pub(super) fn pass(&mut self) -> Passage {
+    pub(super) fn pass(&mut self) -> WireOutcome {
         let mut late = Span::ZERO;
         for rule in &mut self.rules {
             let Fault { corrupt, reorder: (share, delay), .. } = rule.fault;
             if corrupt > 0.0 && rule.damage.unit() < corrupt {
-                return Passage::Damaged;
+                return WireOutcome::Corrupted;
             }
             if share > 0.0 && rule.delays.unit() < share {
                 late += delay;
             }
         }
-        if late.is_zero() { Passage::Whole } else { Passage::Late(late) }
+        if late.is_zero() { WireOutcome::Delivered } else { WireOutcome::Late(late) }
     }
 
     /// Keeps a packet that arrives at `until`.
@@ -182,7 +182,7 @@ impl FaultInjector {
 impl HostDelay {
     /// Delays of `host` with this jitter and port `index`; `None` if it never delays.
     pub(super) fn of(host: &HostSpec, jitter: Span, index: usize, seeds: Seeds) -> Option<HostDelay> {
-        let stalls = (host.stalls > 0.0).then(|| Stalls::new(host, seeds.stream("host stalls", index)));
+        let stalls = (host.stalls > 0.0).then(|| HostPauses::new(host, seeds.stream("host stalls", index)));
         let delays = stalls.is_some() || !jitter.is_zero();
         let jitter = (jitter, seeds.stream("host jitter", index));
         delays.then_some(HostDelay { jitter, stalls, last: Instant::ZERO, by: Span::ZERO })
@@ -207,12 +207,12 @@ impl HostDelay {
     }
 }
 
-impl Stalls {
-    fn new(host: &HostSpec, draws: Stream) -> Stalls {
+impl HostPauses {
+    fn new(host: &HostSpec, draws: Stream) -> HostPauses {
         let range = host.stall_max.saturating_sub(host.stall_min);
         let (mean_gap_s, shortest) = (1.0 / host.stalls, host.stall_min);
         let mut stalls =
-            Stalls { mean_gap_s, shortest, range, draws, begin: Instant::ZERO, end: Instant::ZERO };
+            HostPauses { mean_gap_s, shortest, range, draws, begin: Instant::ZERO, end: Instant::ZERO };
         stalls.draw();
         stalls
     }
@@ -244,8 +244,8 @@ impl Rule {
     fn arrive(&mut self, packet: &mut Packet) -> Verdict {
         let Fault { loss, loss_every, ack_loss, mark, drop_data, mark_data, .. } = &self.fault;
         match packet.kind {
-            Kind::Data => {}
-            Kind::Ack if *ack_loss > 0.0 && self.acks.unit() < *ack_loss => {
+            PacketType::Data => {}
+            PacketType::Ack if *ack_loss > 0.0 && self.acks.unit() < *ack_loss => {
                 return Verdict::Dropped(DropReason::Loss);
             }
             _ => return Verdict::Queued,

@@ -1,4 +1,4 @@
-//! [`Levels`]: for how long a port had which backlog.
+//! [`OccupancyHistogram`]: for how long a port had which backlog.
 
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant};
@@ -23,7 +23,7 @@ pub struct Percentiles {
 /// The time that a port spent at each backlog, in picoseconds. It is told of a departure as soon as its
 /// time is known, and looks at it when that has come.
 #[derive(Debug, Clone)]
-pub struct Levels {
+pub struct OccupancyHistogram {
     since: Instant,
     backlog: Backlog,
     leaving: VecDeque<(Instant, u32)>,
@@ -31,11 +31,11 @@ pub struct Levels {
     by_bytes: Vec<u64>,
 }
 
-impl Levels {
+impl OccupancyHistogram {
     /// The clock starts at `now` with `backlog`.
-    pub fn new(now: Instant, backlog: Backlog) -> Levels {
+    pub fn new(now: Instant, backlog: Backlog) -> OccupancyHistogram {
         let leaving = VecDeque::new();
-        Levels { since: now, backlog, leaving, by_packets: vec![0; 64], by_bytes: vec![0; 1024] }
+        OccupancyHistogram { since: now, backlog, leaving, by_packets: vec![0; 64], by_bytes: vec![0; 1024] }
     }
 
     /// Arrivals and evictions at `now` make the backlog `after`.
@@ -47,7 +47,7 @@ impl Levels {
 
     /// A packet will depart at `departs`, after those told before.
     #[inline]
-    pub fn leaves(&mut self, departs: Instant, wire: u32) {
+    pub fn schedule_departure(&mut self, departs: Instant, wire: u32) {
         self.leaving.push_back((departs, wire));
     }
 
@@ -70,14 +70,14 @@ impl Levels {
     fn catch_up(&mut self, now: Instant) {
         while let Some(&(departs, wire)) = self.leaving.front().filter(|next| next.0 <= now) {
             self.leaving.pop_front();
-            self.spend(departs);
+            self.accumulate(departs);
             self.backlog = self.backlog - Backlog { packets: 1, bytes: Bytes::new(wire.into()) };
         }
-        self.spend(now);
+        self.accumulate(now);
     }
 
     #[inline]
-    fn spend(&mut self, now: Instant) {
+    fn accumulate(&mut self, now: Instant) {
         let time = now.since(self.since).as_ps();
         self.since = now;
         let step = (self.backlog.bytes.get() + (1 << STEP_BITS) - 1) >> STEP_BITS;
@@ -123,11 +123,11 @@ mod tests {
     #[test]
     fn percentiles_weigh_by_time() {
         let at = |ps: u64| Instant::from_ps(10_000 + ps);
-        let mut levels = Levels::new(at(0), backlog(0, 0));
+        let mut levels = OccupancyHistogram::new(at(0), backlog(0, 0));
         levels.change(at(500), backlog(3, 3_001)); // empty for 500 of 1000
-        levels.leaves(at(540), 1_500); // three packets for 40
-        levels.leaves(at(549), 1_500); // two for 9
-        levels.leaves(at(950), 1); // one, a byte long, for 401
+        levels.schedule_departure(at(540), 1_500); // three packets for 40
+        levels.schedule_departure(at(549), 1_500); // two for 9
+        levels.schedule_departure(at(950), 1); // one, a byte long, for 401
         levels.change(at(950), backlog(2, 3_000)); // two again for 49
         levels.change(at(999), backlog(100, 150_000)); // and a hundred for 1
         let found = levels.percentiles(at(1_000));
@@ -138,6 +138,6 @@ mod tests {
     #[test]
     fn no_time_is_an_empty_queue() {
         let none = Percentiles { packets: [0; 3], bytes: [0; 3] };
-        assert_eq!(Levels::new(Instant::ZERO, backlog(9, 9)).percentiles(Instant::ZERO), none);
+        assert_eq!(OccupancyHistogram::new(Instant::ZERO, backlog(9, 9)).percentiles(Instant::ZERO), none);
     }
 }

@@ -7,12 +7,12 @@ use super::outages::Outages;
 use super::passing::Windows;
 use super::paths::Paths;
 use super::{
-    Counted, Drops, Due, FaultInjector, HostDelay, MeasuredTime, NetworkEvent, Port, RouteError, Routes,
-    SharedMemory, WithNetwork,
+    Drops, FaultInjector, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port, PortEvent,
+    RouteError, Routes, SharedMemory, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::{Handover, Left, Packet};
-use crate::probe::watch::{Arrival, PacketEvent, Watch, Watching};
+use crate::probe::watch::{EnqueueRecord, PacketEvent, PacketTracer, TraceFilter};
 use crate::queue::{DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
@@ -23,9 +23,9 @@ use std::collections::BTreeMap;
 
 /// Rare parts of a network, off the common path of packets.
 #[derive(Debug, Clone)]
-struct Special {
+struct PortHooks {
     memory: Option<Box<SharedMemory>>,
-    watch: Option<Watch>,
+    watch: Option<PacketTracer>,
 }
 
 /// The network of a run.
@@ -36,7 +36,7 @@ pub struct Network {
     pub(super) crossing: Vec<(PortId, u32)>,
     routes: Routes,
     chooser: Chooser,
-    special: Option<Box<Special>>,
+    special: Option<Box<PortHooks>>,
     paths: Paths,
     /// True if packets take the paths of their connections.
     fixed_paths: bool,
@@ -53,8 +53,8 @@ pub struct Network {
     pub(super) sent: u64,
     pub(super) delivered: u64,
     /// Counters at the beginning and the end of the measured time.
-    pub(super) before: Counted,
-    pub(super) after: Option<Counted>,
+    pub(super) before: NetworkCounts,
+    pub(super) after: Option<NetworkCounts>,
 }
 
 impl Network {
@@ -67,8 +67,10 @@ impl Network {
         let graph = &scenario.graph;
         let routes = Routes::new(graph)?;
         let chooser = scenario.routing.start(graph.nodes.len(), seeds);
-        let window =
-            MeasuredTime { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
+        let window = MeasurementWindow {
+            from: Instant::ZERO + scenario.warmup,
+            to: Instant::ZERO + scenario.duration,
+        };
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let faults = FaultInjector::new(scenario, index, (from, to), seeds);
@@ -90,9 +92,9 @@ impl Network {
             }
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
-        let special = memory.map(|memory| Box::new(Special { memory: Some(memory), watch: None }));
+        let special = memory.map(|memory| Box::new(PortHooks { memory: Some(memory), watch: None }));
         let (ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
-        let (hosts, before) = (graph.hosts(), Counted::default());
+        let (hosts, before) = (graph.hosts(), NetworkCounts::default());
         Ok(Network {
             ports,
             crossing: Vec::new(),
@@ -122,15 +124,15 @@ impl Network {
     }
 
     /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
-    pub fn watch(&mut self, what: Watching) {
+    pub fn watch(&mut self, what: TraceFilter) {
         let lag = self.ports.iter().map(|port| port.link().1).max().unwrap_or_default();
         self.ports.iter_mut().for_each(Port::watch);
-        let special = self.special.get_or_insert_with(|| Box::new(Special { memory: None, watch: None }));
-        special.watch = Some(Watch::new(what, lag));
+        let special = self.special.get_or_insert_with(|| Box::new(PortHooks { memory: None, watch: None }));
+        special.watch = Some(PacketTracer::new(what, lag));
     }
 
     /// Recorder of the packets, if any.
-    pub fn watch_mut(&mut self) -> Option<&mut Watch> {
+    pub fn watch_mut(&mut self) -> Option<&mut PacketTracer> {
         self.special.as_mut()?.watch.as_mut()
     }
 
@@ -183,7 +185,7 @@ impl Network {
             && let Some(port) = self.ports.get_mut(next.index())
             && let Some(turn) = port.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.launch(turn, &mut packet) {
+            if let Some((at, to)) = port.start_transmission(turn, &mut packet) {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
             return Handover { waits: turn.waits, departs: turn.departs };
@@ -271,7 +273,7 @@ impl Network {
         let turn = target.offer(events.now(), frame)?;
         let node = source.to;
         let (packet, follows) = source.next_arrival()?;
-        if let Some((at, to)) = target.launch(turn, packet) {
+        if let Some((at, to)) = target.start_transmission(turn, packet) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }
         if let Some(at) = follows {
@@ -371,7 +373,7 @@ impl Network {
             }
             None => match *self.routes.next(node, packet.to) {
                 [port] => port,
-                [] => return self.strand(now, node, packet),
+                [] => return self.drop_unroutable(now, node, packet),
                 ref ports => {
                     let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
                     ports[self.chooser.choose(now, hop)]
@@ -379,20 +381,20 @@ impl Network {
             },
         };
         if self.special.is_some() {
-            return self.forward_specially(events, port, packet);
+            return self.forward_hooked(events, port, packet);
         }
         hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, packet)
     }
 
     /// As above, if ports share memory or packets are watched.
     #[inline(never)] // keeps the path of the others short
-    fn forward_specially(
+    fn forward_hooked(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         port: PortId,
         packet: &mut Packet,
     ) -> Handover {
-        let Some(Special { memory, watch }) = self.special.as_deref_mut() else { return Handover::DROPPED };
+        let Some(PortHooks { memory, watch }) = self.special.as_deref_mut() else { return Handover::DROPPED };
         let now = events.now();
         if let Some(limit) = memory.as_ref().and_then(|memory| memory.limit(&mut self.ports, port, now)) {
             self.ports[port.index()].set_limit(limit);
@@ -404,7 +406,7 @@ impl Network {
         let handover = hand_over(sender, (events, &mut self.left), port, packet);
         if let Some(watch) = watch {
             let scheduled = sender.is_scheduled();
-            watch.arrival(Arrival {
+            watch.arrival(EnqueueRecord {
                 at: now,
                 port,
                 of_host: sender.from.index() < self.hosts,
@@ -429,7 +431,7 @@ impl Network {
 
     /// Drops a packet at a node from which no port leads on.
     #[inline(never)] // keeps the path of the others short
-    fn strand(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
+    fn drop_unroutable(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
         self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
         if let Some(watch) = self.watch_mut() {
             watch.dropped(now, None, [(DropReason::NoRoute, packet.clone())], None);
@@ -571,10 +573,10 @@ fn hand_over(
 type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Option<Vec<Left>>);
 
 #[inline]
-fn settle((events, told): Told<'_, impl WithNetwork>, port: PortId, due: Due) {
+fn settle((events, told): Told<'_, impl WithNetwork>, port: PortId, due: PortEvent) {
     match due {
-        Due::Arrival(at, node) => events.schedule(at, node, NetworkEvent::Arrive(port).into()),
-        Due::Done(at, node) => events.schedule(at, node, NetworkEvent::TransmitDone(port).into()),
-        Due::Left(left) => told.iter_mut().for_each(|told| told.push(left)),
+        PortEvent::Arrival(at, node) => events.schedule(at, node, NetworkEvent::Arrive(port).into()),
+        PortEvent::Done(at, node) => events.schedule(at, node, NetworkEvent::TransmitDone(port).into()),
+        PortEvent::Left(left) => told.iter_mut().for_each(|told| told.push(left)),
     }
 }

@@ -8,7 +8,7 @@ use shortflow_units::{Instant, PortId};
 
 /// A packet on a link between two parts.
 #[derive(Debug)]
-pub struct Mail {
+pub struct BoundaryPacket {
     port: PortId,
     departs: Instant,
     packet: Packet,
@@ -16,11 +16,11 @@ pub struct Mail {
 
 impl Network {
     /// Makes this the part with this number, where `owner` is the part of each node.
-    pub fn cut(&mut self, owner: &[u32], number: u32) {
+    pub fn split(&mut self, owner: &[u32], number: u32) {
         for (index, port) in self.ports.iter_mut().enumerate() {
             let to = owner[port.to.index()];
             if owner[port.from.index()] == number && to != number {
-                port.cut();
+                port.split();
                 self.crossing.push((PortId::from(index), to));
             }
         }
@@ -28,13 +28,13 @@ impl Network {
 
     /// Puts what departs before `end` into the boxes for the other parts. The earliest time at which something happens to what
     /// was handed over or will be.
-    pub fn hand_over(&mut self, end: Instant, boxes: &mut [Vec<Mail>]) -> Instant {
+    pub fn export(&mut self, end: Instant, boxes: &mut [Vec<BoundaryPacket>]) -> Instant {
         let mut next = Instant::MAX;
         for &(id, to) in &self.crossing {
             let port = &mut self.ports[id.index()];
-            while let Some((departs, packet)) = port.hand_over(end) {
+            while let Some((departs, packet)) = port.export(end) {
                 next = next.min(departs + port.link().1);
-                boxes[to as usize].push(Mail { port: id, departs, packet });
+                boxes[to as usize].push(BoundaryPacket { port: id, departs, packet });
             }
             next = next.min(port.next_departure());
         }
@@ -42,10 +42,10 @@ impl Network {
     }
 
     /// Takes in what another part has handed over.
-    pub fn take_in(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: Mail) {
-        let Mail { port, departs, packet } = mail;
+    pub fn import(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: BoundaryPacket) {
+        let BoundaryPacket { port, departs, packet } = mail;
         let sender = &mut self.ports[port.index()];
-        if let Some(at) = sender.take_in(departs, packet) {
+        if let Some(at) = sender.import(departs, packet) {
             events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }
     }

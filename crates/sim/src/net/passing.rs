@@ -1,7 +1,7 @@
 //! [`Windows`]: packets that a switch passes on in a window, by the port that takes them.
 
 use super::{NetworkEvent, Port};
-use crate::engine::Pack;
+use crate::engine::EventCode;
 use crate::packet::Packet;
 use shortflow_units::{Instant, PortId};
 

@@ -7,17 +7,17 @@ use crate::packet::Packet;
 use shortflow_units::{ConnId, PortId};
 
 /// Start of the way back.
-pub const BACK: u8 = 8;
+pub const REVERSE: u8 = 8;
 /// Links of the longest path that fits, one way.
 const LONGEST: usize = 7;
 /// The number of no connection.
-const NOBODY: u32 = u32::MAX;
+const NO_CONNECTION: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Path {
     flow_id: u32,
-    /// From the sender to the receiver, and from number [`BACK`] on back.
+    /// From the sender to the receiver, and from number [`REVERSE`] on back.
     ports: [PortId; 15],
 }
 
@@ -31,15 +31,15 @@ pub(super) struct Paths(Vec<Path>);
 impl Paths {
     /// Keeps the path of a connection in a slot, or forgets that of the one before it there.
     pub fn keep(&mut self, (conn, flow_id): (ConnId, u32), ways: Option<[Vec<PortId>; 2]>) {
-        let mut path = Path { flow_id: NOBODY, ports: [PortId(0); 15] };
+        let mut path = Path { flow_id: NO_CONNECTION, ports: [PortId(0); 15] };
         if let Some(ways) = ways.filter(|ways| ways.iter().all(|way| way.len() <= LONGEST)) {
             path.flow_id = flow_id;
-            for (start, way) in [0, usize::from(BACK)].into_iter().zip(ways) {
+            for (start, way) in [0, usize::from(REVERSE)].into_iter().zip(ways) {
                 path.ports[start..][..way.len()].copy_from_slice(&way);
             }
         }
         if self.0.len() <= conn.index() {
-            self.0.resize(conn.index() + 1, Path { flow_id: NOBODY, ..path });
+            self.0.resize(conn.index() + 1, Path { flow_id: NO_CONNECTION, ..path });
         }
         self.0[conn.index()] = path;
     }

@@ -13,16 +13,20 @@ mod faulty;
 mod prefetch;
 
 use super::ring::{InFlight, Ring};
-use super::{Counts, FaultInjector, HostDelay, Levels, MeasuredTime, Percentiles, PortCounters};
+use super::{
+    FaultInjector, HostDelay, MeasurementWindow, OccupancyHistogram, Percentiles, PortCounters, PortCounts,
+};
 use crate::engine::prefetch;
 use crate::packet::{EcnField, Frame, Handover, Left, Packet};
-use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
+use crate::queue::{
+    Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, Verdict,
+};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
 /// Next event of a port with its node, and a report to its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
+pub enum PortEvent {
     /// The head of its wire reaches the other end.
     Arrival(Instant, NodeId),
     /// Its transmitter is free while packets wait.
@@ -44,7 +48,7 @@ pub(super) struct Turn {
 
 /// Packets of a port.
 #[derive(Debug, Clone, Copy)]
-pub struct Held {
+pub struct PortOccupancy {
     /// Packets in transmission, on the wire and, without a scheduler, waiting.
     pub ring: u64,
     /// Packets in a scheduler.
@@ -84,8 +88,8 @@ pub struct Port {
     /// Node that it belongs to.
     pub from: NodeId,
     rate: Rate,
-    window: MeasuredTime,
-    levels: Option<Box<Levels>>,
+    window: MeasurementWindow,
+    levels: Option<Box<OccupancyHistogram>>,
     percentiles: Option<Percentiles>,
     /// Packets that were on the wire when the link failed.
     lost_on_wire: u64,
@@ -106,7 +110,7 @@ impl Port {
         (rate, delay): (Rate, Span),
         queue: Queue,
         faults: Option<Box<FaultInjector>>,
-        window: MeasuredTime,
+        window: MeasurementWindow,
     ) -> Port {
         let mut port = Port {
             from,
@@ -190,23 +194,23 @@ impl Port {
 
     /// The measured window begins at `now`.
     pub fn open_window(&mut self, now: Instant) {
-        self.retire(now);
+        self.advance_departures(now);
         self.counters.note_peak(&self.window, now, self.backlog);
         self.plain_until = self.window.to;
     }
 
     /// Keeps the distribution of the backlog from `now` to the end of the window.
     pub fn keep_levels(&mut self, now: Instant) {
-        self.retire(now);
-        let mut levels = Levels::new(now, self.backlog);
-        self.ring.unseen().for_each(|next| levels.leaves(next.departs, next.packet.wire));
+        self.advance_departures(now);
+        let mut levels = OccupancyHistogram::new(now, self.backlog);
+        self.ring.undeparted().for_each(|next| levels.schedule_departure(next.departs, next.packet.wire));
         self.levels = Some(Box::new(levels));
         self.plain_until = Instant::ZERO;
     }
 
     /// The measured window ends at `now`.
     pub fn close_window(&mut self, now: Instant) {
-        self.retire(now);
+        self.advance_departures(now);
         self.percentiles = self.levels.take().map(|levels| levels.percentiles(now));
     }
 
@@ -226,7 +230,7 @@ impl Port {
     }
 
     /// Counters at the last look.
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> PortCounts {
         self.counters.counts(self.backlog)
     }
 
@@ -251,11 +255,11 @@ impl Port {
     }
 
     /// Backlog of the port, recounted.
-    pub fn held(&self) -> Held {
+    pub fn held(&self) -> PortOccupancy {
         let waiting = self.queue.waiting();
         let mut backlog = waiting;
-        self.ring.unseen().for_each(|next| backlog.add(&next.packet));
-        Held { ring: self.ring.len() as u64, waiting, backlog }
+        self.ring.undeparted().for_each(|next| backlog.add(&next.packet));
+        PortOccupancy { ring: self.ring.len() as u64, waiting, backlog }
     }
 
     /// Payload of connection `flow_id` that was dropped here.
@@ -283,7 +287,7 @@ impl Port {
 
     /// The backlog at `now`.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
-        self.retire(now);
+        self.advance_departures(now);
         self.backlog
     }
 
@@ -293,10 +297,10 @@ impl Port {
         self.room = Backlog::default();
     }
 
-    /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::launch`] takes. `None` if something rare happens with it.
+    /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::start_transmission`] takes. `None` if something rare happens with it.
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
-        self.retire(now);
+        self.advance_departures(now);
         let (found, size) = (self.backlog, frame.size);
         let after = Backlog { packets: found.packets + 1, bytes: found.bytes.plus(size) };
         if found.packets >= self.room.packets || after.bytes > self.room.bytes || !self.ring.has_room() {
@@ -308,13 +312,17 @@ impl Port {
         let is_marked = is_above && frame.is_ecn_capable();
         self.backlog = after;
         self.counters.marked += u64::from(is_marked);
-        self.book((now, starts, departs), size);
+        self.account_at_edges((now, starts, departs), size);
         Some(Turn { departs, waits: starts.after(now), is_marked })
     }
 
     /// Puts an accepted packet on the wire, out of its place. Returns its arrival if it is the head of the wire.
     #[inline(always)]
-    pub(super) fn launch(&mut self, turn: Turn, packet: &mut Packet) -> Option<(Instant, NodeId)> {
+    pub(super) fn start_transmission(
+        &mut self,
+        turn: Turn,
+        packet: &mut Packet,
+    ) -> Option<(Instant, NodeId)> {
         let Turn { departs, waits, is_marked } = turn;
         self.busy_until = departs;
         let is_head = self.ring.len() == 0;
@@ -330,8 +338,13 @@ impl Port {
 
     /// Takes a packet in, out of its place; what is known of it. Tells `wake` what is due, as soon as that is.
     #[inline(never)] // keeps the short path short
-    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) -> Handover {
-        self.retire(now);
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        packet: &mut Packet,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Handover {
+        self.advance_departures(now);
         let mut marked = false;
         if let Some(faults) = &mut self.faults {
             match faults.arrive(packet) {
@@ -343,7 +356,7 @@ impl Port {
             }
         }
         let Queue::InOrder(queue) = &mut self.queue else {
-            return self.admit(now, packet.take(), marked, wake);
+            return self.enqueue_scheduled(now, packet.take(), marked, wake);
         };
         match queue.arrive(now, self.backlog, packet.frame()) {
             Verdict::Dropped(reason) => {
@@ -362,9 +375,9 @@ impl Port {
         let waits = starts.after(now);
         packet.wait(waits, self.of_host);
         self.backlog.add(packet);
-        self.book((now, starts, departs), packet.wire_size());
+        self.account_at_edges((now, starts, departs), packet.wire_size());
         if self.push(departs, packet.take()) {
-            wake(Due::Arrival(self.reaches(departs), self.to));
+            wake(PortEvent::Arrival(self.reaches(departs), self.to));
         }
         Handover { waits, departs }
     }
@@ -410,7 +423,7 @@ impl Port {
     pub fn arrive_late(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
         let next = self.arrive(place)?;
         let Some(late) = &mut self.late else { return Some(next) };
-        place.linger(late.by());
+        place.add_host_delay(late.by());
         Some(next.map(|reaches| late.put_off(reaches)))
     }
 
@@ -432,17 +445,17 @@ impl Port {
 
     /// The transmitter is free and packets wait: starts to send one, unless the link has failed since. Returns it, with
     /// the time that it has waited.
-    pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(Due)) -> Option<&Packet> {
+    pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(PortEvent)) -> Option<&Packet> {
         if self.busy_until != now {
             return None;
         }
-        self.retire(now);
+        self.advance_departures(now);
         let started = self.start_next(now, &mut wake);
         if let Some(sent) = self.ring.back().filter(|_| started) {
             self.tell(&sent.packet, self.busy_until, &mut wake);
         }
         if self.queue.waiting().packets > 0 {
-            wake(Due::Done(self.busy_until, self.from));
+            wake(PortEvent::Done(self.busy_until, self.from));
         }
         self.ring.back().filter(|_| started).map(|sent| &sent.packet)
     }
@@ -458,7 +471,7 @@ impl Port {
 
     /// Books a packet of this size that has been added to the backlog.
     #[inline(always)]
-    fn book(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
+    fn account_at_edges(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
         match times.2 <= self.plain_until {
             true => self.counters.pass(times, size, self.backlog),
             false => self.book_with_levels(times.0, times.1, times.2, size),
@@ -471,16 +484,22 @@ impl Port {
         self.counters.pass_within(&self.window, (now, starts, departs), size, self.backlog);
         if let Some(levels) = &mut self.levels {
             levels.change(now, self.backlog);
-            levels.leaves(departs, size.get() as u32);
+            levels.schedule_departure(departs, size.get() as u32);
         }
     }
 
     /// Hands a packet to the scheduler.
     #[inline(never)] // keeps the path of the other queues short
-    fn admit(&mut self, now: Instant, packet: Packet, marked: bool, mut wake: impl FnMut(Due)) -> Handover {
+    fn enqueue_scheduled(
+        &mut self,
+        now: Instant,
+        packet: Packet,
+        marked: bool,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Handover {
         let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
-        let (waited, mut effects) = (queue.backlog(), Effects::default());
-        queue.enqueue(self.backlog, Waiting { packet, arrived: now }, &mut effects);
+        let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
+        queue.enqueue(self.backlog, QueuedPacket { packet, arrived: now }, &mut effects);
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marked);
         self.count(&effects, &mut wake);
@@ -497,36 +516,36 @@ impl Port {
                 departs = self.busy_until;
             }
         } else if waited.packets == 0 && waiting.packets > 0 {
-            wake(Due::Done(self.busy_until, self.from));
+            wake(PortEvent::Done(self.busy_until, self.from));
         }
         Handover { waits: Span::ZERO, departs }
     }
 
     /// Starts to send the packet that the scheduler gives, if it gives one.
     #[inline(always)]
-    fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(Due)) -> bool {
+    fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(PortEvent)) -> bool {
         let Queue::Scheduled(queue) = &mut self.queue else { return false };
-        let mut effects = Effects::default();
+        let mut effects = SchedulerEffects::default();
         let next = queue.dequeue(now, &mut effects);
         self.count(&effects, wake);
         if !effects.drops.is_empty() {
             self.evict(now, &effects);
         }
-        let Some(Waiting { mut packet, arrived }) = next else { return false };
+        let Some(QueuedPacket { mut packet, arrived }) = next else { return false };
         let departs = now + self.tx_time(packet.wire);
         packet.wait(now.since(arrived), self.of_host);
         if let Some(levels) = &mut self.levels {
-            levels.leaves(departs, packet.wire);
+            levels.schedule_departure(departs, packet.wire);
         }
         self.counters.depart(&self.window, (now, departs), &packet);
         if self.push(departs, packet) {
-            wake(Due::Arrival(self.reaches(departs), self.to));
+            wake(PortEvent::Arrival(self.reaches(departs), self.to));
         }
         true
     }
 
     /// Counts what the scheduler did.
-    fn count(&mut self, effects: &Effects, wake: &mut impl FnMut(Due)) {
+    fn count(&mut self, effects: &SchedulerEffects, wake: &mut impl FnMut(PortEvent)) {
         self.counters.marked += u64::from(effects.marks);
         for (reason, packet) in &effects.drops {
             self.drop(*reason, packet);
@@ -535,14 +554,14 @@ impl Port {
     }
 
     /// Tells the host that a packet which had to wait departs then, or was dropped.
-    fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(Due)) {
+    fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(PortEvent)) {
         if self.of_host && packet.payload > 0 {
-            wake(Due::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
+            wake(PortEvent::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
         }
     }
 
     /// Packets that waited until now were dropped and not sent.
-    fn evict(&mut self, now: Instant, effects: &Effects) {
+    fn evict(&mut self, now: Instant, effects: &SchedulerEffects) {
         for (_, packet) in &effects.drops {
             self.counters.evict(&self.window, now, packet);
             self.backlog.remove(packet);
@@ -562,13 +581,13 @@ impl Port {
 
     /// Takes what has departed by `now` off the backlog.
     #[inline(always)]
-    fn retire(&mut self, now: Instant) {
+    fn advance_departures(&mut self, now: Instant) {
         if self.busy_until <= now {
-            self.ring.see_all();
+            self.ring.mark_all_departed();
             self.backlog = self.queue.waiting();
             return;
         }
-        while let Some(gone) = self.ring.see_departed(now) {
+        while let Some(gone) = self.ring.pop_departed(now) {
             self.backlog.remove(gone);
         }
     }

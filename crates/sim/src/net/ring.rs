@@ -31,18 +31,18 @@ const LEAST: usize = 4;
 
 impl Ring {
     #[inline]
-    fn place(&self, number: usize) -> usize {
+    fn slot(&self, number: usize) -> usize {
         number & self.places.len().wrapping_sub(1)
     }
 
     #[inline]
     fn at(&self, number: usize) -> Option<&InFlight> {
-        self.places.get(self.place(number))
+        self.places.get(self.slot(number))
     }
 
     #[inline]
     fn at_mut(&mut self, number: usize) -> Option<&mut InFlight> {
-        let place = self.place(number);
+        let place = self.slot(number);
         self.places.get_mut(place)
     }
 
@@ -93,7 +93,7 @@ impl Ring {
     }
 
     /// Packets that have not been seen to depart.
-    pub fn unseen(&self) -> impl Iterator<Item = &InFlight> {
+    pub fn undeparted(&self) -> impl Iterator<Item = &InFlight> {
         (self.unseen..self.end).filter_map(|number| self.at(number))
     }
 
@@ -134,7 +134,7 @@ impl Ring {
     #[cold]
     #[inline(never)] // keeps the path of packets short
     fn grow(&mut self) {
-        let blank = InFlight { departs: Instant::ZERO, packet: Packet::BLANK };
+        let blank = InFlight { departs: Instant::ZERO, packet: Packet::EMPTY };
         let places = vec![blank; (2 * self.places.len()).max(LEAST)].into_boxed_slice();
         let mut old = Ring { places: std::mem::replace(&mut self.places, places), ..*self };
         for number in self.unseen.min(self.head)..self.end {
@@ -157,18 +157,18 @@ impl Ring {
 
     /// Sees the next packet depart, if it has by `now`.
     #[inline]
-    pub fn see_departed(&mut self, now: Instant) -> Option<&Packet> {
+    pub fn pop_departed(&mut self, now: Instant) -> Option<&Packet> {
         if self.unseen == self.end {
             return None;
         }
-        let next = self.places.get(self.place(self.unseen)).filter(|next| next.departs <= now)?;
+        let next = self.places.get(self.slot(self.unseen)).filter(|next| next.departs <= now)?;
         self.unseen += 1;
         Some(&next.packet)
     }
 
     /// All have been seen to depart.
     #[inline]
-    pub fn see_all(&mut self) {
+    pub fn mark_all_departed(&mut self) {
         self.unseen = self.end;
     }
 
@@ -192,7 +192,7 @@ mod tests {
     use std::collections::VecDeque;
 
     fn packet(seq: u64) -> Packet {
-        Packet { seq, ..Packet::BLANK }
+        Packet { seq, ..Packet::EMPTY }
     }
 
     fn seqs<'a>(of: impl Iterator<Item = &'a InFlight>) -> Vec<u64> {
@@ -220,21 +220,21 @@ mod tests {
                     }
                     2 => {
                         now = sent.min(now + by);
-                        while let Some(gone) = ring.see_departed(Instant::from_ps(now)) {
+                        while let Some(gone) = ring.pop_departed(Instant::from_ps(now)) {
                             prop_assert_eq!(Some(gone.seq), waiting.pop_front());
                         }
                         prop_assert!(waiting.front().is_none_or(|next| *next > now));
                     }
                     _ => {
                         now = sent;
-                        ring.see_all();
+                        ring.mark_all_departed();
                         waiting.clear();
                     }
                 }
                 prop_assert_eq!(ring.len(), held.len());
                 prop_assert_eq!(ring.departed(), held.len().saturating_sub(waiting.len()));
                 prop_assert_eq!(seqs(ring.iter()), Vec::from(held.clone()));
-                prop_assert_eq!(seqs(ring.unseen()), Vec::from(waiting.clone()));
+                prop_assert_eq!(seqs(ring.undeparted()), Vec::from(waiting.clone()));
                 prop_assert_eq!(ring.front().map(|head| head.packet.seq), held.front().copied());
                 prop_assert_eq!(ring.back().map(|last| last.packet.seq), held.back().copied());
                 let next = ring.first_unseen().filter(|_| !waiting.is_empty());
@@ -247,13 +247,13 @@ mod tests {
         fn a_ring_is_appended_to_what_is_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
             let [mut wire, mut rest] = [Ring::default(), Ring::default()];
             (0..far).for_each(|n| wire.push(Instant::from_ps(n), packet(n)));
-            wire.see_all();
+            wire.mark_all_departed();
             (far..far + own).for_each(|n| rest.push(Instant::from_ps(n), packet(n)));
             let now = Instant::ZERO + Span::from_ps(far) + Span::from_ps(gone);
-            while rest.see_departed(now).is_some() {}
+            while rest.pop_departed(now).is_some() {}
             wire.append(rest);
             prop_assert_eq!(seqs(wire.iter()), (0..far + own).collect::<Vec<_>>());
-            prop_assert_eq!(seqs(wire.unseen()), (far + gone + 1..far + own).collect::<Vec<_>>());
+            prop_assert_eq!(seqs(wire.undeparted()), (far + gone + 1..far + own).collect::<Vec<_>>());
         }
     }
 }

@@ -3,24 +3,24 @@
 //! The integral of the backlog is the sum of what each packet stays. Where the departure is known on
 //! arrival, a stay is booked at once. Where it is not, a packet is booked to stay until the window
 //! closes, and what it does not stay is taken off when it departs or is evicted. Both are exact at any
-//! time after the window. The distribution of the backlog, [`Levels`](super::Levels), is kept for
+//! time after the window. The distribution of the backlog, [`OccupancyHistogram`](super::OccupancyHistogram), is kept for
 //! measured ports in runs with samples only.
 
-use super::{Counts, Drops};
+use super::{Drops, PortCounts};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant, Span};
 
 /// The part of a run over which time averages are taken.
 #[derive(Debug, Clone, Copy)]
-pub struct MeasuredTime {
+pub struct MeasurementWindow {
     /// End of the warm-up.
     pub from: Instant,
     /// End of the measured time.
     pub to: Instant,
 }
 
-impl MeasuredTime {
+impl MeasurementWindow {
     /// Part of `from..to` inside the window.
     #[inline]
     fn overlap(&self, from: Instant, to: Instant) -> Span {
@@ -63,11 +63,11 @@ pub struct PortCounters {
 
 impl PortCounters {
     /// Counters so far, at a port with this backlog: departures are accepted packets less the backlog.
-    pub(super) fn counts(&self, backlog: Backlog) -> Counts {
+    pub(super) fn counts(&self, backlog: Backlog) -> PortCounts {
         let PortCounters { accepted, accepted_bytes, drops, marked, .. } = *self;
         let (departed, departed_bytes) =
             (accepted - u64::from(backlog.packets), accepted_bytes - backlog.bytes);
-        Counts { departed, departed_bytes, drops, marked }
+        PortCounts { departed, departed_bytes, drops, marked }
     }
 
     /// A packet arrives at `now` and will be sent from `starts` to `departs`, all within the window;
@@ -93,7 +93,7 @@ impl PortCounters {
     /// As above, at any time.
     pub(super) fn pass_within(
         &mut self,
-        window: &MeasuredTime,
+        window: &MeasurementWindow,
         (now, starts, departs): (Instant, Instant, Instant),
         size: Bytes,
         backlog: Backlog,
@@ -114,7 +114,13 @@ impl PortCounters {
     }
 
     /// An arrival at `now` changes the backlog, whose departures are not known.
-    pub(super) fn admit(&mut self, window: &MeasuredTime, now: Instant, before: Backlog, after: Backlog) {
+    pub(super) fn admit(
+        &mut self,
+        window: &MeasurementWindow,
+        now: Instant,
+        before: Backlog,
+        after: Backlog,
+    ) {
         self.accepted = self.accepted + u64::from(after.packets) - u64::from(before.packets);
         self.accepted_bytes = self.accepted_bytes + after.bytes - before.bytes;
         let rest = window.rest(now);
@@ -126,7 +132,7 @@ impl PortCounters {
     /// A packet that [`PortCounters::admit`] has seen is sent from `starts` to `departs`.
     pub(super) fn depart(
         &mut self,
-        window: &MeasuredTime,
+        window: &MeasurementWindow,
         (starts, departs): (Instant, Instant),
         packet: &Packet,
     ) {
@@ -140,7 +146,7 @@ impl PortCounters {
     /// out.
     pub(super) fn cancel(
         &mut self,
-        window: &MeasuredTime,
+        window: &MeasurementWindow,
         now: Instant,
         (starts, departs): (Instant, Instant),
         packet: &Packet,
@@ -157,7 +163,7 @@ impl PortCounters {
     }
 
     /// The link fails at `now` while this packet waits with a scheduler, or the scheduler drops it.
-    pub(super) fn evict(&mut self, window: &MeasuredTime, now: Instant, packet: &Packet) {
+    pub(super) fn evict(&mut self, window: &MeasurementWindow, now: Instant, packet: &Packet) {
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(now));
         self.accepted -= 1;
         self.accepted_bytes = self.accepted_bytes - packet.wire_size();
@@ -169,7 +175,7 @@ impl PortCounters {
     }
 
     /// Notes the backlog after a change at `now`, or at the start of the window.
-    pub(super) fn note_peak(&mut self, window: &MeasuredTime, now: Instant, backlog: Backlog) {
+    pub(super) fn note_peak(&mut self, window: &MeasurementWindow, now: Instant, backlog: Backlog) {
         if window.from <= now && now < window.to {
             self.peak.rise(backlog);
         }

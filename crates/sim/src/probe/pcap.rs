@@ -3,7 +3,7 @@
 //! the port are its comment. docs/results.md explains each field.
 
 use super::watch::{PacketEvent, PacketEventKind};
-use crate::packet::{EcnField, Kind, Packet};
+use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_cc::Host;
 use shortflow_units::{HostId, Instant, PortId};
 
@@ -169,9 +169,9 @@ fn tcp(ports: [u16; 2], packet: &Packet) -> Vec<u8> {
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
     let echo = flag(packet.ece(), 0x40) | flag(packet.cwr(), 0x80);
     let (seq, ack, flags) = match packet.kind {
-        Kind::Syn => (0, 0, 0x02),
-        Kind::SynAck => (0, 1, 0x12),
-        Kind::Data => (stream(packet.seq), 1, 0x10),
+        PacketType::Syn => (0, 0, 0x02),
+        PacketType::SynAck => (0, 1, 0x12),
+        PacketType::Data => (stream(packet.seq), 1, 0x10),
         _ => (1, stream(packet.seq), 0x10),
     };
     let options = options(packet);
@@ -187,7 +187,7 @@ fn options(packet: &Packet) -> Vec<u8> {
     let mut options = Vec::new();
     if let Some(telemetry) = packet.telemetry() {
         let sent = (telemetry.sent.as_ps() / 1_000_000) as u32;
-        let (value, echo) = if packet.kind == Kind::Data { (sent, 0) } else { (0, sent) };
+        let (value, echo) = if packet.kind == PacketType::Data { (sent, 0) } else { (0, sent) };
         options.extend([[1, 1, 8, 10], value.to_be_bytes(), echo.to_be_bytes()].concat());
     }
     if !packet.sack().is_empty() {

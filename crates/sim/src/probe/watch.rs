@@ -1,6 +1,6 @@
-//! [`Watch`]: records the events of chosen packets.
+//! [`PacketTracer`]: records the events of chosen packets.
 
-use crate::packet::{EcnField, Kind, Packet};
+use crate::packet::{EcnField, Packet, PacketType};
 use crate::queue::{Backlog, DropReason};
 use shortflow_cc::Host;
 use shortflow_units::{ClassId, FlowId, HostId, Instant, PortId, Span};
@@ -61,7 +61,7 @@ impl FlowChoice {
 
 /// Filter of packet events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watching {
+pub struct TraceFilter {
     /// All events of packets of these flows.
     pub flows: FlowChoice,
     /// All events at these ports.
@@ -109,7 +109,7 @@ struct Connection {
 
 /// Outcome of an arrival at a port.
 #[derive(Debug)]
-pub struct Arrival {
+pub struct EnqueueRecord {
     /// Time.
     pub at: Instant,
     /// The port.
@@ -130,8 +130,8 @@ pub struct Arrival {
 
 /// Records events of packets until they are taken.
 #[derive(Debug, Clone)]
-pub struct Watch {
-    what: Watching,
+pub struct PacketTracer {
+    what: TraceFilter,
     /// By number.
     connections: Vec<Connection>,
     /// Packets that arrived unmarked at a port with a scheduler.
@@ -141,10 +141,10 @@ pub struct Watch {
     lag: Span,
 }
 
-impl Watch {
+impl PacketTracer {
     /// Empty record; `lag` is the longest delay of a link.
-    pub fn new(what: Watching, lag: Span) -> Watch {
-        Watch { what, connections: Vec::new(), clean: BTreeSet::new(), noted: Vec::new(), lag }
+    pub fn new(what: TraceFilter, lag: Span) -> PacketTracer {
+        PacketTracer { what, connections: Vec::new(), clean: BTreeSet::new(), noted: Vec::new(), lag }
     }
 
     /// The next connection opens, from the first host to the second.
@@ -172,8 +172,8 @@ impl Watch {
     }
 
     /// A packet has arrived at a port.
-    pub fn arrival(&mut self, arrival: Arrival) {
-        let Arrival { at, port, of_host, scheduled, packet, marked, dropped, backlog } = arrival;
+    pub fn arrival(&mut self, arrival: EnqueueRecord) {
+        let EnqueueRecord { at, port, of_host, scheduled, packet, marked, dropped, backlog } = arrival;
         let is = |one: &Packet, other: &Packet| {
             (one.flow_id, one.seq, one.kind) == (other.flow_id, other.seq, other.kind)
         };
@@ -212,7 +212,8 @@ impl Watch {
 
     /// The last bit of a packet left a port at `at`.
     pub fn departed(&mut self, at: Instant, port: PortId, packet: &Packet) {
-        let was_clean = packet.kind == Kind::Data && self.clean.remove(&(port, packet.flow_id, packet.seq));
+        let was_clean =
+            packet.kind == PacketType::Data && self.clean.remove(&(port, packet.flow_id, packet.seq));
         if was_clean && packet.ecn == EcnField::Ce {
             self.note((at, PacketEventKind::Marked), Some(port), packet, None);
         }
@@ -224,7 +225,7 @@ impl Watch {
         let to_sender =
             self.connections.get(packet.flow_id as usize).is_some_and(|of| of.ends.0 == packet.to);
         let kind = match packet.kind {
-            Kind::Ack | Kind::Nack if to_sender => PacketEventKind::Acked,
+            PacketType::Ack | PacketType::Nack if to_sender => PacketEventKind::Acked,
             _ => PacketEventKind::Delivered,
         };
         if self.note((at, kind), None, packet, None) {

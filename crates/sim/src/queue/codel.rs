@@ -19,7 +19,7 @@
 //! - The packet in transmission is not part of the backlog that is compared with one packet.
 
 use super::fifo::Fifo;
-use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
 use crate::config::{Flag, POSITIVE_TIME, keys};
 use shortflow_units::{Bytes, Instant, Occupancy, Span};
 
@@ -83,7 +83,7 @@ impl CoDel {
     }
 
     /// Takes the first packet. Returns `true` with it if waits have exceeded the target for an interval.
-    fn take(&mut self, now: Instant) -> Option<(Waiting, bool)> {
+    fn take(&mut self, now: Instant) -> Option<(QueuedPacket, bool)> {
         let Some(first) = self.queue.pop() else {
             self.above_until = None;
             return None;
@@ -106,7 +106,7 @@ impl CoDel {
 }
 
 impl Scheduler for CoDel {
-    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let size = waiting.packet.wire_size();
         if !found.has_room(size, self.buffer) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
@@ -115,7 +115,7 @@ impl Scheduler for CoDel {
         self.queue.push(waiting);
     }
 
-    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         loop {
             let Some((mut first, too_long)) = self.take(now) else {
                 self.dropping = false;
@@ -209,8 +209,10 @@ mod tests {
     fn the_law_goes_on_near_where_it_was() {
         let mut queue = standing(1000, false);
         assert_eq!(signals(&mut queue, 480).len(), 7);
-        let recent =
-            |at: u64| Waiting { packet: packet(0, 0, 0), arrived: Instant::ZERO + Span::from_millis(at) };
+        let recent = |at: u64| QueuedPacket {
+            packet: packet(0, 0, 0),
+            arrived: Instant::ZERO + Span::from_millis(at),
+        };
         queue.queue = Fifo::default();
         (0..500).for_each(|_| queue.queue.push(recent(480)));
         let again: Vec<u64> =

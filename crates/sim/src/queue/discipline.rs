@@ -73,7 +73,7 @@ pub trait QueueDiscipline {
 
 /// A packet that waits.
 #[derive(Debug, Clone)]
-pub struct Waiting {
+pub struct QueuedPacket {
     /// The packet.
     pub packet: Packet,
     /// Arrival time.
@@ -82,14 +82,14 @@ pub struct Waiting {
 
 /// Marks and drops of a scheduler.
 #[derive(Debug, Default)]
-pub struct Effects {
+pub struct SchedulerEffects {
     /// Packets marked.
     pub marks: u32,
     /// Packets dropped, the arriving one or any that waited, and why.
     pub drops: Vec<(DropReason, Packet)>,
 }
 
-impl Effects {
+impl SchedulerEffects {
     /// Sets CE on an ECN-capable packet, and counts it unless it was set. Returns `true` if marked now.
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
         self.marks += u32::from(packet.ecn == EcnField::Ect);
@@ -107,11 +107,11 @@ impl Effects {
 pub trait Scheduler {
     /// Takes a packet in, or drops it or others for it. `found` is the backlog of the port, the packet in
     /// transmission included. A queue in which packets wait does not become empty by this.
-    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects);
+    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects);
 
     /// Takes out the packet to be sent at `now`. It may be marked, and others dropped before it. Unless all
     /// that wait are dropped, one is given: ports never idle.
-    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting>;
+    fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket>;
 
     /// Waiting packets.
     fn backlog(&self) -> Backlog;

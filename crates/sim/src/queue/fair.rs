@@ -15,7 +15,7 @@
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};
-use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
 use shortflow_spec::keys;
 use shortflow_units::{Bytes, Instant, Occupancy};
 use std::collections::{BTreeMap, VecDeque};
@@ -73,7 +73,12 @@ impl Fair {
     }
 
     /// Drops from the longest flows until `arriving` fits; false if its own is the longest.
-    fn make_room(&mut self, mut found: Backlog, arriving: &Waiting, effects: &mut Effects) -> bool {
+    fn make_room(
+        &mut self,
+        mut found: Backlog,
+        arriving: &QueuedPacket,
+        effects: &mut SchedulerEffects,
+    ) -> bool {
         let (size, own) = (arriving.packet.wire_size(), arriving.packet.flow());
         while !found.has_room(size, self.buffer) {
             let bytes = |flow: &Flow| flow.packets.backlog().bytes;
@@ -94,7 +99,7 @@ impl Fair {
     }
 
     /// Takes a packet of flow `id`, which has no more turns if it was the only one.
-    fn take(&mut self, id: u32, pop: impl FnOnce(&mut Fifo) -> Option<Waiting>) -> Option<Waiting> {
+    fn take(&mut self, id: u32, pop: impl FnOnce(&mut Fifo) -> Option<QueuedPacket>) -> Option<QueuedPacket> {
         let flow = self.flows.get_mut(&id)?;
         let waiting = pop(&mut flow.packets)?;
         self.backlog.remove(&waiting.packet);
@@ -108,7 +113,7 @@ impl Fair {
 }
 
 impl Scheduler for Fair {
-    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting, effects: &mut Effects) {
+    fn enqueue(&mut self, found: Backlog, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         if !self.make_room(found, &waiting, effects) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         }
@@ -124,7 +129,7 @@ impl Scheduler for Fair {
         flow.packets.push(waiting);
     }
 
-    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         loop {
             let id = *self.active.front()?;
             let flow = self.flows.get_mut(&id)?;

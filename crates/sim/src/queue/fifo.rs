@@ -1,12 +1,12 @@
 //! [`Fifo`]: packets that wait in order of arrival.
 
-use super::{Backlog, Waiting};
+use super::{Backlog, QueuedPacket};
 use std::collections::VecDeque;
 
 /// Packets in order of arrival, and their total size.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fifo {
-    packets: VecDeque<Waiting>,
+    packets: VecDeque<QueuedPacket>,
     backlog: Backlog,
 }
 
@@ -22,25 +22,25 @@ impl Fifo {
     }
 
     /// The packet that has waited longest.
-    pub(super) fn front(&self) -> Option<&Waiting> {
+    pub(super) fn front(&self) -> Option<&QueuedPacket> {
         self.packets.front()
     }
 
     /// Adds a packet.
-    pub(super) fn push(&mut self, waiting: Waiting) {
+    pub(super) fn push(&mut self, waiting: QueuedPacket) {
         self.backlog.add(&waiting.packet);
         self.packets.push_back(waiting);
     }
 
     /// Takes the packet that has waited longest.
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
+    pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         let waiting = self.packets.pop_front()?;
         self.backlog.remove(&waiting.packet);
         Some(waiting)
     }
 
     /// Takes the packet that came last.
-    pub(super) fn pop_last(&mut self) -> Option<Waiting> {
+    pub(super) fn pop_last(&mut self) -> Option<QueuedPacket> {
         let waiting = self.packets.pop_back()?;
         self.backlog.remove(&waiting.packet);
         Some(waiting)

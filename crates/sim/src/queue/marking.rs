@@ -1,6 +1,6 @@
 //! [`Marking`]: comparison with K in a port of several queues.
 
-use super::{Backlog, PortSetup, Waiting};
+use super::{Backlog, PortSetup, QueuedPacket};
 use shortflow_spec::words;
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
@@ -40,7 +40,7 @@ impl Marking {
     }
 
     /// True if a packet that leaves now is marked.
-    pub(super) fn on_departure(&self, now: Instant, waiting: &Waiting) -> bool {
+    pub(super) fn on_departure(&self, now: Instant, waiting: &QueuedPacket) -> bool {
         self.scope == Scope::Sojourn && now.since(waiting.arrived) > self.longest
     }
 }

@@ -25,7 +25,7 @@ mod testing;
 
 pub use backlog::Backlog;
 pub use discipline::{
-    DropReason, Effects, PortSetup, QueueDiscipline, QueueInfo, Scheduler, Verdict, Waiting,
+    DropReason, PortSetup, QueueDiscipline, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects, Verdict,
 };
 pub use marking::Scope;
 
@@ -160,10 +160,10 @@ macro_rules! registry {
         }
 
         impl Scheduler for Scheduled {
-            fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+            fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
                 match self { $(Scheduled::$scheduler(queue) => queue.enqueue(found, waiting, effects),)+ }
             }
-            fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+            fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
                 match self { $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+ }
             }
             fn backlog(&self) -> Backlog {

@@ -17,7 +17,7 @@
 //! - The packet in transmission counts against the buffer and is not evicted.
 
 use super::ranked::Ranked;
-use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
 use crate::packet::Packet;
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
@@ -63,7 +63,7 @@ impl PFabric {
 }
 
 impl Scheduler for PFabric {
-    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let Some(victims) = self.victims(found, &waiting.packet) else {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         };
@@ -73,7 +73,7 @@ impl Scheduler for PFabric {
         self.packets.push(waiting);
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Effects) -> Option<Waiting> {
+    fn dequeue(&mut self, _: Instant, _: &mut SchedulerEffects) -> Option<QueuedPacket> {
         self.packets.pop()
     }
 

@@ -17,7 +17,7 @@
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};
-use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
@@ -61,7 +61,7 @@ impl Pias {
 }
 
 impl Scheduler for Pias {
-    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting, effects: &mut Effects) {
+    fn enqueue(&mut self, found: Backlog, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let packet = &mut waiting.packet;
         if !found.has_room(packet.wire_size(), self.buffer) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
@@ -74,7 +74,7 @@ impl Scheduler for Pias {
         level.push(waiting);
     }
 
-    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         let mut next = self.levels.iter_mut().find_map(Fifo::pop)?;
         self.backlog.remove(&next.packet);
         if self.marking.on_departure(now, &next) {

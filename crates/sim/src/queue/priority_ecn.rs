@@ -21,7 +21,7 @@
 //!   ECN-capable. Of equal packets it marks the one that came last.
 
 use super::ranked::Ranked;
-use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
 use shortflow_spec::{keys, words};
 use shortflow_units::{Instant, Occupancy};
 
@@ -70,7 +70,7 @@ impl PriorityEcn {
 }
 
 impl Scheduler for PriorityEcn {
-    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting, effects: &mut Effects) {
+    fn enqueue(&mut self, found: Backlog, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         if !found.has_room(waiting.packet.wire_size(), self.buffer) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         }
@@ -84,7 +84,7 @@ impl Scheduler for PriorityEcn {
         }
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut Effects) -> Option<Waiting> {
+    fn dequeue(&mut self, _: Instant, _: &mut SchedulerEffects) -> Option<QueuedPacket> {
         self.packets.pop()
     }
 

@@ -2,7 +2,7 @@
 //! found in time logarithmic in the number of packets. Packets stay in place, as the trees are quicker
 //! with small ranks.
 
-use super::{Backlog, Waiting};
+use super::{Backlog, QueuedPacket};
 use crate::packet::Packet;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ struct Rank {
 /// Place of a waiting packet, with its neighbours in the order of arrival of its flow.
 #[derive(Debug, Clone)]
 struct Place {
-    waiting: Option<Waiting>,
+    waiting: Option<QueuedPacket>,
     serial: u64,
     before: u32,
     after: u32,
@@ -31,7 +31,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranked {
     /// The packet that waits alone, in no order yet: most leave again before another comes.
-    alone: Option<Waiting>,
+    alone: Option<QueuedPacket>,
     ranks: BTreeSet<Rank>,
     /// As many as ever waited at once.
     places: Vec<Place>,
@@ -50,7 +50,7 @@ impl Ranked {
     }
 
     /// Adds a packet.
-    pub(super) fn push(&mut self, waiting: Waiting) {
+    pub(super) fn push(&mut self, waiting: QueuedPacket) {
         let is_alone = self.backlog.packets == 0;
         self.backlog.add(&waiting.packet);
         if is_alone {
@@ -63,7 +63,7 @@ impl Ranked {
         self.order(waiting);
     }
 
-    fn order(&mut self, waiting: Waiting) {
+    fn order(&mut self, waiting: QueuedPacket) {
         let (priority, flow, serial) = (waiting.packet.priority, waiting.packet.flow(), self.arrivals);
         self.arrivals += 1;
         let place = self.free.pop().unwrap_or(self.places.len() as u32);
@@ -86,7 +86,7 @@ impl Ranked {
     }
 
     /// Takes the earliest packet of the flow that has the best packet, of equals the earlier one.
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
+    pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         self.pop_alone().or_else(|| {
             let best = self.at(self.ranks.first()?.place)?.packet.flow();
             let (first, _) = *self.flows.get(&best)?;
@@ -95,12 +95,12 @@ impl Ranked {
     }
 
     /// Takes the worst packet, of equals the later one.
-    pub(super) fn pop_worst(&mut self) -> Option<Waiting> {
+    pub(super) fn pop_worst(&mut self) -> Option<QueuedPacket> {
         self.pop_alone().or_else(|| self.take(self.ranks.last()?.place))
     }
 
     #[inline]
-    fn pop_alone(&mut self) -> Option<Waiting> {
+    fn pop_alone(&mut self) -> Option<QueuedPacket> {
         let alone = self.alone.take()?;
         self.backlog = Backlog::default();
         Some(alone)
@@ -122,11 +122,11 @@ impl Ranked {
         packets.take_while(move |packet| packet.priority > priority)
     }
 
-    fn at(&self, place: u32) -> Option<&Waiting> {
+    fn at(&self, place: u32) -> Option<&QueuedPacket> {
         self.places.get(place as usize)?.waiting.as_ref()
     }
 
-    fn take(&mut self, place: u32) -> Option<Waiting> {
+    fn take(&mut self, place: u32) -> Option<QueuedPacket> {
         let Place { waiting, serial, before, after } = self.places.get_mut(place as usize)?;
         let (waiting, serial, before, after) = (waiting.take()?, *serial, *before, *after);
         let (priority, flow) = (waiting.packet.priority, waiting.packet.flow());
@@ -186,7 +186,7 @@ mod tests {
                         worst
                     }
                     _ => {
-                        ranked.push(Waiting { packet: packet(flow, seq, priority), arrived: Instant::ZERO });
+                        ranked.push(QueuedPacket { packet: packet(flow, seq, priority), arrived: Instant::ZERO });
                         list.push(packet(flow, seq, priority));
                         None
                     }

@@ -12,7 +12,7 @@
 
 use super::fifo::Fifo;
 use super::marking::time_to_send;
-use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
 use crate::config::{KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::{Instant, Occupancy, Span};
 
@@ -51,14 +51,14 @@ impl Tcn {
 }
 
 impl Scheduler for Tcn {
-    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         match found.has_room(waiting.packet.wire_size(), self.buffer) {
             true => self.queue.push(waiting),
             false => effects.drop(DropReason::BufferFull, waiting.packet),
         }
     }
 
-    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         let mut first = self.queue.pop()?;
         if now.since(first.arrived) > self.threshold {
             effects.mark(&mut first.packet);

@@ -1,8 +1,8 @@
 //! Shared parts of the tests of this folder.
 
-use super::{Backlog, DropReason, Effects, PortSetup, Scheduler, Waiting};
+use super::{Backlog, DropReason, PortSetup, QueuedPacket, Scheduler, SchedulerEffects};
 use crate::engine::Seeds;
-use crate::packet::{EcnField, Kind, Packet};
+use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that holds `buffer` and marks above `mark_above`, both as text.
@@ -29,7 +29,7 @@ pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
         payload: 1460,
         wire: 1500,
         extension: None,
-        kind: Kind::Data,
+        kind: PacketType::Data,
         ecn: EcnField::Ect,
         ecn_flag: false,
         hop: 0,
@@ -38,7 +38,7 @@ pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
 
 /// An acknowledgement.
 pub(super) fn ack(flow: u32) -> Packet {
-    Packet { wire: 40, payload: 0, kind: Kind::Ack, ecn: EcnField::NotEct, ..packet(flow, 0, 0) }
+    Packet { wire: 40, payload: 0, kind: PacketType::Ack, ecn: EcnField::NotEct, ..packet(flow, 0, 0) }
 }
 
 /// Marks and drops of an arrival, of any packet.
@@ -65,15 +65,15 @@ pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet:
         packets: waiting.packets + transmitted,
         bytes: waiting.bytes + Bytes::new(u64::from(transmitted) * 1500),
     };
-    let mut effects = Effects::default();
-    queue.enqueue(found, Waiting { packet, arrived: Instant::ZERO }, &mut effects);
+    let mut effects = SchedulerEffects::default();
+    queue.enqueue(found, QueuedPacket { packet, arrived: Instant::ZERO }, &mut effects);
     assert!(effects.drops.iter().all(|(reason, _)| *reason == DropReason::BufferFull));
     Admission { marks: effects.marks, drops: effects.drops.len() }
 }
 
 /// The packet that leaves at `at`, and the marks and drops at its departure.
-pub(super) fn leave(queue: &mut impl Scheduler, at: Span) -> (Option<Packet>, Effects) {
-    let mut effects = Effects::default();
+pub(super) fn leave(queue: &mut impl Scheduler, at: Span) -> (Option<Packet>, SchedulerEffects) {
+    let mut effects = SchedulerEffects::default();
     let left = queue.dequeue(Instant::ZERO + at, &mut effects);
     (left.map(|waiting| waiting.packet), effects)
 }

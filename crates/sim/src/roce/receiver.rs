@@ -1,13 +1,13 @@
 //! The receiver: in order or not at all.
 
-use crate::host::{Endpoint, Identity, Outbox, Scene, Sink};
-use crate::packet::{EcnField, Kind, Packet};
+use crate::host::{Context, Endpoint, EndpointId, Outbox, ReceiveEndpoint};
+use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_units::{Instant, Span};
 
 /// The receiving end of a connection.
 #[derive(Debug)]
 pub struct Receiver {
-    identity: Identity,
+    identity: EndpointId,
     received: u64,
     /// One past the highest byte that has arrived, in order or not.
     highest: u64,
@@ -24,49 +24,49 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
-    pub fn new(identity: Identity, cnp_every: Span) -> Receiver {
+    pub fn new(identity: EndpointId, cnp_every: Span) -> Receiver {
         let (received, highest, skipped) = (0, 0, 0);
         let (nacked, marked, cnp_from) = (false, false, Instant::ZERO);
         Receiver { identity, received, highest, skipped, nacked, cnp_every, cnp_from, marked }
     }
 
     /// An answer. It is ECN-capable, so that queues that would drop others at random spare it.
-    fn control(&self, kind: Kind, scene: Scene<'_>) -> Packet {
-        Packet { kind, ecn: EcnField::Ect, ..self.identity.control(self.received, scene.tcp) }
+    fn control(&self, kind: PacketType, cx: Context<'_>) -> Packet {
+        Packet { kind, ecn: EcnField::Ect, ..self.identity.control(self.received, cx.tcp) }
     }
 
     /// Takes bytes `start..end` if they are the next ones; the answer, if there is one.
-    fn accept(&mut self, start: u64, end: u64) -> Option<Kind> {
+    fn accept(&mut self, start: u64, end: u64) -> Option<PacketType> {
         self.skipped += start.saturating_sub(self.highest.max(self.received));
         self.highest = self.highest.max(end);
         if start <= self.received {
             self.nacked &= end <= self.received;
             self.received = self.received.max(end);
-            return Some(Kind::Ack);
+            return Some(PacketType::Ack);
         }
-        (!std::mem::replace(&mut self.nacked, true)).then_some(Kind::Nack)
+        (!std::mem::replace(&mut self.nacked, true)).then_some(PacketType::Nack)
     }
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
+    fn start(&mut self, _: Context<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         self.marked |= packet.ecn == EcnField::Ce;
-        if self.marked && scene.now >= self.cnp_from {
+        if self.marked && cx.now >= self.cnp_from {
             self.marked = false;
-            self.cnp_from = scene.now + self.cnp_every;
-            out.send(self.control(Kind::Cnp, scene));
+            self.cnp_from = cx.now + self.cnp_every;
+            out.send(self.control(PacketType::Cnp, cx));
         }
         if let Some(kind) = self.accept(packet.seq, packet.seq + u64::from(packet.payload)) {
-            out.send(Packet { extension: packet.extension.take(), ..self.control(kind, scene) });
+            out.send(Packet { extension: packet.extension.take(), ..self.control(kind, cx) });
         }
     }
 
-    fn on_timer(&mut self, _: u8, _: Scene<'_>, _: &mut impl Outbox) {}
+    fn on_timer(&mut self, _: u8, _: Context<'_>, _: &mut impl Outbox) {}
 }
 
-impl Sink for Receiver {
+impl ReceiveEndpoint for Receiver {
     fn received(&self) -> u64 {
         self.received
     }
@@ -84,9 +84,9 @@ mod tests {
     /// The first missing packet gets one NACK; earlier packets are acknowledged, later ones are not kept.
     #[test]
     fn one_nack_for_each_gap() {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut receiver = Receiver::new(identity, Span::ZERO);
-        let (ack, nack) = (Some(Kind::Ack), Some(Kind::Nack));
+        let (ack, nack) = (Some(PacketType::Ack), Some(PacketType::Nack));
         let steps =
             [(0, ack, 1), (2, nack, 1), (3, None, 1), (1, ack, 2), (2, ack, 3), (2, ack, 3), (5, nack, 3)];
         for (packet, answer, received) in steps {

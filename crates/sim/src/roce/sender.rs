@@ -1,7 +1,9 @@
 //! The sender: paced at the control's rate, without a window.
 
-use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, PathMeter, Scene, Source, View};
-use crate::packet::{EcnField, Kind, Packet};
+use crate::host::{
+    Context, Endpoint, EndpointId, LazyTimer, Messages, Outbox, RateSampler, SendEndpoint, SenderSnapshot,
+};
+use crate::packet::{EcnField, Packet, PacketType};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
@@ -14,7 +16,7 @@ const LAW: u8 = 2;
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    identity: Identity,
+    identity: EndpointId,
     law: Transport,
     /// Required by laws, and otherwise unused.
     window: Window,
@@ -29,14 +31,14 @@ pub struct Sender {
     /// Time of the last packet's hand-over to the card, and its size on the wire.
     last: Option<(Instant, Bytes)>,
     /// Meter for laws that read the path.
-    meter: Option<PathMeter>,
-    timers: [Alarm; 3],
+    meter: Option<RateSampler>,
+    timers: [LazyTimer; 3],
 }
 
 impl Sender {
     /// A sender without data of a connection that begins at `now`, on a host whose link has the rate `line`.
     pub fn new(
-        identity: Identity,
+        identity: EndpointId,
         (transport, priority): (&TransportConfig, PriorityRule),
         now: Instant,
         (timeout, line): (Span, Rate),
@@ -45,7 +47,7 @@ impl Sender {
         law.on_start(now, line);
         Sender {
             identity,
-            meter: law.reads_path().then(PathMeter::default),
+            meter: law.reads_path().then(RateSampler::default),
             law,
             window: Window { cwnd: 1.0, ssthresh: 1.0 },
             messages: Messages::default(),
@@ -56,7 +58,7 @@ impl Sender {
             timeout,
             line,
             last: None,
-            timers: [Alarm::IDLE; 3],
+            timers: [LazyTimer::IDLE; 3],
         }
     }
 
@@ -70,17 +72,17 @@ impl Sender {
     }
 
     /// Sends within the rate, and arms the timer for the rest.
-    fn transmit(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn transmit(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
-        while let Some(end) = self.segment_end(scene) {
+        while let Some(end) = self.segment_end(cx) {
             let due = self.due();
-            if due > scene.now {
+            if due > cx.now {
                 self.timers[usize::from(PACE)].deadline = Some(due);
                 break;
             }
-            self.send(end, scene, out);
+            self.send(end, cx, out);
         }
-        if self.segment_end(scene).is_none()
+        if self.segment_end(cx).is_none()
             && let Some(meter) = &mut self.meter
         {
             meter.note_app_limited(self.snd_nxt - self.snd_una);
@@ -88,18 +90,18 @@ impl Sender {
         self.timers[usize::from(LAW)].deadline = self.law.timer();
         for (number, timer) in (0..).zip(&mut self.timers) {
             if let Some(at) = timer.arm() {
-                out.wake(number, at);
+                out.set_timer(number, at);
             }
         }
     }
 
     /// End of the next segment, if there is data.
-    fn segment_end(&self, scene: Scene<'_>) -> Option<u64> {
+    fn segment_end(&self, cx: Context<'_>) -> Option<u64> {
         let message = self.messages.of(self.snd_nxt)?;
-        Some(message.end.min(self.snd_nxt + scene.tcp.mss.get()))
+        Some(message.end.min(self.snd_nxt + cx.tcp.mss.get()))
     }
 
-    fn send(&mut self, end: u64, Scene { now, tcp }: Scene<'_>, out: &mut impl Outbox) {
+    fn send(&mut self, end: u64, Context { now, tcp }: Context<'_>, out: &mut impl Outbox) {
         let start = std::mem::replace(&mut self.snd_nxt, end);
         let again = start < self.snd_max;
         self.snd_max = self.snd_max.max(end);
@@ -116,7 +118,7 @@ impl Sender {
             .map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
         let waits = out
             .send(Packet {
-                kind: Kind::Data,
+                kind: PacketType::Data,
                 payload,
                 wire,
                 priority,
@@ -133,7 +135,7 @@ impl Sender {
     }
 
     /// Everything below `seq` has arrived.
-    fn advance(&mut self, packet: &Packet, scene: Scene<'_>) {
+    fn advance(&mut self, packet: &Packet, cx: Context<'_>) {
         let acked = packet.seq.saturating_sub(self.snd_una);
         if packet.seq > self.snd_max || acked == 0 {
             return;
@@ -141,54 +143,54 @@ impl Sender {
         self.snd_una = packet.seq;
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
         let idle = self.snd_una == self.snd_max;
-        self.timers[usize::from(TIMEOUT)].deadline = (!idle).then(|| scene.now + self.timeout);
+        self.timers[usize::from(TIMEOUT)].deadline = (!idle).then(|| cx.now + self.timeout);
         let delivered = self.snd_una;
         let telemetry = packet.telemetry();
         let path = self
             .meter
             .as_mut()
             .zip(telemetry)
-            .map(|(meter, telemetry)| meter.sample(scene.now, telemetry, delivered));
+            .map(|(meter, telemetry)| meter.sample(cx.now, telemetry, delivered));
         let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
-        let plain = AckSample::of(self.flow_view(scene), Bytes::new(acked));
+        let plain = AckSample::of(self.flow_view(cx), Bytes::new(acked));
         let sample = AckSample { snd_una, snd_nxt, path, ..plain };
         self.law.on_ack(&mut self.window, &sample);
     }
 
-    fn tell(&mut self, cause: Cause, scene: Scene<'_>) {
-        let flow = self.flow_view(scene);
+    fn tell(&mut self, cause: Cause, cx: Context<'_>) {
+        let flow = self.flow_view(cx);
         self.law.on_congestion(&mut self.window, cause, &flow);
     }
 
-    fn flow_view(&self, Scene { now, tcp }: Scene<'_>) -> FlowView {
-        let srtt = self.meter.as_ref().map_or(Span::ZERO, PathMeter::last_rtt);
+    fn flow_view(&self, Context { now, tcp }: Context<'_>) -> FlowView {
+        let srtt = self.meter.as_ref().map_or(Span::ZERO, RateSampler::last_rtt);
         self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 
 impl Endpoint for Sender {
-    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.transmit(scene, out);
+    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        self.transmit(cx, out);
     }
 
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         match packet.kind {
-            Kind::Cnp => self.tell(Cause::EcnEcho, scene),
-            Kind::Nack => {
-                self.advance(packet, scene);
+            PacketType::Cnp => self.tell(Cause::EcnEcho, cx),
+            PacketType::Nack => {
+                self.advance(packet, cx);
                 if packet.seq == self.snd_una && packet.seq < self.snd_nxt {
                     self.snd_nxt = packet.seq;
-                    self.tell(Cause::FastRetransmit, scene);
+                    self.tell(Cause::FastRetransmit, cx);
                 }
             }
-            _ => self.advance(packet, scene),
+            _ => self.advance(packet, cx),
         }
-        self.transmit(scene, out);
+        self.transmit(cx, out);
     }
 
-    fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
         let alarm = &mut self.timers[usize::from(timer)];
-        if alarm.rings(scene.now) {
+        if alarm.expired(cx.now) {
             match timer {
                 TIMEOUT => {
                     alarm.deadline = None;
@@ -196,20 +198,20 @@ impl Endpoint for Sender {
                     if let Some(message) = self.messages.first_mut() {
                         message.timeouts += 1;
                     }
-                    self.tell(Cause::Timeout, scene);
+                    self.tell(Cause::Timeout, cx);
                 }
                 LAW => {
-                    let flow = self.flow_view(scene);
+                    let flow = self.flow_view(cx);
                     self.law.on_timer(&mut self.window, &flow);
                 }
                 _ => {}
             }
         }
-        self.transmit(scene, out);
+        self.transmit(cx, out);
     }
 }
 
-impl Source for Sender {
+impl SendEndpoint for Sender {
     fn messages(&self) -> &Messages {
         &self.messages
     }
@@ -226,7 +228,7 @@ impl Source for Sender {
         self.snd_max
     }
 
-    fn view(&self, now: Instant) -> View {
-        View { window: None, rate: Some(self.rate()), alpha: self.law.alpha(now) }
+    fn snapshot(&self, now: Instant) -> SenderSnapshot {
+        SenderSnapshot { window: None, rate: Some(self.rate()), alpha: self.law.alpha(now) }
     }
 }

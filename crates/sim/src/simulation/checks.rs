@@ -12,15 +12,15 @@
 //! | time does not go back | events scheduled in the past |
 
 use super::RunError;
-use super::connections::Skip;
+use super::connections::SequenceGap;
 use super::part::owns;
-use super::world::World;
+use super::state::Simulation;
 use crate::net::Port;
 use crate::outcome::FlowRow;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, ConnId, HostId, Rate, Span};
 
-impl World<'_> {
+impl Simulation<'_> {
     /// Checks the accounts of a connection, and keeps the first complaint.
     #[inline(never)]
     pub(super) fn check_connection(&mut self, conn: ConnId) {
@@ -57,7 +57,7 @@ impl World<'_> {
             return Err(format!("{name}: {acked} bytes acknowledged, {received} delivered in order"));
         }
         if connection.ends.skipped() > 0 && !self.plan.needs.reordering {
-            self.skips.push(Skip { source, to, flow_id, bytes: connection.ends.skipped() });
+            self.skips.push(SequenceGap { source, to, flow_id, bytes: connection.ends.skipped() });
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ impl World<'_> {
     }
 
     fn check_skips(&self) -> Result<(), String> {
-        for &Skip { source, to, flow_id, bytes } in &self.skips {
+        for &SequenceGap { source, to, flow_id, bytes } in &self.skips {
             let lost = self.network.lost(source, to, flow_id);
             if bytes > lost {
                 let name = connection_text(flow_id, source, to);
@@ -98,7 +98,7 @@ impl World<'_> {
                 format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to))
             })?;
         }
-        let (delivered, taken) = (self.network.delivered(), self.taken);
+        let (delivered, taken) = (self.network.delivered(), self.packets_received);
         if delivered != taken {
             return Err(format!("{delivered} packets were delivered, but hosts took {taken}"));
         }
@@ -156,14 +156,14 @@ fn backlog_text(backlog: Backlog) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::Site;
-    use crate::packet::{Kind, Packet};
+    use crate::engine::Scope;
+    use crate::packet::{Packet, PacketType};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
     use crate::simulation::event::Event;
     use crate::simulation::plan::ExecutionPlan;
-    use crate::simulation::world::World;
-    use crate::simulation::{self, Unattended};
+    use crate::simulation::state::Simulation;
+    use crate::simulation::{self, NoObserver};
     use shortflow_units::{Instant, Span};
 
     /// Thirty flows from ten hosts at once, so that packets of a connection queue behind one another.
@@ -185,28 +185,28 @@ sizes = { kind = 'fixed', value = '100KB' }
     }
 
     /// Complaint about a run of `text` by `run`, whose packets are believed to stay in order.
-    fn complaint(scheme: &str, text: &str, run: impl FnOnce(&mut World)) -> String {
+    fn complaint(scheme: &str, text: &str, run: impl FnOnce(&mut Simulation)) -> String {
         let (scenario, right) = (scenario(text), scenario(INCAST));
         let scheme = Scheme::named(scheme, &[]).unwrap();
         let mut plan = ExecutionPlan::derive(&scenario, &scheme, 1, false);
         plan.needs.reordering = false;
-        let mut world = World::new((&scenario, &scheme), 1, &plan).unwrap();
-        run(&mut world);
-        world.scenario = &right;
-        world.check().unwrap_err().to_string()
+        let mut simulation = Simulation::new((&scenario, &scheme), 1, &plan).unwrap();
+        run(&mut simulation);
+        simulation.scenario = &right;
+        simulation.check().unwrap_err().to_string()
     }
 
-    /// Runs a world in which `meddle` changes packets that reach their hosts, or keeps them.
-    fn meddled(world: &mut World, mut meddle: impl FnMut(&mut Packet) -> bool) {
-        let mut packet = Packet::BLANK;
-        while let Some(event) = world.events.next(world.limit()) {
+    /// Runs a simulation in which `meddle` changes packets that reach their hosts, or keeps them.
+    fn meddled(simulation: &mut Simulation, mut meddle: impl FnMut(&mut Packet) -> bool) {
+        let mut packet = Packet::EMPTY;
+        while let Some(event) = simulation.events.next(simulation.limit()) {
             let Event::Network(event) = event else {
-                world.handle(event, &mut packet);
+                simulation.handle(event, &mut packet);
                 continue;
             };
-            let (events, graph) = (&mut world.events, &world.scenario.graph);
-            if world.network.handle(events, graph, event, &mut packet, |_| {}) && meddle(&mut packet) {
-                world.receive(&mut packet);
+            let (events, graph) = (&mut simulation.events, &simulation.scenario.graph);
+            if simulation.network.handle(events, graph, event, &mut packet, |_| {}) && meddle(&mut packet) {
+                simulation.receive(&mut packet);
             }
         }
     }
@@ -216,7 +216,7 @@ sizes = { kind = 'fixed', value = '100KB' }
     fn a_sound_run_passes() {
         for scheme in ["tcp", "dctcp", "pfabric", "pias"] {
             let named = Scheme::named(scheme, &[]).unwrap();
-            let outcome = simulation::run(&scenario(INCAST), &named, 1, &mut Unattended).unwrap();
+            let outcome = simulation::run(&scenario(INCAST), &named, 1, &mut NoObserver).unwrap();
             assert_eq!(outcome.flows.len(), 30, "{scheme}");
         }
     }
@@ -225,7 +225,7 @@ sizes = { kind = 'fixed', value = '100KB' }
     fn links_a_percent_too_fast_are_found() {
         for scheme in ["tcp", "dctcp", "pfabric"] {
             let fast = INCAST.replace("1Gbps", "1010Mbps");
-            let text = complaint(scheme, &fast, |world| world.run(&mut Unattended).unwrap());
+            let text = complaint(scheme, &fast, |simulation| simulation.run(&mut NoObserver).unwrap());
             assert!(text.contains("port h") && text.contains("for which 1Gbps needs"), "{text}");
         }
     }
@@ -233,14 +233,14 @@ sizes = { kind = 'fixed', value = '100KB' }
     #[test]
     fn a_packet_lost_after_it_was_counted_is_found() {
         let mut data = 0;
-        let text = complaint("dctcp", INCAST, |world| {
-            meddled(world, |packet| {
-                data += u32::from(packet.kind == Kind::Data);
-                packet.kind != Kind::Data || data % 100 > 0
+        let text = complaint("dctcp", INCAST, |simulation| {
+            meddled(simulation, |packet| {
+                data += u32::from(packet.kind == PacketType::Data);
+                packet.kind != PacketType::Data || data % 100 > 0
             });
         });
         assert!(text.contains("vanished, of which 0 were dropped"), "{text}");
-        let text = after(|world| world.taken -= 1);
+        let text = after(|simulation| simulation.packets_received -= 1);
         assert!(text.contains("packets were delivered, but hosts took"), "{text}");
     }
 
@@ -248,7 +248,7 @@ sizes = { kind = 'fixed', value = '100KB' }
     fn a_packet_that_overtakes_another_is_found() {
         for scheme in ["tcp", "dctcp"] {
             let faults = format!("{INCAST}[faults]\nreorder = 0.01\nreorder_delay = '100us'\n");
-            let text = complaint(scheme, &faults, |world| world.run(&mut Unattended).unwrap());
+            let text = complaint(scheme, &faults, |simulation| simulation.run(&mut NoObserver).unwrap());
             assert!(text.contains("bytes were overtaken by later ones"), "{scheme}: {text}");
         }
     }
@@ -256,9 +256,9 @@ sizes = { kind = 'fixed', value = '100KB' }
     /// ACKs claim the length of the last segment of 100 KB beyond what has arrived.
     #[test]
     fn a_segment_acknowledged_before_it_is_there_is_found() {
-        let text = complaint("tcp", INCAST, |world| {
-            meddled(world, |packet| {
-                packet.seq += if packet.kind == Kind::Ack { 720 } else { 0 };
+        let text = complaint("tcp", INCAST, |simulation| {
+            meddled(simulation, |packet| {
+                packet.seq += if packet.kind == PacketType::Ack { 720 } else { 0 };
                 true
             });
         });
@@ -266,30 +266,31 @@ sizes = { kind = 'fixed', value = '100KB' }
     }
 
     /// Complaint about a finished run after `change`.
-    fn after(change: impl FnOnce(&mut World)) -> String {
-        complaint("dctcp", INCAST, |world| {
-            world.run(&mut Unattended).unwrap();
-            assert_eq!(world.check(), Ok(()));
-            change(world);
+    fn after(change: impl FnOnce(&mut Simulation)) -> String {
+        complaint("dctcp", INCAST, |simulation| {
+            simulation.run(&mut NoObserver).unwrap();
+            assert_eq!(simulation.check(), Ok(()));
+            change(simulation);
         })
     }
 
     #[test]
     fn a_flow_faster_than_its_ideal_is_named() {
-        let text = after(|world| world.flows[7].ideal = Some(Span::from_millis(9_000)));
+        let text = after(|simulation| simulation.flows[7].ideal = Some(Span::from_millis(9_000)));
         assert!(text.contains("flow 7, 100KB from host 7 to host 10: took"), "{text}");
         assert!(text.ends_with("below its ideal 9s"), "{text}");
     }
 
     #[test]
     fn what_another_part_says_is_acknowledged_must_be_there() {
-        let text = after(|world| world.check_acked(0.into(), 1 << 40));
+        let text = after(|simulation| simulation.check_acked(0.into(), 1 << 40));
         assert!(text.contains("1099511627776 bytes acknowledged"), "{text}");
     }
 
     #[test]
     fn an_event_in_the_past_is_an_error() {
-        let text = after(|world| world.events.schedule(Instant::from_ps(5), Site::EVERYWHERE, Event::Sample));
+        let text =
+            after(|simulation| simulation.events.schedule(Instant::from_ps(5), Scope::GLOBAL, Event::Sample));
         assert!(text.contains("an event was scheduled for 5ps when it was"), "{text}");
     }
 }

@@ -1,9 +1,9 @@
 //! The connection table: slots that are used again.
 
-use super::ends::{Ends, Opening};
+use super::ends::{ConnectionSetup, Endpoints};
 use crate::engine::prefetch;
-use crate::host::Identity;
-use crate::net::BACK;
+use crate::host::EndpointId;
+use crate::net::REVERSE;
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::TransportConfig;
@@ -21,14 +21,14 @@ pub(super) struct Connection {
     /// Stays open when idle.
     pub persistent: bool,
     /// Carries flows of applications, which want to know when they arrive.
-    pub awaited: bool,
+    pub has_app_waiter: bool,
     /// Both ends.
-    pub ends: Ends,
+    pub ends: Endpoints,
 }
 
 /// Bytes of a connection that were missing below new ones when those arrived: they must have been dropped on the way.
 #[derive(Debug)]
-pub(super) struct Skip {
+pub(super) struct SequenceGap {
     pub source: HostId,
     pub to: HostId,
     pub flow_id: u32,
@@ -62,21 +62,21 @@ impl Connections {
         (source, destination): (HostId, HostId),
         persistent: bool,
         scheme: (&TransportConfig, PriorityRule),
-        start: Opening<'_>,
+        start: ConnectionSetup<'_>,
     ) -> ConnId {
         let flow_id = self.opened;
         self.opened = self.opened.wrapping_add(1);
         self.open += 1;
         self.peak = self.peak.max(self.open);
         let conn = self.free.pop().unwrap_or_else(|| ConnId::from(self.slots.len()));
-        let identity = |peer, way| Identity { conn, flow_id, peer, way };
+        let identity = |peer, way| EndpointId { conn, flow_id, peer, way };
         let connection = Connection {
             flow_id,
             source,
             destination,
             persistent,
-            awaited: false,
-            ends: Ends::new((identity(destination, 0), identity(source, BACK)), scheme, start),
+            has_app_waiter: false,
+            ends: Endpoints::new((identity(destination, 0), identity(source, REVERSE)), scheme, start),
         };
         match self.slots.get_mut(conn.index()) {
             Some(slot) => *slot = connection,

@@ -1,6 +1,9 @@
-//! [`Ends`]: both ends of a connection, of whatever protocol, dispatched by one match for each event.
+//! [`Endpoints`]: both ends of a connection, of whatever protocol, dispatched by one match for each event.
 
-use crate::host::{Endpoint, Flow, Identity, Message, Messages, Outbox, Scene, Sink, Source, View};
+use crate::host::{
+    Context, Endpoint, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
+    SenderSnapshot,
+};
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
 use crate::{minimal, roce, tcp};
@@ -9,7 +12,7 @@ use shortflow_units::{Bytes, ClassId, Instant, Rate, Span};
 
 /// The two ends of a connection.
 #[derive(Debug)]
-pub(super) struct Pair<S, R> {
+pub(super) struct EndpointPair<S, R> {
     sender: S,
     receiver: R,
 }
@@ -20,16 +23,16 @@ pub(super) struct Pair<S, R> {
     clippy::large_enum_variant,
     reason = "TCP's, of which there may be a million, need no pointer to follow"
 )]
-pub(super) enum Ends {
-    Tcp(Pair<tcp::Sender, tcp::Receiver>),
-    Roce(Box<Pair<roce::Sender, roce::Receiver>>),
-    Minimal(Box<Pair<minimal::Sender, minimal::Receiver>>),
+pub(super) enum Endpoints {
+    Tcp(EndpointPair<tcp::Sender, tcp::Receiver>),
+    Roce(Box<EndpointPair<roce::Sender, roce::Receiver>>),
+    Minimal(Box<EndpointPair<minimal::Sender, minimal::Receiver>>),
 }
 
 /// Start of a connection: time and place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Opening<'a> {
-    pub scene: Scene<'a>,
+pub(super) struct ConnectionSetup<'a> {
+    pub cx: Context<'a>,
     /// Round trip of a segment and its ACK in an empty network.
     pub round_trip: Span,
     /// Rate of the link of the sender's host.
@@ -42,7 +45,7 @@ pub(super) struct Opening<'a> {
 
 /// Effect of a packet to the sender.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Progress {
+pub(super) struct AckOutcome {
     /// Bytes newly acknowledged.
     pub acked: u64,
     /// Class of the message that is being sent.
@@ -55,22 +58,22 @@ pub(super) struct Progress {
 macro_rules! each {
     ($ends:expr, $pair:ident => $what:expr) => {
         match $ends {
-            Ends::Tcp($pair) => $what,
-            Ends::Roce($pair) => $what,
-            Ends::Minimal($pair) => $what,
+            Endpoints::Tcp($pair) => $what,
+            Endpoints::Roce($pair) => $what,
+            Endpoints::Minimal($pair) => $what,
         }
     };
 }
 
-impl Ends {
-    /// Ends of `transport`; packets of the sender get their priority by `priority`.
+impl Endpoints {
+    /// Endpoints of `transport`; packets of the sender get their priority by `priority`.
     pub fn new(
-        (sender, receiver): (Identity, Identity),
+        (sender, receiver): (EndpointId, EndpointId),
         (transport, priority): (&TransportConfig, PriorityRule),
-        start: Opening<'_>,
-    ) -> Ends {
-        let Opening { scene, round_trip, line, small_queue, predicts } = start;
-        let Scene { now, tcp } = scene;
+        start: ConnectionSetup<'_>,
+    ) -> Endpoints {
+        let ConnectionSetup { cx, round_trip, line, small_queue, predicts } = start;
+        let Context { now, tcp } = cx;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         match transport.info().host {
             Host::Tcp => {
@@ -78,17 +81,17 @@ impl Ends {
                     .with_small_queue(small_queue, tcp)
                     .with_prediction(predicts);
                 let tcp_receiver = tcp::Receiver::new(receiver, transport.ecn(), transport.recovery());
-                Ends::Tcp(Pair {
+                Endpoints::Tcp(EndpointPair {
                     sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
                     receiver: tcp_receiver.with_prediction(predicts),
                 })
             }
-            Host::Roce => Ends::Roce(Box::new(Pair {
+            Host::Roce => Endpoints::Roce(Box::new(EndpointPair {
                 sender: roce::Sender::new(sender, (transport, priority), now, (initial_rto, line)),
                 receiver: roce::Receiver::new(receiver, transport.cnp_every()),
             })),
-            Host::Minimal => Ends::Minimal(Box::new(Pair {
-                sender: minimal::Sender::new(sender, (transport, priority), scene, (round_trip, line)),
+            Host::Minimal => Endpoints::Minimal(Box::new(EndpointPair {
+                sender: minimal::Sender::new(sender, (transport, priority), cx, (round_trip, line)),
                 receiver: minimal::Receiver::new(receiver),
             })),
         }
@@ -110,36 +113,36 @@ impl Ends {
     }
 
     /// Takes the receiver of the same connection in another part, and what has arrived there.
-    pub fn take_receiver(&mut self, other: &mut Ends) {
+    pub fn take_receiver(&mut self, other: &mut Endpoints) {
         macro_rules! take {
             ($mine:expr, $protocol:ident) => {{
-                let Ends::$protocol(theirs) = &mut *other else {
+                let Endpoints::$protocol(theirs) = &mut *other else {
                     unreachable!("the ends of a connection are of one protocol")
                 };
                 std::mem::swap(&mut $mine.receiver, &mut theirs.receiver)
             }};
         }
         match self {
-            Ends::Tcp(mine) => take!(mine, Tcp),
-            Ends::Roce(mine) => take!(mine, Roce),
-            Ends::Minimal(mine) => take!(mine, Minimal),
+            Endpoints::Tcp(mine) => take!(mine, Tcp),
+            Endpoints::Roce(mine) => take!(mine, Roce),
+            Endpoints::Minimal(mine) => take!(mine, Minimal),
         }
         let messages = self.messages_mut().iter_mut().zip(other.messages_mut().iter_mut());
         messages.for_each(|(mine, theirs)| mine.take_arrived(theirs));
     }
 
     /// There is something new to send.
-    pub fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        each!(self, pair => Endpoint::start(&mut pair.sender, scene, out));
+    pub fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        each!(self, pair => Endpoint::start(&mut pair.sender, cx, out));
     }
 
     /// True if TCP's sender, or its receiver, expects this packet next.
     #[inline(always)]
     pub fn expects(&self, packet: &Packet, at_sender: bool) -> bool {
         match self {
-            Ends::Tcp(pair) if at_sender => pair.sender.expects(packet),
-            Ends::Tcp(pair) => pair.receiver.expects(packet),
-            Ends::Roce(_) | Ends::Minimal(_) => false,
+            Endpoints::Tcp(pair) if at_sender => pair.sender.expects(packet),
+            Endpoints::Tcp(pair) => pair.receiver.expects(packet),
+            Endpoints::Roce(_) | Endpoints::Minimal(_) => false,
         }
     }
 
@@ -148,29 +151,29 @@ impl Ends {
     pub fn deliver_expected_ack(
         &mut self,
         ack: &Packet,
-        scene: Scene<'_>,
+        cx: Context<'_>,
         out: &mut impl Outbox,
     ) -> Option<(u64, ClassId)> {
-        let Ends::Tcp(pair) = self else { return None };
+        let Endpoints::Tcp(pair) = self else { return None };
         let before = pair.sender.acked();
-        pair.sender.on_expected(ack, scene, out);
+        pair.sender.on_expected(ack, cx, out);
         Some((ack.seq - before, pair.sender.messages().first()?.class))
     }
 
     /// Expected data reaches the receiver.
     #[inline(always)]
-    pub fn deliver_expected_data(&mut self, data: &Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        let Ends::Tcp(pair) = self else { return };
+    pub fn deliver_expected_data(&mut self, data: &Packet, cx: Context<'_>, out: &mut impl Outbox) {
+        let Endpoints::Tcp(pair) = self else { return };
         if let Some(message) = pair.sender.messages_mut().of_mut(data.seq) {
             message.tally.count_arrived(data);
         }
-        pair.receiver.on_expected(data, scene.tcp, out);
+        pair.receiver.on_expected(data, cx.tcp, out);
     }
 
     /// A packet reaches the receiver.
     #[inline]
-    pub fn deliver_to_receiver(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        each!(self, pair => pair.deliver_to_receiver(packet, scene, out));
+    pub fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.deliver_to_receiver(packet, cx, out));
     }
 
     /// A packet reaches the sender.
@@ -178,25 +181,25 @@ impl Ends {
     pub fn deliver_to_sender(
         &mut self,
         packet: &mut Packet,
-        scene: Scene<'_>,
+        cx: Context<'_>,
         out: &mut impl Outbox,
-    ) -> Progress {
-        each!(self, pair => pair.deliver_to_sender(packet, scene, out))
+    ) -> AckOutcome {
+        each!(self, pair => pair.deliver_to_sender(packet, cx, out))
     }
 
     /// A timer of the sender has come.
-    pub fn sender_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
-        each!(self, pair => pair.sender.on_timer(timer, scene, out));
+    pub fn sender_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.sender.on_timer(timer, cx, out));
     }
 
     /// A timer of the receiver has come.
-    pub fn receiver_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
-        each!(self, pair => pair.receiver.on_timer(timer, scene, out));
+    pub fn receiver_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.receiver.on_timer(timer, cx, out));
     }
 
     /// A segment of the sender waits no longer with the scheduler of its host's port.
-    pub fn on_left(&mut self, departs: Instant, scene: Scene<'_>, out: &mut impl Outbox) {
-        each!(self, pair => pair.sender.on_left(departs, scene, out));
+    pub fn on_left(&mut self, departs: Instant, cx: Context<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.sender.on_left(departs, cx, out));
     }
 
     /// The messages that are not yet acknowledged whole.
@@ -250,19 +253,19 @@ impl Ends {
 
     /// Deadline of the timeout that a TCP sender waits for, if it appears to wait for nothing else.
     pub fn stalled_until(&self, now: Instant) -> Option<Instant> {
-        let Ends::Tcp(pair) = self else { return None };
+        let Endpoints::Tcp(pair) = self else { return None };
         pair.sender.stalled_until(now)
     }
 
     /// The sender's values for probes at this time.
-    pub fn view(&self, now: Instant) -> View {
-        each!(self, pair => pair.sender.view(now))
+    pub fn view(&self, now: Instant) -> SenderSnapshot {
+        each!(self, pair => pair.sender.snapshot(now))
     }
 }
 
-impl<S: Source, R: Sink> Pair<S, R> {
+impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
     #[inline]
-    fn deliver_to_receiver(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         let mut message_end = u64::MAX;
         if packet.payload > 0
             && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
@@ -270,9 +273,9 @@ impl<S: Source, R: Sink> Pair<S, R> {
             message.tally.count_arrived(packet);
             message_end = if message.is_backlogged() { u64::MAX } else { message.end };
         }
-        self.receiver.on_packet(packet, scene, out);
-        if scene.tcp.ack_message_end {
-            self.receiver.answer(message_end, scene, out);
+        self.receiver.on_packet(packet, cx, out);
+        if cx.tcp.ack_message_end {
+            self.receiver.on_message_end(message_end, cx, out);
         }
     }
 
@@ -280,13 +283,13 @@ impl<S: Source, R: Sink> Pair<S, R> {
     fn deliver_to_sender(
         &mut self,
         packet: &mut Packet,
-        scene: Scene<'_>,
+        cx: Context<'_>,
         out: &mut impl Outbox,
-    ) -> Progress {
+    ) -> AckOutcome {
         let before = self.sender.acked();
-        self.sender.on_packet(packet, scene, out);
+        self.sender.on_packet(packet, cx, out);
         let (acked, messages) = (self.sender.acked(), self.sender.messages());
-        Progress {
+        AckOutcome {
             acked: acked - before,
             class: messages.first().map(|message| message.class),
             finished: messages.has_finished(acked),
@@ -300,18 +303,18 @@ mod tests {
     use crate::tcp::testing::tcp;
     use shortflow_units::{ConnId, HostId};
 
-    fn ends(transport: &str) -> Ends {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let scene = Scene { now: Instant::ZERO, tcp: &tcp() };
-        let start = Opening {
-            scene,
+    fn ends(transport: &str) -> Endpoints {
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let cx = Context { now: Instant::ZERO, tcp: &tcp() };
+        let start = ConnectionSetup {
+            cx,
             round_trip: Span::from_micros(300),
             line: Rate::MAX,
             small_queue: 0,
             predicts: true,
         };
         let transport = TransportConfig::named(transport).unwrap();
-        Ends::new((identity, identity), (&transport, PriorityRule::default()), start)
+        Endpoints::new((identity, identity), (&transport, PriorityRule::default()), start)
     }
 
     /// In every order, and of one protocol it is.

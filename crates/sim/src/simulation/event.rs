@@ -1,6 +1,6 @@
 //! [`Event`]: everything that happens in a run.
 
-use crate::engine::{Pack, in_turn};
+use crate::engine::{EventCode, tie_break_rank};
 use crate::net::NetworkEvent;
 use shortflow_units::{ConnId, Instant, PortId};
 
@@ -58,7 +58,7 @@ impl From<NetworkEvent> for Event {
 ///
 /// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, their ends and
 /// their stops.
-impl Pack for Event {
+impl EventCode for Event {
     #[inline(always)]
     fn pack(self) -> u32 {
         let (tag, number) = match self {
@@ -94,13 +94,13 @@ impl Pack for Event {
     fn rank(bits: u32, at: Instant) -> u32 {
         match bits >> 28 {
             ..8 => NetworkEvent::rank(bits, at),
-            8..12 => in_turn(bits, at),
+            8..12 => tie_break_rank(bits, at),
             _ => bits,
         }
     }
 
     /// Flows start and end behind all else.
-    fn is_early(bits: u32) -> bool {
+    fn precedes_nodes(bits: u32) -> bool {
         bits >> 29 == 0
     }
 

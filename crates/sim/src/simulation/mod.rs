@@ -2,27 +2,27 @@
 
 mod checks;
 mod connections;
-mod desk;
 mod ends;
 mod error;
 mod event;
 mod observer;
+mod outbox;
 mod parallel;
 mod part;
 mod plan;
 mod sources;
-mod world;
+mod state;
 
 pub use error::RunError;
 pub use event::Event;
-pub use observer::{Observer, Standing, Unattended};
+pub use observer::{NoObserver, Observer, RunProgress};
 pub use plan::{Cores, ExecutionPlan, Modes, cores};
 
 use crate::net::BYTES_PER_PATH;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use world::World;
+use state::Simulation;
 
 /// Bytes that an open connection takes in the tables: both ends and, where that is kept, its path.
 pub const BYTES_PER_CONNECTION: usize = size_of::<connections::Connection>() + BYTES_PER_PATH;
@@ -65,17 +65,17 @@ pub fn run_planned(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
-    let mut world = if plan.modes.cores > 1 {
+    let mut simulation = if plan.modes.cores > 1 {
         parallel::run((scenario, scheme), seed, plan, observer)?
     } else {
-        let mut world = World::new((scenario, scheme), seed, plan)?;
-        observer.watches().filter(|_| plan.watched).into_iter().for_each(|what| world.watch(what));
-        world.run(observer)?;
-        world
+        let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
+        observer.watches().filter(|_| plan.watched).into_iter().for_each(|what| simulation.watch(what));
+        simulation.run(observer)?;
+        simulation
     };
-    world.check_room()?;
-    let checked = world.check();
-    let outcome = world.finish();
+    simulation.check_room()?;
+    let checked = simulation.check();
+    let outcome = simulation.finish();
     let counters = &outcome.counters;
     let accounted = counters.packets_delivered + counters.packets_dropped + counters.packets_in_flight;
     if counters.packets_sent != accounted {

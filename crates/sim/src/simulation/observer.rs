@@ -1,11 +1,11 @@
 //! [`Observer`]: looks on while a run goes on, and may stop it.
 
-use crate::probe::watch::{PacketEvent, Watching};
+use crate::probe::watch::{PacketEvent, TraceFilter};
 use shortflow_units::{Instant, Span};
 
 /// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct RunProgress {
     /// Simulated time.
     pub now: Instant,
     /// Finite flows that are not done, for which the drain waits.
@@ -17,7 +17,7 @@ pub struct Standing {
     pub last: Instant,
 }
 
-impl Standing {
+impl RunProgress {
     /// About when a run will end whose arrivals end at `measured`, and which ends at `limit` at the latest: flows that
     /// have just begun take as long as the mean of the others, and the longest of many some times that.
     pub fn expected_end(&self, measured: Instant, limit: Instant) -> Instant {
@@ -31,10 +31,10 @@ impl Standing {
 /// Looks on while a run goes on.
 pub trait Observer {
     /// Called every few thousand events; `false` stops the run. On several cores the others wait for it now and then.
-    fn tick(&mut self, standing: Standing) -> bool;
+    fn tick(&mut self, standing: RunProgress) -> bool;
 
     /// Events of packets to record; asked once, before the run. `None` costs nothing.
-    fn watches(&self) -> Option<Watching> {
+    fn watches(&self) -> Option<TraceFilter> {
         None
     }
 
@@ -44,10 +44,10 @@ pub trait Observer {
 
 /// Lets a run go on undisturbed.
 #[derive(Debug, Clone, Copy)]
-pub struct Unattended;
+pub struct NoObserver;
 
-impl Observer for Unattended {
-    fn tick(&mut self, _: Standing) -> bool {
+impl Observer for NoObserver {
+    fn tick(&mut self, _: RunProgress) -> bool {
         true
     }
 }

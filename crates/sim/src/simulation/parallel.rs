@@ -8,11 +8,11 @@
 //!
 //! Windows of this kind are those of UNISON (EuroSys 2024) and of conservative simulation before it.
 
-use super::part::{News, Part};
+use super::part::{AckNotice, Part};
 use super::plan::ExecutionPlan;
-use super::world::World;
-use super::{Observer, RunError, Standing};
-use crate::net::{Mail, Network};
+use super::state::Simulation;
+use super::{Observer, RunError, RunProgress};
+use crate::net::{BoundaryPacket, Network};
 use crate::outcome::FlowRow;
 use crate::probe::{Sample, Subject};
 use crate::scenario::Scenario;
@@ -25,22 +25,22 @@ use std::thread;
 use std::time::Duration;
 
 /// Looks at the barrier before a part sleeps: for as long as parts of one size need to come together.
-const LOOKS: u32 = 1000;
+const SPIN_ITERATIONS: u32 = 1000;
 /// A part that sleeps looks at its observer as often.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PARK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Messages from one part to another after a window.
 #[derive(Debug, Default)]
-struct Post {
-    packets: Vec<Mail>,
-    news: Vec<News>,
+struct Mailbox {
+    packets: Vec<BoundaryPacket>,
+    news: Vec<AckNotice>,
 }
 
 /// State shared by the parts.
-struct Exchange {
+struct WindowBarrier {
     parts: usize,
     /// By sender and receiver; windows use the two by turns.
-    boxes: Vec<[Mutex<Post>; 2]>,
+    boxes: Vec<[Mutex<Mailbox>; 2]>,
     /// By part, when something happens next.
     next: Vec<[AtomicU64; 2]>,
     arrived: AtomicUsize,
@@ -54,9 +54,9 @@ struct Exchange {
     woken: Condvar,
 }
 
-impl Exchange {
-    fn new(parts: usize) -> Exchange {
-        Exchange {
+impl WindowBarrier {
+    fn new(parts: usize) -> WindowBarrier {
+        WindowBarrier {
             parts,
             boxes: (0..parts * parts).map(|_| Default::default()).collect(),
             next: (0..parts).map(|_| Default::default()).collect(),
@@ -80,7 +80,7 @@ impl Exchange {
             self.window.store(window + 1, Ordering::Release);
             self.wake();
         }
-        for _ in 0..LOOKS {
+        for _ in 0..SPIN_ITERATIONS {
             if let Some(met) = self.met(window) {
                 return met;
             }
@@ -93,7 +93,7 @@ impl Exchange {
                 Some(met) => break met,
                 None if !goes_on() => break Err(RunError::Cancelled),
                 None => {
-                    let woken = self.woken.wait_timeout(asleep, PATIENCE);
+                    let woken = self.woken.wait_timeout(asleep, PARK_TIMEOUT);
                     asleep = woken.unwrap_or_else(PoisonError::into_inner).0;
                 }
             }
@@ -123,64 +123,64 @@ impl Exchange {
         }
     }
 
-    fn post(&self, from: usize, to: usize, turn: usize) -> MutexGuard<'_, Post> {
+    fn post(&self, from: usize, to: usize, turn: usize) -> MutexGuard<'_, Mailbox> {
         self.boxes[from * self.parts + to][turn].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Has the others stop, unless the part has come to the end of the run; then they are there too.
-struct Watchdog<'a> {
-    exchange: &'a Exchange,
+struct AbortGuard<'a> {
+    exchange: &'a WindowBarrier,
     at_end: bool,
 }
 
-impl Watchdog<'_> {
-    fn new(exchange: &Exchange) -> Watchdog<'_> {
-        Watchdog { exchange, at_end: false }
+impl AbortGuard<'_> {
+    fn new(exchange: &WindowBarrier) -> AbortGuard<'_> {
+        AbortGuard { exchange, at_end: false }
     }
 }
 
-impl Drop for Watchdog<'_> {
+impl Drop for AbortGuard<'_> {
     fn drop(&mut self) {
-        let Exchange { ended, stopped, .. } = self.exchange;
+        let WindowBarrier { ended, stopped, .. } = self.exchange;
         if self.at_end { ended } else { stopped }.store(true, Ordering::Release);
         self.exchange.wake();
     }
 }
 
 /// Looks on from a part that is not the first.
-struct Follower<'a>(&'a Exchange);
+struct StopObserver<'a>(&'a WindowBarrier);
 
-impl Observer for Follower<'_> {
-    fn tick(&mut self, _: Standing) -> bool {
+impl Observer for StopObserver<'_> {
+    fn tick(&mut self, _: RunProgress) -> bool {
         !self.0.stopped.load(Ordering::Acquire)
     }
 }
 
-/// The world of a run by `plan`, put together from its parts.
+/// The simulation of a run by `plan`, put together from its parts.
 pub(super) fn run<'a>(
     (scenario, scheme): (&'a Scenario, &'a Scheme),
     seed: u64,
     plan: &'a ExecutionPlan,
     observer: &mut dyn Observer,
-) -> Result<World<'a>, RunError> {
+) -> Result<Simulation<'a>, RunError> {
     let parts = plan.modes.cores;
-    let exchange = &Exchange::new(parts);
-    let part = |number: usize| -> Result<World<'a>, RunError> {
-        let mut world = World::new((scenario, scheme), seed, plan)?;
-        world.become_part(Part { number: number as u32, owner: plan.owner.clone(), news: Vec::new() });
-        Ok(world)
+    let exchange = &WindowBarrier::new(parts);
+    let part = |number: usize| -> Result<Simulation<'a>, RunError> {
+        let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
+        simulation.become_part(Part { number: number as u32, owner: plan.owner.clone(), news: Vec::new() });
+        Ok(simulation)
     };
-    let run = |number: usize, mut watchdog: Watchdog, observer: &mut dyn Observer| {
-        let mut world = part(number)?;
-        world.run_part(exchange, plan.lookahead, observer)?;
+    let run = |number: usize, mut watchdog: AbortGuard, observer: &mut dyn Observer| {
+        let mut simulation = part(number)?;
+        simulation.run_part(exchange, plan.lookahead, observer)?;
         watchdog.at_end = true;
-        Ok(world)
+        Ok(simulation)
     };
     let (first, others) = thread::scope(|scope| {
-        let (run, watchdog) = (&run, Watchdog::new(exchange));
+        let (run, watchdog) = (&run, AbortGuard::new(exchange));
         let start = |number| {
-            let part = move || run(number, Watchdog::new(exchange), &mut Follower(exchange));
+            let part = move || run(number, AbortGuard::new(exchange), &mut StopObserver(exchange));
             thread::Builder::new()
                 .spawn_scoped(scope, part)
                 .map_err(|error| RunError::NoThread(parts, error.kind()))
@@ -192,31 +192,31 @@ pub(super) fn run<'a>(
     let others =
         others.into_iter().map(|other| other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
     let mut worlds = Vec::new();
-    for world in std::iter::once(first).chain(others.collect::<Vec<_>>()) {
-        match world {
+    for simulation in std::iter::once(first).chain(others.collect::<Vec<_>>()) {
+        match simulation {
             // If one has failed, the others have been stopped.
             Err(RunError::Cancelled) => {}
-            world => worlds.push(world?),
+            simulation => worlds.push(simulation?),
         }
     }
     if worlds.len() < parts {
         return Err(RunError::Cancelled);
     }
-    let mut world = worlds.remove(0);
-    world.join(worlds);
-    Ok(world)
+    let mut simulation = worlds.remove(0);
+    simulation.join(worlds);
+    Ok(simulation)
 }
 
-impl World<'_> {
+impl Simulation<'_> {
     fn become_part(&mut self, part: Part) {
-        self.network.cut(&part.owner, part.number);
+        self.network.split(&part.owner, part.number);
         self.part = Some(part);
     }
 
     /// Runs window by window, in step with the others.
     fn run_part(
         &mut self,
-        exchange: &Exchange,
+        exchange: &WindowBarrier,
         lookahead: Span,
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
@@ -230,17 +230,23 @@ impl World<'_> {
             if has_ended {
                 break;
             }
-            self.hand_over(exchange, end, turn, &mut boxes);
-            let standing = Standing { now: start.max(self.events.now()), ..self.standing() };
+            self.export(exchange, end, turn, &mut boxes);
+            let standing = RunProgress { now: start.max(self.events.now()), ..self.standing() };
             exchange.wait(|| observer.tick(standing))?;
-            start = self.take_in(exchange, turn);
+            start = self.import(exchange, turn);
             turn = 1 - turn;
         }
         Ok(())
     }
 
-    fn hand_over(&mut self, exchange: &Exchange, end: Instant, turn: usize, boxes: &mut [Vec<Mail>]) {
-        let next = self.network.hand_over(end, boxes).min(self.events.next_at().unwrap_or(Instant::MAX));
+    fn export(
+        &mut self,
+        exchange: &WindowBarrier,
+        end: Instant,
+        turn: usize,
+        boxes: &mut [Vec<BoundaryPacket>],
+    ) {
+        let next = self.network.export(end, boxes).min(self.events.next_at().unwrap_or(Instant::MAX));
         let Some(part) = &mut self.part else { return };
         let me = part.number as usize;
         for (to, packets) in boxes.iter_mut().enumerate() {
@@ -255,19 +261,19 @@ impl World<'_> {
     }
 
     /// Takes in what others have handed over; when something happens next anywhere.
-    fn take_in(&mut self, exchange: &Exchange, turn: usize) -> Instant {
+    fn import(&mut self, exchange: &WindowBarrier, turn: usize) -> Instant {
         let me = self.part.as_ref().map_or(0, |part| part.number as usize);
         for from in (0..exchange.parts).filter(|from| *from != me) {
             let mut post = exchange.post(from, me, turn);
-            post.packets.drain(..).for_each(|mail| self.network.take_in(&mut self.events, mail));
-            post.news.drain(..).for_each(|news| self.learn(news));
+            post.packets.drain(..).for_each(|mail| self.network.import(&mut self.events, mail));
+            post.news.drain(..).for_each(|news| self.on_message_acked(news));
         }
         let next = exchange.next.iter().map(|next| next[turn].load(Ordering::Acquire)).min();
         Instant::from_ps(next.unwrap_or(u64::MAX))
     }
 
-    /// Makes one world of part 0 and the others.
-    fn join(&mut self, mut others: Vec<World<'_>>) {
+    /// Makes one simulation of part 0 and the others.
+    fn join(&mut self, mut others: Vec<Simulation<'_>>) {
         let Some(Part { owner, .. }) = self.part.take() else { return };
         let part_of = |host: HostId| owner[host.index()] as usize;
         let flows = others.iter_mut().map(|other| std::mem::take(&mut other.flows));
@@ -277,7 +283,7 @@ impl World<'_> {
         let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());
         for mut other in others {
             self.handled += other.handled - other.common;
-            self.taken += other.taken;
+            self.packets_received += other.packets_received;
             self.skips.append(&mut other.skips);
             self.broken = self.broken.take().or(other.broken.take()).or(other.check_time().err());
             self.samples.append(&mut other.samples);
@@ -334,10 +340,10 @@ mod tests {
     /// One part panics in its window: the other, which sleeps at the barrier by then, stops.
     #[test]
     fn a_part_that_fails_stops_the_others() {
-        let exchange = &Exchange::new(2);
+        let exchange = &WindowBarrier::new(2);
         let (fails, waits) = thread::scope(|scope| {
             let fails = scope.spawn(|| {
-                let _watchdog = Watchdog::new(exchange);
+                let _watchdog = AbortGuard::new(exchange);
                 exchange.wait(|| true).unwrap();
                 while *exchange.asleep.lock().unwrap() == 0 {
                     thread::yield_now();
@@ -354,7 +360,7 @@ mod tests {
     /// One part is told to stop while the other works on, and stops nevertheless.
     #[test]
     fn a_part_that_waits_still_looks_on() {
-        let (exchange, mut looks) = (&Exchange::new(2), 0);
+        let (exchange, mut looks) = (&WindowBarrier::new(2), 0);
         let stopped = exchange.wait(|| {
             looks += 1;
             looks < 4
@@ -365,9 +371,9 @@ mod tests {
     /// Unless the one that has ended is a window ahead.
     #[test]
     fn parts_that_end_at_different_times_are_an_error() {
-        let exchange = &Exchange::new(2);
+        let exchange = &WindowBarrier::new(2);
         exchange.window.store(1, Ordering::Relaxed);
-        Watchdog::new(exchange).at_end = true;
+        AbortGuard::new(exchange).at_end = true;
         assert_eq!(exchange.met(0), Some(Ok(())));
         assert!(matches!(exchange.wait(|| true), Err(RunError::Broken(_))));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Messages of a connection have been acknowledged whole: news for the other parts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct News {
+pub(super) struct AckNotice {
     pub conn: ConnId,
     /// First byte of the stream that is not acknowledged.
     pub acked: u64,
@@ -19,7 +19,7 @@ pub(super) struct Part {
     /// The part of each node.
     pub owner: Arc<[u32]>,
     /// Changes that the other parts do not know yet.
-    pub news: Vec<News>,
+    pub news: Vec<AckNotice>,
 }
 
 impl Part {

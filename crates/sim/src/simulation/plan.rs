@@ -1,7 +1,7 @@
 //! [`ExecutionPlan`]: the cores, the order of events and the shortcuts of a run, derived from what its parts need. No plan
 //! changes an outcome.
 
-use crate::engine::{EventQueue, Pack, SHORTEST_SLOT, Seeds, Site};
+use crate::engine::{EventCode, EventQueue, SHORTEST_SLOT, Scope, Seeds};
 use crate::needs::Needs;
 use crate::net::{Network, Port};
 use crate::scenario::{Fault, Scenario};
@@ -58,7 +58,7 @@ pub struct ExecutionPlan {
 
 /// Packets for each part that links must carry between two meetings, at full rate: with fewer, parts wait for one another for
 /// longer than they work.
-const WORTHWHILE: f64 = 100.0;
+const MIN_PACKETS_PER_WINDOW: f64 = 100.0;
 /// Ports from which on the next events' data is no longer in the processor's nearer caches.
 const LARGE: usize = 1024;
 /// Ports of a network that is simulated in windows, and nodes for each event in a window that concerns all of them.
@@ -75,14 +75,14 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
     let mut why = plan(most).fewer_cores;
     for parts in (2..=most.min(scenario.graph.racks())).rev() {
         let plan = plan(parts);
-        let (used, carried) = (plan.modes.cores, plan.carried(scenario));
-        if used > 1 && carried >= WORTHWHILE * used as f64 {
+        let (used, carried) = (plan.modes.cores, plan.packets_per_window(scenario));
+        if used > 1 && carried >= MIN_PACKETS_PER_WINDOW * used as f64 {
             return Cores { used, why };
         }
         why = why.or_else(|| {
             let meeting = format!("{parts} parts would meet every {}", plan.lookahead);
             Some(format!(
-                "{meeting}, in which the links carry {carried:.0} packets at most; each needs {WORTHWHILE}"
+                "{meeting}, in which the links carry {carried:.0} packets at most; each needs {MIN_PACKETS_PER_WINDOW}"
             ))
         });
     }
@@ -163,7 +163,7 @@ impl ExecutionPlan {
     }
 
     /// Packets that all links together carry in a window, at full rate.
-    fn carried(&self, scenario: &Scenario) -> f64 {
+    fn packets_per_window(&self, scenario: &Scenario) -> f64 {
         let size = scenario.tcp.mss + scenario.tcp.header;
         let packets =
             |link: &Link| 2.0 * self.lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
@@ -171,10 +171,10 @@ impl ExecutionPlan {
     }
 
     /// An empty queue for the events of the run. Most ports have one pending, for as long as a packet crosses their link.
-    pub(super) fn events<E: Pack>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
+    pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
-            let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Site::EVERYWHERE };
+            let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Scope::GLOBAL };
             let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
             return EventQueue::new().windowed(graph.nodes.len(), lanes, lookahead);
         }

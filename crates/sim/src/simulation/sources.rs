@@ -3,7 +3,9 @@
 
 use crate::engine::Seeds;
 use crate::scenario::Scenario;
-use crate::traffic::{Application, Arrival, Arrivals, Sending, Steps, TaskId, TaskRow, Workload};
+use crate::traffic::{
+    AppActions, Application, Arrivals, FlowArrival, FlowRequest, TaskId, TaskRow, Workload,
+};
 use shortflow_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +15,7 @@ pub(super) type FlowStart = (Instant, usize);
 /// A flow that starts, and who wants to know when it arrives.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
-    pub arrival: Arrival,
+    pub arrival: FlowArrival,
     pub reply: Option<Reply>,
 }
 
@@ -26,14 +28,14 @@ pub(super) struct Reply {
 }
 
 enum Source {
-    Open { arrivals: Box<dyn Arrivals>, next: Option<Arrival> },
-    Closed { application: Box<dyn Application>, planned: BTreeMap<(Instant, u64), Sending> },
+    Open { arrivals: Box<dyn Arrivals>, next: Option<FlowArrival> },
+    Closed { application: Box<dyn Application>, planned: BTreeMap<(Instant, u64), FlowRequest> },
 }
 
 /// Every traffic entry.
 pub(super) struct Sources {
     entries: Vec<Source>,
-    steps: Steps,
+    steps: AppActions,
     /// For each connection that carries flows of applications, where they end in its stream.
     awaited: BTreeMap<u32, VecDeque<(u64, Reply)>>,
     planned: u64,
@@ -50,7 +52,7 @@ impl Sources {
             scenario.traffic.iter().enumerate().map(|(index, traffic)| source(traffic.start(seeds, index)));
         Sources {
             entries: entries.collect(),
-            steps: Steps::default(),
+            steps: AppActions::default(),
             awaited: BTreeMap::new(),
             planned: 0,
             end: Instant::ZERO + scenario.duration + scenario.drain,
@@ -79,7 +81,7 @@ impl Sources {
         match &mut self.entries[index] {
             Source::Open { next, .. } => next.take().map(|arrival| Start { arrival, reply: None }),
             Source::Closed { planned, .. } => {
-                let (_, Sending { arrival, task, tag }) = planned.pop_first()?;
+                let (_, FlowRequest { arrival, task, tag }) = planned.pop_first()?;
                 Some(Start { arrival, reply: Some(Reply { task, source: index, tag }) })
             }
         }
@@ -124,7 +126,7 @@ impl Sources {
     /// Takes over what an application has just asked for.
     fn plan(&mut self, index: usize) -> Vec<FlowStart> {
         let Source::Closed { planned, .. } = &mut self.entries[index] else { return Vec::new() };
-        let plan = |sending: Sending| {
+        let plan = |sending: FlowRequest| {
             self.planned += 1;
             planned.insert((sending.arrival.at, self.planned), sending);
             (sending.arrival.at, index)

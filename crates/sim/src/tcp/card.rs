@@ -4,7 +4,7 @@
 //! tsq_tasklet_func() does. Repairs that ignore the window also pass the limit, and are counted: the first segment of a fast
 //! retransmit, of a partial ACK and of a timeout, and a tail loss probe.
 
-use crate::host::Alarm;
+use crate::host::LazyTimer;
 use crate::specs::SMALL_QUEUE;
 use shortflow_units::{Instant, Span};
 
@@ -24,7 +24,7 @@ pub(super) struct Card {
     /// The latest departures that are known, the last of them last.
     departs: [Instant; MOST],
     /// The time at which the card has room, if the sender has more to send.
-    pub alarm: Alarm,
+    pub alarm: LazyTimer,
 }
 
 impl Card {
@@ -36,7 +36,7 @@ impl Card {
             waiting: 0,
             until: Instant::ZERO,
             departs: [Instant::ZERO; MOST],
-            alarm: Alarm::IDLE,
+            alarm: LazyTimer::IDLE,
         }
     }
 

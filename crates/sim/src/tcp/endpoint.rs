@@ -2,8 +2,8 @@
 
 use super::path::CARD;
 use super::{Receiver, Sender};
-use crate::host::{Endpoint, Messages, Outbox, Scene, Sink, Source, View};
-use crate::packet::{Kind, Packet};
+use crate::host::{Context, Endpoint, Messages, Outbox, ReceiveEndpoint, SendEndpoint, SenderSnapshot};
+use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_cc::CongestionControl;
 use shortflow_units::Instant;
@@ -14,59 +14,59 @@ const RETRANSMIT: u8 = 0;
 const DELAYED_ACK: u8 = 0;
 
 impl Endpoint for Sender {
-    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        Sender::start(self, scene.now, scene.tcp, out);
-        self.settle(scene, out);
+    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        Sender::start(self, cx.now, cx.tcp, out);
+        self.settle(cx, out);
     }
 
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         if self.expects(packet) {
-            return self.on_expected(packet, scene, out);
+            return self.on_expected(packet, cx, out);
         }
-        if packet.kind == Kind::Ack {
-            self.on_ack(scene.now, packet, scene.tcp, out);
+        if packet.kind == PacketType::Ack {
+            self.on_ack(cx.now, packet, cx.tcp, out);
         } else {
-            self.on_syn_ack(scene.now, scene.tcp, out);
+            self.on_syn_ack(cx.now, cx.tcp, out);
         }
-        self.settle(scene, out);
+        self.settle(cx, out);
     }
 
-    fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
         if timer != RETRANSMIT {
-            self.on_path_timer(timer, scene.now, scene.tcp, out);
-        } else if self.alarm.rings(scene.now) {
-            self.on_timeout(scene.now, scene.tcp, out);
+            self.on_path_timer(timer, cx.now, cx.tcp, out);
+        } else if self.alarm.expired(cx.now) {
+            self.on_timeout(cx.now, cx.tcp, out);
         }
-        self.settle(scene, out);
+        self.settle(cx, out);
     }
 }
 
 impl Sender {
     /// Arms its timers, and finds out if it is steady; after all but expected packets.
     #[inline]
-    fn settle(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.arm(scene, out);
-        self.is_predictable = self.may_predict && self.is_steady(scene.tcp);
+    fn settle(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        self.arm(cx, out);
+        self.is_predictable = self.may_predict && self.is_steady(cx.tcp);
     }
 
     /// Arms its timers.
     #[inline(always)]
-    pub(super) fn arm(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+    pub(super) fn arm(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
-            out.wake(RETRANSMIT, at);
+            out.set_timer(RETRANSMIT, at);
         }
         if self.card.holds()
             && let Some(at) = self.card.alarm.arm()
         {
-            out.wake(CARD, at);
+            out.set_timer(CARD, at);
         }
         if self.path.is_some() {
-            self.arm_path(scene.tcp, out);
+            self.arm_path(cx.tcp, out);
         }
     }
 }
 
-impl Source for Sender {
+impl SendEndpoint for Sender {
     #[inline]
     fn messages(&self) -> &Messages {
         &self.messages
@@ -86,35 +86,35 @@ impl Source for Sender {
         self.snd_max
     }
 
-    fn on_left(&mut self, departs: Instant, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.card.on_left(departs.max(scene.now));
-        self.settle(scene, out);
+    fn on_left(&mut self, departs: Instant, cx: Context<'_>, out: &mut impl Outbox) {
+        self.card.on_left(departs.max(cx.now));
+        self.settle(cx, out);
     }
 
-    fn view(&self, now: Instant) -> View {
-        View { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha(now) }
+    fn snapshot(&self, now: Instant) -> SenderSnapshot {
+        SenderSnapshot { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha(now) }
     }
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
+    fn start(&mut self, _: Context<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         if self.expects(packet) {
-            self.on_expected(packet, scene.tcp, out);
-        } else if packet.kind == Kind::Data {
-            self.on_data(scene.now, packet, scene.tcp, out);
-            self.settle(scene.tcp, out);
+            self.on_expected(packet, cx.tcp, out);
+        } else if packet.kind == PacketType::Data {
+            self.on_data(cx.now, packet, cx.tcp, out);
+            self.settle(cx.tcp, out);
         } else {
-            self.on_syn(scene.tcp, out);
+            self.on_syn(cx.tcp, out);
         }
     }
 
-    fn on_timer(&mut self, _timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
-        if self.alarm.rings(scene.now) {
-            self.acknowledge(scene.now, scene.tcp, out);
+    fn on_timer(&mut self, _timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+        if self.alarm.expired(cx.now) {
+            self.acknowledge(cx.now, cx.tcp, out);
         }
-        self.settle(scene.tcp, out);
+        self.settle(cx.tcp, out);
     }
 }
 
@@ -123,13 +123,13 @@ impl Receiver {
     #[inline]
     fn settle(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
-            out.wake(DELAYED_ACK, at);
+            out.set_timer(DELAYED_ACK, at);
         }
         self.is_predictable = self.may_predict && self.is_steady(tcp);
     }
 }
 
-impl Sink for Receiver {
+impl ReceiveEndpoint for Receiver {
     #[inline]
     fn received(&self) -> u64 {
         self.rcv_nxt
@@ -144,9 +144,9 @@ impl Sink for Receiver {
         self.skipped
     }
 
-    fn answer(&mut self, end: u64, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_message_end(&mut self, end: u64, cx: Context<'_>, out: &mut impl Outbox) {
         if self.has_unanswered(end) {
-            self.acknowledge(scene.now, scene.tcp, out);
+            self.acknowledge(cx.now, cx.tcp, out);
         }
     }
 }

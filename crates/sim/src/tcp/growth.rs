@@ -56,7 +56,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Egress, Flow, Identity, Outbox};
+    use crate::host::{EndpointId, Flow, Outbox, PacketSink};
     use crate::packet::{Handover, Packet};
     use crate::tcp::{path::CARD, testing::tcp};
     use shortflow_cc::{Role, TransportConfig};
@@ -65,14 +65,14 @@ mod tests {
     /// A card that empties at this time.
     struct Until(Instant);
 
-    impl Egress for Until {
+    impl PacketSink for Until {
         fn send(&mut self, _: Packet) -> Handover {
             Handover { waits: Span::ZERO, departs: self.0 }
         }
     }
 
     impl Outbox for Until {
-        fn wake(&mut self, _: u8, _: Instant) {}
+        fn set_timer(&mut self, _: u8, _: Instant) {}
     }
 
     /// A card of one segment holds the third segment after a timeout. The wait is of the first of two messages, though all of
@@ -83,7 +83,7 @@ mod tests {
         let spec = TcpSpec { initial_window: 6.0, ..tcp() };
         for recovery in ["newreno", "sack", "rack"] {
             let transport = TransportConfig::with("newreno", [("recovery", recovery)]).unwrap();
-            let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+            let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
             let sender = Sender::new(identity, &transport, &spec, Span::from_millis(10));
             let mut sender = sender.with_small_queue(1, &spec);
             for flow in 0..2 {

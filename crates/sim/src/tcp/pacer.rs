@@ -1,23 +1,23 @@
 //! State of a sender whose law reads the path: telemetry and samples, the pacer, and the event of the law's timer.
 
-use crate::host::{Alarm, PathMeter};
+use crate::host::{LazyTimer, RateSampler};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// The state of a sender whose law reads the path.
 #[derive(Debug)]
 pub(super) struct Path {
-    pub meter: PathMeter,
+    pub meter: RateSampler,
     /// Time of the last packet, and its size on the wire.
     pub sent: Option<(Instant, Bytes)>,
     /// Departure of the next packet, if one waits.
-    pub pace: Alarm,
+    pub pace: LazyTimer,
     /// The law's own timer.
-    pub law: Alarm,
+    pub law: LazyTimer,
 }
 
 impl Default for Path {
     fn default() -> Path {
-        Path { meter: PathMeter::default(), sent: None, pace: Alarm::IDLE, law: Alarm::IDLE }
+        Path { meter: RateSampler::default(), sent: None, pace: LazyTimer::IDLE, law: LazyTimer::IDLE }
     }
 }
 

@@ -94,7 +94,7 @@ impl Sender {
 
     /// True if the pacer holds back the next segment until its timer.
     #[inline]
-    pub(super) fn is_held_back(&mut self, now: Instant) -> bool {
+    pub(super) fn is_paced_out(&mut self, now: Instant) -> bool {
         self.path.is_some() && self.hold_back(now)
     }
 
@@ -124,7 +124,7 @@ impl Sender {
         path.law.deadline = self.law.timer();
         for (timer, alarm) in [(PACE, &mut path.pace), (LAW, &mut path.law)] {
             if let Some(at) = alarm.arm() {
-                out.wake(timer, at);
+                out.set_timer(timer, at);
             }
         }
     }
@@ -132,18 +132,18 @@ impl Sender {
     /// The card's timer, the pacer's or the law's has come.
     pub(super) fn on_path_timer(&mut self, timer: u8, now: Instant, tcp: &TcpSpec, out: &mut impl Outbox) {
         if timer == CARD {
-            if self.card.alarm.rings(now) {
+            if self.card.alarm.expired(now) {
                 self.send(now, tcp, out);
             }
             return;
         }
         let Some(path) = &mut self.path else { return };
         if timer == PACE {
-            if path.pace.rings(now) {
+            if path.pace.expired(now) {
                 path.pace.deadline = None;
                 self.send(now, tcp, out);
             }
-        } else if path.law.rings(now) {
+        } else if path.law.expired(now) {
             let flow = self.flow_view(now, tcp);
             self.law.on_timer(&mut self.window, &flow);
             self.send(now, tcp, out);

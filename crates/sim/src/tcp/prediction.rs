@@ -5,8 +5,8 @@
 
 use super::sender::{Phase, Sender};
 use super::usage::End;
-use crate::host::{Outbox, Scene};
-use crate::packet::{Kind, Packet};
+use crate::host::{Context, Outbox};
+use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
 
 impl Sender {
@@ -26,7 +26,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn expects(&self, packet: &Packet) -> bool {
         self.is_predictable
-            && packet.kind == Kind::Ack
+            && packet.kind == PacketType::Ack
             && self.snd_una < packet.seq
             && packet.seq <= self.snd_max
             && packet.seq < self.messages.end()
@@ -35,8 +35,8 @@ impl Sender {
 
     /// An expected ACK arrives.
     #[inline(always)]
-    pub(crate) fn on_expected(&mut self, ack: &Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        let Scene { now, tcp } = scene;
+    pub(crate) fn on_expected(&mut self, ack: &Packet, cx: Context<'_>, out: &mut impl Outbox) {
+        let Context { now, tcp } = cx;
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
         self.rto.on_ack(self.snd_una, now, tcp);
@@ -60,14 +60,14 @@ impl Sender {
             self.snd_nxt = end;
         };
         self.note_end(end, now, tcp);
-        self.arm(scene, out);
+        self.arm(cx, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Egress, Endpoint, Flow, Identity, Outbox, Scene};
-    use crate::packet::{EcnField, Handover, Kind, Packet};
+    use crate::host::{Context, Endpoint, EndpointId, Flow, Outbox, PacketSink};
+    use crate::packet::{EcnField, Handover, Packet, PacketType};
     use crate::specs::{Growth, TcpSpec};
     use crate::tcp::testing::tcp;
     use crate::tcp::{Receiver, Sender};
@@ -86,7 +86,7 @@ mod tests {
         of_receiver: bool,
     }
 
-    impl Egress for Card {
+    impl PacketSink for Card {
         fn send(&mut self, packet: Packet) -> Handover {
             let starts = self.now.max(self.idle_at);
             self.idle_at = starts + Span::from_micros(12);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     impl Outbox for Card {
-        fn wake(&mut self, timer: u8, at: Instant) {
+        fn set_timer(&mut self, timer: u8, at: Instant) {
             self.timers.push((at, self.of_receiver, timer));
         }
     }
@@ -114,7 +114,7 @@ mod tests {
 
     impl Connection {
         fn new(transport: &TransportConfig, tcp: &TcpSpec, small_queue: usize, predicts: bool) -> Connection {
-            let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+            let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
             let sender = Sender::new(identity, transport, tcp, Span::from_millis(3));
             let receiver = Receiver::new(identity, transport.ecn(), transport.recovery());
             Connection {
@@ -128,7 +128,7 @@ mod tests {
         }
 
         fn step(&mut self, (step, by): (u8, u64), tcp: &TcpSpec) {
-            let scene = Scene { now: self.card.now, tcp };
+            let cx = Context { now: self.card.now, tcp };
             match step {
                 10 if self.sender.messages.end() == u64::MAX => {
                     self.sender.messages.stop(self.sender.snd_max)
@@ -138,49 +138,49 @@ mod tests {
                         Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
                     let endless = by < 2 && self.sender.messages.is_empty();
                     self.sender.push(flow, if endless { Bytes::MAX } else { Bytes::new(1 + by * by * 100) });
-                    Endpoint::start(&mut self.sender, scene, &mut self.card);
+                    Endpoint::start(&mut self.sender, cx, &mut self.card);
                 }
                 1 => drop(self.data.pop_front()),
                 2 => drop(self.acks.pop_front()),
                 3 if self.data.len() > 1 => self.data.swap(0, 1),
                 4 => self.sleep(Span::from_micros(10 * by * by), tcp),
                 5 if self.sender.messages.end() < u64::MAX => {
-                    self.sender.messages.finish(self.sender.snd_una, scene.now);
-                    while self.sender.messages.take_finished(scene.now).is_some() {}
+                    self.sender.messages.finish(self.sender.snd_una, cx.now);
+                    while self.sender.messages.take_finished(cx.now).is_some() {}
                 }
-                6 | 7 => self.deliver_data(step == 7, scene),
-                8 => self.deliver_ack(scene),
+                6 | 7 => self.deliver_data(step == 7, cx),
+                8 => self.deliver_ack(cx),
                 _ => (0..by).for_each(|_| {
                     self.sleep(Span::from_micros(7), tcp);
-                    let scene = Scene { now: self.card.now, tcp };
-                    self.deliver_data(false, scene);
-                    self.deliver_ack(scene);
+                    let cx = Context { now: self.card.now, tcp };
+                    self.deliver_data(false, cx);
+                    self.deliver_ack(cx);
                 }),
             }
             self.sort();
         }
 
-        fn deliver_data(&mut self, is_marked: bool, scene: Scene<'_>) {
+        fn deliver_data(&mut self, is_marked: bool, cx: Context<'_>) {
             let Some(mut packet) = self.data.pop_front() else { return };
             if is_marked {
                 packet.mark();
             }
             self.card.of_receiver = true;
             self.expected += usize::from(self.receiver.expects(&packet));
-            self.receiver.on_packet(&mut packet, scene, &mut self.card);
+            self.receiver.on_packet(&mut packet, cx, &mut self.card);
             self.card.of_receiver = false;
             self.sort();
         }
 
-        fn deliver_ack(&mut self, scene: Scene<'_>) {
+        fn deliver_ack(&mut self, cx: Context<'_>) {
             let Some(mut packet) = self.acks.pop_front() else { return };
             self.expected += usize::from(self.sender.expects(&packet));
-            self.sender.on_packet(&mut packet, scene, &mut self.card);
+            self.sender.on_packet(&mut packet, cx, &mut self.card);
             self.sort();
         }
 
         fn sort(&mut self) {
-            let of_sender = |packet: &Packet| matches!(packet.kind, Kind::Data | Kind::Syn);
+            let of_sender = |packet: &Packet| matches!(packet.kind, PacketType::Data | PacketType::Syn);
             for packet in self.card.sent.drain(..) {
                 if of_sender(&packet) { self.data.push_back(packet) } else { self.acks.push_back(packet) }
             }
@@ -193,11 +193,11 @@ mod tests {
                 self.card.timers.retain(|timer| *timer != next);
                 let (at, of_receiver, timer) = next;
                 self.card.now = self.card.now.max(at);
-                let scene = Scene { now: self.card.now, tcp };
+                let cx = Context { now: self.card.now, tcp };
                 self.card.of_receiver = of_receiver;
                 match of_receiver {
-                    true => self.receiver.on_timer(timer, scene, &mut self.card),
-                    false => self.sender.on_timer(timer, scene, &mut self.card),
+                    true => self.receiver.on_timer(timer, cx, &mut self.card),
+                    false => self.sender.on_timer(timer, cx, &mut self.card),
                 }
                 self.card.of_receiver = false;
             }
@@ -245,8 +245,8 @@ mod tests {
             let mut connection = Connection::new(&transport, &tcp, 0, true);
             let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
             connection.sender.push(flow, Bytes::new(146_000));
-            let scene = Scene { now: Instant::ZERO, tcp: &tcp };
-            Endpoint::start(&mut connection.sender, scene, &mut connection.card);
+            let cx = Context { now: Instant::ZERO, tcp: &tcp };
+            Endpoint::start(&mut connection.sender, cx, &mut connection.card);
             connection.sort();
             (0..10).for_each(|_| connection.step((9, 10), &tcp));
             assert_eq!((connection.sender.snd_una, connection.expected), (146_000, 198), "{name}");

@@ -65,7 +65,7 @@ pub struct Delivery {
 
 /// Result of one pass over the segments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct LossDetection {
     /// Segments newly found lost.
     pub lost: bool,
     /// Time until the segments that may only be late count as lost.
@@ -260,8 +260,8 @@ impl Rack {
 
     /// §6.2 step 5: a segment is lost if one that was sent after it has arrived, and a round trip and the reordering
     /// window have passed.
-    pub fn detect(&mut self, now: Instant, reo_wnd: Span, board: &Scoreboard) -> Found {
-        let mut found = Found::default();
+    pub fn detect(&mut self, now: Instant, reo_wnd: Span, board: &Scoreboard) -> LossDetection {
+        let mut found = LossDetection::default();
         let (Some(newest), Some((una, _)), Some((_, end))) = (self.newest, self.first(), self.last()) else {
             return found;
         };

@@ -13,7 +13,7 @@ use super::prr::Prr;
 use super::sender::{Phase, Sender};
 use super::tlp::{Answer, pto};
 use super::usage::End;
-use crate::host::Egress;
+use crate::host::PacketSink;
 use crate::packet::Packet;
 use crate::specs::TcpSpec;
 use shortflow_cc::{Cause, CongestionControl, FlowView};
@@ -27,7 +27,7 @@ impl Sender {
         now: Instant,
         ack: &Packet,
         tcp: &TcpSpec,
-        out: &mut impl Egress,
+        out: &mut impl PacketSink,
     ) {
         let (blocks, advances) = (ack.sack(), ack.seq > self.snd_una);
         let recovering = self.phase != Phase::Open;
@@ -44,8 +44,8 @@ impl Sender {
         }
         let duplicate = blocks.duplicate(ack.seq);
         let recovered = recovering && self.phase == Phase::Open;
-        let looked_lost = duplicate.is_some_and(|(_, end)| !state.tlp.ended_at(end));
-        state.rack.adapt(self.snd_una, self.snd_max, looked_lost, recovered);
+        let was_spurious = duplicate.is_some_and(|(_, end)| !state.tlp.ended_at(end));
+        state.rack.adapt(self.snd_una, self.snd_max, was_spurious, recovered);
         let answer = Answer {
             ack: ack.seq,
             duplicate: duplicate.map(|(_, end)| end),
@@ -64,7 +64,7 @@ impl Sender {
     }
 
     /// The timer expires. True if it was RACK's or TLP's, which are handled here.
-    pub(super) fn on_alarm(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> bool {
+    pub(super) fn on_alarm(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) -> bool {
         let Some(state) = self.rack.as_deref() else { return false };
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if is_due(state.reorder) {
@@ -80,7 +80,7 @@ impl Sender {
     }
 
     /// After a timeout, §6.3: resends the first segment regardless of the window, others within it.
-    pub(super) fn resend_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn resend_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return };
         state.tlp.on_recovery();
@@ -94,10 +94,10 @@ impl Sender {
     }
 
     /// Sends within the window: lost segments, then new data.
-    pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         let end = loop {
             let Some((start, end)) = self.next_by_rack(tcp) else { break self.end_by_rack(tcp) };
-            if self.is_held_back(now) {
+            if self.is_paced_out(now) {
                 break End::Pacer;
             }
             if self.is_held_by_card(now) {
@@ -131,8 +131,8 @@ impl Sender {
     }
 
     /// §7.3: new data if there is any, else the last segment again, as soon as the pacer permits.
-    fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
-        if self.is_held_back(now) {
+    fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+        if self.is_paced_out(now) {
             let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
             return self.rack.iter_mut().for_each(|state| state.probe = paced);
         }
@@ -221,7 +221,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Flow, Identity};
+    use crate::host::{EndpointId, Flow};
     use crate::packet::{Extension, Handover, SackBlocks};
     use crate::tcp::testing::tcp;
     use shortflow_cc::{Role, TransportConfig};
@@ -233,7 +233,7 @@ mod tests {
     #[derive(Default)]
     struct Wire(Vec<u64>);
 
-    impl Egress for Wire {
+    impl PacketSink for Wire {
         fn send(&mut self, packet: Packet) -> Handover {
             self.0.push(packet.seq / MSS);
             Handover::DROPPED
@@ -249,7 +249,7 @@ mod tests {
     fn bench(segments: u64) -> Bench {
         let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
         let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10));
         let mut bench = Bench { sender, wire: Wire::default() };
         bench.push(0, segments);

@@ -2,8 +2,8 @@
 //! ECN echo that the transport asks for.
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::host::{Alarm, Egress, Identity};
-use crate::packet::{EcnField, Extension, Kind, Packet, SackBlocks, Telemetry};
+use crate::host::{EndpointId, LazyTimer, PacketSink};
+use crate::packet::{EcnField, Extension, Packet, PacketType, SackBlocks, Telemetry};
 use crate::specs::TcpSpec;
 use shortflow_cc::{Ecn, Recovery};
 use shortflow_units::Instant;
@@ -18,7 +18,7 @@ enum Echo {
 /// The receiving end of a connection.
 #[derive(Debug, Clone)]
 pub struct Receiver {
-    identity: Identity,
+    identity: EndpointId,
     /// All bytes below this have arrived.
     pub(super) rcv_nxt: u64,
     /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
@@ -28,7 +28,7 @@ pub struct Receiver {
     echo: Echo,
     selective: bool,
     /// With RACK, duplicate data is reported once (RFC 2883).
-    tells_duplicates: bool,
+    sends_dsack: bool,
     duplicate: Option<(u64, u64)>,
     /// The next ACK has SACK blocks.
     has_blocks: bool,
@@ -38,14 +38,14 @@ pub struct Receiver {
     /// True if the plan allows that.
     pub(super) may_predict: bool,
     /// Timer of a delayed ACK.
-    pub(super) alarm: Alarm,
+    pub(super) alarm: LazyTimer,
     /// Telemetry that the next ACK brings back, and when it came, for transports that read delays.
     answered: Option<Box<(Telemetry, Instant)>>,
 }
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
-    pub fn new(identity: Identity, ecn: Ecn, recovery: Recovery) -> Receiver {
+    pub fn new(identity: EndpointId, ecn: Ecn, recovery: Recovery) -> Receiver {
         let echo = match ecn {
             Ecn::Off => Echo::None,
             Ecn::Classic => Echo::Latched(LatchedEcho::default()),
@@ -58,13 +58,13 @@ impl Receiver {
             skipped: 0,
             echo,
             selective: recovery != Recovery::NewReno,
-            tells_duplicates: recovery == Recovery::Rack,
+            sends_dsack: recovery == Recovery::Rack,
             duplicate: None,
             has_blocks: false,
             unacknowledged: 0,
             is_predictable: false,
             may_predict: false,
-            alarm: Alarm::IDLE,
+            alarm: LazyTimer::IDLE,
             answered: None,
         }
     }
@@ -94,14 +94,14 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn expects(&self, packet: &Packet) -> bool {
         self.is_predictable
-            && packet.kind == Kind::Data
+            && packet.kind == PacketType::Data
             && packet.seq == self.rcv_nxt
             && packet.extension.is_none()
     }
 
     /// Expected data arrives.
     #[inline(always)]
-    pub(crate) fn on_expected(&mut self, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(crate) fn on_expected(&mut self, packet: &Packet, tcp: &TcpSpec, out: &mut impl PacketSink) {
         self.count_mark(packet.ecn == EcnField::Ce, packet.ecn_flag);
         self.rcv_nxt = packet.seq + u64::from(packet.payload);
         out.emit(Packet { ecn_flag: self.ece(), ..self.identity.control(self.rcv_nxt, tcp) });
@@ -109,7 +109,7 @@ impl Receiver {
 
     /// A data packet arrives.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl PacketSink) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
         self.note_mark(now, (ce, packet.ecn_flag), tcp, out);
         if packet.extension.is_some() {
@@ -119,7 +119,7 @@ impl Receiver {
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once when out of order or filling a gap.
-        if !in_order || self.unacknowledged >= tcp.ack_every || at_once || self.is_young(tcp) {
+        if !in_order || self.unacknowledged >= tcp.ack_every || at_once || self.in_quickack(tcp) {
             self.acknowledge(now, tcp, out);
         } else if self.alarm.deadline.is_none() {
             self.alarm.deadline = Some(now + tcp.ack_delay);
@@ -127,17 +127,17 @@ impl Receiver {
     }
 
     /// True during the first segments, which are acknowledged one by one.
-    fn is_young(&self, tcp: &TcpSpec) -> bool {
+    fn in_quickack(&self, tcp: &TcpSpec) -> bool {
         self.rcv_nxt <= u64::from(tcp.quick_acks) * tcp.mss.get()
     }
 
     /// A connection request arrives.
-    pub fn on_syn(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
-        out.send(Packet { kind: Kind::SynAck, ..self.identity.control(0, tcp) });
+    pub fn on_syn(&mut self, tcp: &TcpSpec, out: &mut impl PacketSink) {
+        out.send(Packet { kind: PacketType::SynAck, ..self.identity.control(0, tcp) });
     }
 
     #[inline]
-    fn note_mark(&mut self, now: Instant, (ce, cwr): (bool, bool), tcp: &TcpSpec, out: &mut impl Egress) {
+    fn note_mark(&mut self, now: Instant, (ce, cwr): (bool, bool), tcp: &TcpSpec, out: &mut impl PacketSink) {
         let flush = match &self.echo {
             Echo::Exact(echo) => echo.differs(ce) && self.unacknowledged > 0,
             Echo::None | Echo::Latched(_) => false,
@@ -164,7 +164,7 @@ impl Receiver {
             self.rcv_nxt = end;
             return true;
         }
-        if self.tells_duplicates && self.has(start, end) {
+        if self.sends_dsack && self.has(start, end) {
             self.duplicate = Some((start, end));
         }
         if end > self.rcv_nxt {
@@ -213,7 +213,7 @@ impl Receiver {
     }
 
     #[inline(never)] // keeps the path of expected data short
-    pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         self.unacknowledged = 0;
         self.alarm.deadline = None;
         let ecn_flag = self.ece();
@@ -237,7 +237,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Sink;
+    use crate::host::ReceiveEndpoint;
     use crate::packet::Handover;
     use crate::tcp::testing::tcp;
     use shortflow_units::{ConnId, HostId};
@@ -245,7 +245,7 @@ mod tests {
     #[derive(Default)]
     struct Wire(Vec<Packet>);
 
-    impl Egress for Wire {
+    impl PacketSink for Wire {
         fn send(&mut self, packet: Packet) -> Handover {
             self.0.push(packet);
             Handover::DROPPED
@@ -254,10 +254,11 @@ mod tests {
 
     /// ACKs of whole segments that arrive in this order.
     fn acks(recovery: Recovery, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, recovery), Wire::default());
         for segment in segments {
-            let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
+            let data =
+                Packet { kind: PacketType::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
             receiver.on_data(Instant::ZERO, &data, &tcp(), &mut wire);
         }
         wire.0.iter().map(|ack| (ack.seq, ack.sack().ranges(ack.seq).collect())).collect()
@@ -288,10 +289,11 @@ mod tests {
     /// The gaps before the third and the sixth segment are counted once, on their arrival.
     #[test]
     fn what_was_missing_below_new_bytes_is_counted_once() {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut receiver = Receiver::new(identity, Ecn::Off, Recovery::Sack);
         let skipped = [0, 2, 1, 5, 4, 3].map(|segment| {
-            let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
+            let data =
+                Packet { kind: PacketType::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
             receiver.on_data(Instant::ZERO, &data, &tcp(), &mut Wire::default());
             receiver.skipped()
         });

@@ -20,8 +20,8 @@ use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
 use super::usage::Usage;
-use crate::host::{Alarm, Egress, Flow, Identity, Messages};
-use crate::packet::{Kind, Packet};
+use crate::host::{EndpointId, Flow, LazyTimer, Messages, PacketSink};
+use crate::packet::{Packet, PacketType};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Transport, TransportConfig,
@@ -58,7 +58,7 @@ pub(super) struct RackTlp {
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    pub(super) identity: Identity,
+    pub(super) identity: EndpointId,
     pub(super) window: Window,
     pub(super) law: Transport,
     pub(super) messages: Messages,
@@ -68,7 +68,7 @@ pub struct Sender {
     pub(super) snd_max: u64,
     pub(super) rto: RtoEstimator,
     /// Timer of retransmissions and of RACK-TLP.
-    pub(super) alarm: Alarm,
+    pub(super) alarm: LazyTimer,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
     /// Neither RACK nor a switch asks anything of the segments that leave.
@@ -102,7 +102,12 @@ pub struct Sender {
 
 impl Sender {
     /// A sender without data.
-    pub fn new(identity: Identity, transport: &TransportConfig, tcp: &TcpSpec, initial_rto: Span) -> Sender {
+    pub fn new(
+        identity: EndpointId,
+        transport: &TransportConfig,
+        tcp: &TcpSpec,
+        initial_rto: Span,
+    ) -> Sender {
         let (law, recovery, dupthresh) = (transport.start(), transport.recovery(), transport.dupthresh());
         let rack = (recovery == Recovery::Rack).then(Box::default);
         Sender {
@@ -115,7 +120,7 @@ impl Sender {
             snd_nxt: 0,
             snd_max: 0,
             rto: RtoEstimator::new(initial_rto),
-            alarm: Alarm::IDLE,
+            alarm: LazyTimer::IDLE,
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
             is_plain: rack.is_none(),
@@ -185,7 +190,7 @@ impl Sender {
     }
 
     /// Sends within the window; call it after [`Sender::push`].
-    pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if self.phase != Phase::Connecting {
             self.send(now, tcp, out);
         } else if self.alarm.deadline.is_none() {
@@ -194,7 +199,7 @@ impl Sender {
     }
 
     /// The answer to the connection request arrives.
-    pub fn on_syn_ack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub fn on_syn_ack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
             self.rto.on_ack(0, now, tcp);
@@ -204,7 +209,7 @@ impl Sender {
     }
 
     /// Sends within the window.
-    pub(super) fn send(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn send(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if self.recovery == Recovery::Rack {
             self.send_by_rack(now, tcp, out);
             self.set_timers(now, tcp);
@@ -215,7 +220,7 @@ impl Sender {
 
     /// An acknowledgement arrives.
     #[inline]
-    pub fn on_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub fn on_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if ack.seq < self.snd_una || ack.seq > self.snd_max {
             return;
         }
@@ -244,7 +249,7 @@ impl Sender {
     }
 
     /// A timer expired: RACK-TLP's, or the retransmission timer (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
-    pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if self.on_alarm(now, tcp, out) {
             return;
         }
@@ -277,14 +282,14 @@ impl Sender {
         self.transmit(now, tcp, out);
     }
 
-    fn connect(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    fn connect(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if self.alarm.deadline.is_none() {
             self.rto.on_send(0, now);
         } else {
             self.rto.on_retransmit();
         }
         self.alarm.deadline = Some(now + self.rto.rto());
-        out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
+        out.send(Packet { kind: PacketType::Syn, ..self.identity.control(0, tcp) });
     }
 
     /// Records the SACK blocks of an ACK. Returns `true` if a block is new, or without blocks.
@@ -300,7 +305,13 @@ impl Sender {
     }
 
     #[inline(never)] // keeps the path of expected ACKs short
-    pub(super) fn on_new_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn on_new_ack(
+        &mut self,
+        now: Instant,
+        ack: &Packet,
+        tcp: &TcpSpec,
+        out: &mut impl PacketSink,
+    ) {
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
@@ -383,7 +394,13 @@ impl Sender {
     }
 
     /// A full ACK ends recovery, a partial ACK reveals the next hole. True if the timer restarts.
-    fn on_ack_in_recovery(&mut self, acked: u64, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> bool {
+    fn on_ack_in_recovery(
+        &mut self,
+        acked: u64,
+        now: Instant,
+        tcp: &TcpSpec,
+        out: &mut impl PacketSink,
+    ) -> bool {
         if self.is_recovered() {
             self.phase = Phase::Open;
             self.inflation = Inflation::default();
@@ -399,7 +416,7 @@ impl Sender {
         }
     }
 
-    fn on_duplicate(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    fn on_duplicate(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         match self.phase {
             Phase::Recovery if self.recovery == Recovery::NewReno => {
                 self.inflation.on_duplicate(self.segment_size(u64::MAX, tcp));
@@ -428,7 +445,7 @@ impl Sender {
         }
     }
 
-    fn enter_recovery(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    fn enter_recovery(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         let flow = self.flow_view(now, tcp);
         self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
         self.phase = Phase::Recovery;

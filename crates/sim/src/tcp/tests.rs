@@ -2,8 +2,8 @@
 
 use super::testing::tcp;
 use super::{Sender, priority::PriorityRule};
-use crate::host::{Egress, Flow, Identity};
-use crate::packet::{Extension, Handover, Kind, Packet, SackBlocks};
+use crate::host::{EndpointId, Flow, PacketSink};
+use crate::packet::{Extension, Handover, Packet, PacketType, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
 use shortflow_spec::read_toml;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 struct Wire(Vec<(u64, u64)>);
 
-impl Egress for Wire {
+impl PacketSink for Wire {
     fn send(&mut self, packet: Packet) -> Handover {
         self.0.push((packet.seq, packet.priority));
         Handover::DROPPED
@@ -31,7 +31,7 @@ struct Bench {
 fn bench(by: &str) -> Bench {
     let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
     let rule = read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap();
-    let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+    let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
     let transport = TransportConfig::named("newreno").unwrap();
     let mut sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10)).with_priority(rule);
     let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
@@ -100,7 +100,7 @@ struct Peer {
 #[derive(Default)]
 struct Segments(Vec<(u64, u32)>);
 
-impl Egress for Segments {
+impl PacketSink for Segments {
     fn send(&mut self, packet: Packet) -> Handover {
         self.0.push((packet.seq, packet.payload));
         Handover::DROPPED
@@ -109,7 +109,7 @@ impl Egress for Segments {
 
 impl Peer {
     fn new(transport: &TransportConfig, tcp: TcpSpec, bytes: u64) -> Peer {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut sender = Sender::new(identity, transport, &tcp, Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(bytes));
@@ -139,8 +139,8 @@ impl Peer {
 /// Captures tell a connection request from an ACK by its kind.
 #[test]
 fn a_handshake_begins_with_a_request() {
-    struct Kinds(Vec<Kind>);
-    impl Egress for Kinds {
+    struct Kinds(Vec<PacketType>);
+    impl PacketSink for Kinds {
         fn send(&mut self, packet: Packet) -> Handover {
             self.0.push(packet.kind);
             Handover::DROPPED
@@ -151,7 +151,7 @@ fn a_handshake_begins_with_a_request() {
     let mut wire = Kinds(Vec::new());
     peer.sender.on_timeout(Instant::from_ps(1), &peer.tcp, &mut wire);
     peer.sender.on_syn_ack(Instant::from_ps(2), &peer.tcp, &mut wire);
-    assert_eq!(wire.0, [Kind::Syn, Kind::Data, Kind::Data]);
+    assert_eq!(wire.0, [PacketType::Syn, PacketType::Data, PacketType::Data]);
 }
 
 /// RFC 5681 §2 and RFC 6675 §2: neither ACKs below the last one, nor, with SACK, ACKs without blocks or with

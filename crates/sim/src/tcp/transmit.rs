@@ -3,8 +3,8 @@
 use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
 use super::usage::End;
-use crate::host::Egress;
-use crate::packet::{EcnField, Kind, Packet};
+use crate::host::PacketSink;
+use crate::packet::{EcnField, Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
 use shortflow_units::{Bytes, Instant};
@@ -12,7 +12,7 @@ use shortflow_units::{Bytes, Instant};
 impl Sender {
     /// Sends as much as the window allows.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn transmit(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         if self.phase == Phase::Recovery && self.recovery == Recovery::Sack {
             return self.transmit_by_pipe(now, tcp, out);
         }
@@ -29,7 +29,7 @@ impl Sender {
             if !fits {
                 break End::Window;
             }
-            if self.is_held_back(now) {
+            if self.is_paced_out(now) {
                 break End::Pacer;
             }
             if self.is_held_by_card(now) {
@@ -42,7 +42,7 @@ impl Sender {
     }
 
     /// RFC 6675 §5 (C): one segment for each that the pipe estimate leaves room for.
-    fn transmit_by_pipe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    fn transmit_by_pipe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
         let mss = tcp.mss.get();
         let allowed = self.window_bytes(tcp);
         let end = loop {
@@ -53,7 +53,7 @@ impl Sender {
             if !fits {
                 break End::Window;
             }
-            if self.is_held_back(now) {
+            if self.is_paced_out(now) {
                 break End::Pacer;
             }
             let new_data = self.segment_end(self.snd_max, room, tcp);
@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// Resends the first unacknowledged segment regardless of the window; returns its end.
-    pub(super) fn retransmit_first(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> u64 {
+    pub(super) fn retransmit_first(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) -> u64 {
         let hole = self.scoreboard.hole_from(self.snd_una, self.snd_max).1;
         let end = self.resend_end(self.snd_una, hole, u64::MAX, tcp);
         self.send_segment(self.snd_una, end, now, tcp, out);
@@ -145,7 +145,7 @@ impl Sender {
         end: u64,
         now: Instant,
         tcp: &TcpSpec,
-        out: &mut impl Egress,
+        out: &mut impl PacketSink,
     ) {
         self.send_bytes(start, end, now, tcp, out);
     }
@@ -158,7 +158,7 @@ impl Sender {
         end: u64,
         now: Instant,
         tcp: &TcpSpec,
-        out: &mut impl Egress,
+        out: &mut impl PacketSink,
     ) {
         let again = start < self.snd_max;
         let priority = if self.is_plain { 0 } else { self.prepare(start, end, now) };
@@ -174,7 +174,7 @@ impl Sender {
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
         let handover = out.emit(Packet {
-            kind: Kind::Data,
+            kind: PacketType::Data,
             payload,
             wire,
             priority,
@@ -214,7 +214,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Flow, Identity};
+    use crate::host::{EndpointId, Flow};
     use crate::packet::{Extension, Handover, SackBlocks};
     use crate::tcp::testing::tcp;
     use shortflow_cc::{Role, TransportConfig};
@@ -224,7 +224,7 @@ mod tests {
     #[derive(Default)]
     struct Wire(Vec<(u64, u32)>);
 
-    impl Egress for Wire {
+    impl PacketSink for Wire {
         fn send(&mut self, packet: Packet) -> Handover {
             self.0.push((packet.seq, packet.payload));
             Handover::DROPPED
@@ -247,7 +247,7 @@ mod tests {
     fn fast(recovery: &str, probes: &str) -> Bench {
         let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
         let transport = TransportConfig::with("fast", settings).unwrap();
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut sender = Sender::new(identity, &transport, &tcp(), Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(100_000));

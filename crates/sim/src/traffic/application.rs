@@ -1,7 +1,7 @@
 //! The seam for closed loops: an [`Application`] learns when its flows arrive and answers with new
 //! ones. What belongs together, such as a query and its answers, is a task with a row of its own.
 
-use super::Arrival;
+use super::FlowArrival;
 use shortflow_units::{ClassId, Instant, Span};
 
 /// Traffic that waits for answers.
@@ -10,9 +10,9 @@ use shortflow_units::{ClassId, Instant, Span};
 /// sizes: a task draws all it needs when it is opened, or from streams of its own.
 pub trait Application: Send {
     /// The run begins.
-    fn begin(&mut self, steps: &mut Steps);
+    fn begin(&mut self, steps: &mut AppActions);
     /// The last byte of the flow sent with `tag` has reached its receiver.
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps);
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions);
 }
 
 /// Kind of a task.
@@ -92,9 +92,9 @@ impl TaskId {
 
 /// A flow that an application sends.
 #[derive(Debug, Clone, Copy)]
-pub struct Sending {
+pub struct FlowRequest {
     /// The flow; it may start later than now.
-    pub arrival: Arrival,
+    pub arrival: FlowArrival,
     /// Task of the flow.
     pub task: TaskId,
     /// The application's name for the flow.
@@ -103,12 +103,12 @@ pub struct Sending {
 
 /// Actions of applications: the tasks of a run, and the flows last requested.
 #[derive(Debug, Default)]
-pub struct Steps {
+pub struct AppActions {
     tasks: Vec<TaskRow>,
-    sendings: Vec<Sending>,
+    sendings: Vec<FlowRequest>,
 }
 
-impl Steps {
+impl AppActions {
     /// A new task that begins at `start`, now or later.
     pub fn open(&mut self, kind: TaskKind, class: ClassId, start: Instant, deadline: Option<Span>) -> TaskId {
         let task = TaskId(u32::try_from(self.tasks.len()).unwrap_or(u32::MAX));
@@ -130,13 +130,13 @@ impl Steps {
     }
 
     /// Sends a flow for a task.
-    pub fn send(&mut self, task: TaskId, tag: u64, arrival: Arrival) {
+    pub fn send(&mut self, task: TaskId, tag: u64, arrival: FlowArrival) {
         let mut counted = Some(task);
         while let Some(row) = counted.map(|task| &mut self.tasks[task.index()]) {
             row.flows += 1;
             counted = row.part_of;
         }
-        self.sendings.push(Sending { arrival, task, tag });
+        self.sendings.push(FlowRequest { arrival, task, tag });
     }
 
     /// A task is done.
@@ -144,13 +144,13 @@ impl Steps {
         self.tasks[task.index()].finish = Some(now);
     }
 
-    /// The flows asked for since [`Steps::take_sendings`].
-    pub fn sendings_mut(&mut self) -> &mut [Sending] {
+    /// The flows asked for since [`AppActions::take_sendings`].
+    pub fn sendings_mut(&mut self) -> &mut [FlowRequest] {
         &mut self.sendings
     }
 
     /// The flows asked for since the last call, in that order.
-    pub fn take_sendings(&mut self) -> Vec<Sending> {
+    pub fn take_sendings(&mut self) -> Vec<FlowRequest> {
         std::mem::take(&mut self.sendings)
     }
 
@@ -171,10 +171,10 @@ mod tests {
 
     #[test]
     fn an_open_task_misses_its_deadline_only_once_that_has_passed() {
-        let mut steps = Steps::default();
+        let mut steps = AppActions::default();
         let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
         let task = steps.open(TaskKind::Query, ClassId(0), at(10), Some(Span::from_millis(5)));
-        let row = |steps: &Steps| steps.tasks[task.index()].clone();
+        let row = |steps: &AppActions| steps.tasks[task.index()].clone();
         assert_eq!(row(&steps).missed(at(15)), None);
         assert_eq!(row(&steps).missed(at(16)), Some(true));
         steps.close(task, at(15));

@@ -1,11 +1,11 @@
-//! [`Arrival`]: a flow that begins.
+//! [`FlowArrival`]: a flow that begins.
 
 use shortflow_spec::words;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 
 /// A flow that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arrival {
+pub struct FlowArrival {
     /// Time of the hand-over of the first byte to the transport.
     pub at: Instant,
     /// Sending host.
@@ -59,6 +59,6 @@ impl Connections {
 }
 
 /// Flows in non-decreasing order of their start, finite or endless.
-pub trait Arrivals: Iterator<Item = Arrival> + Send {}
+pub trait Arrivals: Iterator<Item = FlowArrival> + Send {}
 
-impl<T: Iterator<Item = Arrival> + Send> Arrivals for T {}
+impl<T: Iterator<Item = FlowArrival> + Send> Arrivals for T {}

@@ -68,7 +68,7 @@ impl HostSet {
 
 keys! {
     /// Senders and receivers.
-    pub(super) struct Ends {
+    pub(super) struct HostPair {
         /// senders
         pub from: HostSet = "all", Hosts;
         /// receivers; the last host unless given, or all for all-to-all
@@ -76,7 +76,7 @@ keys! {
     }
 }
 
-impl Ends {
+impl HostPair {
     /// Several senders (all other hosts unless given) and one receiver (the last host unless given).
     pub(super) fn many_to_one(
         self,

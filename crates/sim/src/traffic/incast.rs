@@ -1,9 +1,9 @@
 //! Incast: many flows to one host at once, as when servers answer a query.
 
 use super::context::{Context, four_digits, size_text};
-use super::hosts::Ends;
+use super::hosts::HostPair;
 use super::messages::{Draws, Messages};
-use super::{Arrival, Count, Expected, MeasurementWindow, Traffic, Workload};
+use super::{Count, Expected, FlowArrival, MeasurementWindow, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, HostId, Instant, Span};
@@ -42,12 +42,12 @@ struct Incast {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    [IncastKeys::parameters(), Ends::parameters(), Messages::parameters()].concat()
+    [IncastKeys::parameters(), HostPair::parameters(), Messages::parameters()].concat()
 }
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let keys = IncastKeys::read(reader)?;
-    let (from, to) = Ends::read(reader)?.many_to_one(reader, context)?;
+    let (from, to) = HostPair::read(reader)?.many_to_one(reader, context)?;
     let messages = Messages::read(reader, context)?;
     check_times(&keys, reader, context)?;
     let burst = f64::from(keys.flows) * messages.sizes.mean();
@@ -120,14 +120,14 @@ impl Traffic for Incast {
 
 impl Incast {
     /// The flows of the burst at `at`, by their start.
-    fn burst(&self, at: Instant, jitter: &mut Stream, draws: &mut Draws) -> Vec<Arrival> {
+    fn burst(&self, at: Instant, jitter: &mut Stream, draws: &mut Draws) -> Vec<FlowArrival> {
         let senders = self.from.len();
         let mut flow = |number: usize| {
             let late = Span::from_ps(jitter.below(self.keys.jitter.as_ps() + 1));
             let ends = (self.from[number % senders], self.to);
             self.messages.arrival(draws, at + late, ends, (number / senders) as u32)
         };
-        let mut flows: Vec<Arrival> = (0..self.keys.flows as usize).map(&mut flow).collect();
+        let mut flows: Vec<FlowArrival> = (0..self.keys.flows as usize).map(&mut flow).collect();
         flows.sort_by_key(|flow| flow.at);
         flows
     }

@@ -1,9 +1,9 @@
 //! Backlogged flows: they start, and send until they are stopped.
 
 use super::context::Context;
-use super::hosts::Ends;
+use super::hosts::HostPair;
 use super::pattern::permutation;
-use super::{Arrival, ConnectionUse, Traffic, Workload};
+use super::{ConnectionUse, FlowArrival, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Flag, Kind, ParamInfo, Reader, Text, keys};
 use crate::engine::Seeds;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
@@ -49,12 +49,12 @@ struct LongLived {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    [LongLivedKeys::parameters(), Ends::parameters()].concat()
+    [LongLivedKeys::parameters(), HostPair::parameters()].concat()
 }
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let keys = LongLivedKeys::read(reader)?;
-    let ends = Ends::read(reader)?;
+    let ends = HostPair::read(reader)?;
     let pairs = match keys.permutation {
         true => ends.ring(reader, context)?,
         false => ends.one_to_one(reader, context)?,
@@ -112,7 +112,7 @@ impl LongLived {
 impl Traffic for LongLived {
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let (class, length) = (self.class, self.length);
-        let flow = move |(at, source, destination)| Arrival {
+        let flow = move |(at, source, destination)| FlowArrival {
             at,
             source,
             destination,

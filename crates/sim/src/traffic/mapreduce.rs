@@ -9,7 +9,8 @@ use super::hosts::{HostSet, Hosts};
 use super::messages::{Draws, Messages};
 use super::rounds::Rounds;
 use super::{
-    Application, Arrival, Count, Expected, MeasurementWindow, Steps, TaskId, TaskKind, Traffic, Workload,
+    AppActions, Application, Count, Expected, FlowArrival, MeasurementWindow, TaskId, TaskKind, Traffic,
+    Workload,
 };
 use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
@@ -119,10 +120,10 @@ impl Jobs {
     }
 
     /// The place that mapper or reducer `number` has on its host.
-    fn other(&self, at: Instant, ends: (HostId, HostId), size: Bytes) -> Arrival {
+    fn other(&self, at: Instant, ends: (HostId, HostId), size: Bytes) -> FlowArrival {
         let (source, destination) = ends;
         let connection = self.blocks.connection(0);
-        Arrival {
+        FlowArrival {
             at,
             source,
             destination,
@@ -175,7 +176,7 @@ struct Job {
     map: Vec<Span>,
     reduce: Vec<Span>,
     /// The block from every mapper to every reducer, mapper by mapper.
-    blocks: Vec<Arrival>,
+    blocks: Vec<FlowArrival>,
     /// For every reducer, the blocks still to come and the earliest time at which it may begin.
     inputs: Vec<(usize, Instant)>,
     /// Blocks that still cross the network.
@@ -212,7 +213,7 @@ impl Flow {
 
 impl Run {
     /// Draws everything and begins to read.
-    fn begin_job(&mut self, at: Instant, steps: &mut Steps) {
+    fn begin_job(&mut self, at: Instant, steps: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         self.done += 1;
         let task = steps.open(TaskKind::Job, jobs.blocks.class(), at, jobs.keys.job_deadline);
@@ -223,9 +224,9 @@ impl Run {
         let map = jobs.mappers.iter().map(|_| time(jobs.keys.map)).collect();
         let reduce = jobs.reducers.iter().map(|_| time(jobs.keys.reduce)).collect();
         let ends = jobs.mappers.iter().flat_map(|from| jobs.reducers.iter().map(move |to| (*from, *to)));
-        let blocks: Vec<Arrival> =
+        let blocks: Vec<FlowArrival> =
             ends.map(|ends| jobs.blocks.arrival(&mut self.draws, Instant::ZERO, ends, 0)).collect();
-        let remote = |block: &&Arrival| block.source != block.destination;
+        let remote = |block: &&FlowArrival| block.source != block.destination;
         let on_the_way = blocks.iter().filter(remote).count();
         let inputs = vec![(jobs.mappers.len(), at); jobs.reducers.len()];
         let results = jobs.reducers.len();
@@ -235,7 +236,7 @@ impl Run {
         }
     }
 
-    fn read_input(&mut self, mapper: usize, at: Instant, steps: &mut Steps) {
+    fn read_input(&mut self, mapper: usize, at: Instant, steps: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let host = jobs.mappers[mapper];
         let others: Vec<HostId> = jobs.storage.iter().copied().filter(|storage| *storage != host).collect();
@@ -248,7 +249,7 @@ impl Run {
     }
 
     /// A mapper has its input.
-    fn map(&mut self, mapper: usize, now: Instant, steps: &mut Steps) {
+    fn map(&mut self, mapper: usize, now: Instant, steps: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let Some(job) = &mut self.job else { return };
         let at = now + job.map[mapper];
@@ -261,7 +262,7 @@ impl Run {
         for (reducer, block) in job.blocks[mapper * reducers..][..reducers].iter().enumerate() {
             match block.source == block.destination {
                 true => on_the_spot = Some(reducer),
-                false => steps.send(shuffle, Flow::Block(reducer).tag(), Arrival { at, ..*block }),
+                false => steps.send(shuffle, Flow::Block(reducer).tag(), FlowArrival { at, ..*block }),
             }
         }
         if let Some(reducer) = on_the_spot {
@@ -270,7 +271,7 @@ impl Run {
     }
 
     /// A reducer has a block, from `at` on.
-    fn receive_block(&mut self, reducer: usize, at: Instant, steps: &mut Steps) {
+    fn receive_block(&mut self, reducer: usize, at: Instant, steps: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let Some(job) = &mut self.job else { return };
         let (missing, from) = &mut job.inputs[reducer];
@@ -285,7 +286,7 @@ impl Run {
     }
 
     /// A block has crossed the network.
-    fn count_block(&mut self, now: Instant, steps: &mut Steps) {
+    fn count_block(&mut self, now: Instant, steps: &mut AppActions) {
         let Some(job) = &mut self.job else { return };
         job.on_the_way -= 1;
         if let Some(shuffle) = job.shuffle.filter(|_| job.on_the_way == 0) {
@@ -293,7 +294,7 @@ impl Run {
         }
     }
 
-    fn collect(&mut self, now: Instant, steps: &mut Steps) {
+    fn collect(&mut self, now: Instant, steps: &mut AppActions) {
         let Some(job) = &mut self.job else { return };
         job.results -= 1;
         if job.results > 0 {
@@ -308,11 +309,11 @@ impl Run {
 }
 
 impl Application for Run {
-    fn begin(&mut self, steps: &mut Steps) {
+    fn begin(&mut self, steps: &mut AppActions) {
         self.begin_job(self.jobs.rounds.first, steps);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
         match Flow::of(tag) {
             Flow::Input(mapper) => self.map(mapper, now, steps),
             Flow::Block(reducer) => {

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::deadlines::{self, Deadlines};
-use super::flow::{Arrival, ConnectionUse, Connections};
+use super::flow::{ConnectionUse, Connections, FlowArrival};
 use super::sizes::{self, Sizes};
 use crate::config::{ConfigError, ParamInfo, Reader, Shape, Text, keys};
 use crate::engine::{Seeds, Stream};
@@ -96,8 +96,8 @@ impl Messages {
         at: Instant,
         (source, destination): (HostId, HostId),
         number: u32,
-    ) -> Arrival {
-        Arrival {
+    ) -> FlowArrival {
+        FlowArrival {
             at,
             source,
             destination,

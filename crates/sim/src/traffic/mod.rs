@@ -30,10 +30,10 @@ mod trace;
 mod web;
 mod workload;
 
-pub use application::{Application, Sending, Steps, TaskId, TaskKind, TaskRow};
+pub use application::{AppActions, Application, FlowRequest, TaskId, TaskKind, TaskRow};
 pub(crate) use context::Context;
 pub use expected::{Count, Expected, MeasurementWindow};
-pub use flow::{Arrival, Arrivals, ConnectionUse};
+pub use flow::{Arrivals, ConnectionUse, FlowArrival};
 pub(crate) use hosts::{HostSet, Hosts};
 pub use workload::{Traffic, Workload};
 

@@ -1,10 +1,10 @@
 //! Partial deployment: a share of the flows of a traffic entry runs another transport than the scheme's. They are a class
 //! of their own, `CLASS-TRANSPORT`, and the transport of a flow follows from its class.
 
-use super::application::{Application, Sending, Steps};
+use super::application::{AppActions, Application, FlowRequest};
 use super::context::Context;
 use super::expected::{Expected, MeasurementWindow};
-use super::flow::{Arrival, ConnectionUse, Connections};
+use super::flow::{ConnectionUse, Connections, FlowArrival};
 use super::workload::{Traffic, Workload};
 use crate::config::{ConfigError, Positive, Reader, Text, keys};
 use crate::engine::{Seeds, Stream};
@@ -125,7 +125,7 @@ impl Draw {
         self.seeds.stream(&purpose, self.index).unit() < self.share
     }
 
-    fn assign(&self, flow: &mut Arrival, chosen: bool) {
+    fn assign(&self, flow: &mut FlowArrival, chosen: bool) {
         if chosen {
             flow.class = self.classes[flow.class.index()];
         }
@@ -138,8 +138,8 @@ struct PartialApplication {
 }
 
 impl PartialApplication {
-    fn assign(&self, steps: &mut Steps) {
-        for Sending { arrival, tag, .. } in steps.sendings_mut() {
+    fn assign(&self, steps: &mut AppActions) {
+        for FlowRequest { arrival, tag, .. } in steps.sendings_mut() {
             let number = match arrival.connection {
                 ConnectionUse::New => *tag,
                 ConnectionUse::Persistent(number) | ConnectionUse::Shared(number) => number.into(),
@@ -151,12 +151,12 @@ impl PartialApplication {
 }
 
 impl Application for PartialApplication {
-    fn begin(&mut self, steps: &mut Steps) {
+    fn begin(&mut self, steps: &mut AppActions) {
         self.application.begin(steps);
         self.assign(steps);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
         self.application.delivered(now, tag, steps);
         self.assign(steps);
     }

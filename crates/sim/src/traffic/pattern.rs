@@ -1,7 +1,7 @@
 //! [`Pattern`]: senders and receivers, flow by flow.
 
 use super::context::Context;
-use super::hosts::{Ends, HostSet, Hosts};
+use super::hosts::{HostPair, HostSet, Hosts};
 use crate::config::{ConfigError, OneOf, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::HostId;
@@ -70,13 +70,13 @@ pub(super) struct Pairs {
 impl Pattern {
     /// The keys as users meet them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
-        [PatternKeys::parameters(), Ends::parameters()].concat()
+        [PatternKeys::parameters(), HostPair::parameters()].concat()
     }
 
     /// Reads the pattern and checks that every sender has a receiver.
     pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Pattern, ConfigError> {
         let keys = PatternKeys::read(reader)?;
-        let ends = Ends::read(reader)?;
+        let ends = HostPair::read(reader)?;
         let (from, mut to) = match keys.pattern {
             Rule::ManyToOne => ends.many_to_one(reader, context).map(|(from, to)| (from, vec![to]))?,
             _ => ends.many_to_many(reader, context)?,

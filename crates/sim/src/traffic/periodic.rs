@@ -1,7 +1,7 @@
 //! Senders that have something to send at fixed intervals, each on a clock of its own.
 
 use super::context::{Context, four_digits, size_text};
-use super::hosts::Ends;
+use super::hosts::HostPair;
 use super::messages::Messages;
 use super::{Count, Expected, MeasurementWindow, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
@@ -44,12 +44,12 @@ struct Periodic {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    [PeriodicKeys::parameters(), Ends::parameters(), Messages::parameters()].concat()
+    [PeriodicKeys::parameters(), HostPair::parameters(), Messages::parameters()].concat()
 }
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let keys = PeriodicKeys::read(reader)?;
-    let (from, to) = Ends::read(reader)?.many_to_one(reader, context)?;
+    let (from, to) = HostPair::read(reader)?.many_to_one(reader, context)?;
     let messages = Messages::read(reader, context)?;
     let first = |host: &HostId| keys.start + keys.stagger.times(u64::from(host.0));
     let latest = from.iter().map(first).max().unwrap_or(keys.start) + keys.jitter;

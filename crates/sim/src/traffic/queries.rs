@@ -2,7 +2,7 @@
 
 use super::Traffic;
 use super::context::{Context, four_digits, size_text};
-use super::hosts::Ends;
+use super::hosts::HostPair;
 use super::query_tree::{Level, Tree, TreeKeys, Trees};
 use super::rounds::Rounds;
 use crate::config::{ConfigError, Kind, ParamInfo, Reader, keys};
@@ -26,7 +26,7 @@ keys! {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    let tables = [Rounds::parameters(), TreeKeys::parameters(), Ends::parameters(), Level::parameters()];
+    let tables = [Rounds::parameters(), TreeKeys::parameters(), HostPair::parameters(), Level::parameters()];
     [QueryKeys::parameters(), tables.concat()].concat()
 }
 
@@ -34,7 +34,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let keys = QueryKeys::read(reader)?;
     let rounds = Rounds::read(reader, context)?;
     let tree_keys = TreeKeys::read(reader)?;
-    let asking = Ends::read(reader)?.many_to_each(reader, context)?;
+    let asking = HostPair::read(reader)?.many_to_each(reader, context)?;
     let level = Level::read(reader, context)?;
     let mean = level.answers.sizes.mean();
     context.note(reader, &note(&rounds, keys.workers, mean, &asking, context));

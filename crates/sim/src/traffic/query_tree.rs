@@ -6,7 +6,7 @@
 
 use super::messages::{Draws, Messages};
 use super::rounds::Rounds;
-use super::{Application, Arrival, Steps, TaskId, TaskKind, Traffic, Workload};
+use super::{AppActions, Application, FlowArrival, TaskId, TaskKind, Traffic, Workload};
 use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use crate::traffic::Context;
@@ -140,11 +140,11 @@ impl Traffic for Trees {
 struct Queries(Vec<Query>);
 
 impl Application for Queries {
-    fn begin(&mut self, steps: &mut Steps) {
+    fn begin(&mut self, steps: &mut AppActions) {
         self.0.iter_mut().for_each(|query| query.begin(steps));
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
         let place = self.0.partition_point(|query| query.first_tag <= tag) - 1;
         self.0[place].delivered(now, tag, steps);
     }
@@ -179,14 +179,14 @@ struct Query {
     asked: u32,
     task: Option<TaskId>,
     /// The answer of every member but the root, and its computing time.
-    answers: Vec<(Arrival, Span)>,
+    answers: Vec<(FlowArrival, Span)>,
     /// Answers that every member still waits for.
     waiting: Vec<usize>,
 }
 
 impl Query {
     /// Draws all answers and asks the first level.
-    fn ask(&mut self, at: Instant, steps: &mut Steps) {
+    fn ask(&mut self, at: Instant, steps: &mut AppActions) {
         let tree = Arc::clone(&self.tree);
         let class = tree.levels[0].answers.class();
         self.asked += 1;
@@ -196,7 +196,7 @@ impl Query {
         self.ask_children(0, at, steps);
     }
 
-    fn draw(&mut self, member: &Member) -> (Arrival, Span) {
+    fn draw(&mut self, member: &Member) -> (FlowArrival, Span) {
         let Tree { levels, members, .. } = &*self.tree;
         let level = &levels[member.level];
         let ends = (member.host, members[member.parent].host);
@@ -206,13 +206,13 @@ impl Query {
         (answer, level.keys.compute + late)
     }
 
-    fn ask_children(&self, parent: usize, at: Instant, steps: &mut Steps) {
+    fn ask_children(&self, parent: usize, at: Instant, steps: &mut AppActions) {
         let Tree { levels, members, children, request_class, .. } = &*self.tree;
         let Some(task) = self.task else { return };
         for &child in &children[parent] {
             let member = &members[child];
             let level = &levels[member.level];
-            let request = Arrival {
+            let request = FlowArrival {
                 at,
                 source: members[parent].host,
                 destination: member.host,
@@ -226,13 +226,17 @@ impl Query {
         }
     }
 
-    fn answer(&self, member: usize, now: Instant, steps: &mut Steps) {
+    fn answer(&self, member: usize, now: Instant, steps: &mut AppActions) {
         let (Some(task), Some((answer, compute))) = (self.task, self.answers.get(member - 1)) else { return };
-        steps.send(task, self.first_tag + 2 * member as u64 + 1, Arrival { at: now + *compute, ..*answer });
+        steps.send(
+            task,
+            self.first_tag + 2 * member as u64 + 1,
+            FlowArrival { at: now + *compute, ..*answer },
+        );
     }
 
     /// An answer has reached `parent`.
-    fn answered(&mut self, parent: usize, now: Instant, steps: &mut Steps) {
+    fn answered(&mut self, parent: usize, now: Instant, steps: &mut AppActions) {
         self.waiting[parent] -= 1;
         if self.waiting[parent] > 0 {
             return;
@@ -250,11 +254,11 @@ impl Query {
 }
 
 impl Query {
-    fn begin(&mut self, steps: &mut Steps) {
+    fn begin(&mut self, steps: &mut AppActions) {
         self.ask(self.tree.rounds.first, steps);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
         let tag = tag - self.first_tag;
         let member = (tag / 2) as usize;
         match (tag % 2 == 1, self.tree.children[member].is_empty()) {

@@ -28,9 +28,9 @@ fn read_entry(toml: &str, csv: &str) -> Result<(Box<dyn Traffic>, Vec<String>), 
     Ok((traffic, context.notes))
 }
 
-fn arrivals(toml: &str, seed: u64) -> Vec<Arrival> {
+fn arrivals(toml: &str, seed: u64) -> Vec<FlowArrival> {
     let (traffic, _) = read_entry(toml, "").unwrap();
-    let in_time = |flow: &Arrival| flow.at < Instant::ZERO + DURATION;
+    let in_time = |flow: &FlowArrival| flow.at < Instant::ZERO + DURATION;
     flows(&*traffic, seed, 0).take_while(in_time).collect()
 }
 
@@ -47,7 +47,7 @@ fn error(toml: &str) -> String {
 }
 
 /// The hosts of each flow as numbers.
-fn ends(flows: &[Arrival]) -> Vec<(u32, u32)> {
+fn ends(flows: &[FlowArrival]) -> Vec<(u32, u32)> {
     flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
 }
 
@@ -210,7 +210,7 @@ fn sizes_are_required_and_checked() {
     assert_eq!(error, "to: host 3 could only send to itself");
 }
 
-fn trace(csv: &str) -> Result<(Vec<Arrival>, Vec<String>), String> {
+fn trace(csv: &str) -> Result<(Vec<FlowArrival>, Vec<String>), String> {
     let read = read_entry("kind='trace'\nfile='flows.csv'", csv).map_err(|error| error.to_string());
     read.map(|(traffic, notes)| (flows(&*traffic, 1, 0).collect(), notes))
 }

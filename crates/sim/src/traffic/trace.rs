@@ -1,7 +1,7 @@
 //! A user's own flows, from a CSV file.
 
 use super::context::{Context, four_digits, size_text};
-use super::flow::{Arrival, Connections};
+use super::flow::{Connections, FlowArrival};
 use super::{Traffic, Workload};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, Kind, Reader, RowError, Text, keys};
@@ -32,7 +32,7 @@ keys! {
 }
 
 #[derive(Debug)]
-struct Trace(Arc<[Arrival]>);
+struct Trace(Arc<[FlowArrival]>);
 
 impl Traffic for Trace {
     fn start(&self, _: Seeds, _: usize) -> Workload {
@@ -63,7 +63,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     Ok(Box::new(Trace(flows.into())))
 }
 
-fn note(flows: &[Arrival], listed: usize, mean: f64, context: &Context) -> String {
+fn note(flows: &[FlowArrival], listed: usize, mean: f64, context: &Context) -> String {
     let mut bytes = vec![0.0; context.graph.hosts()];
     flows.iter().for_each(|flow| bytes[flow.destination.index()] += flow.size.as_f64());
     let busiest = (0..bytes.len()).max_by(|a, b| bytes[*a].total_cmp(&bytes[*b])).unwrap_or(0);
@@ -86,7 +86,7 @@ const COLUMNS: [&str; 6] = ["start", "source", "destination", "bytes", "deadline
 const HEADER: &str = "start,source,destination,bytes[,deadline][,class]";
 const REQUIRED: [&str; 4] = ["start", "source", "destination", "bytes"];
 
-fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<Arrival>, ConfigError> {
+fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<FlowArrival>, ConfigError> {
     let rows = csv::rows(text, &keys.file)?;
     let wrong = |line, reason| RowError { file: keys.file.clone(), line, reason };
     let Some((header, rows)) = rows.split_first() else {
@@ -94,7 +94,7 @@ fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<Arri
         return Err(ConfigError::File(vec![wrong(0, reason)]));
     };
     check_header(header).map_err(|reason| ConfigError::File(vec![wrong(header.line, reason)]))?;
-    let (mut flows, mut errors): (Vec<Arrival>, Vec<RowError>) = (Vec::new(), Vec::new());
+    let (mut flows, mut errors): (Vec<FlowArrival>, Vec<RowError>) = (Vec::new(), Vec::new());
     for row in rows {
         let earliest = flows.last().map_or(Instant::ZERO, |flow| flow.at);
         let fields = Fields { header: &header.fields, values: &row.fields };
@@ -127,7 +127,12 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// The flow of this row; it starts no earlier than the row above.
-    fn flow(&self, earliest: Instant, keys: &TraceKeys, context: &mut Context) -> Result<Arrival, String> {
+    fn flow(
+        &self,
+        earliest: Instant,
+        keys: &TraceKeys,
+        context: &mut Context,
+    ) -> Result<FlowArrival, String> {
         let (columns, expected) = (self.values.len(), self.header.len());
         if columns != expected {
             return Err(format!("{columns} columns, but the header has {expected}"));
@@ -146,7 +151,7 @@ impl<'a> Fields<'a> {
         let deadline = self.optional("deadline", deadline)?;
         let class = context.class(self.optional("class", class_name)?.unwrap_or(&keys.class));
         let connection = keys.connections.of(0);
-        Ok(Arrival { at, source, destination, size, class, deadline, connection, stop: None })
+        Ok(FlowArrival { at, source, destination, size, class, deadline, connection, stop: None })
     }
 
     /// The text in `column`; empty where there is no such column.

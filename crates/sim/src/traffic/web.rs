@@ -7,7 +7,8 @@ use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
 use super::messages::{Draws, Messages};
 use super::{
-    Application, Arrival, Count, Expected, MeasurementWindow, Steps, TaskId, TaskKind, Traffic, Workload,
+    AppActions, Application, Count, Expected, FlowArrival, MeasurementWindow, TaskId, TaskKind, Traffic,
+    Workload,
 };
 use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, Shape, keys};
 use crate::engine::{Seeds, Stream};
@@ -151,14 +152,14 @@ struct Session {
 /// A page that is being asked for: the four flows that it takes, in order.
 struct Visit {
     task: TaskId,
-    flows: [Arrival; FLOWS],
+    flows: [FlowArrival; FLOWS],
 }
 
 const FLOWS: usize = 4;
 
 impl Run {
     /// A session thinks, and then asks for a page.
-    fn visit(&mut self, number: usize, now: Instant, steps: &mut Steps) {
+    fn visit(&mut self, number: usize, now: Instant, steps: &mut AppActions) {
         let service = &*self.service;
         let (client, session) = (service.sessions[number], &mut self.sessions[number]);
         session.visit = None;
@@ -173,9 +174,9 @@ impl Run {
     }
 
     /// Sends flow `step` of the page that a session asked for.
-    fn send(&self, number: usize, step: usize, at: Instant, steps: &mut Steps) {
+    fn send(&self, number: usize, step: usize, at: Instant, steps: &mut AppActions) {
         if let Some(visit) = &self.sessions[number].visit {
-            let arrival = Arrival { at, ..visit.flows[step] };
+            let arrival = FlowArrival { at, ..visit.flows[step] };
             steps.send(visit.task, (FLOWS * number + step) as u64, arrival);
         }
     }
@@ -183,13 +184,13 @@ impl Run {
 
 impl Session {
     /// Request, query, answer and page.
-    fn draw(&mut self, service: &Service, client: HostId, number: u32) -> [Arrival; FLOWS] {
+    fn draw(&mut self, service: &Service, client: HostId, number: u32) -> [FlowArrival; FLOWS] {
         let mut one_of = |hosts: &[HostId]| hosts[self.choices.below(hosts.len() as u64) as usize];
         let (server, database) = (one_of(&service.servers), one_of(&service.databases));
         let at = Instant::ZERO;
         let page = service.pages.arrival(&mut self.pages, at, (server, client), number);
         let answer = service.answers.arrival(&mut self.answers, at, (database, server), number);
-        let asks = |answer: &Arrival, size: Bytes| Arrival {
+        let asks = |answer: &FlowArrival, size: Bytes| FlowArrival {
             source: answer.destination,
             destination: answer.source,
             size,
@@ -202,14 +203,14 @@ impl Session {
 }
 
 impl Application for Run {
-    fn begin(&mut self, steps: &mut Steps) {
+    fn begin(&mut self, steps: &mut AppActions) {
         let start = Instant::ZERO + self.service.keys.start;
         for number in 0..self.sessions.len() {
             self.visit(number, start, steps);
         }
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
         let (number, step) = (tag as usize / FLOWS, tag as usize % FLOWS);
         if step + 1 < FLOWS {
             return self.send(number, step + 1, now, steps);

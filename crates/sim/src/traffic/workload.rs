@@ -1,6 +1,6 @@
 //! [`Traffic`]: interface of every kind of traffic.
 
-use super::application::{Application, Steps};
+use super::application::{AppActions, Application};
 use super::context::Context;
 use super::{Arrivals, Count, Expected, MeasurementWindow};
 use crate::config::{ConfigError, Reader};
@@ -59,7 +59,7 @@ impl Workload {
                 Expected { flows: Count::Exactly(flows), backlogged }
             }
             Workload::Closed(mut application) => {
-                let mut steps = Steps::default();
+                let mut steps = AppActions::default();
                 application.begin(&mut steps);
                 let first = steps.take_sendings();
                 let counted = first.iter().filter(|sending| measured.counts(sending.arrival.at)).count();

@@ -6,7 +6,7 @@ use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::{QueueConfig, QueueKind};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_units::Span;
 
 /// One `[tcp]` or other table as text, after a star of `hosts` hosts: 1 Gbit/s, 300 µs, 250 packets, K = 20. Hosts are FIFOs,
@@ -103,7 +103,7 @@ pub fn discipline(kind: QueueKind, parameters: &str) -> QueueConfig {
 
 /// Runs with seed 1.
 pub fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
-    simulation::run(scenario, scheme, 1, &mut Unattended).unwrap_or_else(|error| panic!("{error}"))
+    simulation::run(scenario, scheme, 1, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Completion time of flow `index`.

@@ -16,10 +16,10 @@ pub use timing::{Rounds, Stalls, TimingErrors};
 use crate::card::Card;
 use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
-use shortflow_sim::engine::{EventQueue, Site};
-use shortflow_sim::host::Tally;
+use shortflow_sim::engine::{EventQueue, Scope};
+use shortflow_sim::host::DeliveryCounters;
 use shortflow_sim::net::Network;
-use shortflow_sim::packet::{EcnField, Kind, Packet};
+use shortflow_sim::packet::{EcnField, Packet, PacketType};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::Event;
@@ -116,9 +116,9 @@ pub struct SwitchReport {
     /// Backlog of the measured ports, if the scenario wants samples.
     pub samples: Vec<Sample>,
     /// Fate of the data packets of each connection, by its number ([`flow_of`]).
-    pub tallies: HashMap<u32, Tally>,
+    pub tallies: HashMap<u32, DeliveryCounters>,
     /// `tallies` at the beginning and at the end of the measured time.
-    pub edges: Vec<HashMap<u32, Tally>>,
+    pub edges: Vec<HashMap<u32, DeliveryCounters>>,
 }
 
 /// Length of a stall, in packets, which then arrive at once. In simulations, 20 shorter stalls a second move queue
@@ -173,11 +173,11 @@ impl<'a> Switch<'a> {
         clock: Clock,
     ) -> Switch<'a> {
         let mut events = EventQueue::new();
-        events.schedule(Instant::ZERO + scenario.warmup, Site::EVERYWHERE, Event::WarmUpEnd);
-        events.schedule(Instant::ZERO + scenario.duration, Site::EVERYWHERE, Event::MeasureEnd);
+        events.schedule(Instant::ZERO + scenario.warmup, Scope::GLOBAL, Event::WarmUpEnd);
+        events.schedule(Instant::ZERO + scenario.duration, Scope::GLOBAL, Event::MeasureEnd);
         network.begin(&mut events);
         if scenario.measure.sample_every.is_some() {
-            events.schedule(Instant::ZERO, Site::EVERYWHERE, Event::Sample);
+            events.schedule(Instant::ZERO, Scope::GLOBAL, Event::Sample);
         }
         Switch {
             measured: network.ports_between(&scenario.measure.ports),
@@ -221,13 +221,13 @@ impl<'a> Switch<'a> {
         if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
             self.rounds.note(due, now);
         }
-        let mut packet = Packet::BLANK;
+        let mut packet = Packet::EMPTY;
         while let Some(event) = self.events.next(now) {
             match event {
                 Event::Network(event) => {
                     let tallies = &mut self.report.tallies;
                     let left_host = |packet: &Packet| {
-                        if packet.kind == Kind::Data {
+                        if packet.kind == PacketType::Data {
                             tallies.entry(packet.flow_id).or_default().waited_at_host += packet.waited;
                         }
                     };
@@ -263,7 +263,7 @@ impl<'a> Switch<'a> {
         if due >= Instant::ZERO + self.scenario.warmup {
             self.report.timing_errors.add(self.clock.now().since(due));
         }
-        if packet.kind == Kind::Data {
+        if packet.kind == PacketType::Data {
             self.report.tallies.entry(packet.flow_id).or_default().count_arrived(packet);
         }
         let frame = self.frames.get_mut(packet.seq);
@@ -295,7 +295,7 @@ impl<'a> Switch<'a> {
             self.catch_up()?;
             let (kind, flow_id) = (packet.kind, packet.flow_id);
             let waits = self.network.send(&mut self.events, host, packet).waits;
-            if kind == Kind::Data {
+            if kind == PacketType::Data {
                 self.report.tallies.entry(flow_id).or_default().count_left(waits);
             }
         }
@@ -314,7 +314,7 @@ impl<'a> Switch<'a> {
         }
         let next = self.scenario.measure.sample_every.map(|every| at + every);
         if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {
-            self.events.schedule(next, Site::EVERYWHERE, Event::Sample);
+            self.events.schedule(next, Scope::GLOBAL, Event::Sample);
         }
         Ok(())
     }
@@ -338,7 +338,7 @@ fn packet_of(header: &header::Header, seq: u64) -> Packet {
         payload: header.payload,
         wire: header.wire,
         extension: None,
-        kind: if is_data { Kind::Data } else { Kind::Ack },
+        kind: if is_data { PacketType::Data } else { PacketType::Ack },
         ecn: header.ecn,
         ecn_flag: false,
         hop: 0,

@@ -1,7 +1,7 @@
 //! Counts of a network, in the measured time and in all.
 
 use super::Network;
-use crate::net::{Counted, Drops, Port};
+use crate::net::{Drops, NetworkCounts, Port};
 use crate::queue::Backlog;
 use shortflow_units::{Instant, NodeId, PortId};
 
@@ -20,12 +20,12 @@ impl Network {
     }
 
     /// Counters of the measured time, until now if it is not over.
-    pub fn measured(&self) -> Counted {
+    pub fn measured(&self) -> NetworkCounts {
         self.after.clone().unwrap_or_else(|| self.counted()).since(&self.before)
     }
 
-    fn counted(&self) -> Counted {
-        Counted { ports: self.ports.iter().map(Port::counts).collect(), nodes: self.drops.clone() }
+    fn counted(&self) -> NetworkCounts {
+        NetworkCounts { ports: self.ports.iter().map(Port::counts).collect(), nodes: self.drops.clone() }
     }
 
     /// The backlog of a port now.

@@ -1,9 +1,9 @@
 //! A window of a switch: packets go output by output, where outputs know nothing of one another.
 
 use super::{Network, WithNetwork, settle};
-use crate::engine::{EventQueue, Pack};
+use crate::engine::{EventCode, EventQueue};
 use crate::net::passing::{Output, Passing, Sources, Windows};
-use crate::net::{Due, NetworkEvent};
+use crate::net::{NetworkEvent, PortEvent};
 use shortflow_units::{NodeId, PortId};
 
 impl Network {
@@ -84,7 +84,7 @@ impl Network {
             let Some(packet) = sources.packet(passing) else { continue };
             match target.offer(passing.at, packet.frame()) {
                 Some(turn) => {
-                    if let Some((at, to)) = target.launch(turn, packet) {
+                    if let Some((at, to)) = target.start_transmission(turn, packet) {
                         events.schedule(at, to, NetworkEvent::Arrive(out).into());
                     }
                 }
@@ -107,8 +107,8 @@ impl Network {
         let (end, mut ended) = (events.end_of_window(), 0);
         let Some((target, mut sources)) = Sources::of(&mut self.ports, out) else { return 0 };
         let mut wake = |due| match due {
-            Due::Arrival(at, to) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
-            Due::Done(..) | Due::Left(_) => {} // below; and it is no port of a host
+            PortEvent::Arrival(at, to) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
+            PortEvent::Done(..) | PortEvent::Left(_) => {} // below; and it is no port of a host
         };
         let mut taken = taken.iter().peekable();
         let mut done = target.next_done();

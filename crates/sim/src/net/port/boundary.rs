@@ -8,14 +8,14 @@ use shortflow_units::Instant;
 /// with what is on the wire.
 impl Port {
     /// From now on its packets are handed over.
-    pub(in crate::net) fn cut(&mut self) {
+    pub(in crate::net) fn split(&mut self) {
         self.crosses = true;
     }
 
     /// The next packet on the wire that has departed before `end`, and when.
-    pub(in crate::net) fn hand_over(&mut self, end: Instant) -> Option<(Instant, Packet)> {
+    pub(in crate::net) fn export(&mut self, end: Instant) -> Option<(Instant, Packet)> {
         let departs = self.ring.front().map(|head| head.departs).filter(|departs| *departs < end)?;
-        self.retire(departs);
+        self.advance_departures(departs);
         self.ring.advance().map(|(packet, _)| (departs, packet.take()))
     }
 
@@ -25,9 +25,9 @@ impl Port {
     }
 
     /// Puts a packet on the wire that has been handed over; when it arrives, if it is the head.
-    pub(in crate::net) fn take_in(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
+    pub(in crate::net) fn import(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
         self.ring.push(departs, packet);
-        self.ring.see_all();
+        self.ring.mark_all_departed();
         (self.ring.len() == 1).then(|| self.reaches(departs))
     }
 

@@ -1,7 +1,7 @@
 //! Ports whose links have faults.
 
-use super::{Backlog, Due, Effects, InFlight, Port, Queue, Ring};
-use crate::net::faults::Passage;
+use super::{Backlog, InFlight, Port, PortEvent, Queue, Ring, SchedulerEffects};
+use crate::net::faults::WireOutcome;
 use crate::packet::Packet;
 use crate::queue::{DropReason, Scheduler};
 use shortflow_units::{Instant, Span};
@@ -18,12 +18,12 @@ impl Port {
     pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
         let Some(faults) = &mut self.faults else { return Ok(()) };
         match faults.pass() {
-            Passage::Whole => Ok(()),
-            Passage::Damaged => {
+            WireOutcome::Delivered => Ok(()),
+            WireOutcome::Corrupted => {
                 self.drop(DropReason::Corrupted, packet);
                 Err(None)
             }
-            Passage::Late(by) => {
+            WireOutcome::Late(by) => {
                 faults.hold(now + by, packet.take());
                 Err(Some(now + by))
             }
@@ -41,21 +41,21 @@ impl Port {
     }
 
     /// The link fails: all that waits or is on the wire is lost.
-    pub fn fail(&mut self, now: Instant, mut wake: impl FnMut(Due)) {
-        self.retire(now);
+    pub fn fail(&mut self, now: Instant, mut wake: impl FnMut(PortEvent)) {
+        self.advance_departures(now);
         let Some(faults) = &mut self.faults else { return };
         if let Some(dropped) = &mut self.dropped {
             let ring = self.ring.iter().map(|next| &next.packet);
             dropped.extend(faults.kept().chain(ring).map(|packet| (DropReason::LinkDown, packet.clone())));
         }
         let mut lost = faults.fail() + self.ring.len() as u64;
-        for &InFlight { departs, ref packet } in self.ring.unseen() {
+        for &InFlight { departs, ref packet } in self.ring.undeparted() {
             let takes = self.rate.tx_time(packet.wire_size());
             let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
             self.counters.cancel(&self.window, now, (starts, departs), packet);
         }
         if let Queue::Scheduled(queue) = &mut self.queue {
-            let mut effects = Effects::default();
+            let mut effects = SchedulerEffects::default();
             while let Some(waiting) = queue.dequeue(now, &mut effects) {
                 effects.drop(DropReason::LinkDown, waiting.packet);
             }

@@ -178,7 +178,7 @@ fn inter_arrival_times_of_atcp_lie_where_its_trace_has_them() {
     let toml = "kind='arrivals'\nrate_per_s=49.8\ninterarrival={kind='log-normal', sigma=1.797}
         sizes={kind='fixed', value='2KB'}";
     let (traffic, _) = read_entry(toml, "").unwrap();
-    let flows: Vec<Arrival> = flows(&*traffic, 1, 0).take(100_000).collect();
+    let flows: Vec<FlowArrival> = flows(&*traffic, 1, 0).take(100_000).collect();
     let gaps = flows.windows(2).map(|pair| pair[1].at.since(pair[0].at).as_secs_f64() * 1e3);
     let within = gaps.filter(|gap| (0.4..=40.0).contains(gap)).count() as f64 / 99_999.0;
     assert!((within - 0.8).abs() < 0.01, "{within}");

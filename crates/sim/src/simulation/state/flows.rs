@@ -1,23 +1,23 @@
 //! Starts of flows, and their connections.
 
-use super::super::desk::{Desk, OF_SENDER};
-use super::super::ends::Opening;
+use super::super::ends::ConnectionSetup;
 use super::super::event::Event;
+use super::super::outbox::{EndpointOutbox, OF_SENDER};
 use super::super::part::owns;
 use super::super::sources::{FlowStart, Start};
-use super::{Backlogged, DRAIN, World};
-use crate::engine::Site;
-use crate::host::{Flow, Scene};
+use super::{Backlogged, DRAIN, Simulation};
+use crate::engine::Scope;
+use crate::host::{Context, Flow};
 use crate::outcome::FlowRow;
 use crate::theory::fct::ideal_fct;
-use crate::traffic::{Arrival, ConnectionUse};
+use crate::traffic::{ConnectionUse, FlowArrival};
 use shortflow_cc::Role;
 use shortflow_units::{Bytes, ConnId, FlowId, Rate};
 
-impl World<'_> {
+impl Simulation<'_> {
     pub(super) fn schedule_flows(&mut self, starts: &[FlowStart]) {
         for &(at, source) in starts {
-            self.events.schedule(at, Site::EVERYWHERE, Event::FlowStart(source as u32));
+            self.events.schedule(at, Scope::GLOBAL, Event::FlowStart(source as u32));
         }
     }
 
@@ -39,11 +39,11 @@ impl World<'_> {
         }
         let next = self.sources.advance(index);
         if let Some(at) = next {
-            self.events.schedule(at, Site::EVERYWHERE, Event::FlowStart(index as u32));
+            self.events.schedule(at, Scope::GLOBAL, Event::FlowStart(index as u32));
         }
     }
 
-    fn connection_for(&mut self, index: usize, arrival: &Arrival) -> ConnId {
+    fn connection_for(&mut self, index: usize, arrival: &FlowArrival) -> ConnId {
         let key = |entry, number| Some((entry, arrival.source, arrival.destination, number));
         let key = match arrival.connection {
             ConnectionUse::New => None,
@@ -61,10 +61,10 @@ impl World<'_> {
         let round_trip = ideal_fct(tcp.mss, tcp.mss, tcp.header, &path, &back);
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
-        let scene = Scene { now: self.events.now(), tcp };
+        let cx = Context { now: self.events.now(), tcp };
         let line = path.links.first().map_or(Rate::MAX, |link| link.0);
-        let opening = Opening {
-            scene,
+        let opening = ConnectionSetup {
+            cx,
             round_trip,
             line,
             small_queue: self.scenario.conduct.small_queue as usize,
@@ -98,13 +98,13 @@ impl World<'_> {
             watch.begin(connection.flow_id, end, (counted.then_some(flow), class));
         }
         if let Some(reply) = reply {
-            connection.awaited = true;
+            connection.has_app_waiter = true;
             self.sources.expect(connection.flow_id, end, *reply);
         }
         let (network, events, host) = (&mut self.network, &mut self.events, arrival.source);
-        let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
+        let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
         if owns(&self.part, host) {
-            connection.ends.start(Scene { now, tcp }, &mut desk);
+            connection.ends.start(Context { now, tcp }, &mut outbox);
         }
         if !counted {
             self.drained.0 += 1;
@@ -123,7 +123,7 @@ impl World<'_> {
         if backlogged {
             let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
-            let stop = arrival.stop.map(|at| (at, Site::EVERYWHERE, Event::Stop(conn)));
+            let stop = arrival.stop.map(|at| (at, Scope::GLOBAL, Event::Stop(conn)));
             stop.into_iter().for_each(|(at, site, event)| self.events.schedule(at, site, event));
         } else if reply.is_none() {
             self.pending += 1;

@@ -2,9 +2,9 @@
 
 use super::super::event::Event;
 use super::super::part::owns;
-use super::{Backlogged, DRAIN, TICK, World};
-use crate::engine::Site;
-use crate::host::{Message, View};
+use super::{Backlogged, DRAIN, Simulation, TICK};
+use crate::engine::Scope;
+use crate::host::{Message, SenderSnapshot};
 use crate::net::Port;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
@@ -14,7 +14,7 @@ use shortflow_units::{ConnId, Occupancy, Span};
 /// Smallest window, in segments, that may be wide.
 const WORTH_A_LOOK: f64 = 100.0;
 
-impl World<'_> {
+impl Simulation<'_> {
     /// Samples queues, windows and rates.
     pub(super) fn sample(&mut self) {
         let at = self.events.now();
@@ -46,7 +46,7 @@ impl World<'_> {
             let acked = ends.acked() - std::mem::replace(sampled, ends.acked());
             let value = throughput(acked, time);
             self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
-            let View { window, rate, alpha } = ends.view(at);
+            let SenderSnapshot { window, rate, alpha } = ends.view(at);
             let cwnd = window.map(|window| (Subject::Cwnd(flow), window.cwnd));
             self.samples.extend(cwnd.map(|(subject, value)| Sample { at, subject, value }));
             let rate = rate.map(|rate| (Subject::Rate(flow), rate.as_bps() as f64));
@@ -56,7 +56,7 @@ impl World<'_> {
         if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
             && at <= self.window.end
         {
-            self.events.schedule(at, Site::EVERYWHERE, Event::Sample);
+            self.events.schedule(at, Scope::GLOBAL, Event::Sample);
         }
     }
 

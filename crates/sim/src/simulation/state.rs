@@ -3,20 +3,20 @@
 mod flows;
 mod records;
 
-use super::connections::{Connections, Skip};
-use super::desk::{Desk, OF_RECEIVER, OF_SENDER};
-use super::ends::Progress;
+use super::connections::{Connections, SequenceGap};
+use super::ends::AckOutcome;
 use super::event::Event;
-use super::part::{News, Part, owns};
+use super::outbox::{EndpointOutbox, OF_RECEIVER, OF_SENDER};
+use super::part::{AckNotice, Part, owns};
 use super::plan::ExecutionPlan;
 use super::sources::Sources;
-use super::{Observer, RunError, Standing};
-use crate::engine::{EventQueue, Seeds, Site, Turn};
-use crate::host::{Message, Scene, Tally};
+use super::{Observer, RunError, RunProgress};
+use crate::engine::{EventQueue, Scope, Seeds, Turn};
+use crate::host::{Context, DeliveryCounters, Message};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::FlowRow;
 use crate::packet::{Left, Packet};
-use crate::probe::watch::Watching;
+use crate::probe::watch::TraceFilter;
 use crate::probe::{ClassMeter, Sample};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
@@ -31,7 +31,7 @@ const DRAIN: u32 = 1 << 31;
 /// Events between two looks at the observer.
 const TICK: u64 = 8192;
 
-pub(super) struct World<'a> {
+pub(super) struct Simulation<'a> {
     pub(super) scenario: &'a Scenario,
     scheme: &'a Scheme,
     pub(super) plan: &'a ExecutionPlan,
@@ -64,14 +64,14 @@ pub(super) struct World<'a> {
     pending: u64,
     /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
     /// delay of a link, so that it does not depend on where a network is cut into parts.
-    notice: Span,
+    finish_delay: Span,
     /// The measured time.
     window: Range<Instant>,
     measuring_over: bool,
     /// Packets that hosts took.
-    pub(super) taken: u64,
+    pub(super) packets_received: u64,
     /// Skipped bytes of closed connections.
-    pub(super) skips: Vec<Skip>,
+    pub(super) skips: Vec<SequenceGap>,
     /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
     /// A table found no memory for more rows: the run ends with an error.
@@ -110,7 +110,7 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
     }
 }
 
-impl<'a> World<'a> {
+impl<'a> Simulation<'a> {
     /// One that is simulated by `plan`, before it is cut.
     pub(super) fn new(
         (scenario, scheme): (&'a Scenario, &'a Scheme),
@@ -124,7 +124,7 @@ impl<'a> World<'a> {
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
         let network =
             if plan.modes.windows { network.with_windows(scenario.graph.nodes.len()) } else { network };
-        let mut world = World {
+        let mut simulation = Simulation {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
             sources: Sources::new(scenario, seeds),
@@ -148,10 +148,10 @@ impl<'a> World<'a> {
             looks: BTreeMap::new(),
             rated: (0.0, 0.0),
             pending: 0,
-            notice: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
+            finish_delay: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
             measuring_over: false,
-            taken: 0,
+            packets_received: 0,
             skips: Vec::new(),
             broken: None,
             is_full: false,
@@ -160,23 +160,23 @@ impl<'a> World<'a> {
             common: 0,
             arriving: Vec::new(),
         };
-        world.events.schedule(world.window.start, Site::EVERYWHERE, Event::WarmUpEnd);
-        world.events.schedule(world.window.end, Site::EVERYWHERE, Event::MeasureEnd);
-        world.network.begin(&mut world.events);
+        simulation.events.schedule(simulation.window.start, Scope::GLOBAL, Event::WarmUpEnd);
+        simulation.events.schedule(simulation.window.end, Scope::GLOBAL, Event::MeasureEnd);
+        simulation.network.begin(&mut simulation.events);
         if scenario.conduct.small_queue > 0 {
-            world.network.tell_hosts();
+            simulation.network.tell_hosts();
         }
         if scenario.measure.sample_every.is_some() {
-            world.events.schedule(Instant::ZERO, Site::EVERYWHERE, Event::Sample);
+            simulation.events.schedule(Instant::ZERO, Scope::GLOBAL, Event::Sample);
         }
-        let (known, planned) = world.sources.begin();
-        world.schedule_flows(&known);
-        world.plan_flows(&planned);
-        Ok(world)
+        let (known, planned) = simulation.sources.begin();
+        simulation.schedule_flows(&known);
+        simulation.plan_flows(&planned);
+        Ok(simulation)
     }
 
     /// Has noted from now on what happens to packets.
-    pub(super) fn watch(&mut self, what: Watching) {
+    pub(super) fn watch(&mut self, what: TraceFilter) {
         self.network.watch(what);
         self.watched = true;
     }
@@ -212,9 +212,9 @@ impl<'a> World<'a> {
     /// In order of time.
     fn run_in_order(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
         let prefetches = self.plan.modes.prefetch;
-        let mut place = Packet::BLANK;
+        let mut place = Packet::EMPTY;
         loop {
-            if prefetches && self.events.goes_on(until) {
+            if prefetches && self.events.advance_slot(until) {
                 self.prefetch();
             }
             let Some(event) = self.events.next(until) else { return Ok(false) };
@@ -230,7 +230,7 @@ impl<'a> World<'a> {
     /// Window by window, and in each node by node.
     fn run_windows(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
         let prefetches = self.plan.modes.prefetch;
-        let mut place = Packet::BLANK;
+        let mut place = Packet::EMPTY;
         while let Some(turn) = self.events.turn(until) {
             if prefetches {
                 self.prefetch();
@@ -302,9 +302,9 @@ impl<'a> World<'a> {
         self.network.prefetch(ports, |packet| self.connections.prefetch(packet.conn));
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> RunProgress {
         let flows = (self.flows.len() - self.backlogged.len()) as u64;
-        Standing {
+        RunProgress {
             now: self.events.now(),
             open: self.pending,
             flows: flows.max(self.pending),
@@ -356,22 +356,22 @@ impl<'a> World<'a> {
         let (conn, host) = (packet.conn, packet.to);
         let connection = self.connections.get(conn, packet.flow_id)?;
         let at_sender = host == connection.source;
-        if connection.awaited || !connection.ends.expects(packet, at_sender) {
+        if connection.has_app_waiter || !connection.ends.expects(packet, at_sender) {
             return None;
         }
         let packet = packet.bare();
-        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
         self.network.deliver(&mut self.events, port);
-        self.taken += 1;
+        self.packets_received += 1;
         let (network, events) = (&mut self.network, &mut self.events);
         if at_sender {
-            let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
-            if let Some((acked, class)) = connection.ends.deliver_expected_ack(&packet, scene, &mut desk) {
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            if let Some((acked, class)) = connection.ends.deliver_expected_ack(&packet, cx, &mut outbox) {
                 self.meter.count(class, acked);
             }
         } else {
-            let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
-            connection.ends.deliver_expected_data(&packet, scene, &mut desk);
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            connection.ends.deliver_expected_data(&packet, cx, &mut outbox);
         }
         self.tell_senders();
         Some(())
@@ -415,27 +415,27 @@ impl<'a> World<'a> {
     /// A packet reaches its host. Late packets of closed connections end here.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive(&mut self, packet: &mut Packet) {
-        self.taken += 1;
+        self.packets_received += 1;
         let (conn, flow_id) = (packet.conn, packet.flow_id);
-        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
         let (network, events, host) = (&mut self.network, &mut self.events, packet.to);
         if host == connection.source {
-            let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
-            let Progress { acked, class, finished } =
-                connection.ends.deliver_to_sender(packet, scene, &mut desk);
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            let AckOutcome { acked, class, finished } =
+                connection.ends.deliver_to_sender(packet, cx, &mut outbox);
             if let Some(class) = class {
                 self.meter.count(class, acked);
             }
             if finished {
-                self.announce(conn);
+                self.publish_acked(conn);
             }
         } else {
-            let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
-            connection.ends.deliver_to_receiver(packet, scene, &mut desk);
-            if connection.awaited {
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            connection.ends.deliver_to_receiver(packet, cx, &mut outbox);
+            if connection.has_app_waiter {
                 let received = connection.ends.received();
-                let starts = self.sources.delivered(scene.now, flow_id, received);
+                let starts = self.sources.delivered(cx.now, flow_id, received);
                 self.plan_flows(&starts);
             }
         }
@@ -443,20 +443,20 @@ impl<'a> World<'a> {
 
     /// The sender has messages that are acknowledged whole: everybody else will know.
     #[inline(never)] // keeps the path of every other ACK short
-    fn announce(&mut self, conn: ConnId) {
-        let news = News { conn, acked: self.connections.slot(conn).ends.acked(), at: self.events.now() };
-        self.learn(news);
+    fn publish_acked(&mut self, conn: ConnId) {
+        let news = AckNotice { conn, acked: self.connections.slot(conn).ends.acked(), at: self.events.now() };
+        self.on_message_acked(news);
         self.part.iter_mut().for_each(|part| part.news.push(news));
     }
 
-    pub(super) fn learn(&mut self, News { conn, acked, at }: News) {
+    pub(super) fn on_message_acked(&mut self, AckNotice { conn, acked, at }: AckNotice) {
         self.check_acked(conn, acked);
         self.connections.slot(conn).ends.messages_mut().finish(acked, at);
-        self.events.schedule(at + self.notice, Site::EVERYWHERE, Event::Finish(conn));
+        self.events.schedule(at + self.finish_delay, Scope::GLOBAL, Event::Finish(conn));
     }
 
     fn finish_messages(&mut self, conn: ConnId) {
-        let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.notice);
+        let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.finish_delay);
         while let Some(message) = self.connections.slot(conn).ends.messages_mut().take_finished(until) {
             self.record(conn, &message);
             match message.is_backlogged() {
@@ -475,7 +475,7 @@ impl<'a> World<'a> {
     fn stop(&mut self, conn: ConnId) {
         let connection = self.connections.slot(conn);
         if owns(&self.part, connection.source) && connection.ends.stop() {
-            self.announce(conn);
+            self.publish_acked(conn);
         }
     }
 
@@ -492,7 +492,7 @@ impl<'a> World<'a> {
         row.finish = message.finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
-        let Tally { left, waited_at_host, held, arrived, marks, waited } = message.tally;
+        let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited } = message.tally;
         (row.left, row.waited_at_host, row.held) = (left, waited_at_host, held);
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(acked));
@@ -517,7 +517,7 @@ impl<'a> World<'a> {
 
     /// A timer of a connection comes; it may have been closed since.
     fn on_timer(&mut self, conn: ConnId, timer: u8) {
-        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
         // The timer may be of the one before in this slot, which was elsewhere.
@@ -526,11 +526,11 @@ impl<'a> World<'a> {
         }
         let (network, events) = (&mut self.network, &mut self.events);
         if timer < OF_RECEIVER {
-            let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
-            connection.ends.sender_timer(timer, scene, &mut desk);
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            connection.ends.sender_timer(timer, cx, &mut outbox);
         } else {
-            let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
-            connection.ends.receiver_timer(timer - OF_RECEIVER, scene, &mut desk);
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            connection.ends.receiver_timer(timer - OF_RECEIVER, cx, &mut outbox);
         }
         self.tell_senders();
     }
@@ -545,11 +545,11 @@ impl<'a> World<'a> {
 
     #[inline(never)] // keeps the path of packets short
     fn tell_sender(&mut self, Left { conn, flow_id, departs }: Left) {
-        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
         let (network, events, host) = (&mut self.network, &mut self.events, connection.source);
-        let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
-        connection.ends.on_left(departs, scene, &mut desk);
+        let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+        connection.ends.on_left(departs, cx, &mut outbox);
     }
 
     /// Tells every message how much of it has arrived.

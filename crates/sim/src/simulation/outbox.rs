@@ -1,14 +1,14 @@
-//! [`Desk`]: the network and the clock, as an endpoint of a connection has them.
+//! [`EndpointOutbox`]: the network and the clock, as an endpoint of a connection has them.
 
 use super::event::Event;
 use crate::engine::EventQueue;
-use crate::host::{self, Egress, Outbox};
+use crate::host::{self, Outbox, PacketSink};
 use crate::net::Network;
 use crate::packet::{Handover, Packet};
 use shortflow_units::{ConnId, HostId, Instant};
 
 /// The network and the clock, for one endpoint of a connection.
-pub(super) struct Desk<'a> {
+pub(super) struct EndpointOutbox<'a> {
     pub network: &'a mut Network,
     pub events: &'a mut EventQueue<Event>,
     pub host: HostId,
@@ -21,7 +21,7 @@ pub(super) struct Desk<'a> {
 pub(super) const OF_SENDER: u8 = 0;
 pub(super) const OF_RECEIVER: u8 = host::TIMERS;
 
-impl Egress for Desk<'_> {
+impl PacketSink for EndpointOutbox<'_> {
     #[inline]
     fn send(&mut self, packet: Packet) -> Handover {
         self.network.send(self.events, self.host, packet)
@@ -33,9 +33,9 @@ impl Egress for Desk<'_> {
     }
 }
 
-impl Outbox for Desk<'_> {
+impl Outbox for EndpointOutbox<'_> {
     #[inline]
-    fn wake(&mut self, timer: u8, at: Instant) {
+    fn set_timer(&mut self, timer: u8, at: Instant) {
         let timer = self.timers + timer;
         self.events.schedule(at, self.host, Event::Timer { connection: self.connection, timer });
     }
