@@ -97,6 +97,7 @@ fn share(scenario: &Scenario, from: NodeId, to: NodeId) -> Option<Share> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::Room;
 
     /// `ports` ports of a switch with a memory of 120 packets that all take whatever they may.
     fn filled(alpha: f64, buffer: &str, ports: usize) -> Vec<u32> {
@@ -107,7 +108,8 @@ mod tests {
             let used = held.iter().fold(Backlog::default(), |sum, one| sum + *one);
             assert!(used.packets <= 120);
             let size = Bytes::new(1500);
-            if held[port].has_room(size, share.limit(held[port], used)) {
+            let room = Room { found: held[port], limit: share.limit(held[port], used) };
+            if room.fits(size) {
                 held[port].packets += 1;
                 refused = 0;
             } else {

@@ -81,8 +81,8 @@ impl Network {
                     (of_switches, switch.buffer, switch.mark_above)
                 }
             };
-            let queue = queue.build(PortSetup { buffer, mark_above, rate: link.rate, seeds, index });
-            let port = Port::new((from, to), (link.rate, link.delay), queue, faults, window);
+            let queue = queue.build(PortSetup { mark_above, rate: link.rate, seeds, index });
+            let port = Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window);
             let full = scenario.tcp.mss + scenario.tcp.header;
             let jitter =
                 || scenario.host.jitter.unwrap_or(Span::from_ps(link.rate.tx_time(full).as_ps() / 2));

@@ -19,7 +19,7 @@ use super::{
 use crate::engine::prefetch;
 use crate::packet::{EcnField, Frame, Handover, Left, Packet};
 use crate::queue::{
-    Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, Verdict,
+    Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict,
 };
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
@@ -85,6 +85,7 @@ pub struct Port {
     of_host: bool,
     counters: PortCounters,
     queue: Queue,
+    limit: Occupancy,
     /// Node that it belongs to.
     pub from: NodeId,
     rate: Rate,
@@ -104,11 +105,11 @@ const WIRE_LINES: usize = 2;
 const HOT_LINES: usize = 6;
 
 impl Port {
-    /// An idle port.
+    /// An idle port that may hold `limit`.
     pub fn new(
         (from, to): (NodeId, NodeId),
         (rate, delay): (Rate, Span),
-        queue: Queue,
+        (queue, limit): (Queue, Occupancy),
         faults: Option<Box<FaultInjector>>,
         window: MeasurementWindow,
     ) -> Port {
@@ -123,6 +124,7 @@ impl Port {
             rate,
             delay,
             queue,
+            limit,
             faults,
             late: None,
             window,
@@ -145,13 +147,12 @@ impl Port {
 
     /// Sets the limits of the short path.
     fn find_short_path(&mut self) {
-        let limits = match &self.queue {
-            Queue::InOrder(queue) if !self.is_special && self.byte_time.is_some() => queue.limits(),
+        let threshold = match &self.queue {
+            Queue::InOrder(queue) if !self.is_special && self.byte_time.is_some() => queue.threshold(),
             _ => None,
         };
-        let (room, mark_above) =
-            limits.map(|(buffer, k)| (Backlog::up_to(buffer), Backlog::up_to(k))).unzip();
-        (self.room, self.mark_above) = (room.unwrap_or_default(), mark_above.unwrap_or_default());
+        self.room = threshold.map_or(Backlog::default(), |_| Backlog::up_to(self.limit));
+        self.mark_above = threshold.map_or(Backlog::default(), Backlog::up_to);
     }
 
     /// True if the short path can take packets.
@@ -291,9 +292,9 @@ impl Port {
         self.backlog
     }
 
-    /// Changes what the queue may hold.
+    /// Sets the limit, and leaves the short path.
     pub fn set_limit(&mut self, limit: Occupancy) {
-        self.queue.set_limit(limit);
+        self.limit = limit;
         self.room = Backlog::default();
     }
 
@@ -358,7 +359,7 @@ impl Port {
         let Queue::InOrder(queue) = &mut self.queue else {
             return self.enqueue_scheduled(now, packet.take(), marked, wake);
         };
-        match queue.arrive(now, self.backlog, packet.frame()) {
+        match queue.arrive(now, Room { found: self.backlog, limit: self.limit }, packet.frame()) {
             Verdict::Dropped(reason) => {
                 self.drop(reason, packet);
                 return Handover::DROPPED;
@@ -499,7 +500,8 @@ impl Port {
     ) -> Handover {
         let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
         let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
-        queue.enqueue(self.backlog, QueuedPacket { packet, arrived: now }, &mut effects);
+        let room = Room { found: self.backlog, limit: self.limit };
+        queue.enqueue(room, QueuedPacket { packet, arrived: now }, &mut effects);
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marked);
         self.count(&effects, &mut wake);

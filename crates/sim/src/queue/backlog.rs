@@ -1,4 +1,4 @@
-//! [`Backlog`]: contents of a port.
+//! [`Backlog`]: contents of a port, and [`Room`] for more.
 
 use crate::packet::Packet;
 use shortflow_units::{Bytes, Occupancy};
@@ -22,16 +22,6 @@ impl Backlog {
             Occupancy::Unlimited => (u32::MAX, Bytes::MAX),
         };
         Backlog { packets, bytes }
-    }
-
-    /// True if one more packet of `size` fits within `limit`.
-    #[inline]
-    pub fn has_room(&self, size: Bytes, limit: Occupancy) -> bool {
-        match limit {
-            Occupancy::Packets(packets) => self.packets < packets,
-            Occupancy::Bytes(bytes) => self.bytes + size <= bytes,
-            Occupancy::Unlimited => true,
-        }
     }
 
     /// Counts a packet in.
@@ -62,6 +52,27 @@ impl Backlog {
             Occupancy::Packets(packets) => self.packets > packets,
             Occupancy::Bytes(bytes) => self.bytes > bytes,
             Occupancy::Unlimited => false,
+        }
+    }
+}
+
+/// Room for an arriving packet.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Backlog that it finds in the port.
+    pub found: Backlog,
+    /// Limit of the port's backlog: its buffer, or its share of the switch's memory.
+    pub limit: Occupancy,
+}
+
+impl Room {
+    /// True if a packet of `size` fits.
+    #[inline]
+    pub fn fits(&self, size: Bytes) -> bool {
+        match self.limit {
+            Occupancy::Packets(packets) => self.found.packets < packets,
+            Occupancy::Bytes(bytes) => self.found.bytes + size <= bytes,
+            Occupancy::Unlimited => true,
         }
     }
 }

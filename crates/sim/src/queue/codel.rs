@@ -19,9 +19,9 @@
 //! - The packet in transmission is not part of the backlog that is compared with one packet.
 
 use super::fifo::Fifo;
-use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::config::{Flag, POSITIVE_TIME, keys};
-use shortflow_units::{Bytes, Instant, Occupancy, Span};
+use shortflow_units::{Bytes, Instant, Span};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
@@ -50,7 +50,6 @@ keys! {
 #[derive(Debug, Clone)]
 pub struct CoDel {
     params: Params,
-    buffer: Occupancy,
     queue: Fifo,
     largest: Bytes,
     above_until: Option<Instant>,
@@ -62,10 +61,9 @@ pub struct CoDel {
 
 impl CoDel {
     /// The discipline of a port.
-    pub fn new(params: Params, port: PortSetup) -> Self {
+    pub fn new(params: Params, _: PortSetup) -> Self {
         CoDel {
             params,
-            buffer: port.buffer,
             queue: Fifo::default(),
             largest: Bytes::ZERO,
             above_until: None,
@@ -106,9 +104,9 @@ impl CoDel {
 }
 
 impl Scheduler for CoDel {
-    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+    fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let size = waiting.packet.wire_size();
-        if !found.has_room(size, self.buffer) {
+        if !room.fits(size) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         }
         self.largest = self.largest.max(size);
@@ -143,10 +141,6 @@ impl Scheduler for CoDel {
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
@@ -157,7 +151,7 @@ mod tests {
 
     /// A queue with the defaults in which `packets` have waited since time zero.
     fn standing(packets: u64, ecn: bool) -> CoDel {
-        let mut queue = CoDel::new(Params { ecn, ..Params::default() }, port("unlimited", "unlimited"));
+        let mut queue = CoDel::new(Params { ecn, ..Params::default() }, port("unlimited"));
         (0..packets).for_each(|seq| assert_eq!(offer(&mut queue, packet(0, seq, 0)).drops, 0));
         queue
     }

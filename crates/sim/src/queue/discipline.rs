@@ -1,6 +1,6 @@
 //! Interface of a queue discipline to a port: [`QueueDiscipline`] or [`Scheduler`].
 
-use super::Backlog;
+use super::{Backlog, Room};
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Frame, Packet};
 use shortflow_units::{Instant, Occupancy, Rate};
@@ -59,14 +59,11 @@ impl DropReason {
 
 /// A queue discipline with arrival order.
 pub trait QueueDiscipline {
-    /// Judges a packet that arrives at `now` and finds `found`.
-    fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict;
+    /// Judges a packet that arrives at `now`.
+    fn arrive(&mut self, now: Instant, room: Room, packet: Frame) -> Verdict;
 
-    /// Sets the port's limit, if its buffer is a share of the switch's memory.
-    fn set_limit(&mut self, limit: Occupancy);
-
-    /// Its buffer and its marking threshold, if it reads nothing else.
-    fn limits(&self) -> Option<(Occupancy, Occupancy)> {
+    /// Marking threshold, if it reads nothing else.
+    fn threshold(&self) -> Option<Occupancy> {
         None
     }
 }
@@ -105,9 +102,9 @@ impl SchedulerEffects {
 /// A queue discipline that acts on departure: it chooses the next packet, or marks or drops it then. It holds the
 /// waiting packets; the port holds the packet in transmission.
 pub trait Scheduler {
-    /// Takes a packet in, or drops it or others for it. `found` is the backlog of the port, the packet in
-    /// transmission included. A queue in which packets wait does not become empty by this.
-    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects);
+    /// Takes a packet in, or drops it or others for it. The backlog found includes the packet in transmission. A
+    /// queue in which packets wait does not become empty by this.
+    fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects);
 
     /// Takes out the packet to be sent at `now`. It may be marked, and others dropped before it. Unless all
     /// that wait are dropped, one is given: ports never idle.
@@ -115,9 +112,6 @@ pub trait Scheduler {
 
     /// Waiting packets.
     fn backlog(&self) -> Backlog;
-
-    /// Sets the port's limit, if its buffer is a share of the switch's memory.
-    fn set_limit(&mut self, limit: Occupancy);
 }
 
 /// A discipline in lists and documentation.
@@ -136,8 +130,6 @@ pub struct QueueInfo {
 /// The port that a discipline is for.
 #[derive(Debug, Clone)]
 pub struct PortSetup {
-    /// Capacity.
-    pub buffer: Occupancy,
     /// K, the marking threshold.
     pub mark_above: Occupancy,
     /// Rate of the link.

@@ -1,6 +1,6 @@
 //! Drop-tail: accept while there is room.
 
-use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
+use super::{DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::packet::Frame;
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
@@ -21,32 +21,22 @@ keys! {
 
 /// Drop-tail with a finite buffer.
 #[derive(Debug, Clone)]
-pub struct DropTail {
-    buffer: Occupancy,
-}
+pub struct DropTail;
 
 impl DropTail {
     /// The discipline of a port.
-    pub fn new(_: Params, port: PortSetup) -> Self {
-        DropTail { buffer: port.buffer }
+    pub fn new(_: Params, _: PortSetup) -> Self {
+        DropTail
     }
 }
 
 impl QueueDiscipline for DropTail {
     #[inline]
-    fn arrive(&mut self, _: Instant, found: Backlog, packet: Frame) -> Verdict {
-        if found.has_room(packet.size, self.buffer) {
-            Verdict::Queued
-        } else {
-            Verdict::Dropped(DropReason::BufferFull)
-        }
+    fn arrive(&mut self, _: Instant, room: Room, packet: Frame) -> Verdict {
+        if room.fits(packet.size) { Verdict::Queued } else { Verdict::Dropped(DropReason::BufferFull) }
     }
 
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
-
-    fn limits(&self) -> Option<(Occupancy, Occupancy)> {
-        Some((self.buffer, Occupancy::Unlimited))
+    fn threshold(&self) -> Option<Occupancy> {
+        Some(Occupancy::Unlimited)
     }
 }

@@ -15,9 +15,9 @@
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};
-use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use shortflow_spec::keys;
-use shortflow_units::{Bytes, Instant, Occupancy};
+use shortflow_units::{Bytes, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Registry entry.
@@ -49,7 +49,6 @@ struct Flow {
 /// Queues of flows that take turns.
 #[derive(Debug, Clone)]
 pub struct Fair {
-    buffer: Occupancy,
     quantum: u64,
     marking: Marking,
     /// Flows with packets.
@@ -63,7 +62,6 @@ impl Fair {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
         Fair {
-            buffer: port.buffer,
             quantum: params.quantum.get(),
             marking: Marking::new(params.ecn, &port),
             flows: BTreeMap::new(),
@@ -73,14 +71,9 @@ impl Fair {
     }
 
     /// Drops from the longest flows until `arriving` fits; false if its own is the longest.
-    fn make_room(
-        &mut self,
-        mut found: Backlog,
-        arriving: &QueuedPacket,
-        effects: &mut SchedulerEffects,
-    ) -> bool {
+    fn make_room(&mut self, mut room: Room, arriving: &QueuedPacket, effects: &mut SchedulerEffects) -> bool {
         let (size, own) = (arriving.packet.wire_size(), arriving.packet.flow());
-        while !found.has_room(size, self.buffer) {
+        while !room.fits(size) {
             let bytes = |flow: &Flow| flow.packets.backlog().bytes;
             let others = self.flows.iter().filter(|(id, _)| **id != own);
             let Some((longest, most)) =
@@ -92,7 +85,7 @@ impl Fair {
                 return false;
             }
             let Some(last) = self.take(longest, Fifo::pop_last) else { return false };
-            found.remove(&last.packet);
+            room.found.remove(&last.packet);
             effects.drop(DropReason::BufferFull, last.packet);
         }
         true
@@ -113,8 +106,8 @@ impl Fair {
 }
 
 impl Scheduler for Fair {
-    fn enqueue(&mut self, found: Backlog, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        if !self.make_room(found, &waiting, effects) {
+    fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+        if !self.make_room(room, &waiting, effects) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         }
         let id = waiting.packet.flow();
@@ -122,7 +115,7 @@ impl Scheduler for Fair {
             self.active.push_back(id);
             Flow { packets: Fifo::default(), deficit: self.quantum }
         });
-        if self.marking.on_arrival(found, flow.packets.backlog()) {
+        if self.marking.on_arrival(room.found, flow.packets.backlog()) {
             effects.mark(&mut waiting.packet);
         }
         self.backlog.add(&waiting.packet);
@@ -150,20 +143,16 @@ impl Scheduler for Fair {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Admission, drain, marked, offer, packet, port};
+    use super::super::testing::{Admission, drain, marked, offer, offer_within, packet, port};
     use super::*;
     use crate::packet::Packet;
 
-    fn queue(quantum: u64, ecn: Scope, buffer: &str, mark_above: &str) -> Fair {
-        Fair::new(Params { quantum: Bytes::new(quantum), ecn }, port(buffer, mark_above))
+    fn queue(quantum: u64, ecn: Scope, mark_above: &str) -> Fair {
+        Fair::new(Params { quantum: Bytes::new(quantum), ecn }, port(mark_above))
     }
 
     fn flows(packets: &[Packet]) -> Vec<u32> {
@@ -172,7 +161,7 @@ mod tests {
 
     #[test]
     fn flows_take_turns() {
-        let mut queue = queue(1500, Scope::Port, "unlimited", "unlimited");
+        let mut queue = queue(1500, Scope::Port, "unlimited");
         for flow in [7, 7, 7, 7, 2, 2, 5] {
             offer(&mut queue, packet(flow, 0, 0));
         }
@@ -182,7 +171,7 @@ mod tests {
     /// With a quantum of 500 bytes, flow 1 sends three packets of 500 bytes for each of 1500 bytes of flow 2.
     #[test]
     fn turns_are_counted_in_bytes() {
-        let mut queue = queue(500, Scope::Port, "unlimited", "unlimited");
+        let mut queue = queue(500, Scope::Port, "unlimited");
         for _ in 0..6 {
             offer(&mut queue, Packet { wire: 500, ..packet(1, 0, 0) });
             offer(&mut queue, packet(2, 0, 0));
@@ -193,12 +182,12 @@ mod tests {
 
     #[test]
     fn a_full_buffer_gives_up_the_last_packet_of_the_longest_flow() {
-        let mut queue = queue(1500, Scope::Port, "4pkt", "unlimited");
+        let mut queue = queue(1500, Scope::Port, "unlimited");
         for (flow, seq) in [(1, 0), (2, 1), (2, 2), (2, 3)] {
             offer(&mut queue, packet(flow, seq, 0));
         }
-        assert_eq!(offer(&mut queue, packet(1, 4, 0)), Admission { marks: 0, drops: 1 });
-        assert_eq!(offer(&mut queue, packet(2, 5, 0)), Admission::DROPPED);
+        assert_eq!(offer_within("4pkt", &mut queue, packet(1, 4, 0)), Admission { marks: 0, drops: 1 });
+        assert_eq!(offer_within("4pkt", &mut queue, packet(2, 5, 0)), Admission::DROPPED);
         let left: Vec<(u32, u64)> =
             drain(&mut queue).iter().map(|packet| (packet.flow(), packet.seq)).collect();
         assert_eq!(left, [(1, 0), (2, 1), (1, 4), (2, 2)]);
@@ -208,7 +197,7 @@ mod tests {
     #[test]
     fn the_threshold_is_of_the_port_or_of_the_flow() {
         for (ecn, expected) in [(Scope::Port, vec![3]), (Scope::Queue, vec![])] {
-            let mut queue = queue(1500, ecn, "unlimited", "2pkt");
+            let mut queue = queue(1500, ecn, "2pkt");
             for (flow, seq) in [(1, 0), (1, 1), (1, 2), (2, 3)] {
                 offer(&mut queue, packet(flow, seq, 0));
             }

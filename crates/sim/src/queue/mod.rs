@@ -23,7 +23,7 @@ pub mod tcn;
 #[cfg(test)]
 mod testing;
 
-pub use backlog::Backlog;
+pub use backlog::{Backlog, Room};
 pub use discipline::{
     DropReason, PortSetup, QueueDiscipline, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects, Verdict,
 };
@@ -49,14 +49,6 @@ impl Queue {
         match self {
             Queue::InOrder(_) => Backlog::default(),
             Queue::Scheduled(queue) => queue.backlog(),
-        }
-    }
-
-    /// Sets the port's limit.
-    pub fn set_limit(&mut self, limit: Occupancy) {
-        match self {
-            Queue::InOrder(queue) => queue.set_limit(limit),
-            Queue::Scheduled(queue) => queue.set_limit(limit),
         }
     }
 }
@@ -102,7 +94,7 @@ macro_rules! registry {
             }
         }
 
-        /// A discipline with its parameters, before a port gives it buffer and threshold.
+        /// A discipline with its parameters, before a port gives it its threshold.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum QueueConfig {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::Params),)+
@@ -136,14 +128,11 @@ macro_rules! registry {
 
         impl QueueDiscipline for InOrder {
             #[inline]
-            fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict {
-                match self { $(InOrder::$fifo(queue) => queue.arrive(now, found, packet),)+ }
+            fn arrive(&mut self, now: Instant, room: Room, packet: Frame) -> Verdict {
+                match self { $(InOrder::$fifo(queue) => queue.arrive(now, room, packet),)+ }
             }
-            fn set_limit(&mut self, limit: Occupancy) {
-                match self { $(InOrder::$fifo(queue) => queue.set_limit(limit),)+ }
-            }
-            fn limits(&self) -> Option<(Occupancy, Occupancy)> {
-                match self { $(InOrder::$fifo(queue) => queue.limits(),)+ }
+            fn threshold(&self) -> Option<Occupancy> {
+                match self { $(InOrder::$fifo(queue) => queue.threshold(),)+ }
             }
         }
 
@@ -160,17 +149,14 @@ macro_rules! registry {
         }
 
         impl Scheduler for Scheduled {
-            fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-                match self { $(Scheduled::$scheduler(queue) => queue.enqueue(found, waiting, effects),)+ }
+            fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+                match self { $(Scheduled::$scheduler(queue) => queue.enqueue(room, waiting, effects),)+ }
             }
             fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
                 match self { $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+ }
             }
             fn backlog(&self) -> Backlog {
                 match self { $(Scheduled::$scheduler(queue) => queue.backlog(),)+ }
-            }
-            fn set_limit(&mut self, limit: Occupancy) {
-                match self { $(Scheduled::$scheduler(queue) => queue.set_limit(limit),)+ }
             }
         }
 

@@ -17,10 +17,10 @@
 //! - The packet in transmission counts against the buffer and is not evicted.
 
 use super::ranked::Ranked;
-use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::packet::Packet;
 use shortflow_spec::keys;
-use shortflow_units::{Instant, Occupancy};
+use shortflow_units::Instant;
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
@@ -39,23 +39,22 @@ keys! {
 /// A queue in order of priority that drops from its end.
 #[derive(Debug, Clone)]
 pub struct PFabric {
-    buffer: Occupancy,
     packets: Ranked,
 }
 
 impl PFabric {
     /// The discipline of a port.
-    pub fn new(_: Params, port: PortSetup) -> Self {
-        PFabric { buffer: port.buffer, packets: Ranked::default() }
+    pub fn new(_: Params, _: PortSetup) -> Self {
+        PFabric { packets: Ranked::default() }
     }
 
     /// Number of packets to drop for `packet`; `None` if one of them is no worse.
-    fn victims(&self, mut found: Backlog, packet: &Packet) -> Option<u32> {
+    fn victims(&self, mut room: Room, packet: &Packet) -> Option<u32> {
         let size = packet.wire_size();
         let mut worse = self.packets.worse_than(packet.priority);
         let mut victims = 0;
-        while !found.has_room(size, self.buffer) {
-            found.remove(worse.next()?);
+        while !room.fits(size) {
+            room.found.remove(worse.next()?);
             victims += 1;
         }
         Some(victims)
@@ -63,8 +62,8 @@ impl PFabric {
 }
 
 impl Scheduler for PFabric {
-    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        let Some(victims) = self.victims(found, &waiting.packet) else {
+    fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+        let Some(victims) = self.victims(room, &waiting.packet) else {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         };
         for worst in (0..victims).filter_map(|_| self.packets.pop_worst()) {
@@ -80,19 +79,15 @@ impl Scheduler for PFabric {
     fn backlog(&self) -> Backlog {
         self.packets.backlog()
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Admission, ack, drain, offer, packet, port, seqs};
+    use super::super::testing::{Admission, ack, drain, offer, offer_within, packet, port, seqs};
     use super::*;
 
-    fn filled(buffer: &str, packets: &[Packet]) -> PFabric {
-        let mut queue = PFabric::new(Params::default(), port(buffer, "unlimited"));
+    fn filled(packets: &[Packet]) -> PFabric {
+        let mut queue = PFabric::new(Params::default(), port("unlimited"));
         for packet in packets {
             assert_eq!(offer(&mut queue, packet.clone()), Admission::default());
         }
@@ -101,23 +96,23 @@ mod tests {
 
     #[test]
     fn a_full_buffer_gives_up_the_worst_packet_for_a_better_one() {
-        let mut queue = filled("3pkt", &[packet(1, 0, 9), packet(2, 1, 20), packet(3, 2, 5)]);
-        assert_eq!(offer(&mut queue, packet(4, 3, 7)), Admission { marks: 0, drops: 1 });
+        let mut queue = filled(&[packet(1, 0, 9), packet(2, 1, 20), packet(3, 2, 5)]);
+        assert_eq!(offer_within("3pkt", &mut queue, packet(4, 3, 7)), Admission { marks: 0, drops: 1 });
         assert_eq!(seqs(&drain(&mut queue)), [2, 3, 0]);
     }
 
     #[test]
     fn a_packet_no_better_than_the_worst_is_dropped() {
         for priority in [9, 10] {
-            let mut queue = filled("2pkt", &[packet(1, 0, 9), packet(2, 1, 5)]);
-            assert_eq!(offer(&mut queue, packet(3, 2, priority)), Admission::DROPPED);
+            let mut queue = filled(&[packet(1, 0, 9), packet(2, 1, 5)]);
+            assert_eq!(offer_within("2pkt", &mut queue, packet(3, 2, priority)), Admission::DROPPED);
             assert_eq!(seqs(&drain(&mut queue)), [1, 0]);
         }
     }
 
     #[test]
     fn the_flow_of_the_best_packet_sends_its_earliest_one() {
-        let mut queue = filled("unlimited", &[packet(1, 0, 9), packet(2, 1, 5), packet(1, 2, 2)]);
+        let mut queue = filled(&[packet(1, 0, 9), packet(2, 1, 5), packet(1, 2, 2)]);
         assert_eq!(seqs(&drain(&mut queue)), [0, 2, 1]);
     }
 
@@ -125,13 +120,12 @@ mod tests {
     #[test]
     fn a_buffer_in_bytes_evicts_only_if_that_makes_room() {
         let small = Packet { wire: 40, ..packet(1, 1, 30) };
-        let mut queue =
-            filled("3000B", &[packet(1, 0, 20), small, Packet { wire: 1460, ..packet(2, 2, 10) }]);
-        let found = queue.backlog();
-        assert_eq!(queue.victims(found, &packet(3, 3, 20)), None);
-        assert_eq!(queue.victims(found, &packet(3, 3, 15)), Some(2));
-        assert_eq!(queue.victims(found, &ack(4)), Some(1));
-        assert_eq!(offer(&mut queue, packet(3, 3, 15)), Admission { marks: 0, drops: 2 });
+        let mut queue = filled(&[packet(1, 0, 20), small, Packet { wire: 1460, ..packet(2, 2, 10) }]);
+        let room = Room { found: queue.backlog(), limit: "3000B".parse().unwrap() };
+        assert_eq!(queue.victims(room, &packet(3, 3, 20)), None);
+        assert_eq!(queue.victims(room, &packet(3, 3, 15)), Some(2));
+        assert_eq!(queue.victims(room, &ack(4)), Some(1));
+        assert_eq!(offer_within("3000B", &mut queue, packet(3, 3, 15)), Admission { marks: 0, drops: 2 });
         assert_eq!(seqs(&drain(&mut queue)), [2, 3]);
     }
 }

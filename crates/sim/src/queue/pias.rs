@@ -17,9 +17,9 @@
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};
-use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use shortflow_spec::keys;
-use shortflow_units::{Instant, Occupancy};
+use shortflow_units::Instant;
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
@@ -45,7 +45,6 @@ keys! {
 /// Strict priority queues behind one buffer.
 #[derive(Debug, Clone)]
 pub struct Pias {
-    buffer: Occupancy,
     marking: Marking,
     levels: Vec<Fifo>,
     backlog: Backlog,
@@ -56,18 +55,18 @@ impl Pias {
     pub fn new(params: Params, port: PortSetup) -> Self {
         let marking = Marking::new(params.ecn, &port);
         let levels = vec![Fifo::default(); LEVELS];
-        Pias { buffer: port.buffer, marking, levels, backlog: Backlog::default() }
+        Pias { marking, levels, backlog: Backlog::default() }
     }
 }
 
 impl Scheduler for Pias {
-    fn enqueue(&mut self, found: Backlog, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+    fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let packet = &mut waiting.packet;
-        if !found.has_room(packet.wire_size(), self.buffer) {
+        if !room.fits(packet.wire_size()) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         }
         let level = &mut self.levels[packet.priority.min(LEVELS as u64 - 1) as usize];
-        if self.marking.on_arrival(found, level.backlog()) {
+        if self.marking.on_arrival(room.found, level.backlog()) {
             effects.mark(packet);
         }
         self.backlog.add(packet);
@@ -86,25 +85,23 @@ impl Scheduler for Pias {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Admission, drain, leave, marked, offer, offer_behind, packet, port, seqs};
+    use super::super::testing::{
+        Admission, drain, leave, marked, offer, offer_behind, offer_within, packet, port, seqs,
+    };
     use super::*;
     use shortflow_units::Span;
 
-    fn queue(ecn: Scope, buffer: &str, mark_above: &str) -> Pias {
-        Pias::new(Params { ecn }, port(buffer, mark_above))
+    fn queue(ecn: Scope, mark_above: &str) -> Pias {
+        Pias::new(Params { ecn }, port(mark_above))
     }
 
     #[test]
     fn the_first_queue_that_is_not_empty_is_served() {
-        let mut queue = queue(Scope::Port, "unlimited", "unlimited");
+        let mut queue = queue(Scope::Port, "unlimited");
         for (seq, priority) in [(0, 2), (1, 0), (2, 2), (3, 1), (4, u64::MAX), (5, 7), (6, 0)] {
             offer(&mut queue, packet(0, seq, priority));
         }
@@ -115,7 +112,7 @@ mod tests {
     #[test]
     fn the_threshold_is_of_the_port_or_of_the_queue() {
         for (ecn, expected) in [(Scope::Port, vec![3, 4]), (Scope::Queue, vec![])] {
-            let mut queue = queue(ecn, "unlimited", "2pkt");
+            let mut queue = queue(ecn, "2pkt");
             for (seq, priority) in [(0, 0), (1, 1), (2, 2), (3, 0), (4, 1)] {
                 offer(&mut queue, packet(0, seq, priority));
             }
@@ -129,7 +126,7 @@ mod tests {
     /// priority that comes after it finds none.
     #[test]
     fn per_queue_the_packet_that_finds_its_own_queue_too_long_is_marked() {
-        let mut queue = queue(Scope::Queue, "unlimited", "2pkt");
+        let mut queue = queue(Scope::Queue, "2pkt");
         let marks = [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0), (5, 2)]
             .map(|(seq, priority)| offer(&mut queue, packet(0, seq, priority)).marks);
         assert_eq!(marks, [0, 0, 0, 1, 0, 0]);
@@ -140,7 +137,7 @@ mod tests {
     #[test]
     fn per_port_the_packet_in_transmission_counts() {
         for (transmitted, marks) in [(0, 0), (1, 1)] {
-            let mut queue = queue(Scope::Port, "unlimited", "2pkt");
+            let mut queue = queue(Scope::Port, "2pkt");
             offer(&mut queue, packet(0, 0, 0));
             offer(&mut queue, packet(0, 1, 0));
             assert_eq!(offer_behind(&mut queue, transmitted, packet(0, 2, 0)).marks, marks);
@@ -149,16 +146,16 @@ mod tests {
 
     #[test]
     fn the_queues_share_the_buffer() {
-        let mut queue = queue(Scope::Port, "2pkt", "unlimited");
+        let mut queue = queue(Scope::Port, "unlimited");
         offer(&mut queue, packet(0, 0, 7));
         offer(&mut queue, packet(0, 1, 7));
-        assert_eq!(offer(&mut queue, packet(0, 2, 0)), Admission::DROPPED);
+        assert_eq!(offer_within("2pkt", &mut queue, packet(0, 2, 0)), Admission::DROPPED);
     }
 
     /// K = 2 packets at 1 Gbit/s: 24 us. Only what has waited longer is marked, and only when it leaves.
     #[test]
     fn by_waits_the_packet_that_leaves_late_is_marked() {
-        let mut queue = queue(Scope::Sojourn, "unlimited", "2pkt");
+        let mut queue = queue(Scope::Sojourn, "2pkt");
         let marks = [0, 1, 2, 3].map(|seq| offer(&mut queue, packet(0, seq, seq % 2)).marks);
         assert_eq!(marks, [0; 4]);
         let mut left = |us: u64| {

@@ -16,11 +16,11 @@
 //!   that they would have found.
 //! - A probability below 10⁻⁹ is none. Drops are not spread evenly in addition (§5.4 is optional).
 
-use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
+use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::config::{ANY_TIME, Flag, POSITIVE_TIME, Positive, keys};
 use crate::engine::Stream;
 use crate::packet::Frame;
-use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
@@ -63,7 +63,6 @@ const SCALES: [(f64, f64); 6] =
 #[derive(Debug, Clone)]
 pub struct Pie {
     params: Params,
-    buffer: Occupancy,
     rate: Rate,
     stream: Stream,
     probability: f64,
@@ -78,10 +77,9 @@ pub struct Pie {
 impl Pie {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { buffer, rate, seeds, index, .. } = port;
+        let PortSetup { rate, seeds, index, .. } = port;
         Pie {
             params,
-            buffer,
             rate,
             stream: seeds.stream("pie", index),
             probability: 0.0,
@@ -139,12 +137,12 @@ impl Pie {
 
 impl QueueDiscipline for Pie {
     #[inline(never)] // keeps the path of the other queues short
-    fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict {
+    fn arrive(&mut self, now: Instant, room: Room, packet: Frame) -> Verdict {
         self.catch_up(now);
-        if !found.has_room(packet.size, self.buffer) {
+        if !room.fits(packet.size) {
             return Verdict::Dropped(DropReason::BufferFull);
         }
-        let is_chosen = self.may_act(found) && self.stream.unit() < self.probability;
+        let is_chosen = self.may_act(room.found) && self.stream.unit() < self.probability;
         let verdict = match is_chosen {
             false => Verdict::Queued,
             true if self.params.ecn && self.probability < MARK_BELOW && packet.is_ecn_capable() => {
@@ -155,19 +153,16 @@ impl QueueDiscipline for Pie {
         self.empty_at = self.empty_at.max(now) + self.rate.tx_time(packet.size);
         verdict
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{packet, port};
     use super::*;
+    use shortflow_units::Occupancy;
 
     fn pie() -> Pie {
-        Pie::new(Params::default(), port("unlimited", "unlimited"))
+        Pie::new(Params::default(), port("unlimited"))
     }
 
     fn ms(time: u64) -> Span {
@@ -208,7 +203,8 @@ mod tests {
             let now = Instant::ZERO + Span::from_micros(6 * n);
             let waiting = pie.empty_at.since(now).as_ps() / 12_000_000;
             let found = Backlog { packets: waiting as u32, bytes: Bytes::new(1500 * waiting) };
-            let verdict = pie.arrive(now, found, packet(0, n, 0).frame());
+            let room = Room { found, limit: Occupancy::Unlimited };
+            let verdict = pie.arrive(now, room, packet(0, n, 0).frame());
             acts.extend((verdict != Verdict::Queued).then_some((now, verdict)));
         }
         let first = acts[0];

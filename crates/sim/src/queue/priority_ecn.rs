@@ -21,7 +21,7 @@
 //!   ECN-capable. Of equal packets it marks the one that came last.
 
 use super::ranked::Ranked;
-use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use shortflow_spec::{keys, words};
 use shortflow_units::{Instant, Occupancy};
 
@@ -56,7 +56,6 @@ keys! {
 #[derive(Debug, Clone)]
 pub struct PriorityEcn {
     params: Params,
-    buffer: Occupancy,
     mark_above: Occupancy,
     packets: Ranked,
 }
@@ -64,17 +63,16 @@ pub struct PriorityEcn {
 impl PriorityEcn {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { buffer, mark_above, .. } = port;
-        PriorityEcn { params, buffer, mark_above, packets: Ranked::default() }
+        PriorityEcn { params, mark_above: port.mark_above, packets: Ranked::default() }
     }
 }
 
 impl Scheduler for PriorityEcn {
-    fn enqueue(&mut self, found: Backlog, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        if !found.has_room(waiting.packet.wire_size(), self.buffer) {
+    fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+        if !room.fits(waiting.packet.wire_size()) {
             return effects.drop(DropReason::BufferFull, waiting.packet);
         }
-        let due = found.is_above(self.mark_above);
+        let due = room.found.is_above(self.mark_above);
         if due && self.params.mark == Marked::Arriving {
             effects.mark(&mut waiting.packet);
         }
@@ -91,21 +89,19 @@ impl Scheduler for PriorityEcn {
     fn backlog(&self) -> Backlog {
         self.packets.backlog()
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Admission, ack, drain, marked, offer, offer_behind, packet, port, seqs};
+    use super::super::testing::{
+        Admission, ack, drain, marked, offer, offer_behind, offer_within, packet, port, seqs,
+    };
     use super::*;
     use crate::packet::Packet;
     use proptest::prelude::*;
 
-    fn queue(mark: Marked, buffer: &str, mark_above: &str) -> PriorityEcn {
-        PriorityEcn::new(Params { mark }, port(buffer, mark_above))
+    fn queue(mark: Marked, mark_above: &str) -> PriorityEcn {
+        PriorityEcn::new(Params { mark }, port(mark_above))
     }
 
     fn filled(queue: &mut PriorityEcn, packets: impl IntoIterator<Item = Packet>) -> Admission {
@@ -118,7 +114,7 @@ mod tests {
     /// Claim pecn/sec41-pmark-policy: K = 30 KB is 20 full packets, so the 22nd packet finds 31.5 KB.
     #[test]
     fn pmark_marks_the_lowest_priority_among_queued_and_arriving() {
-        let mut queue = queue(Marked::Lowest, "256KB", "30KB");
+        let mut queue = queue(Marked::Lowest, "30KB");
         let fill = (0..21).map(|i| packet(i, u64::from(i), 100 + u64::from(i)));
         assert_eq!(filled(&mut queue, fill), Admission::default());
         assert_eq!(
@@ -134,7 +130,7 @@ mod tests {
     /// Section 4.1, the other policy: the arriving packet is marked, whatever its priority.
     #[test]
     fn plain_ecn_marks_the_arriving_packet() {
-        let mut queue = queue(Marked::Arriving, "256KB", "30KB");
+        let mut queue = queue(Marked::Arriving, "30KB");
         filled(&mut queue, (0..21).map(|i| packet(i, u64::from(i), 100)));
         assert_eq!(offer(&mut queue, packet(21, 21, 5)).marks, 1);
         assert_eq!(offer(&mut queue, ack(22)).marks, 0, "not ECN-capable");
@@ -146,7 +142,7 @@ mod tests {
     fn the_packet_in_transmission_counts() {
         for mark in [Marked::Arriving, Marked::Lowest] {
             for (transmitted, marks) in [(0, 0), (1, 1)] {
-                let mut queue = queue(mark, "unlimited", "2pkt");
+                let mut queue = queue(mark, "2pkt");
                 filled(&mut queue, [packet(0, 0, 1), packet(0, 1, 1)]);
                 assert_eq!(offer_behind(&mut queue, transmitted, packet(0, 2, 1)).marks, marks, "{mark:?}");
             }
@@ -157,7 +153,7 @@ mod tests {
         /// Claim pecn/sec42-dequeue-policy: any 64-bit priorities, equal ones in order of arrival.
         #[test]
         fn the_best_priority_leaves_first(priorities in prop::collection::vec(prop_oneof![any::<u64>(), 0..3u64], 1..100)) {
-            let mut queue = queue(Marked::Arriving, "unlimited", "unlimited");
+            let mut queue = queue(Marked::Arriving, "unlimited");
             let packets = || (0..).zip(&priorities).map(|(i, &priority)| packet(i, u64::from(i), priority));
             filled(&mut queue, packets());
             let mut expected: Vec<Packet> = packets().collect();
@@ -170,16 +166,16 @@ mod tests {
     /// in order.
     #[test]
     fn a_flow_is_never_reordered() {
-        let mut queue = queue(Marked::Arriving, "unlimited", "unlimited");
+        let mut queue = queue(Marked::Arriving, "unlimited");
         filled(&mut queue, [packet(1, 0, 9), packet(2, 1, 5), packet(1, 2, 2)]);
         assert_eq!(seqs(&drain(&mut queue)), [0, 2, 1]);
     }
 
     #[test]
     fn a_full_buffer_drops_the_arriving_packet_even_if_it_is_urgent() {
-        let mut queue = queue(Marked::Arriving, "2pkt", "unlimited");
+        let mut queue = queue(Marked::Arriving, "unlimited");
         filled(&mut queue, [packet(1, 0, 9), packet(2, 1, 9)]);
-        assert_eq!(offer(&mut queue, packet(3, 2, 0)), Admission::DROPPED);
+        assert_eq!(offer_within("2pkt", &mut queue, packet(3, 2, 0)), Admission::DROPPED);
         assert_eq!(seqs(&drain(&mut queue)), [0, 1]);
     }
 }

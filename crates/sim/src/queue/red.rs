@@ -23,7 +23,7 @@
 //!   the longest gap one packet shorter than the analysis says.
 //! - A drop for want of room restarts the count, as in ns-2.
 
-use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
+use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::config::{Flag, Format, KeywordOr, OCCUPANCY, Shape, Unit, keys};
 use crate::engine::Stream;
 use crate::packet::Frame;
@@ -88,7 +88,6 @@ keys! {
 #[derive(Debug, Clone)]
 pub struct Red {
     params: Params,
-    buffer: Occupancy,
     min: Occupancy,
     rate: Rate,
     slot: Span,
@@ -102,11 +101,10 @@ pub struct Red {
 impl Red {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { buffer, mark_above, rate, seeds, index } = port;
+        let PortSetup { mark_above, rate, seeds, index } = port;
         let min = params.min.unwrap_or(mark_above);
         Red {
             params,
-            buffer,
             min,
             rate,
             slot: rate.tx_time(Bytes::new(1500)),
@@ -173,9 +171,9 @@ impl Red {
 }
 
 impl QueueDiscipline for Red {
-    fn arrive(&mut self, now: Instant, found: Backlog, packet: Frame) -> Verdict {
-        self.observe(now, found);
-        if !found.has_room(packet.size, self.buffer) {
+    fn arrive(&mut self, now: Instant, room: Room, packet: Frame) -> Verdict {
+        self.observe(now, room.found);
+        if !room.fits(packet.size) {
             self.count = 0;
             return Verdict::Dropped(DropReason::BufferFull);
         }
@@ -187,10 +185,6 @@ impl QueueDiscipline for Red {
         self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.size);
         verdict
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
@@ -200,12 +194,14 @@ mod tests {
     use super::*;
     use shortflow_spec::read_toml;
 
-    fn found(packets: u32) -> Backlog {
-        Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) }
+    /// `packets` found of at most 250.
+    fn found(packets: u32) -> Room {
+        let found = Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) };
+        Room { found, limit: Occupancy::Packets(250) }
     }
 
     fn red(min: &str, params: Params) -> Red {
-        Red::new(Params { min: min.parse().ok(), ..params }, port("250pkt", "20pkt"))
+        Red::new(Params { min: min.parse().ok(), ..params }, port("20pkt"))
     }
 
     fn instantaneous() -> Params {
@@ -219,11 +215,11 @@ mod tests {
         for (backlog, expected) in
             [(9, None), (10, Some(0.0)), (20, Some(0.05)), (45, Some(0.55)), (60, Some(1.0))]
         {
-            red.observe(Instant::ZERO, found(backlog));
+            red.observe(Instant::ZERO, found(backlog).found);
             assert_eq!(red.probability(), expected, "{backlog}");
         }
         red.params.gentle = false;
-        red.observe(Instant::ZERO, found(30));
+        red.observe(Instant::ZERO, found(30).found);
         assert_eq!(red.probability(), Some(1.0));
     }
 
@@ -305,7 +301,7 @@ mod tests {
     #[test]
     fn step_marking_is_a_special_case() {
         let mut red = red("21pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
-        let mut step = StepEcn::new(step_ecn::Params::default(), port("250pkt", "20pkt"));
+        let mut step = StepEcn::new(step_ecn::Params::default(), port("20pkt"));
         for backlog in (0..=250).chain((0..250).rev()) {
             let red = red.arrive(Instant::ZERO, found(backlog), packet(0, 0, 0).frame());
             assert_eq!(red, step.arrive(Instant::ZERO, found(backlog), packet(0, 0, 0).frame()), "{backlog}");

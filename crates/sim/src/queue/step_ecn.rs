@@ -8,7 +8,7 @@
 //! Deviation: the backlog that is compared with K is what the arriving packet finds, the packet in
 //! transmission included and the arriving one not.
 
-use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
+use super::{DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::packet::Frame;
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
@@ -30,34 +30,29 @@ keys! {
 /// Step marking with a finite buffer.
 #[derive(Debug, Clone)]
 pub struct StepEcn {
-    buffer: Occupancy,
     mark_above: Occupancy,
 }
 
 impl StepEcn {
     /// The discipline of a port.
     pub fn new(_: Params, port: PortSetup) -> Self {
-        StepEcn { buffer: port.buffer, mark_above: port.mark_above }
+        StepEcn { mark_above: port.mark_above }
     }
 }
 
 impl QueueDiscipline for StepEcn {
     #[inline]
-    fn arrive(&mut self, _: Instant, found: Backlog, packet: Frame) -> Verdict {
-        if !found.has_room(packet.size, self.buffer) {
+    fn arrive(&mut self, _: Instant, room: Room, packet: Frame) -> Verdict {
+        if !room.fits(packet.size) {
             return Verdict::Dropped(DropReason::BufferFull);
         }
-        if found.is_above(self.mark_above) && packet.is_ecn_capable() {
+        if room.found.is_above(self.mark_above) && packet.is_ecn_capable() {
             return Verdict::Marked;
         }
         Verdict::Queued
     }
 
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
-
-    fn limits(&self) -> Option<(Occupancy, Occupancy)> {
-        Some((self.buffer, self.mark_above))
+    fn threshold(&self) -> Option<Occupancy> {
+        Some(self.mark_above)
     }
 }

@@ -12,9 +12,9 @@
 
 use super::fifo::Fifo;
 use super::marking::time_to_send;
-use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::config::{KeywordOr, POSITIVE_TIME, keys};
-use shortflow_units::{Instant, Occupancy, Span};
+use shortflow_units::{Instant, Span};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
@@ -36,7 +36,6 @@ keys! {
 /// Marks packets at the head that have waited too long.
 #[derive(Debug, Clone)]
 pub struct Tcn {
-    buffer: Occupancy,
     threshold: Span,
     queue: Fifo,
 }
@@ -46,13 +45,13 @@ impl Tcn {
     pub fn new(params: Params, port: PortSetup) -> Self {
         let of_port = || time_to_send(port.mark_above, port.rate);
         let threshold = params.threshold.unwrap_or_else(of_port);
-        Tcn { buffer: port.buffer, threshold, queue: Fifo::default() }
+        Tcn { threshold, queue: Fifo::default() }
     }
 }
 
 impl Scheduler for Tcn {
-    fn enqueue(&mut self, found: Backlog, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        match found.has_room(waiting.packet.wire_size(), self.buffer) {
+    fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+        match room.fits(waiting.packet.wire_size()) {
             true => self.queue.push(waiting),
             false => effects.drop(DropReason::BufferFull, waiting.packet),
         }
@@ -69,10 +68,6 @@ impl Scheduler for Tcn {
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
-
-    fn set_limit(&mut self, limit: Occupancy) {
-        self.buffer = limit;
-    }
 }
 
 #[cfg(test)]
@@ -82,7 +77,7 @@ mod tests {
     use crate::packet::EcnField;
 
     fn marks(params: Params, at_us: &[u64]) -> Vec<u32> {
-        let mut queue = Tcn::new(params, port("unlimited", "20pkt"));
+        let mut queue = Tcn::new(params, port("20pkt"));
         at_us.iter().for_each(|_| assert_eq!(offer(&mut queue, packet(0, 0, 0)).marks, 0));
         at_us.iter().map(|us| leave(&mut queue, Span::from_micros(*us)).1.marks).collect()
     }
@@ -96,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_marked_passes() {
-        let mut queue = Tcn::new(Params::default(), port("unlimited", "0pkt"));
+        let mut queue = Tcn::new(Params::default(), port("0pkt"));
         offer(&mut queue, ack(0));
         let (packet, effects) = leave(&mut queue, Span::from_millis(1));
         assert_eq!((packet.unwrap().ecn, effects.marks, effects.drops.len()), (EcnField::NotEct, 0, 0));

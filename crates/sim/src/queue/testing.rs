@@ -1,16 +1,14 @@
 //! Shared parts of the tests of this folder.
 
-use super::{Backlog, DropReason, PortSetup, QueuedPacket, Scheduler, SchedulerEffects};
+use super::{Backlog, DropReason, PortSetup, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 
-/// A 1 Gbit/s port that holds `buffer` and marks above `mark_above`, both as text.
-pub(super) fn port(buffer: &str, mark_above: &str) -> PortSetup {
-    let read = |text: &str| text.parse::<Occupancy>().unwrap();
+/// A 1 Gbit/s port that marks above `mark_above`.
+pub(super) fn port(mark_above: &str) -> PortSetup {
     PortSetup {
-        buffer: read(buffer),
-        mark_above: read(mark_above),
+        mark_above: mark_above.parse().unwrap(),
         rate: Rate::new(1_000_000_000).unwrap(),
         seeds: Seeds::new(1),
         index: 0,
@@ -53,9 +51,15 @@ impl Admission {
     pub(super) const DROPPED: Admission = Admission { marks: 0, drops: 1 };
 }
 
-/// Offers a packet to a queue whose port sends nothing just now.
+/// Offers a packet to a queue whose port has no limit and sends nothing just now.
 pub(super) fn offer(queue: &mut impl Scheduler, packet: Packet) -> Admission {
     offer_behind(queue, 0, packet)
+}
+
+/// Offers a packet to a queue whose port has this limit and sends nothing just now.
+pub(super) fn offer_within(limit: &str, queue: &mut impl Scheduler, packet: Packet) -> Admission {
+    let room = Room { found: queue.backlog(), limit: limit.parse().unwrap() };
+    offer_in(room, queue, packet)
 }
 
 /// Offers a packet to a queue whose port has `transmitted` packets of 1500 bytes on the wire, 0 or 1.
@@ -65,8 +69,12 @@ pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet:
         packets: waiting.packets + transmitted,
         bytes: waiting.bytes + Bytes::new(u64::from(transmitted) * 1500),
     };
+    offer_in(Room { found, limit: Occupancy::Unlimited }, queue, packet)
+}
+
+fn offer_in(room: Room, queue: &mut impl Scheduler, packet: Packet) -> Admission {
     let mut effects = SchedulerEffects::default();
-    queue.enqueue(found, QueuedPacket { packet, arrived: Instant::ZERO }, &mut effects);
+    queue.enqueue(room, QueuedPacket { packet, arrived: Instant::ZERO }, &mut effects);
     assert!(effects.drops.iter().all(|(reason, _)| *reason == DropReason::BufferFull));
     Admission { marks: effects.marks, drops: effects.drops.len() }
 }
