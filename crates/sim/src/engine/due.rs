@@ -1,4 +1,5 @@
-//! [`EventCode`]: what the event queue asks of an event, [`Scope`]: where it happens, and [`ScheduledEvent`]: a pending event as one number.
+//! Events as the queue sees them: [`EventCode`], an event in 32 bits; [`Scope`], its place; [`ScheduledEvent`], a pending event
+//! as one number.
 
 use shortflow_units::{HostId, Instant, NodeId};
 use std::cmp::{Ordering, Reverse};
@@ -9,19 +10,19 @@ pub trait EventCode: Copy {
     fn pack(self) -> u32;
     /// The event of a number that [`EventCode::pack`] gave.
     fn unpack(bits: u32) -> Self;
-    /// Where the event of a number stands among all that happen at `at`: another place for every number.
+    /// Rank of the event among all at `at`. No two numbers have the same.
     fn rank(bits: u32, at: Instant) -> u32;
-    /// Whether an event that happens everywhere ranks before all that happen at one site, and not behind them.
+    /// True if a global event ranks before those of nodes, false if behind them.
     fn precedes_nodes(bits: u32) -> bool;
-    /// The lane of an event, if it is of one. A lane has one event at a time, always the same.
+    /// Lane of the event, if any. A lane has at most one pending event, always the same.
     fn lane(bits: u32) -> Option<u32>;
     /// The event of a lane as a number.
     fn of_lane(lane: u32) -> u32;
 }
 
-/// The same number with its last 27 bits mixed, in another way for each instant: a rank by which all take turns in coming
-/// first. Were it always the port with the lower number, its packets would find room in full queues and the others' none:
-/// in a star with equal links ties are common.
+/// Rank at `at` of an event: its number with the last 27 bits mixed, differently at each instant. So all ports take turns in
+/// coming first. By number, one port's packets would always find room in full queues and another's never: ties are common
+/// in a star with equal links.
 pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
     let turn = (at.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 37) as u32;
     let low = (1 << 27) - 1;
@@ -31,12 +32,12 @@ pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
     bits & !low | twice ^ twice >> 13
 }
 
-/// Where an event happens.
+/// Place of an event: a node, or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope(pub(super) u32);
 
 impl Scope {
-    /// It concerns all sites.
+    /// All nodes.
     pub const GLOBAL: Scope = Scope(u32::MAX);
 }
 
@@ -54,11 +55,11 @@ impl From<HostId> for Scope {
     }
 }
 
-/// Up to so many events are sorted by inserting them.
+/// Longest list sorted by insertion.
 const FEW: usize = 20;
 
-/// A pending event, later ones being less, as one number that is compared at once: its time; 32 bits that are its rank once
-/// that has been worked out, its site as long as it is beyond the wheel, and otherwise 0; and its number.
+/// A pending event as one number, which is compared at once; later events are less. From the top: 64 bits of time; 32 bits of
+/// scope beyond the wheel, of rank once computed, otherwise 0; 32 bits of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ScheduledEvent(Reverse<u128>);
 
@@ -68,7 +69,7 @@ impl ScheduledEvent {
         ScheduledEvent(Reverse(u128::from(at.as_ps()) << 64 | u128::from(event)))
     }
 
-    /// The same with its site.
+    /// With its scope.
     #[inline]
     pub fn sited(at: Instant, Scope(site): Scope, event: u32) -> ScheduledEvent {
         ScheduledEvent(Reverse(ScheduledEvent::new(at, event).0.0 | u128::from(site) << 32))
@@ -89,22 +90,21 @@ impl ScheduledEvent {
         self.0.0 as u32
     }
 
-    /// The later one is less, also where their ranks have not been worked out.
+    /// Order of two events whose ranks may not be computed yet: the later one is less.
     #[inline]
     pub fn in_order<E: EventCode>(&self, other: &ScheduledEvent) -> Ordering {
         let rank = |due: &ScheduledEvent| E::rank(due.event(), due.at());
         other.at().cmp(&self.at()).then_with(|| rank(other).cmp(&rank(self)))
     }
 
-    /// The same event with its rank.
+    /// With its rank.
     #[inline]
     fn ranked<E: EventCode>(self) -> ScheduledEvent {
         let rank = E::rank(self.event(), self.at());
         ScheduledEvent(Reverse(self.0.0 >> 64 << 64 | u128::from(rank) << 32 | u128::from(self.event())))
     }
 
-    /// Sorts events, the next one last. Most lists are short, and few of their events tie. Where hundreds do, each rank is
-    /// worked out once.
+    /// Sorts events, the next one last. Most lists are short with few ties. In long ones each rank is computed once.
     #[inline(never)] // keeps the path of slots with one event short
     pub fn sort<E: EventCode>(list: &mut [ScheduledEvent]) {
         if list.len() > FEW {
@@ -115,7 +115,7 @@ impl ScheduledEvent {
         }
     }
 
-    /// Adds this one to a sorted list. Few come before it if the list is that of one site.
+    /// Inserts it into a sorted list. In the list of one node it passes few others.
     #[inline]
     pub fn insert<E: EventCode>(self, list: &mut Vec<ScheduledEvent>) {
         let is_sooner = |next: &&ScheduledEvent| next.at() < self.at() || next.in_order::<E>(&self).is_gt();

@@ -1,11 +1,10 @@
 //! The event queue: a timing wheel under the total order (time, rank of the event).
 //!
-//! Time is cut into slots. Events of the present slot are kept in order, later ones without, until their turn comes. Either a slot
-//! holds two events or so, from anywhere; or it is as long as sites know nothing of one another, and they take it one
-//! after another, window by window.
+//! Time is cut into slots. Only the present slot is sorted. In order of time a slot holds about two events of any nodes. In
+//! windows a slot is at most the shortest delay of a link, and nodes take it one after another.
 //!
-//! Of two events at one instant that comes first whose [`EventCode::rank`] is lower: the order does not depend on when they were
-//! scheduled, nor on what else there is. Events with the same number are the same.
+//! Ties go to the lower [`EventCode::rank`]. So the order depends neither on the time of scheduling nor on other events. Events
+//! with equal numbers are equal.
 
 use super::due::{EventCode, ScheduledEvent, Scope};
 use super::wheel::Wheel;
@@ -17,11 +16,11 @@ use std::marker::PhantomData;
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     now: Instant,
-    /// The first event that was scheduled in the past: when it was due, and when that was.
+    /// First event scheduled in the past: when it was due, and when it was scheduled.
     scheduled_in_past: Option<(Instant, Instant)>,
-    /// Events up to the end of the present slot, the next one last, in order of time.
+    /// Sorted events of the present slot, the next one last, in order of time.
     present: Vec<ScheduledEvent>,
-    /// The same window by window.
+    /// The same in windows.
     windows: Option<Box<Windows>>,
     /// Events beyond the present slot.
     wheel: Wheel,
@@ -41,32 +40,30 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// The same empty queue with slots of about this length, or longer if events are mostly scheduled `ahead` and the
-    /// wheel could not hold them.
+    /// Sets the length of slots. They are longer if the wheel could not hold events scheduled `ahead` otherwise.
     pub fn slotted(self, slot: Span, ahead: Span) -> Self {
         EventQueue { wheel: self.wheel.slotted(slot.max(Wheel::shortest(ahead))), ..self }
     }
 
-    /// The same empty queue for events at so many sites, to which lanes lead: they are in order of time at each, and as long as
-    /// `apart` they know nothing of one another.
+    /// Puts an empty queue into windows of at most `apart`, the shortest delay between two of so many nodes. `lanes` has the
+    /// node of each lane.
     pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = Scope>, apart: Span) -> Self {
         let windows = Some(Box::new(Windows::new(sites, lanes)));
         EventQueue { wheel: self.wheel.slotted(apart), windows, ..self }
     }
 
-    /// The time of the event taken last.
+    /// Time of the event taken last.
     #[inline]
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// The first event that was scheduled in the past, or so soon at another site that others may be further there: when it was due, and
-    /// when it was scheduled.
+    /// First event scheduled in the past, or at another node within its window: when it was due, and when it was scheduled.
     pub fn scheduled_in_past(&self) -> Option<(Instant, Instant)> {
         self.scheduled_in_past
     }
 
-    /// Adds an event; one in the past happens now, and [`EventQueue::scheduled_in_past`] tells of it.
+    /// Adds an event. One in the past happens now and is reported by [`EventQueue::scheduled_in_past`].
     #[inline(always)] // most callers know which event it is, and need not pack it
     pub fn schedule(&mut self, at: Instant, site: impl Into<Scope>, event: E) {
         let event = event.pack();
@@ -115,8 +112,7 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// Takes the next event in order of time, and moves time to it. Returns `None` without an event up to `limit`, which never
-    /// goes back.
+    /// Takes the next event in order of time up to `limit`, which never goes back, and moves time to it.
     #[inline(always)]
     pub fn next(&mut self, limit: Instant) -> Option<E> {
         let (at, event) = match self.present.last().copied() {
@@ -138,7 +134,7 @@ impl<E: EventCode> EventQueue<E> {
         Some((next.at(), next.event()))
     }
 
-    /// Has the events of the next slot present, if it begins up to `limit`; whether it does.
+    /// Advances to the next slot if it begins up to `limit`. Returns `true` if it does.
     fn seek(&mut self, limit: Instant) -> bool {
         let has_turned = self
             .wheel
@@ -149,8 +145,8 @@ impl<E: EventCode> EventQueue<E> {
         has_turned
     }
 
-    /// Window by window: goes on to the next site that has something in a window, or takes what happens everywhere, up to
-    /// `limit`, which must not be earlier than it was before.
+    /// In windows: advances to the next node with events in a window, or takes a global event, up to `limit`, which never goes
+    /// back.
     #[inline]
     pub fn turn(&mut self, limit: Instant) -> Option<Turn<E>> {
         match self.windows.as_mut()?.turn::<E>(&mut self.wheel, limit)? {
@@ -162,12 +158,12 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// Puts what that site has in the window in order, for [`EventQueue::next_here`].
+    /// Sorts the window's events of that node for [`EventQueue::next_here`].
     pub fn line_up(&mut self) {
         self.windows.iter_mut().for_each(|windows| windows.line_up::<E>());
     }
 
-    /// Takes the next event of that site in the window and moves time to it.
+    /// Takes the next event of that node in the window, and moves time to it.
     #[inline]
     pub fn next_here(&mut self) -> Option<E> {
         let next = self.windows.as_mut()?.next_here()?;
@@ -175,25 +171,25 @@ impl<E: EventCode> EventQueue<E> {
         Some(E::unpack(next.event()))
     }
 
-    /// Takes a lane of that site with all that it has up to the end of the window.
+    /// Takes a lane of that node with all its events up to the end of the window.
     #[inline]
     pub fn take_lane(&mut self) -> Option<u32> {
         self.windows.as_mut()?.take_lane()
     }
 
-    /// Sites take the window up to here, and not with it.
+    /// End of the window, exclusive.
     #[inline]
     pub fn end_of_window(&self) -> Instant {
         self.windows.as_ref().map_or(Instant::ZERO, |windows| windows.end())
     }
 
-    /// Goes on to the events of the next slot, up to `limit`, if the present ones have no more; whether it does.
+    /// Advances to the next slot, up to `limit`, once the present one is empty. Returns `true` if it does.
     #[inline]
     pub fn advance_slot(&mut self, limit: Instant) -> bool {
         self.present.is_empty() && self.seek(limit)
     }
 
-    /// Tells of the events that come next together, or of those on lanes at some sites together.
+    /// Shows the next events to `tell`: those of the slot, or of the lanes of some nodes.
     pub fn tell_soon(&mut self, mut tell: impl FnMut(E)) {
         match &mut self.windows {
             None => self.present.iter().rev().for_each(|next| tell(E::unpack(next.event()))),
@@ -201,27 +197,26 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// Whether the event taken last may be one of this site.
+    /// True if the event taken last may belong to this node.
     #[inline]
     pub fn are_of(&self, site: impl Into<Scope>) -> bool {
         self.windows.as_ref().is_none_or(|windows| windows.are_of(site.into()))
     }
 
-    /// The end of the last slot that ends after `start` and up to `limit`; `limit` if none does, or in order of time.
+    /// End of the last slot that ends after `start` and up to `limit`. Without one, and in order of time, `limit`.
     pub fn end_of_slot(&self, start: Instant, limit: Instant) -> Instant {
         let end = self.wheel.begin_of_slot(limit);
         if self.windows.is_some() && end > start { end } else { limit }
     }
 
-    /// When the next event happens.
+    /// Time of the next event.
     pub fn next_at(&self) -> Option<Instant> {
         let present = self.present.last().map(|next| next.at());
         let windows = self.windows.as_ref().and_then(|windows| windows.next_at());
         present.into_iter().chain(windows).chain(self.wheel.next_at()).min()
     }
 
-    /// Moves time to `to`, but not past an event that is still to come: for whoever runs the queue by
-    /// a clock.
+    /// Moves time to `to`, but not past a pending event. For callers that run the queue by a clock.
     pub fn advance(&mut self, to: Instant) {
         let next = self.next_at().unwrap_or(Instant::MAX);
         self.now = self.now.max(to.min(next));
@@ -301,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Each of five ports with the same tie ten thousand times is first in a fifth of the cases, and stays what it is.
+    /// Five ports tie ten thousand times. Each comes first in a fifth of the cases and keeps its number.
     #[test]
     fn events_take_turns() {
         let mut first = [0; 5];

@@ -1,13 +1,13 @@
 //! [`Wheel`]: events by the slot of time in which they happen, without order within it.
 //!
-//! Those of the next four thousand slots are in lists, one a slot, and those beyond (retransmission timers, mostly) in a binary
-//! heap. Most packets arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
+//! The next four thousand slots have a list each. Later events, mostly retransmission timers, are in a binary heap. Most packets
+//! arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
 
 use super::due::{ScheduledEvent, Scope};
 use shortflow_units::{Instant, Span};
 use std::collections::BinaryHeap;
 
-/// An event in the list of a slot, or a free place for one.
+/// An event in the list of a slot, or a free entry.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     at: Instant,
@@ -22,36 +22,36 @@ const SLOTS: u64 = 64 * WORDS as u64;
 const END: u32 = u32::MAX;
 /// A slot that never comes.
 const NEVER: u64 = u64::MAX;
-/// Unless told otherwise a slot lasts a microsecond.
+/// Default length of a slot: a microsecond.
 const SLOT: Span = Span::from_ps(1_000_000);
 
 /// Pending events from the next slot on.
 #[derive(Debug, Clone)]
 pub(super) struct Wheel {
-    /// Slots per 2⁶⁴ ps: a product takes less time than a quotient.
+    /// Slots per 2⁶⁴ ps: multiplying is faster than dividing.
     slots: u64,
     /// The present slot, counted from time zero.
     slot: u64,
-    /// Places for events of the wheel.
+    /// Entries of all lists.
     nodes: Vec<Node>,
-    /// The first free one, used last.
+    /// First free entry, the one used last.
     free: u32,
     /// Slot n of the following `SLOTS - 1` is the list that begins at element n modulo `SLOTS`.
     heads: Box<[u32; SLOTS as usize]>,
     /// A bit for each slot that has events.
     occupied: [u64; WORDS],
-    /// A bit for each word of those that is not 0.
+    /// A bit for each nonzero word of `words`.
     words: u64,
     /// Events beyond the wheel when they were scheduled.
     far: BinaryHeap<ScheduledEvent>,
-    /// The slot of the first of those.
+    /// Slot of the first event beyond.
     far_slot: u64,
 }
 
 /// A time times the number of slots has to fit into 128 bits, and that number into 64.
 pub const SHORTEST_SLOT: Span = Span::from_ps(2);
 
-/// As many slots of this length as 2⁶⁴ ps have, or more if that is no whole number.
+/// Slots of this length in 2⁶⁴ ps, rounded up.
 fn slots(length: Span) -> u64 {
     (1u128 << 64).div_ceil(length.max(SHORTEST_SLOT).as_ps().into()) as u64
 }
@@ -72,17 +72,17 @@ impl Wheel {
         }
     }
 
-    /// The same empty wheel with slots of this length at most.
+    /// Limits the length of slots.
     pub fn slotted(self, slot: Span) -> Wheel {
         Wheel { slots: slots(slot), ..self }
     }
 
-    /// The shortest slots with which the wheel holds what is scheduled so far `ahead`.
+    /// Shortest slot with which the wheel holds events scheduled `ahead`.
     pub fn shortest(ahead: Span) -> Span {
         Span::from_ps(ahead.as_ps() / (SLOTS / 2))
     }
 
-    /// Whether an instant is in the present slot, or before it.
+    /// True if an instant is in the present slot or before it.
     #[inline]
     pub fn has_reached(&self, at: Instant) -> bool {
         self.slot_of(at) <= self.slot
@@ -93,7 +93,7 @@ impl Wheel {
         self.begin(self.slot + 1)
     }
 
-    /// The first instant of the slot in which `at` is.
+    /// First instant of the slot of `at`.
     pub fn begin_of_slot(&self, at: Instant) -> Instant {
         self.begin(self.slot_of(at))
     }
@@ -130,7 +130,7 @@ impl Wheel {
         self.words |= 1 << (index / 64);
     }
 
-    /// There is no free place: adds one, and the event then.
+    /// Adds an entry, then the event.
     #[cold]
     fn insert_anew(&mut self, at: Instant, site: Scope, event: u32) {
         self.free = self.nodes.len() as u32;
@@ -144,8 +144,8 @@ impl Wheel {
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
-    /// Makes the next slot that has events, or has `first` in it, the present one, unless it begins after `limit`: what is
-    /// scheduled before it then still finds the wheel. Whether it did, and hands them to `take`.
+    /// Advances to the next slot with events, or to that of `first`, and hands its events to `take`. Returns `false` if it
+    /// begins after `limit`: events scheduled before it must still find the wheel.
     pub fn advance(
         &mut self,
         first: Instant,
@@ -168,7 +168,7 @@ impl Wheel {
         true
     }
 
-    /// Takes the next event if it comes up to `limit`, is alone in its slot, and is found in the present word of slots.
+    /// Takes the next event if it is due up to `limit`, is alone in its slot, and its slot is in the present word.
     #[inline(always)]
     pub fn take_lone(&mut self, limit: Instant) -> Option<(Instant, u32)> {
         let start = ((self.slot + 1) % SLOTS) as usize;
@@ -209,7 +209,7 @@ impl Wheel {
         }
     }
 
-    /// Takes what is due in the present slot from beyond the wheel.
+    /// Takes the events of the present slot from beyond the wheel.
     #[inline(never)]
     fn take_far(&mut self, mut take: impl FnMut(Instant, Scope, u32)) {
         self.far_slot = loop {
@@ -222,7 +222,7 @@ impl Wheel {
         };
     }
 
-    /// When the first of its events happens.
+    /// Time of the first event.
     pub fn next_at(&self) -> Option<Instant> {
         let mut first = self.far.peek().map(|next| next.at());
         let mut next = self.next_occupied().map_or(END, |slot| self.heads[(slot % SLOTS) as usize]);
@@ -233,7 +233,7 @@ impl Wheel {
         first
     }
 
-    /// The first slot after the present one that has events in the wheel.
+    /// First slot after the present one with events in the wheel.
     #[inline]
     fn next_occupied(&self) -> Option<u64> {
         let start = ((self.slot + 1) % SLOTS) as usize;
@@ -244,7 +244,7 @@ impl Wheel {
         if self.words == 0 {
             return None;
         }
-        // The words behind that one, and from the first again.
+        // The words behind that one, then from the first.
         let turned = self.words.rotate_right(start as u32 / 64 + 1);
         let word = (start / 64 + 1 + turned.trailing_zeros() as usize) % WORDS;
         let index = word as u64 * 64 + u64::from(self.occupied[word].trailing_zeros());

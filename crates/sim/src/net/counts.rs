@@ -1,5 +1,5 @@
-//! [`PortCounts`] and [`NetworkCounts`]: what ports and nodes have counted so far. What they count in the measured time is the
-//! difference of two of these, taken at its ends, so that packets on their way cost nothing for it.
+//! [`PortCounts`] and [`NetworkCounts`]: counters of ports and nodes. Counts of the measured time are the difference of two
+//! snapshots, at its start and end, so packets pay nothing for them.
 
 use super::Drops;
 use shortflow_units::{Bytes, NodeId};
@@ -40,7 +40,7 @@ pub struct NetworkCounts {
 }
 
 impl NetworkCounts {
-    /// Takes what was counted of a port from `other`, if anything was yet.
+    /// Takes the counts of a port from `other`, if it has any.
     pub(super) fn take_port(&mut self, index: usize, other: &NetworkCounts) {
         self.ports
             .iter_mut()

@@ -28,7 +28,7 @@ impl Drops {
         self.0[reason as usize]
     }
 
-    /// The reasons for which packets were dropped, and how many.
+    /// Reasons with drops, and their counts.
     pub fn by_reason(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
         DropReason::ALL.into_iter().zip(self.0).filter(|(_, packets)| *packets > 0)
     }

@@ -1,4 +1,4 @@
-//! [`NetworkEvent`]: what happens in a network of itself.
+//! [`NetworkEvent`]: events of a network.
 
 use crate::engine::{EventCode, tie_break_rank};
 use shortflow_units::{Instant, PortId};
@@ -6,7 +6,7 @@ use shortflow_units::{Instant, PortId};
 /// An event of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkEvent {
-    /// Links fail or are back: this step of the scenario's outages.
+    /// Links fail or recover: this step of the scenario's outages.
     LinkChange(u32),
     /// The packet at the head of this port's wire reaches the other end.
     Arrive(PortId),
@@ -16,8 +16,8 @@ pub enum NetworkEvent {
     Release(PortId),
 }
 
-/// Two bits above a 29-bit number say which event it is. The highest bit is clear, and so is the first of the number of a
-/// change of links: the others are for the events of whoever runs the network.
+/// Two bits above a 29-bit number give the kind of event. The highest bit is clear, and for changes of links the first bit of the
+/// number too: the rest is left to the caller's events.
 impl EventCode for NetworkEvent {
     #[inline(always)]
     fn pack(self) -> u32 {
@@ -51,7 +51,7 @@ impl EventCode for NetworkEvent {
         bits >> 29 == 0
     }
 
-    /// A port has two: the next arrival from it alone is pending, and so is the end of its transmission.
+    /// A port has two lanes: its next arrival, and the end of its transmission.
     #[inline(always)]
     fn lane(bits: u32) -> Option<u32> {
         let (tag, port) = (bits >> 29, bits & ((1 << 29) - 1));
@@ -64,7 +64,7 @@ impl EventCode for NetworkEvent {
     }
 }
 
-/// The events of whoever runs a network, those of the network among them.
+/// Events of a caller, those of the network included.
 pub trait WithNetwork: EventCode + From<NetworkEvent> {}
 
 impl<E: EventCode + From<NetworkEvent>> WithNetwork for E {}

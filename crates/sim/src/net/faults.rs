@@ -17,7 +17,7 @@ pub(super) enum WireOutcome {
     /// It is dropped.
     Corrupted,
     /// It arrives later.
-    Late(Span),
+    Delayed(Span),
 }
 
 /// One entry of the scenario at one port. Each kind of fault draws from a stream of its own.
@@ -31,7 +31,7 @@ struct Rule {
     delays: Stream,
 }
 
-/// By how much a host delays its packets, which do not overtake one another.
+/// Delays of a host's packets, which keep their order.
 #[derive(Debug, Clone)]
 pub struct HostDelay {
     jitter: (Span, Stream),
@@ -46,10 +46,10 @@ pub struct HostDelay {
 struct HostPauses {
     mean_gap_s: f64,
     shortest: Span,
-    /// By how much the longest is longer.
+    /// Longest minus shortest pause.
     range: Span,
     draws: Stream,
-    /// The pause that is going on, or the next one.
+    /// Present pause, or the next one.
     begin: Instant,
     end: Instant,
 }
@@ -58,9 +58,9 @@ struct HostPauses {
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
     rules: Vec<Rule>,
-    /// Outages that go on: two entries may overlap.
+    /// Present outages: two entries may overlap.
     outages: u32,
-    /// Packets that arrive late, by when they do and in order of holding.
+    /// Late packets by arrival time, then in order of holding.
     held: BTreeMap<(Instant, u64), Packet>,
     holds: u64,
 }
@@ -101,7 +101,7 @@ impl FaultInjector {
         (!is_idle).then(|| Box::new(injector))
     }
 
-    /// One with which nothing goes wrong.
+    /// An injector without faults.
     pub(super) fn idle() -> Box<FaultInjector> {
         let (rules, held) = (Vec::new(), BTreeMap::new());
         Box::new(FaultInjector { rules, outages: 0, held, holds: 0 })
@@ -135,7 +135,7 @@ impl FaultInjector {
                 late += delay;
             }
         }
-        if late.is_zero() { WireOutcome::Delivered } else { WireOutcome::Late(late) }
+        if late.is_zero() { WireOutcome::Delivered } else { WireOutcome::Delayed(late) }
     }
 
     /// Keeps a packet that arrives at `until`.
@@ -144,7 +144,7 @@ impl FaultInjector {
         self.holds += 1;
     }
 
-    /// A packet that arrives now; `None` if it was lost meanwhile.
+    /// Late packet that arrives now; `None` if it was lost meanwhile.
     pub(super) fn release(&mut self, now: Instant) -> Option<Packet> {
         let first = self.held.first_entry().filter(|first| first.key().0 <= now)?;
         Some(first.remove())
@@ -188,7 +188,7 @@ impl HostDelay {
         delays.then_some(HostDelay { jitter, stalls, last: Instant::ZERO, by: Span::ZERO })
     }
 
-    /// Departure of a packet that is ready at this moment.
+    /// Departure of a packet that is ready at `now`.
     #[inline]
     pub(super) fn put_off(&mut self, at: Instant) -> Instant {
         let drawn = Span::from_ps(self.jitter.1.below(self.jitter.0.as_ps()));
@@ -217,13 +217,13 @@ impl HostPauses {
         stalls
     }
 
-    /// The pause after this one.
+    /// Draws the next pause.
     fn draw(&mut self) {
         self.begin = self.end + Span::from_secs_f64(self.draws.exponential(self.mean_gap_s));
         self.end = self.begin + self.shortest + Span::from_ps(self.draws.below(self.range.as_ps() + 1));
     }
 
-    /// Departure of a packet that is ready at this moment. Moments must not go back.
+    /// Departure of a packet that is ready at `now`, which never goes back.
     fn end_of(&mut self, at: Instant) -> Instant {
         while self.end <= at {
             self.draw();

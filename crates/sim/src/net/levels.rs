@@ -1,17 +1,17 @@
-//! [`OccupancyHistogram`]: for how long a port had which backlog.
+//! [`OccupancyHistogram`]: time that a port spent at each backlog.
 
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant};
 use std::collections::VecDeque;
 
-/// The percentages of the time for which percentiles are given.
+/// Percentages of time with percentiles.
 pub const PERCENTS: [u32; 3] = [50, 95, 99];
 
-/// Backlogs in bytes are told apart in steps of 2 to this power.
+/// Backlogs in bytes are binned in steps of 2 to this power.
 const STEP_BITS: u32 = 7;
 
-/// Percentiles over time of a backlog, one for each of [`PERCENTS`]: the smallest backlog that was not
-/// exceeded for that share of the time.
+/// Percentiles over time of a backlog, one for each of [`PERCENTS`]: the smallest backlog not exceeded for that share of the
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentiles {
     /// In packets.
@@ -20,8 +20,7 @@ pub struct Percentiles {
     pub bytes: [u64; 3],
 }
 
-/// The time that a port spent at each backlog, in picoseconds. It is told of a departure as soon as its
-/// time is known, and looks at it when that has come.
+/// Time that a port spent at each backlog, in picoseconds. Departures are scheduled once known, and counted once due.
 #[derive(Debug, Clone)]
 pub struct OccupancyHistogram {
     since: Instant,
@@ -45,13 +44,13 @@ impl OccupancyHistogram {
         self.backlog = after;
     }
 
-    /// A packet will depart at `departs`, after those told before.
+    /// Schedules a departure, after all others.
     #[inline]
     pub fn schedule_departure(&mut self, departs: Instant, wire: u32) {
         self.leaving.push_back((departs, wire));
     }
 
-    /// An outage at `now` takes everything, and nothing that was told will depart.
+    /// An outage at `now` takes all packets and cancels all departures.
     pub fn empty(&mut self, now: Instant) {
         self.change(now, Backlog::default());
         self.leaving.clear();

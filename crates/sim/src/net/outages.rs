@@ -1,4 +1,4 @@
-//! [`Outages`]: when links fail and when they are back.
+//! [`Outages`]: times at which links fail and recover.
 
 use super::{NetworkEvent, Routes, WithNetwork};
 use crate::engine::{EventQueue, Scope};
@@ -6,14 +6,14 @@ use crate::scenario::Scenario;
 use shortflow_units::{Instant, PortId};
 use std::collections::BTreeMap;
 
-/// A port whose link fails or is back.
+/// A port whose link fails or recovers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change {
     pub port: PortId,
     pub fails: bool,
 }
 
-/// The outages of a scenario. All that changes at one instant is one step, so routes are worked out once.
+/// Outages of a scenario. All changes at one instant are one step, so routes are computed once.
 #[derive(Debug, Clone)]
 pub struct Outages {
     steps: Vec<(Instant, Vec<Change>)>,

@@ -1,5 +1,5 @@
-//! A network in parts: each has the ports of its nodes, and of the others' that lead to it the far end of the wire. What
-//! departs on a crossing link is handed over, and reaches the other part after the delay of the link.
+//! A network in parts. Each has the ports of its nodes, and the far ends of wires that lead to it. Packets that depart on a
+//! crossing link are exported, and reach the other part after the delay of the link.
 
 use super::{Network, NetworkEvent, WithNetwork};
 use crate::engine::EventQueue;
@@ -15,7 +15,7 @@ pub struct BoundaryPacket {
 }
 
 impl Network {
-    /// Makes this the part with this number, where `owner` is the part of each node.
+    /// Reduces the network to part `number`. `owner` has the part of each node.
     pub fn split(&mut self, owner: &[u32], number: u32) {
         for (index, port) in self.ports.iter_mut().enumerate() {
             let to = owner[port.to.index()];
@@ -26,8 +26,8 @@ impl Network {
         }
     }
 
-    /// Puts what departs before `end` into the boxes for the other parts. The earliest time at which something happens to what
-    /// was handed over or will be.
+    /// Exports packets that depart before `end` into the mailboxes of the other parts. Returns the earliest arrival of those, or
+    /// departure of the rest.
     pub fn export(&mut self, end: Instant, boxes: &mut [Vec<BoundaryPacket>]) -> Instant {
         let mut next = Instant::MAX;
         for &(id, to) in &self.crossing {
@@ -41,7 +41,7 @@ impl Network {
         next
     }
 
-    /// Takes in what another part has handed over.
+    /// Imports a packet from another part.
     pub fn import(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: BoundaryPacket) {
         let BoundaryPacket { port, departs, packet } = mail;
         let sender = &mut self.ports[port.index()];
@@ -50,12 +50,12 @@ impl Network {
         }
     }
 
-    /// Makes one network of part 0 and the others.
+    /// Merges the other parts into part 0.
     pub fn join(&mut self, mut others: Vec<Network>, owner: &[u32]) {
         for index in 0..self.ports.len() {
             let port = &self.ports[index];
             let [from, to] = [port.from, port.to].map(|node| owner[node.index()] as usize);
-            // Port `index` of part 0 changes places with that of the part that it belongs to.
+            // Port `index` of part 0 swaps places with that of its owner.
             if let Some(part) = from.checked_sub(1).map(|other| &mut others[other]) {
                 std::mem::swap(&mut self.ports[index], &mut part.ports[index]);
                 self.before.take_port(index, &part.before);

@@ -1,6 +1,5 @@
-//! [`Paths`]: the ports that the packets of a connection cross, worked out once when it begins, in one cache line a
-//! connection. A connection has none where its packets may take several paths, and where a path has more than
-//! [`LONGEST`] links: they are routed hop by hop.
+//! [`Paths`]: the ports that packets of a connection cross, computed once when it begins, one cache line each. Connections whose
+//! packets may take several paths, or whose path has more than [`LONGEST`] links, have none and are routed hop by hop.
 
 use crate::engine::prefetch;
 use crate::packet::Packet;
@@ -10,26 +9,26 @@ use shortflow_units::{ConnId, PortId};
 pub const REVERSE: u8 = 8;
 /// Links of the longest path that fits, one way.
 const LONGEST: usize = 7;
-/// The number of no connection.
+/// Marks a slot without a connection.
 const NO_CONNECTION: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Path {
     flow_id: u32,
-    /// From the sender to the receiver, and from number [`REVERSE`] on back.
+    /// From sender to receiver; the way back begins at [`REVERSE`].
     ports: [PortId; 15],
 }
 
-/// Bytes that the path of a connection takes.
+/// Bytes of a connection's path.
 pub const BYTES_PER_PATH: usize = size_of::<Path>();
 
-/// By slot of the connection. A closed one keeps its path, for packets that are late, until the slot is used again.
+/// Paths by slot of the connection. A closed one keeps its path for late packets until its slot is reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Paths(Vec<Path>);
 
 impl Paths {
-    /// Keeps the path of a connection in a slot, or forgets that of the one before it there.
+    /// Sets the path of the connection in a slot, or clears that of the one before.
     pub fn keep(&mut self, (conn, flow_id): (ConnId, u32), ways: Option<[Vec<PortId>; 2]>) {
         let mut path = Path { flow_id: NO_CONNECTION, ports: [PortId(0); 15] };
         if let Some(ways) = ways.filter(|ways| ways.iter().all(|way| way.len() <= LONGEST)) {
@@ -44,14 +43,14 @@ impl Paths {
         self.0[conn.index()] = path;
     }
 
-    /// The port that a packet takes next, if its connection's path is kept.
+    /// Next port of a packet, if its connection has a path.
     #[inline(always)]
     pub fn next(&self, packet: &Packet) -> Option<PortId> {
         let path = self.0.get(packet.conn.index())?;
         if path.flow_id == packet.flow_id { path.ports.get(usize::from(packet.hop)).copied() } else { None }
     }
 
-    /// Has the processor fetch the path of a packet.
+    /// Prefetches the path of a packet.
     #[inline]
     pub fn prefetch(&self, packet: &Packet) {
         self.0.get(packet.conn.index()).into_iter().for_each(|path| prefetch(path, 1));

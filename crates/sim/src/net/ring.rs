@@ -1,13 +1,13 @@
 //! [`Ring`]: the packets of a port in order of departure, those on the wire first.
 //!
-//! Packets have numbers that only grow, and there are as many places as a power of two, so the low bits of its number are a
-//! packet's place. Departures are seen when somebody looks. Until then a packet that has reached the other end keeps its
-//! place, so that its arrival need not ask whether it was seen to depart.
+//! Packets are numbered. The ring has a power of two of slots, so the low bits of a packet's number are its slot. Departures are
+//! counted when needed. A packet that has reached the other end keeps its slot until its departure is counted, so arrivals need
+//! not ask for it.
 
 use crate::packet::Packet;
 use shortflow_units::Instant;
 
-/// A packet, and when its last bit departs.
+/// A packet, and the departure of its last bit.
 #[derive(Debug, Clone)]
 pub(super) struct InFlight {
     pub departs: Instant,
@@ -18,15 +18,15 @@ pub(super) struct InFlight {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ring {
     places: Box<[InFlight]>,
-    /// Number of the packet that reaches the other end next.
+    /// Number of the packet that arrives next.
     head: usize,
-    /// Number of the first that has not been seen to depart; it may have reached the other end.
+    /// Number of the first packet whose departure is not counted. It may have arrived.
     unseen: usize,
-    /// Number of the packet that is added next.
+    /// Number of the packet added next.
     end: usize,
 }
 
-/// Places of the smallest ring that has any.
+/// Slots of the smallest nonempty ring.
 const LEAST: usize = 4;
 
 impl Ring {
@@ -52,58 +52,58 @@ impl Ring {
         self.end - self.head
     }
 
-    /// Packets that have been seen to depart.
+    /// Packets whose departure is counted, still on the wire.
     pub fn departed(&self) -> usize {
         self.unseen.saturating_sub(self.head)
     }
 
-    /// The packet that reaches the other end next.
+    /// Packet that arrives next.
     #[inline]
     pub fn front(&self) -> Option<&InFlight> {
         if self.head == self.end { None } else { self.at(self.head) }
     }
 
-    /// The packet that was added last, if it has not reached the other end.
+    /// Packet added last, unless it has arrived.
     #[inline]
     pub fn back(&self) -> Option<&InFlight> {
         if self.head == self.end { None } else { self.at(self.end - 1) }
     }
 
-    /// The packets that have not reached the other end.
+    /// Packets that have not arrived.
     pub fn iter(&self) -> impl Iterator<Item = &InFlight> {
         (self.head..self.end).filter_map(|number| self.at(number))
     }
 
-    /// The same with the last bits of their numbers.
+    /// [`Ring::iter`] with the low bits of their numbers.
     #[inline(always)]
     pub fn numbered(&self) -> impl Iterator<Item = (u32, &InFlight)> {
         (self.head..self.end).filter_map(|number| Some((number as u32, self.at(number)?)))
     }
 
-    /// The next `count` packets reach the other end, in their places.
+    /// The next `count` packets arrive, and stay in their slots.
     #[inline]
     pub fn skip(&mut self, count: usize) {
         self.head += count;
     }
 
-    /// The packet whose number has these last bits, in its place.
+    /// Packet whose number has these low bits, in its slot.
     #[inline]
     pub fn place_of(&mut self, number: u32) -> Option<&mut Packet> {
         self.at_mut(number as usize).map(|place| &mut place.packet)
     }
 
-    /// Packets that have not been seen to depart.
+    /// Packets whose departure is not counted.
     pub fn undeparted(&self) -> impl Iterator<Item = &InFlight> {
         (self.unseen..self.end).filter_map(|number| self.at(number))
     }
 
-    /// Place of the first packet, present or future.
+    /// Slot of the first packet, present or future.
     #[inline]
     pub fn first_unseen(&self) -> Option<&InFlight> {
         self.at(self.unseen)
     }
 
-    /// True if a place is free, once departures have been seen.
+    /// True if a slot is free, once departures are counted.
     #[inline]
     pub fn has_room(&self) -> bool {
         debug_assert!(self.unseen >= self.head);
@@ -121,7 +121,7 @@ impl Ring {
         }
     }
 
-    /// A free place for a packet that departs after all others.
+    /// Free slot for a packet that departs after all others.
     #[inline(always)]
     pub fn put(&mut self, departs: Instant) -> Option<&mut Packet> {
         self.end += 1;
@@ -144,7 +144,7 @@ impl Ring {
         }
     }
 
-    /// Next packet that reaches the other end, to be taken out of its place, and the departure of the one after it.
+    /// Packet that arrives next, in its slot, and the departure of the one after it.
     #[inline(always)]
     pub fn advance(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
         if self.head == self.end {
@@ -155,7 +155,7 @@ impl Ring {
         Some((&mut self.at_mut(self.head - 1)?.packet, next))
     }
 
-    /// Sees the next packet depart, if it has by `now`.
+    /// Counts the next departure, if due by `now`.
     #[inline]
     pub fn pop_departed(&mut self, now: Instant) -> Option<&Packet> {
         if self.unseen == self.end {
@@ -166,13 +166,13 @@ impl Ring {
         Some(&next.packet)
     }
 
-    /// All have been seen to depart.
+    /// Counts all departures.
     #[inline]
     pub fn mark_all_departed(&mut self) {
         self.unseen = self.end;
     }
 
-    /// Adds the packets of `other` to these, all of which depart before them and have been seen to.
+    /// Appends the packets of `other`. All present ones depart earlier, and are counted.
     pub fn append(&mut self, mut other: Ring) {
         let unseen = self.end + other.departed();
         while let Some(departs) = other.front().map(|head| head.departs)
@@ -200,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packet `n` departs at `n`; as many have reached the other end, and as many been seen to depart, as in two lists.
+        /// Packet `n` departs at `n`. Arrivals and counted departures equal those of two lists.
         #[test]
         fn agrees_with_lists(steps in prop::collection::vec((0..4u8, 0u64..6), 1..200)) {
             let (mut ring, mut held, mut waiting) = (Ring::default(), VecDeque::new(), VecDeque::new());

@@ -38,16 +38,15 @@ struct Access {
     down: PortId,
 }
 
-/// Racks with the same next hops: from `rack` up to that of the next run.
+/// Racks with equal next hops, from `rack` up to the next run.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     rack: u32,
     hops: NextHops,
 }
 
-/// Next hops towards every host. Hosts of a rack share their routes up to its switch, so switches have next hops by
-/// rack. In a tree most racks are reached alike, so those in a row with equal next hops are one run; equal sets of next
-/// hops are stored once per switch.
+/// Next hops towards every host. Hosts of a rack share routes up to its switch, so switches have next hops by rack. Neighbouring
+/// racks with equal next hops, as most in a tree, are one run. Each switch stores equal sets of next hops once.
 #[derive(Debug, Clone)]
 pub struct Routes {
     access: Vec<Access>,
@@ -65,7 +64,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Routes over those links of `graph`, the network that these are for, that are up. Some hosts may have none.
+    /// Routes over the links of `graph` that are up. Some hosts may have none.
     pub fn over(&self, graph: &Graph, is_up: impl Fn(usize) -> bool) -> Routes {
         Routes::build(graph, self.access.clone(), is_up)
     }
@@ -89,7 +88,7 @@ impl Routes {
         routes
     }
 
-    /// The table of the next switch.
+    /// Appends the table of the next switch.
     fn add(&mut self, table: Table) {
         let begin = self.hops.len() as u32;
         self.hops.extend(table.hops);
@@ -100,7 +99,7 @@ impl Routes {
         self.ends.push(self.runs.len() as u32);
     }
 
-    /// Every host reaches the first rack, and so every other.
+    /// Checks that every host reaches the first rack, and so every other.
     fn check_reach(&self, graph: &Graph) -> Result<(), RouteError> {
         let mut switches = rack_switches(&self.access, graph.racks());
         let Some(first) = switches.next() else { return Ok(()) };
@@ -149,7 +148,7 @@ struct Table {
 }
 
 impl Table {
-    /// Adds the racks of a batch, `count` from `first`; `nearer` says for each neighbour to which of them it is nearer.
+    /// Adds a batch of racks, `count` from `first`. `nearer` has for each neighbour the racks it is nearer to.
     fn extend(&mut self, (first, count): (u32, usize), neighbours: &[(usize, PortId)], nearer: &[u64]) {
         let differ = nearer.iter().fold(1, |differ, racks| differ | (racks ^ (racks << 1)));
         for rack in (0..count as u32).filter(|rack| differ >> rack & 1 == 1) {
@@ -168,8 +167,8 @@ impl Table {
 
 /// Assumptions of connections before their first packet.
 impl Routes {
-    /// The port on which `node` sends connection `flow_id` towards `to`, and `true` if all its packets take it. Where they take
-    /// several, the fastest, as `link` says of a port.
+    /// Port on which `node` sends connection `flow_id` towards `to`, and `true` if all its packets take it. Of several, the
+    /// fastest by `link`.
     pub fn of_flow(
         &self,
         (node, to, flow_id): (NodeId, HostId, u32),
@@ -196,7 +195,7 @@ fn unreachable(graph: &Graph, from: usize, to: usize) -> RouteError {
     RouteError::Unreachable { from: name(from), to: name(to) }
 }
 
-/// The links of hosts. One without a link to a switch reaches nobody.
+/// Links of hosts. A host without a link to a switch reaches nobody.
 fn access(graph: &Graph) -> Result<Vec<Access>, RouteError> {
     let mut found = vec![None; graph.hosts()];
     for (i, link) in graph.links.iter().enumerate() {
@@ -222,8 +221,7 @@ fn rack_switches(access: &[Access], racks: usize) -> impl Iterator<Item = usize>
     switches.into_iter()
 }
 
-/// For each switch the switches next to it over links that are up, all counted among switches, and the
-/// ports to them.
+/// For each switch its neighbour switches over links that are up, counted among switches, and the ports to them.
 fn neighbours(graph: &Graph, is_up: impl Fn(usize) -> bool) -> Vec<Vec<(usize, PortId)>> {
     let hosts = graph.hosts();
     let mut neighbours = vec![Vec::new(); graph.nodes.len() - hosts];
@@ -237,11 +235,10 @@ fn neighbours(graph: &Graph, is_up: impl Fn(usize) -> bool) -> Vec<Vec<(usize, P
     neighbours
 }
 
-/// So many racks are looked at in one go, a bit each.
+/// Racks searched at once, a bit each.
 const BATCH: usize = 64;
 
-/// For each number of hops and each switch which of the `racks`, given by their switches, are so many hops away; hosts
-/// do not forward.
+/// By number of hops and switch: the `racks`, given by their switches, that are so many hops away. Hosts do not forward.
 fn rings(neighbours: &[Vec<(usize, PortId)>], racks: &[usize]) -> Vec<Vec<u64>> {
     let mut at_home = vec![0; neighbours.len()];
     racks.iter().enumerate().for_each(|(rack, switch)| at_home[*switch] |= 1 << rack);
@@ -261,7 +258,7 @@ fn rings(neighbours: &[Vec<(usize, PortId)>], racks: &[usize]) -> Vec<Vec<u64>> 
     rings
 }
 
-/// For each neighbour of switch `from` which racks it is one hop nearer to.
+/// For each neighbour of switch `from` the racks it is one hop nearer to.
 fn nearer(neighbours: &[(usize, PortId)], from: usize, rings: &[Vec<u64>]) -> Vec<u64> {
     let to = |next: usize| rings.windows(2).fold(0, |racks, pair| racks | (pair[1][from] & pair[0][next]));
     neighbours.iter().map(|next| to(next.0)).collect()

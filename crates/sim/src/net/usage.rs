@@ -1,17 +1,16 @@
 //! Counters of a port, and time averages over the measured time.
 //!
-//! The integral of the backlog is the sum of what each packet stays. Where the departure is known on
-//! arrival, a stay is booked at once. Where it is not, a packet is booked to stay until the window
-//! closes, and what it does not stay is taken off when it departs or is evicted. Both are exact at any
-//! time after the window. The distribution of the backlog, [`OccupancyHistogram`](super::OccupancyHistogram), is kept for
-//! measured ports in runs with samples only.
+//! The integral of the backlog is the sum of the packets' times in the port. If the departure is known on arrival, the time is
+//! added at once. Otherwise a packet is counted until the end of the window, and the rest is subtracted when it departs or is
+//! evicted. Both are exact at any time after the window. The distribution of the backlog,
+//! [`OccupancyHistogram`](super::OccupancyHistogram), is kept only for measured ports in runs with samples.
 
 use super::{Drops, PortCounts};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant, Span};
 
-/// The part of a run over which time averages are taken.
+/// The measured time, over which averages are taken.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasurementWindow {
     /// End of the warm-up.
@@ -62,7 +61,7 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
-    /// Counters so far, at a port with this backlog: departures are accepted packets less the backlog.
+    /// Counters of a port with this backlog. Departures are accepted packets less the backlog.
     pub(super) fn counts(&self, backlog: Backlog) -> PortCounts {
         let PortCounters { accepted, accepted_bytes, drops, marked, .. } = *self;
         let (departed, departed_bytes) =
@@ -70,8 +69,7 @@ impl PortCounters {
         PortCounts { departed, departed_bytes, drops, marked }
     }
 
-    /// A packet arrives at `now` and will be sent from `starts` to `departs`, all within the window;
-    /// `backlog` includes it.
+    /// Accounts a packet enqueued at `now` and sent during `starts..departs`, inside the window. `backlog` includes it.
     #[inline(always)]
     pub(super) fn pass(
         &mut self,
@@ -90,7 +88,7 @@ impl PortCounters {
         self.peak.rise(backlog);
     }
 
-    /// As above, at any time.
+    /// [`PortCounters::pass`] at any time.
     pub(super) fn pass_within(
         &mut self,
         window: &MeasurementWindow,
@@ -113,7 +111,7 @@ impl PortCounters {
         self.byte_time += byte_time(size, stay);
     }
 
-    /// An arrival at `now` changes the backlog, whose departures are not known.
+    /// Accounts a change of the backlog at `now` without known departures.
     pub(super) fn admit(
         &mut self,
         window: &MeasurementWindow,
@@ -129,7 +127,7 @@ impl PortCounters {
         self.unbook(before, rest);
     }
 
-    /// A packet that [`PortCounters::admit`] has seen is sent from `starts` to `departs`.
+    /// Accounts the transmission of an admitted packet.
     pub(super) fn depart(
         &mut self,
         window: &MeasurementWindow,
@@ -142,8 +140,7 @@ impl PortCounters {
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(departs));
     }
 
-    /// The link fails at `now` before this packet, which would have been sent from `starts` to `departs`, is
-    /// out.
+    /// Corrects for a packet that would have been sent during `starts..departs`: its link fails at `now`.
     pub(super) fn cancel(
         &mut self,
         window: &MeasurementWindow,
@@ -162,7 +159,7 @@ impl PortCounters {
         self.accepted_bytes = self.accepted_bytes - packet.wire_size();
     }
 
-    /// The link fails at `now` while this packet waits with a scheduler, or the scheduler drops it.
+    /// Corrects for a packet waiting in a scheduler: it is dropped, or its link fails, at `now`.
     pub(super) fn evict(&mut self, window: &MeasurementWindow, now: Instant, packet: &Packet) {
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(now));
         self.accepted -= 1;

@@ -1,4 +1,4 @@
-//! The connection table: slots that are used again.
+//! The connection table. Slots are reused.
 
 use super::ends::{ConnectionSetup, Endpoints};
 use crate::engine::prefetch;
@@ -20,13 +20,13 @@ pub(super) struct Connection {
     pub destination: HostId,
     /// Stays open when idle.
     pub persistent: bool,
-    /// Carries flows of applications, which want to know when they arrive.
+    /// Carries flows of applications, which are told of arrivals.
     pub has_app_waiter: bool,
     /// Both ends.
     pub ends: Endpoints,
 }
 
-/// Bytes of a connection that were missing below new ones when those arrived: they must have been dropped on the way.
+/// Bytes of a connection that were missing when later ones arrived: they must have been dropped.
 #[derive(Debug)]
 pub(super) struct SequenceGap {
     pub source: HostId,
@@ -46,12 +46,12 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// The number of the next connection.
+    /// Number of the next connection.
     pub fn next_flow_id(&self) -> u32 {
         self.opened
     }
 
-    /// True if there is memory for one more.
+    /// True if there is memory for another.
     pub fn has_room(&mut self) -> bool {
         !self.free.is_empty() || self.slots.try_reserve(1).is_ok()
     }
@@ -85,14 +85,14 @@ impl Connections {
         conn
     }
 
-    /// Closes a connection: packets of it that still arrive are late.
+    /// Closes a connection. Packets that still arrive are late.
     pub fn close(&mut self, conn: ConnId) {
         self.slots[conn.index()].flow_id = u32::MAX;
         self.free.push(conn);
         self.open -= 1;
     }
 
-    /// Has the processor fetch the connection in a slot.
+    /// Prefetches the connection in a slot.
     pub fn prefetch(&self, conn: ConnId) {
         self.slots
             .get(conn.index())
@@ -112,7 +112,7 @@ impl Connections {
         self.slots.get_mut(conn.index()).filter(|connection| connection.flow_id == flow_id)
     }
 
-    /// A packet leaves its host, after a wait that was not known when it was sent.
+    /// A packet leaves its host after a wait that was unknown when it was sent.
     pub fn count_wait(&mut self, packet: &Packet) {
         let connection = self.get(packet.conn, packet.flow_id).filter(|_| packet.payload > 0);
         if let Some(message) =
@@ -129,11 +129,11 @@ impl Connections {
         slots.filter(|(_, connection)| connection.flow_id != u32::MAX)
     }
 
-    /// Puts together the tables of part 0 and the others: every end is taken from the part that has its host.
+    /// Merges the tables of the other parts into that of part 0: each end comes from the part of its host.
     pub fn join(&mut self, others: &mut [Connections], part_of: impl Fn(HostId) -> usize) {
         for (slot, connection) in self.slots.iter_mut().enumerate() {
             let (from, to) = (part_of(connection.source), part_of(connection.destination));
-            // That of part 0 changes places with the sender's.
+            // Part 0's connection swaps places with the sender's.
             if let Some(other) = from.checked_sub(1) {
                 std::mem::swap(connection, &mut others[other].slots[slot]);
             }
@@ -144,7 +144,7 @@ impl Connections {
         }
     }
 
-    /// Most connections that were open at once.
+    /// Largest number of open connections.
     pub fn peak(&self) -> u64 {
         self.peak
     }

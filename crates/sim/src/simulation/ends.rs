@@ -1,4 +1,4 @@
-//! [`Endpoints`]: both ends of a connection, of whatever protocol, dispatched by one match for each event.
+//! [`Endpoints`]: both ends of a connection, of any protocol. Each event is dispatched by one match.
 
 use crate::host::{
     Context, Endpoint, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
@@ -29,7 +29,7 @@ pub(super) enum Endpoints {
     Minimal(Box<EndpointPair<minimal::Sender, minimal::Receiver>>),
 }
 
-/// Start of a connection: time and place.
+/// Time and path of a new connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConnectionSetup<'a> {
     pub cx: Context<'a>,
@@ -37,24 +37,24 @@ pub(super) struct ConnectionSetup<'a> {
     pub round_trip: Span,
     /// Rate of the link of the sender's host.
     pub line: Rate,
-    /// Segments of the connection that the card of that host takes.
+    /// Segments of the connection that its host's card takes.
     pub small_queue: usize,
-    /// Expected packets may take the short path.
+    /// True if expected packets may take the short path.
     pub predicts: bool,
 }
 
-/// Effect of a packet to the sender.
+/// Effect of an ACK.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AckOutcome {
     /// Bytes newly acknowledged.
     pub acked: u64,
-    /// Class of the message that is being sent.
+    /// Class of the message being sent.
     pub class: Option<ClassId>,
     /// True if a message is fully acknowledged.
     pub finished: bool,
 }
 
-/// Both ends, as what is known of them at the time of the match.
+/// Evaluates an expression for the pair of each protocol.
 macro_rules! each {
     ($ends:expr, $pair:ident => $what:expr) => {
         match $ends {
@@ -97,13 +97,12 @@ impl Endpoints {
         }
     }
 
-    /// Hands a message of `size` bytes to the sender, [`Bytes::MAX`] for one that never ends; where it ends in
-    /// the stream.
+    /// Hands a message of `size` bytes to the sender ([`Bytes::MAX`]: endless). Returns its end in the stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         self.messages_mut().push(flow, size)
     }
 
-    /// A backlogged message sends no more new data; true if what it has sent is acknowledged.
+    /// Stops new data of a backlogged message. Returns `true` if all sent data is acknowledged.
     pub fn stop(&mut self) -> bool {
         each!(self, pair => {
             let sent = pair.sender.sent();
@@ -112,7 +111,7 @@ impl Endpoints {
         self.messages().has_finished(self.acked())
     }
 
-    /// Takes the receiver of the same connection in another part, and what has arrived there.
+    /// Takes over the receiver of the connection from another part, with its counts of arrivals.
     pub fn take_receiver(&mut self, other: &mut Endpoints) {
         macro_rules! take {
             ($mine:expr, $protocol:ident) => {{
@@ -131,7 +130,7 @@ impl Endpoints {
         messages.for_each(|(mine, theirs)| mine.take_arrived(theirs));
     }
 
-    /// There is something new to send.
+    /// Starts sending new data.
     pub fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
         each!(self, pair => Endpoint::start(&mut pair.sender, cx, out));
     }
@@ -146,7 +145,7 @@ impl Endpoints {
         }
     }
 
-    /// An expected ACK reaches the sender. Returns the bytes newly acknowledged, and the class of their message.
+    /// Delivers an expected ACK. Returns the newly acknowledged bytes and the class of their message.
     #[inline(always)]
     pub fn deliver_expected_ack(
         &mut self,
@@ -160,7 +159,7 @@ impl Endpoints {
         Some((ack.seq - before, pair.sender.messages().first()?.class))
     }
 
-    /// Expected data reaches the receiver.
+    /// Delivers expected data to the receiver.
     #[inline(always)]
     pub fn deliver_expected_data(&mut self, data: &Packet, cx: Context<'_>, out: &mut impl Outbox) {
         let Endpoints::Tcp(pair) = self else { return };
@@ -170,13 +169,13 @@ impl Endpoints {
         pair.receiver.on_expected(data, cx.tcp, out);
     }
 
-    /// A packet reaches the receiver.
+    /// Delivers a packet to the receiver.
     #[inline]
     pub fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.deliver_to_receiver(packet, cx, out));
     }
 
-    /// A packet reaches the sender.
+    /// Delivers a packet to the sender.
     #[inline]
     pub fn deliver_to_sender(
         &mut self,
@@ -187,22 +186,22 @@ impl Endpoints {
         each!(self, pair => pair.deliver_to_sender(packet, cx, out))
     }
 
-    /// A timer of the sender has come.
+    /// Runs a timer of the sender.
     pub fn sender_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_timer(timer, cx, out));
     }
 
-    /// A timer of the receiver has come.
+    /// Runs a timer of the receiver.
     pub fn receiver_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.receiver.on_timer(timer, cx, out));
     }
 
-    /// A segment of the sender waits no longer with the scheduler of its host's port.
+    /// Tells the sender that a segment has left the scheduler of its host's port.
     pub fn on_left(&mut self, departs: Instant, cx: Context<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_left(departs, cx, out));
     }
 
-    /// The messages that are not yet acknowledged whole.
+    /// Messages not fully acknowledged.
     pub fn messages(&self) -> &Messages {
         each!(self, pair => pair.sender.messages())
     }
@@ -212,7 +211,7 @@ impl Endpoints {
         each!(self, pair => pair.sender.messages_mut())
     }
 
-    /// First byte of the stream that is not acknowledged.
+    /// First unacknowledged byte of the stream.
     pub fn acked(&self) -> u64 {
         each!(self, pair => pair.sender.acked())
     }
@@ -227,7 +226,7 @@ impl Endpoints {
         each!(self, pair => pair.receiver.arrived(start, end))
     }
 
-    /// Tells every message how much of it has arrived.
+    /// Updates the arrived bytes of every message.
     pub fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         each!(self, pair => {
             let arrived = |message: &Message| pair.receiver.arrived(message.start, message.end);
@@ -236,7 +235,7 @@ impl Endpoints {
         });
     }
 
-    /// Bytes that were missing below new ones when those arrived.
+    /// Bytes that were missing when later ones arrived.
     pub fn skipped(&self) -> u64 {
         each!(self, pair => pair.receiver.skipped())
     }
@@ -246,18 +245,18 @@ impl Endpoints {
         self.view(now).window.map(|window| window.cwnd)
     }
 
-    /// Retransmission timeouts of the message that is being sent.
+    /// Retransmission timeouts of the message being sent.
     pub fn timeouts(&self) -> u32 {
         self.messages().first().map_or(0, |message| message.timeouts)
     }
 
-    /// Deadline of the timeout that a TCP sender waits for, if it appears to wait for nothing else.
+    /// Retransmission deadline of a TCP sender that seems to wait for nothing else.
     pub fn stalled_until(&self, now: Instant) -> Option<Instant> {
         let Endpoints::Tcp(pair) = self else { return None };
         pair.sender.stalled_until(now)
     }
 
-    /// The sender's values for probes at this time.
+    /// Sender state for probes at `now`.
     pub fn view(&self, now: Instant) -> SenderSnapshot {
         each!(self, pair => pair.sender.snapshot(now))
     }
@@ -317,7 +316,7 @@ mod tests {
         Endpoints::new((identity, identity), (&transport, PriorityRule::default()), start)
     }
 
-    /// In every order, and of one protocol it is.
+    /// Pairs of one protocol merge in any order.
     #[test]
     fn no_receiver_of_another_protocol_is_lost_in_silence() {
         let transports = ["dctcp", "dcqcn", "minimal"];

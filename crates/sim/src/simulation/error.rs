@@ -1,15 +1,15 @@
-//! [`RunError`]: why a run gave no outcome.
+//! [`RunError`]: reason for a run without outcome.
 
 use crate::net::RouteError;
 use crate::outcome::Counters;
 
-/// Why a run gave no outcome.
+/// Reason for a run without outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// Hosts without a path between them.
     #[error("topology: {0}")]
     Route(#[from] RouteError),
-    /// Ideal schedulers serve flows that are known beforehand; this traffic entry, from 1, waits for answers.
+    /// Ideal schedulers need flows known in advance; this traffic entry, counted from 1, waits for answers.
     #[error("traffic.{0}: it waits for answers, and ideal schedulers need flows that are known beforehand")]
     ClosedLoop(usize),
     /// RED cannot work with the ports of `place`, whose queue discipline has these parameters.
@@ -23,7 +23,7 @@ pub enum RunError {
         /// `queue` or `host_queue`.
         queue: &'static str,
     },
-    /// There are threads for fewer parts of the network than these, for this reason.
+    /// No threads for so many parts of the network, with the reason.
     #[error("cores: the system has no threads for {0} parts of the network: {1}; ask for fewer")]
     NoThread(usize, std::io::ErrorKind),
     /// A table found no memory for more rows.

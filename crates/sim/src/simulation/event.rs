@@ -7,7 +7,7 @@ use shortflow_units::{ConnId, Instant, PortId};
 /// Everything that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Something happens in the network.
+    /// An event of the network.
     Network(NetworkEvent),
     /// A timer of a connection may have expired.
     Timer {
@@ -16,9 +16,9 @@ pub enum Event {
         /// Which of its timers, below [`Event::TIMERS`].
         timer: u8,
     },
-    /// The next flow of this traffic source starts.
+    /// Start of the next flow of this traffic source.
     FlowStart(u32),
-    /// It is known at both ends of this connection that a message has been acknowledged whole.
+    /// Both ends of this connection know that a message is fully acknowledged.
     Finish(ConnId),
     /// The backlogged flow of this connection sends no more new data.
     Stop(ConnId),
@@ -37,7 +37,7 @@ impl Event {
     pub const CONNECTIONS: u32 = 1 << 27;
 }
 
-/// The number of the first of what happens once or at intervals.
+/// Number of the first event that happens once or at intervals.
 const ONCE: u32 = 1 << 28;
 
 impl From<NetworkEvent> for Event {
@@ -49,15 +49,14 @@ impl From<NetworkEvent> for Event {
 
 /// | highest bits | event | the others |
 /// |---|---|---|
-/// | 0001 | what happens once or at intervals | which |
+/// | 0001 | single or periodic event | which |
 /// | 0 | of the network | its own |
 /// | 10 | timer | 3 for the timer, 27 for the connection |
 /// | 110 | start of a flow | the source |
 /// | 1110 | end of a message | the connection |
 /// | 1111 | stop of a backlogged flow | the connection |
 ///
-/// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, their ends and
-/// their stops.
+/// Order at one instant: links that change, measured time and probes, packets, timers, starts of flows, ends, stops.
 impl EventCode for Event {
     #[inline(always)]
     fn pack(self) -> u32 {
@@ -90,7 +89,7 @@ impl EventCode for Event {
         }
     }
 
-    /// Ports and timers of connections take turns, traffic sources and ends come in their order.
+    /// Ports and timers take turns. Traffic sources and ends keep their order.
     fn rank(bits: u32, at: Instant) -> u32 {
         match bits >> 28 {
             ..8 => NetworkEvent::rank(bits, at),
@@ -99,7 +98,7 @@ impl EventCode for Event {
         }
     }
 
-    /// Flows start and end behind all else.
+    /// Starts and ends of flows come last.
     fn precedes_nodes(bits: u32) -> bool {
         bits >> 29 == 0
     }

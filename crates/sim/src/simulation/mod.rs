@@ -24,7 +24,7 @@ use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use state::Simulation;
 
-/// Bytes that an open connection takes in the tables: both ends and, where that is kept, its path.
+/// Bytes of an open connection in the tables: both ends and, if kept, its path.
 pub const BYTES_PER_CONNECTION: usize = size_of::<connections::Connection>() + BYTES_PER_PATH;
 
 /// Runs `scheme` in `scenario` with the random draws of `seed`.
@@ -37,8 +37,8 @@ pub fn run(
     run_on(1, scenario, scheme, seed, observer).map(|(outcome, _)| outcome)
 }
 
-/// [`run`] on up to `cores` cores, as far as the network can be cut, with equal outcome. Returns the number of cores used.
-/// [`cores`] recommends a number.
+/// [`run`] on up to `cores` cores, with equal outcome. Returns the number used: a network splits only so far. [`cores`]
+/// recommends a number.
 ///
 /// # Errors
 /// As [`run`].
@@ -54,7 +54,7 @@ pub fn run_on(
     Ok((outcome, Cores { used: plan.modes.cores, why: plan.fewer_cores }))
 }
 
-/// Runs by a plan of this scenario and scheme. Packets are noted for the observer only if the plan knows that they are watched.
+/// Runs by a plan for this scenario and scheme. The observer gets packets only from a plan that watches them.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,4 +1,4 @@
-//! [`Observer`]: looks on while a run goes on, and may stop it.
+//! [`Observer`]: watches a run, and may stop it.
 
 use crate::probe::watch::{PacketEvent, TraceFilter};
 use shortflow_units::{Instant, Span};
@@ -8,18 +8,18 @@ use shortflow_units::{Instant, Span};
 pub struct RunProgress {
     /// Simulated time.
     pub now: Instant,
-    /// Finite flows that are not done, for which the drain waits.
+    /// Unfinished finite flows, for which the drain waits.
     pub open: u64,
     /// Finite flows so far.
     pub flows: u64,
-    /// When the last flow is done, if the flows at the last look are like those at the end of the measured time: at their recent
-    /// rates, or at their timeouts.
+    /// Estimated end of the last flow: open flows go on at their recent rates or to their timeouts, and those at the end of the
+    /// measured time resemble them.
     pub last: Instant,
 }
 
 impl RunProgress {
-    /// About when a run will end whose arrivals end at `measured`, and which ends at `limit` at the latest: flows that
-    /// have just begun take as long as the mean of the others, and the longest of many some times that.
+    /// Estimated end of a run whose arrivals end at `measured`, at most `limit`. New flows take the mean time of the others, and
+    /// the longest of many a multiple of it.
     pub fn expected_end(&self, measured: Instant, limit: Instant) -> Instant {
         let (open, flows) = (self.open as f64, self.flows.max(1) as f64);
         let mean = open / flows * self.now.min(measured).since(Instant::ZERO).as_secs_f64();
@@ -28,21 +28,21 @@ impl RunProgress {
     }
 }
 
-/// Looks on while a run goes on.
+/// Watches a run.
 pub trait Observer {
-    /// Called every few thousand events; `false` stops the run. On several cores the others wait for it now and then.
+    /// Called every few thousand events. `false` stops the run. Other cores sometimes wait for it.
     fn tick(&mut self, standing: RunProgress) -> bool;
 
-    /// Events of packets to record; asked once, before the run. `None` costs nothing.
+    /// Packet events to record. Asked once, before the run. `None` costs nothing.
     fn watches(&self) -> Option<TraceFilter> {
         None
     }
 
-    /// Told before each tick, and at the end, what happened to watched packets, in order of time.
+    /// Receives events of watched packets in order of time, before each tick and at the end.
     fn packets(&mut self, _events: Vec<PacketEvent>) {}
 }
 
-/// Lets a run go on undisturbed.
+/// Does nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct NoObserver;
 

@@ -1,4 +1,4 @@
-//! [`EndpointOutbox`]: the network and the clock, as an endpoint of a connection has them.
+//! [`EndpointOutbox`]: an endpoint's way to the network and the event queue.
 
 use super::event::Event;
 use crate::engine::EventQueue;
@@ -7,17 +7,17 @@ use crate::net::Network;
 use crate::packet::{Handover, Packet};
 use shortflow_units::{ConnId, HostId, Instant};
 
-/// The network and the clock, for one endpoint of a connection.
+/// Network and event queue, for one endpoint of a connection.
 pub(super) struct EndpointOutbox<'a> {
     pub network: &'a mut Network,
     pub events: &'a mut EventQueue<Event>,
     pub host: HostId,
     pub connection: ConnId,
-    /// Number of its first timer.
+    /// Number of the endpoint's first timer.
     pub timers: u8,
 }
 
-/// Number of the first timer of a sender and of a receiver.
+/// First timers of sender and receiver.
 pub(super) const OF_SENDER: u8 = 0;
 pub(super) const OF_RECEIVER: u8 = host::TIMERS;
 

@@ -1,9 +1,9 @@
 //! One run on several cores: parts of the network at once, each in a thread.
 //!
-//! All parts simulate a window as long as the shortest delay of a link between two of them, put what has departed to others into
-//! boxes, one for each pair, wait for one another, and go on with the window of the earliest event. What a part does in a
-//! window reaches no other before the next. Every part has all flows start and end, so that connections have the same slots
-//! everywhere; the end of a flow is known to all after the longest delay of a link, with one part too. So outcomes do not
+//! A window is at most the shortest delay of a link between two parts, so a part's actions reach no other before the next
+//! window. After each window the parts exchange departed packets through mailboxes, one for each pair, wait for one another, and
+//! go on with the window of the earliest event. Flows start and end in every part, so connections have the same slots
+//! everywhere. All parts learn of a flow's end after the longest delay of a link; a single part does too. So outcomes do not
 //! depend on the number of parts.
 //!
 //! Windows of this kind are those of UNISON (EuroSys 2024) and of conservative simulation before it.
@@ -24,9 +24,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Looks at the barrier before a part sleeps: for as long as parts of one size need to come together.
+/// Looks at the barrier before a part sleeps. Parts of equal size meet within this time.
 const SPIN_ITERATIONS: u32 = 1000;
-/// A part that sleeps looks at its observer as often.
+/// Longest sleep before a part asks its observer again.
 const PARK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Messages from one part to another after a window.
@@ -39,17 +39,17 @@ struct Mailbox {
 /// State shared by the parts.
 struct WindowBarrier {
     parts: usize,
-    /// By sender and receiver; windows use the two by turns.
+    /// By sender and receiver, two each, which windows use by turns.
     boxes: Vec<[Mutex<Mailbox>; 2]>,
-    /// By part, when something happens next.
+    /// Time of the next event, by part.
     next: Vec<[AtomicU64; 2]>,
     arrived: AtomicUsize,
     window: AtomicUsize,
-    /// A part has stopped before its time.
+    /// A part has stopped early.
     stopped: AtomicBool,
-    /// A part has come to the end of the run.
+    /// A part has reached the end of the run.
     ended: AtomicBool,
-    /// Parts that sleep until the others have come.
+    /// Sleeping parts.
     asleep: Mutex<u32>,
     woken: Condvar,
 }
@@ -69,7 +69,7 @@ impl WindowBarrier {
         }
     }
 
-    /// Waits for all parts. Whether to go on is asked first, and now and then as long as it waits.
+    /// Waits for all parts. Asks `goes_on` first, and again while it waits.
     fn wait(&self, mut goes_on: impl FnMut() -> bool) -> Result<(), RunError> {
         if !goes_on() {
             return Err(RunError::Cancelled);
@@ -102,9 +102,9 @@ impl WindowBarrier {
         met
     }
 
-    /// True if all parts have finished this window, or never will.
+    /// `Some` once all parts have finished this window, or never will.
     fn met(&self, window: usize) -> Option<Result<(), RunError>> {
-        // Before the window: whoever is ahead may have ended in the next one.
+        // Read before the window: a part that is ahead may have ended in the next one.
         let ended = self.ended.load(Ordering::Acquire);
         if self.stopped.load(Ordering::Acquire) {
             Some(Err(RunError::Cancelled))
@@ -115,7 +115,7 @@ impl WindowBarrier {
         }
     }
 
-    /// Wakes those that sleep, to look again.
+    /// Wakes sleeping parts.
     fn wake(&self) {
         let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
         if *asleep > 0 {
@@ -128,7 +128,7 @@ impl WindowBarrier {
     }
 }
 
-/// Has the others stop, unless the part has come to the end of the run; then they are there too.
+/// Stops the other parts when dropped, unless this part has reached the end of the run.
 struct AbortGuard<'a> {
     exchange: &'a WindowBarrier,
     at_end: bool,
@@ -148,7 +148,7 @@ impl Drop for AbortGuard<'_> {
     }
 }
 
-/// Looks on from a part that is not the first.
+/// Observer of the parts after the first.
 struct StopObserver<'a>(&'a WindowBarrier);
 
 impl Observer for StopObserver<'_> {
@@ -157,7 +157,7 @@ impl Observer for StopObserver<'_> {
     }
 }
 
-/// The simulation of a run by `plan`, put together from its parts.
+/// Runs all parts by `plan` and merges them.
 pub(super) fn run<'a>(
     (scenario, scheme): (&'a Scenario, &'a Scheme),
     seed: u64,
@@ -194,7 +194,7 @@ pub(super) fn run<'a>(
     let mut worlds = Vec::new();
     for simulation in std::iter::once(first).chain(others.collect::<Vec<_>>()) {
         match simulation {
-            // If one has failed, the others have been stopped.
+            // If one has failed, it has stopped the others.
             Err(RunError::Cancelled) => {}
             simulation => worlds.push(simulation?),
         }
@@ -260,7 +260,7 @@ impl Simulation<'_> {
         exchange.next[me][turn].store(next.as_ps(), Ordering::Release);
     }
 
-    /// Takes in what others have handed over; when something happens next anywhere.
+    /// Takes packets from the mailboxes. Returns the time of the next event anywhere.
     fn import(&mut self, exchange: &WindowBarrier, turn: usize) -> Instant {
         let me = self.part.as_ref().map_or(0, |part| part.number as usize);
         for from in (0..exchange.parts).filter(|from| *from != me) {
@@ -272,7 +272,7 @@ impl Simulation<'_> {
         Instant::from_ps(next.unwrap_or(u64::MAX))
     }
 
-    /// Makes one simulation of part 0 and the others.
+    /// Merges the other parts into part 0.
     fn join(&mut self, mut others: Vec<Simulation<'_>>) {
         let Some(Part { owner, .. }) = self.part.take() else { return };
         let part_of = |host: HostId| owner[host.index()] as usize;
@@ -295,7 +295,7 @@ impl Simulation<'_> {
         self.order_samples();
     }
 
-    /// Brings the samples of all parts into the order of those of one, and adds up what they have of each class.
+    /// Merges samples of all parts in the order of a single part, and sums those of each class.
     fn order_samples(&mut self) {
         let places: HashMap<PortId, usize> = self.measured.iter().copied().zip(0..).collect();
         let place = |sample: &Sample| match sample.subject {
@@ -318,8 +318,7 @@ impl Simulation<'_> {
     }
 }
 
-/// Puts into the rows of part 0 what the `others` know: of each flow the part of its sender, but what arrived that of its
-/// receiver.
+/// Completes the rows of part 0 from `others`: each flow from its sender's part, its arrivals from its receiver's.
 fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn(HostId) -> usize) {
     for (index, row) in rows.iter_mut().enumerate() {
         let (from, to) = (part_of(row.source), part_of(row.destination));
@@ -337,7 +336,7 @@ fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn
 mod tests {
     use super::*;
 
-    /// One part panics in its window: the other, which sleeps at the barrier by then, stops.
+    /// One part panics in its window. The other, asleep at the barrier, stops.
     #[test]
     fn a_part_that_fails_stops_the_others() {
         let exchange = &WindowBarrier::new(2);
@@ -357,7 +356,7 @@ mod tests {
         assert_eq!(waits.unwrap(), (Ok(()), Err(RunError::Cancelled)));
     }
 
-    /// One part is told to stop while the other works on, and stops nevertheless.
+    /// One part is told to stop while the other works. Both stop.
     #[test]
     fn a_part_that_waits_still_looks_on() {
         let (exchange, mut looks) = (&WindowBarrier::new(2), 0);
@@ -368,7 +367,7 @@ mod tests {
         assert_eq!((stopped, looks), (Err(RunError::Cancelled), 4));
     }
 
-    /// Unless the one that has ended is a window ahead.
+    /// Unless the part that has ended is a window ahead.
     #[test]
     fn parts_that_end_at_different_times_are_an_error() {
         let exchange = &WindowBarrier::new(2);

@@ -1,13 +1,13 @@
-//! [`Part`]: which nodes of a network a world simulates, where several simulate one network together.
+//! [`Part`]: the nodes that one of several simulations of a network has.
 
 use shortflow_units::{ConnId, HostId, Instant, NodeId};
 use std::sync::Arc;
 
-/// Messages of a connection have been acknowledged whole: news for the other parts.
+/// Fully acknowledged messages of a connection, for the other parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AckNotice {
     pub conn: ConnId,
-    /// First byte of the stream that is not acknowledged.
+    /// First unacknowledged byte of the stream.
     pub acked: u64,
     pub at: Instant,
 }
@@ -18,7 +18,7 @@ pub(super) struct Part {
     pub number: u32,
     /// The part of each node.
     pub owner: Arc<[u32]>,
-    /// Changes that the other parts do not know yet.
+    /// Notices not yet sent to the other parts.
     pub news: Vec<AckNotice>,
 }
 

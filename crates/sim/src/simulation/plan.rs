@@ -20,20 +20,20 @@ pub struct Cores {
     pub why: Option<String>,
 }
 
-/// Choices of a plan. [`ExecutionPlan::derive`] makes them by the size of the network; [`ExecutionPlan::set`] takes any that
-/// the needs of the run allow.
+/// Choices of a plan. [`ExecutionPlan::derive`] makes them by the size of the network. [`ExecutionPlan::set`] takes any that the
+/// needs of the run allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modes {
     /// Parts of the network, each on a core.
     pub cores: usize,
-    /// Within a part, nodes take windows as long as the shortest delay of a link one after another, and packets need no events;
-    /// otherwise all events are in order of time.
+    /// In windows: nodes take windows of at most the shortest link delay one after another, and packets need no events.
+    /// Otherwise in order of time.
     pub windows: bool,
-    /// The path of a connection is worked out once.
+    /// The path of a connection is computed once.
     pub fixed_paths: bool,
-    /// Data of the next events is fetched into the cache.
+    /// Data of the next events is prefetched.
     pub prefetch: bool,
-    /// Packets that an end of TCP expects take a short path.
+    /// Packets that a TCP end expects take a short path.
     pub predicts: bool,
 }
 
@@ -56,19 +56,18 @@ pub struct ExecutionPlan {
     node_lookahead: Option<Span>,
 }
 
-/// Packets for each part that links must carry between two meetings, at full rate: with fewer, parts wait for one another for
-/// longer than they work.
+/// Packets a part must carry in a window, at full rate. With fewer, parts wait for one another longer than they work.
 const MIN_PACKETS_PER_WINDOW: f64 = 100.0;
-/// Ports from which on the next events' data is no longer in the processor's nearer caches.
+/// Ports from which on the data of the next events exceeds the near caches.
 const LARGE: usize = 1024;
-/// Ports of a network that is simulated in windows, and nodes for each event in a window that concerns all of them.
+/// Windows need so many ports, and so many nodes per global event in a window.
 const PORTS: usize = 128;
 const NODES: f64 = 32.0;
-/// Events in a slot of the queue in order of time: few are sorted soonest, several can be looked at before the first is handled.
+/// Events per slot in order of time: few sort fastest, several can be prefetched together.
 const FEW: f64 = 1.2;
 const SEVERAL: f64 = 4.5;
 
-/// The number of cores, and `most` at most, that a run had better take; [`run_on`](super::run_on) takes what it is told.
+/// Recommended number of cores, at most `most`. [`run_on`](super::run_on) takes any.
 pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -> Cores {
     let needs = needs(scenario, scheme, watched);
     let plan = |cores| ExecutionPlan::of(scenario, needs.clone(), cores);
@@ -105,7 +104,7 @@ fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
 }
 
 impl ExecutionPlan {
-    /// The fastest plan on so many cores at most; packets may be `watched`.
+    /// Fastest plan on at most `cores` cores. Packets may be `watched`.
     pub fn derive(scenario: &Scenario, scheme: &Scheme, cores: usize, watched: bool) -> ExecutionPlan {
         let plan = ExecutionPlan::of(scenario, needs(scenario, scheme, watched), cores);
         let mut transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
@@ -116,7 +115,7 @@ impl ExecutionPlan {
         ExecutionPlan { watched, modes: Modes { predicts, ..plan.modes }, ..plan }
     }
 
-    /// The plan of an unwatched run with these choices; `None` if its needs forbid them.
+    /// Plan of an unwatched run with these choices. `None` if its needs forbid them.
     pub fn set(modes: Modes, scenario: &Scenario, scheme: &Scheme) -> Option<ExecutionPlan> {
         let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
         let is_legal = plan.modes.cores == modes.cores
@@ -162,7 +161,7 @@ impl ExecutionPlan {
         }
     }
 
-    /// Packets that all links together carry in a window, at full rate.
+    /// Packets that all links carry in a window, at full rate.
     fn packets_per_window(&self, scenario: &Scenario) -> f64 {
         let size = scenario.tcp.mss + scenario.tcp.header;
         let packets =
@@ -170,7 +169,7 @@ impl ExecutionPlan {
         scenario.graph.links.iter().map(packets).sum::<f64>().round()
     }
 
-    /// An empty queue for the events of the run. Most ports have one pending, for as long as a packet crosses their link.
+    /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
@@ -186,8 +185,8 @@ impl ExecutionPlan {
     }
 }
 
-/// True if windows are faster: the network is not small, a node gets a packet or more in one, at full rate, and flows and samples
-/// seldom end them.
+/// True if windows are faster: the network is large enough, a node gets at least a packet in a window at full rate, and flows
+/// and samples seldom end windows.
 fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
     let slots = |time: Span| time.as_secs_f64() / slot.as_secs_f64();
@@ -201,7 +200,7 @@ fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
         && NODES * interruptions <= nodes
 }
 
-/// The part of each node: racks in their order, and every other switch with the least loaded of its neighbours' parts.
+/// Part of each node: racks in order, other switches with the least loaded part among their neighbours.
 fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut owner = vec![NONE; graph.nodes.len()];

@@ -1,5 +1,4 @@
-//! The traffic of a run: flows that are known beforehand, and applications that answer to what
-//! arrives.
+//! The traffic of a run: flows known in advance, and applications that answer arrivals.
 
 use crate::engine::Seeds;
 use crate::scenario::Scenario;
@@ -12,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Start of a flow, and its traffic entry.
 pub(super) type FlowStart = (Instant, usize);
 
-/// A flow that starts, and who wants to know when it arrives.
+/// A flow that starts, and the application to tell of its arrival.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
     pub arrival: FlowArrival,
@@ -36,7 +35,7 @@ enum Source {
 pub(super) struct Sources {
     entries: Vec<Source>,
     steps: AppActions,
-    /// For each connection that carries flows of applications, where they end in its stream.
+    /// Ends of applications' flows in the stream of each connection.
     awaited: BTreeMap<u32, VecDeque<(u64, Reply)>>,
     planned: u64,
     end: Instant,
@@ -59,8 +58,7 @@ impl Sources {
         }
     }
 
-    /// Begins all entries: the first flow of those that are known beforehand, and the flows that
-    /// applications plan.
+    /// Begins all entries: the first flow of each known in advance, and flows planned by applications.
     pub(super) fn begin(&mut self) -> (Vec<FlowStart>, Vec<FlowStart>) {
         let (mut known, mut planned) = (Vec::new(), Vec::new());
         for index in 0..self.entries.len() {
@@ -75,7 +73,7 @@ impl Sources {
         (known, planned)
     }
 
-    /// The flow of entry `index` whose time has come.
+    /// The due flow of entry `index`.
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> Option<Start> {
         match &mut self.entries[index] {
@@ -87,8 +85,8 @@ impl Sources {
         }
     }
 
-    /// When entry `index` goes on, if that is known beforehand. Flows arrive during the drain too, so that
-    /// those that count do not finish in an emptying network.
+    /// Time of the next flow of entry `index`, if known in advance. Flows arrive during the drain too, so that measured flows do
+    /// not finish in an emptying network.
     #[inline]
     pub(super) fn advance(&mut self, index: usize) -> Option<Instant> {
         let Source::Open { arrivals, next } = &mut self.entries[index] else { return None };
@@ -101,7 +99,7 @@ impl Sources {
         self.awaited.entry(flow_id).or_default().push_back((end, reply));
     }
 
-    /// A connection has received its stream up to `received`; when each flow starts that follows from it.
+    /// Reports that a connection has received its stream up to `received`. Returns the start times of flows that follow.
     pub(super) fn delivered(&mut self, now: Instant, flow_id: u32, received: u64) -> Vec<FlowStart> {
         let mut starts = Vec::new();
         while let Some(reply) = self.next_delivered(flow_id, received) {
@@ -123,7 +121,7 @@ impl Sources {
         Some(reply)
     }
 
-    /// Takes over what an application has just asked for.
+    /// Takes over an application's latest requests.
     fn plan(&mut self, index: usize) -> Vec<FlowStart> {
         let Source::Closed { planned, .. } = &mut self.entries[index] else { return Vec::new() };
         let plan = |sending: FlowRequest| {
@@ -134,7 +132,7 @@ impl Sources {
         self.steps.take_sendings().into_iter().map(plan).collect()
     }
 
-    /// True if there is memory for one more task.
+    /// True if there is memory for another task.
     pub(super) fn has_room(&mut self) -> bool {
         self.steps.has_room()
     }

@@ -1,4 +1,4 @@
-//! Everything that changes during a run, and the loop that changes it.
+//! [`Simulation`]: the state of a run, and its event loops.
 
 mod flows;
 mod records;
@@ -25,7 +25,7 @@ use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, NodeId, PortId, Sp
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Flows that start after the measured time are numbered from here: load for the others, with rows of their own if any.
+/// First number of flows that start after the measured time. They are load for the others, with their own rows if any.
 const DRAIN: u32 = 1 << 31;
 
 /// Events between two looks at the observer.
@@ -51,49 +51,49 @@ pub(super) struct Simulation<'a> {
     sampled: Instant,
     meter: ClassMeter,
     pub(super) handled: u64,
-    /// Number of events at which the observer is called.
+    /// Event count of the next call to the observer.
     next_tick: u64,
-    /// Number of events at which open flows are looked at again, and the estimated end of the last flow.
+    /// Event count of the next look at open flows, and the estimated end of the last flow.
     next_look: u64,
     last: Instant,
-    /// Two earlier times of each open flow, with its acknowledged bytes.
+    /// Acknowledged bytes of each open flow at two earlier times.
     looks: BTreeMap<FlowId, [(Instant, u64); 2]>,
-    /// Seconds and bytes of the flows with a known rate, at the last look that found any.
+    /// Seconds and bytes of flows with a known rate, at the last look that found any.
     rated: (f64, f64),
-    /// Finite flows that are not known to be done, those included that applications have planned.
+    /// Finite flows not known to be done, including those planned by applications.
     pending: u64,
-    /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
-    /// delay of a link, so that it does not depend on where a network is cut into parts.
+    /// Time from the end of a message until all parts know; then the receiver closes and the run may end. It is the longest
+    /// delay of a link, whatever the parts are.
     finish_delay: Span,
     /// The measured time.
     window: Range<Instant>,
     measuring_over: bool,
-    /// Packets that hosts took.
+    /// Packets received by hosts.
     pub(super) packets_received: u64,
-    /// Skipped bytes of closed connections.
+    /// Sequence gaps of closed connections.
     pub(super) skips: Vec<SequenceGap>,
-    /// The first invariant that a connection broke.
+    /// First broken invariant of a connection.
     pub(super) broken: Option<String>,
-    /// A table found no memory for more rows: the run ends with an error.
+    /// No memory for more rows: the run ends with an error.
     is_full: bool,
-    /// An observer wants the events of packets.
+    /// True if an observer wants packet events.
     watched: bool,
     /// The simulated part of the network; the whole network if None.
     pub(super) part: Option<Part>,
-    /// Events that every part handles alike: flows start and end, and what happens once or at intervals.
+    /// Events that every part handles: starts and ends of flows, single and periodic events.
     pub(super) common: u64,
-    /// A place to list ports.
+    /// Buffer for lists of ports.
     arriving: Vec<PortId>,
 }
 
-/// A flow without end, and how much of it had been acknowledged when the last sample was taken.
+/// An endless flow, with its acknowledged bytes at the last sample.
 struct Backlogged {
     conn: ConnId,
     flow: FlowId,
     sampled: u64,
 }
 
-/// The scheme's queues work with the thresholds of every port.
+/// Checks that the scheme's queues work with the thresholds of all ports.
 fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
     let graph = &scenario.graph;
     if let QueueConfig::Red(red) = &scheme.host_queue
@@ -111,7 +111,7 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
 }
 
 impl<'a> Simulation<'a> {
-    /// One that is simulated by `plan`, before it is cut.
+    /// A simulation by `plan`, before it is split into parts.
     pub(super) fn new(
         (scenario, scheme): (&'a Scenario, &'a Scheme),
         seed: u64,
@@ -175,7 +175,7 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// Has noted from now on what happens to packets.
+    /// Records packet events from now on.
     pub(super) fn watch(&mut self, what: TraceFilter) {
         self.network.watch(what);
         self.watched = true;
@@ -186,8 +186,7 @@ impl<'a> Simulation<'a> {
         self.window.end + self.scenario.drain
     }
 
-    /// Handles events until the measured time is over and every finite flow is known to be done, or until the
-    /// drain is over too.
+    /// Handles events until the measured time is over and all finite flows are known to be done, or the drain is over.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         self.run_until(self.limit(), observer)?;
         if self.watched {
@@ -196,7 +195,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Handles the events up to `until`, or up to the end of the run; whether it has ended.
+    /// Handles events up to `until` or the end of the run. Returns `true` at the end.
     pub(super) fn run_until(
         &mut self,
         until: Instant,
@@ -209,7 +208,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// In order of time.
+    /// Handles events in order of time.
     fn run_in_order(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
         let prefetches = self.plan.modes.prefetch;
         let mut place = Packet::EMPTY;
@@ -227,7 +226,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Window by window, and in each node by node.
+    /// Handles events in windows, node by node.
     fn run_windows(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
         let prefetches = self.plan.modes.prefetch;
         let mut place = Packet::EMPTY;
@@ -284,12 +283,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// No table has run out of memory.
+    /// Fails if a table has run out of memory.
     pub(super) fn check_room(&self) -> Result<(), RunError> {
         if self.is_full { Err(RunError::NoMemory) } else { Ok(()) }
     }
 
-    /// Has the processor fetch what the arrivals of the present slot need, in a large network.
+    /// Prefetches data of the present slot's arrivals, in a large network.
     #[inline(never)]
     fn prefetch(&mut self) {
         let ports = &mut self.arriving;
@@ -312,7 +311,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Handles an event; a packet that arrives goes through `place`.
+    /// Handles an event. An arriving packet goes through `place`.
     #[inline(always)] // an event that is handed over costs its packing and unpacking
     pub(super) fn handle(&mut self, event: Event, place: &mut Packet) {
         match event {
@@ -339,7 +338,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Short path of a packet that reaches the other end of a port. Returns `None` if something rare happens with it.
+    /// Short path of a packet at the far end of a port. Returns `None` in rare cases, which take the long path.
     #[inline(always)]
     fn arrive(&mut self, port: PortId) -> Option<()> {
         match self.network.leads_to_host(port)? {
@@ -349,7 +348,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Short path of a packet at its host, if its end expects it.
+    /// Short path of a packet at its host, if the endpoint expects it.
     #[inline(never)] // has the registers for itself
     fn receive_expected(&mut self, port: PortId) -> Option<()> {
         let packet = self.network.head(port)?;
@@ -377,7 +376,7 @@ impl<'a> Simulation<'a> {
         Some(())
     }
 
-    /// Events that every part handles alike.
+    /// Handles events of all parts.
     #[inline(never)] // keeps the path of packets short
     fn handle_common(&mut self, event: Event) {
         match event {
@@ -400,7 +399,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// As above, for a packet that an observer may watch.
+    /// [`Simulation::receive`] for a packet that may be watched.
     #[inline(never)] // keeps the path of the others short
     fn receive_watched(&mut self, packet: &mut Packet) {
         let (now, conn, copy) = (self.events.now(), packet.conn, packet.clone());
@@ -412,7 +411,7 @@ impl<'a> Simulation<'a> {
         watch.into_iter().for_each(|watch| watch.delivered(now, &copy, cwnd, place));
     }
 
-    /// A packet reaches its host. Late packets of closed connections end here.
+    /// Delivers a packet to its endpoint. Late packets of closed connections end here.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive(&mut self, packet: &mut Packet) {
         self.packets_received += 1;
@@ -441,7 +440,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The sender has messages that are acknowledged whole: everybody else will know.
+    /// Publishes fully acknowledged messages of a sender to all parts.
     #[inline(never)] // keeps the path of every other ACK short
     fn publish_acked(&mut self, conn: ConnId) {
         let news = AckNotice { conn, acked: self.connections.slot(conn).ends.acked(), at: self.events.now() };
@@ -471,7 +470,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The backlogged flow of a connection ends with what has been sent of it.
+    /// Ends the backlogged flow of a connection with the data sent so far.
     fn stop(&mut self, conn: ConnId) {
         let connection = self.connections.slot(conn);
         if owns(&self.part, connection.source) && connection.ends.stop() {
@@ -479,7 +478,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Writes what a message has become into its row.
+    /// Writes a message into its row.
     fn record(&mut self, conn: ConnId, message: &Message) {
         let width = self.width(conn);
         let ends = &self.connections.slot(conn).ends;
@@ -502,7 +501,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// As above, if an observer may watch timeouts.
+    /// [`Simulation::timer`] if timeouts may be watched.
     #[inline(never)] // keeps the path of the others short
     fn on_timer_watched(&mut self, conn: ConnId, timer: u8) {
         let (now, before) = (self.events.now(), self.connections.slot(conn).ends.timeouts());
@@ -515,12 +514,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A timer of a connection comes; it may have been closed since.
+    /// Runs a timer of a connection, which may be closed by now.
     fn on_timer(&mut self, conn: ConnId, timer: u8) {
         let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
-        // The timer may be of the one before in this slot, which was elsewhere.
+        // The timer may belong to an earlier connection in this slot, at another host.
         if connection.flow_id == u32::MAX || !owns(&self.part, host) || !self.events.are_of(host) {
             return;
         }
@@ -535,7 +534,7 @@ impl<'a> Simulation<'a> {
         self.tell_senders();
     }
 
-    /// Senders whose segments wait no longer with the schedulers of their hosts' ports may go on.
+    /// Tells senders of segments that have left the schedulers of their hosts' ports.
     #[inline]
     fn tell_senders(&mut self) {
         while let Some(left) = self.network.next_left() {
@@ -552,7 +551,7 @@ impl<'a> Simulation<'a> {
         connection.ends.on_left(departs, cx, &mut outbox);
     }
 
-    /// Tells every message how much of it has arrived.
+    /// Updates the arrived bytes of every message.
     fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         self.connections.iter_mut().for_each(|(_, connection)| connection.ends.tell_messages(tell));
     }

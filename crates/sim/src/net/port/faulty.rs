@@ -14,7 +14,7 @@ impl Port {
         self.ring.front().is_some_and(|head| head.departs + self.delay + late == now)
     }
 
-    /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
+    /// Delivers `packet` from the wire, drops it, or keeps it. Returns until when it is kept.
     pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
         let Some(faults) = &mut self.faults else { return Ok(()) };
         match faults.pass() {
@@ -23,14 +23,14 @@ impl Port {
                 self.drop(DropReason::Corrupted, packet);
                 Err(None)
             }
-            WireOutcome::Late(by) => {
+            WireOutcome::Delayed(by) => {
                 faults.hold(now + by, packet.take());
                 Err(Some(now + by))
             }
         }
     }
 
-    /// A packet that was kept until now.
+    /// Packet kept until now.
     pub fn release(&mut self, now: Instant) -> Option<Packet> {
         self.faults.as_mut()?.release(now)
     }
@@ -40,7 +40,7 @@ impl Port {
         self.faults.as_ref().is_some_and(|faults| faults.is_down())
     }
 
-    /// The link fails: all that waits or is on the wire is lost.
+    /// The link fails. Waiting packets and those on the wire are lost.
     pub fn fail(&mut self, now: Instant, mut wake: impl FnMut(PortEvent)) {
         self.advance_departures(now);
         let Some(faults) = &mut self.faults else { return };
@@ -74,7 +74,7 @@ impl Port {
         self.busy_until = now;
     }
 
-    /// The link is back.
+    /// The link recovers.
     pub fn restore(&mut self) {
         if let Some(faults) = &mut self.faults {
             faults.restore();

@@ -1,4 +1,4 @@
-//! Hints to the processor about the lines of a port that it needs soon.
+//! Prefetches of a port's cache lines.
 
 use super::{HOT_LINES, Port, WIRE_LINES, prefetch};
 

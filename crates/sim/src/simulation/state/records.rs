@@ -60,7 +60,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Looks at all open flows that count, at a price that the events until the next look make small.
+    /// Looks at all open measured flows. The next look comes late enough to keep the cost small.
     pub(super) fn look(&mut self) {
         let (now, flows, before, mut slots) =
             (self.events.now(), &self.flows, std::mem::take(&mut self.looks), 0);
@@ -102,7 +102,7 @@ impl Simulation<'_> {
 
     /// Ends the accounts: rows of flows that are not known to be done, ports, totals.
     pub(in crate::simulation) fn finish(mut self) -> Outcome {
-        // Where flows stall for ever the last event comes long before the drain is over.
+        // If flows stall for ever, the last event comes long before the end of the drain.
         let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
         self.record_open();
         let length = self.window.end.since(self.window.start).as_secs_f64();
@@ -127,8 +127,8 @@ impl Simulation<'_> {
         Outcome { flows, drain_flows, tasks: self.sources.into_tasks(), samples, ports, drops, counters, end }
     }
 
-    /// The window of a connection over what its path can hold: bandwidth times delay, the buffers of switches, the small
-    /// queue. Few windows are worth the way through the network.
+    /// Ratio of a connection's window to the capacity of its path: bandwidth-delay product, buffers of switches and small queue.
+    /// Few windows are large enough to look up their path.
     pub(super) fn width(&mut self, conn: ConnId) -> f64 {
         let (now, tcp) = (self.events.now(), &self.scenario.tcp);
         let connection = self.connections.slot(conn);
@@ -153,7 +153,7 @@ impl Simulation<'_> {
     fn record_open(&mut self) {
         let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
         for conn in open {
-            // One after another: a list of all would take as much as the flow table.
+            // One at a time: a list of all would be as large as the flow table.
             for number in 0.. {
                 let message = self.connections.slot(conn).ends.messages_mut().iter_mut().nth(number).copied();
                 let Some(message) = message else { break };
