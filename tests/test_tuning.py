@@ -18,7 +18,7 @@ from shortflow.executors import Local
 from shortflow.result import Result
 from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
-from shortflow.tuning.asking import Workload, ask, second_workload
+from shortflow.tuning.asking import TunedScenario, ask, second_workload
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective, Parameter
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import Proposals, importances, optuna_study
@@ -69,18 +69,18 @@ ASKED: dict[str, Any] = {"baseline": "dctcp", "seeds": 1, "batch": 8}
 def question_of(
     small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
 ) -> Question:
-    here = Workload(shortflow.load(small), settings or {}, FASTEST)
+    here = TunedScenario(shortflow.load(small), settings or {}, FASTEST)
     parsed = [Parameter.parse(each) for each in parameters]
     return ask(here, None, scheme, parsed, **ASKED)
 
 
 def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> None:
-    here = Workload(shortflow.load(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
+    here = TunedScenario(shortflow.load(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
     ask(here, None, "l2dct", [W_MAX], **ASKED)
     (ours,), (theirs,) = here.runs("l2dct", [1]), here.runs("dctcp", [1])
     assert "0.3" in {key: value for key, value, _ in ours.scheme.resolved()}["transport.w_min"]
     assert {key: value for key, value, _ in theirs.scheme.resolved()}["transport.g"] == "0.2"
-    wrong = Workload(here.scenario, {"transport.w_mn": "1"}, FASTEST)
+    wrong = TunedScenario(here.scenario, {"transport.w_mn": "1"}, FASTEST)
     for first, second in ((wrong, None), (here, wrong)):
         with pytest.raises(ConfigError, match=r'transport\.w_mn.*did you mean "transport\.w_min"'):
             ask(first, second, "l2dct", [W_MAX], **ASKED)
@@ -374,7 +374,7 @@ def test_an_edited_law_is_another_question(tmp_path: Path) -> None:
             "    def on_ack(self, window, ack): window.cwnd += self.step\n    def on_congestion(self, *_): pass\n",
             encoding="utf-8",
         )
-        here = Workload(load_scenario("l2dct-benchmark"), {}, FASTEST)
+        here = TunedScenario(load_scenario("l2dct-benchmark"), {}, FASTEST)
         return ask(here, None, f"{file}:Law", space, baseline="dctcp", seeds=1, batch=8)
 
     assert asked(0.5).laws == asked(0.5).laws != asked(0.25).laws

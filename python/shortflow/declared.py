@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from shortflow import _core
 from shortflow.errors import did_you_mean
-from shortflow.records import Declared, Key
+from shortflow.records import Declared, KeyInfo
 
 _HOME = "shortflow.spec"
 _OWN = "transport."
@@ -119,7 +119,7 @@ def all_declared() -> Sequence[Declared]:
     types = {"topology": "Topology", "traffic": "Sequence[Traffic]"}
     types |= {each["name"]: class_name(each["name"]) for each in others if not is_kind(each)}
     types |= {"faults": "Faults | Sequence[Faults]", "parameters": "Mapping[str, object]"}
-    tables: list[Key] = [
+    tables: list[KeyInfo] = [
         {
             "name": name,
             "type": kind,

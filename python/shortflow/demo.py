@@ -22,7 +22,7 @@ PARAMETER = "load"
 
 
 @dataclass(frozen=True)
-class Part:
+class Loads:
     """A scenario at several loads, with seeds 1 to 5. Every seed has 1,000 flows up to 100 KB or more."""
 
     scenario: str
@@ -31,7 +31,7 @@ class Part:
 
 
 SEEDS = 5
-PARTS = (Part("websearch-star", (0.3,), "650ms"), Part("l2dct-benchmark", (0.3, 0.4, 0.5, 0.6, 0.7, 0.8), "2s"))
+PARTS = (Loads("websearch-star", (0.3,), "650ms"), Loads("l2dct-benchmark", (0.3, 0.4, 0.5, 0.6, 0.7, 0.8), "2s"))
 
 
 def main() -> None:
@@ -48,12 +48,12 @@ def main() -> None:
     print_blocks([Words(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}")])
 
 
-def _runs(part: Part) -> list[Run]:
+def _runs(part: Loads) -> list[Run]:
     plan = Plan(load_scenario(part.scenario), SCHEMES, {"duration": part.duration})
     return [run for load in part.loads for run in plan.runs(range(1, SEEDS + 1), {PARAMETER: str(load)})]
 
 
-def _blocks(part: Part, store: Store) -> list[Block]:
+def _blocks(part: Loads, store: Store) -> list[Block]:
     scenario = load_scenario(part.scenario)
     with progress_bar(part.scenario) as progress:
         done = Runner(store=store, progress=progress).answer(once(Wanted(_runs(part))))

@@ -26,7 +26,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Quantity:
+class WrittenQuantity:
     """A number and its unit as written, such as `us`, `pkt` or empty."""
 
     number: float
@@ -43,10 +43,10 @@ class Quantity:
         return _BASES.get(self.unit, (self.unit, 1.0))[1]
 
 
-def parse(text: str) -> Quantity | None:
+def parse(text: str) -> WrittenQuantity | None:
     """Parses a quantity; None for words such as `unlimited`."""
     found = _QUANTITY.fullmatch(text.strip())
-    return Quantity(float(found[1]), found[2]) if found else None
+    return WrittenQuantity(float(found[1]), found[2]) if found else None
 
 
 def scale_for(unit: str, values: Sequence[float]) -> Scale:
@@ -96,7 +96,7 @@ def plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"
 
 
-def of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
+def of_one_kind(texts: Sequence[str]) -> list[WrittenQuantity] | None:
     """Values as quantities; None for words or mixed kinds."""
     found = [each for each in map(parse, texts) if each]
     return found if len(found) == len(texts) and len({each.base for each in found}) <= 1 else None

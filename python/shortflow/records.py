@@ -3,7 +3,7 @@
 from typing import NotRequired, TypedDict
 
 
-class Parameter(TypedDict):
+class ParamInfo(TypedDict):
     """A parameter of a transport, queue, topology, traffic or size distribution."""
 
     name: str
@@ -12,14 +12,14 @@ class Parameter(TypedDict):
     summary: str
 
 
-class Entry(TypedDict):
+class RegistryEntry(TypedDict):
     """An entry of the registry, usable in a scenario or on the command line."""
 
     name: str
     summary: str
     source: str
     """Paper or RFC; may be empty."""
-    parameters: list[Parameter]
+    parameters: list[ParamInfo]
     transport: NotRequired[str]
     """Transport of a scheme."""
     queue: NotRequired[str]
@@ -28,7 +28,7 @@ class Entry(TypedDict):
     """Queue discipline that a scheme needs in hosts."""
 
 
-class Key(TypedDict):
+class KeyInfo(TypedDict):
     """A key of a table of scenarios."""
 
     name: str
@@ -48,7 +48,7 @@ class Declared(TypedDict):
     name: str
     """Name of the kind, or of the table."""
     summary: str
-    keys: list[Key]
+    keys: list[KeyInfo]
 
 
 class Counters(TypedDict):

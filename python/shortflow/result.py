@@ -32,7 +32,7 @@ class Checksum(TypedDict):
     bytes: int
 
 
-class Measured(TypedDict):
+class StoredMetrics(TypedDict):
     """Stored metrics of a result."""
 
     metrics: dict[str, float]
@@ -44,7 +44,7 @@ class Measured(TypedDict):
     """Hash of the measuring code."""
 
 
-class Record(Measured):
+class Record(StoredMetrics):
     """A result without its tables: the contents of `result.json`."""
 
     provenance: Provenance
@@ -53,7 +53,7 @@ class Record(Measured):
     meta: Meta
 
 
-def as_measured(rows: Sequence[Row]) -> Measured:
+def as_measured(rows: Sequence[Row]) -> StoredMetrics:
     """Rows of metrics in their stored form, with the hash of this version's code."""
     return {
         "metrics": {row.metric.name: row.value for row in rows},

@@ -12,14 +12,14 @@ import typer
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, ExitCode, did_you_mean
 from shortflow.front import options as given
-from shortflow.front.command import Answer, Arg, Command, Group, Opt, command, shell_command
+from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, command, shell_command
 from shortflow.front.console import note, note_about, note_faults
 from shortflow.front.progress import told
 from shortflow.linux import agreement as study
 from shortflow.linux import fig14 as figure
 from shortflow.linux import testbed
 from shortflow.linux.kernels import PROGRAM, Kernel, program
-from shortflow.linux.testbed import ATTEMPTS, Choice, Testbed
+from shortflow.linux.testbed import ATTEMPTS, Replacements, Testbed
 from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics import catalogue
 from shortflow.quantities import counted
@@ -78,7 +78,7 @@ def on_testbed(
     not keep time.
     """
     drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
-    loaded, bed = load_scenario(scenario), Testbed(scenario, Choice(congestion, card), attempts, chosen(virtual))
+    loaded, bed = load_scenario(scenario), Testbed(scenario, Replacements(congestion, card), attempts, chosen(virtual))
     with told(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
         (measured,) = bed.answer(Plan(loaded, [scheme]).runs([seed], drawn), progress=bar)
     account = measured.meta["testbed"]
@@ -115,7 +115,7 @@ def compare_sim(
     Late runs are repeated and enter no average; the exit code is 1 if they stay late. Each seed draws its round trip,
     within 5 % of the scenario's, unless it is set.
     """
-    bed = Testbed(scenario, Choice(congestion, card), attempts, chosen(virtual))
+    bed = Testbed(scenario, Replacements(congestion, card), attempts, chosen(virtual))
     with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
         both = testbed.side_by_side(bed, scheme, range(1, seeds + 1), settings or {}, progress=bar)
     reasons = testbed.known_differences(both, scheme)
@@ -197,7 +197,7 @@ def agreement(
     table = study.markdown(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
-    for standing, said in ((study.Standing.OUTSIDE, "outside the aim"), (study.Standing.UNDECIDED, "undecided")):
+    for standing, said in ((study.Position.OUTSIDE, "outside the aim"), (study.Position.UNDECIDED, "undecided")):
         for each in found.named(standing):
             note(f"{said}: {each}")
     kept_time = not any(cell.superseded for cell in found.cells.values())
@@ -241,7 +241,7 @@ def fig14(
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts, out = _counts(flows), Path(out)
-    bed = Testbed(figure.SCENARIO, Choice(), attempts, chosen(virtual), _tell_fig14)
+    bed = Testbed(figure.SCENARIO, Replacements(), attempts, chosen(virtual), _tell_fig14)
     store = bed.store_in(out)
     points = figure.measure(counts, repeat, size_mb, bed, store)
     note(f"runs: {store.runs}")
@@ -289,7 +289,7 @@ HANDED_ON = {
 
 linux = typer.Typer(
     name="linux",
-    cls=Group,
+    cls=CommandGroup,
     add_completion=False,
     help="Run and measure the schemes on real Linux.",
     no_args_is_help=True,

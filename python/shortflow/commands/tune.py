@@ -20,7 +20,7 @@ from shortflow.store.files import Kind, check_replaceable
 from shortflow.store.runs import Store
 from shortflow.terms import pairs
 from shortflow.tuning import engine
-from shortflow.tuning.asking import WORKLOADS, Workload, ask, second_workload
+from shortflow.tuning.asking import WORKLOADS, TunedScenario, ask, second_workload
 from shortflow.tuning.goal import Goal, Parameter
 from shortflow.tuning.pages import document, write_page
 from shortflow.tuning.proposals import require_optuna
@@ -151,7 +151,7 @@ def tune(
     if report:
         check_replaceable(page, Kind.PAGE)
     note_warnings(loaded, load_schemes([scheme]))
-    here = Workload(loaded, settings or {}, goal)
+    here = TunedScenario(loaded, settings or {}, goal)
     question = ask(here, there, scheme, ranges, baseline=baseline, seeds=seeds, batch=engine.BATCH)
     with told(loaded.name, progress) as bar:
         wanted = engine.tune(Path(out), question, [here, *([there] if there else [])], trials, check_seeds)

@@ -15,7 +15,7 @@ from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.metrics.data import SIZES
-from shortflow.records import Declared, Entry, Key, Parameter
+from shortflow.records import Declared, KeyInfo, ParamInfo, RegistryEntry
 from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
 Row = tuple[str, ...]
@@ -52,7 +52,7 @@ def names(kind: str) -> str:
     return "\n".join(_entry(entry) for entry in _core.registry()[kind])
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: RegistryEntry) -> str:
     lines = [f"### `{entry['name']}`\n", f"{_sentence(entry['summary'])}\n"]
     if entry["source"]:
         lines.append(f"Source: {entry['source']}.\n")
@@ -81,21 +81,21 @@ def _kind(declared: Declared, shared: list[Row]) -> str:
     return text + (_table(_KEY_HEADS, own) if own else "") + (f"\nShared keys: {others}.\n" if others else "")
 
 
-def _keys(keys: Sequence[Key] | Sequence[Parameter]) -> str:
+def _keys(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> str:
     return _table(_KEY_HEADS, _rows(keys)) if keys else ""
 
 
-def _rows(keys: Sequence[Key] | Sequence[Parameter]) -> list[Row]:
+def _rows(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> list[Row]:
     return [(f"`{key['name']}`", _default(key), _expected(key), key["summary"]) for key in keys]
 
 
-def _expected(key: Key | Parameter) -> str:
+def _expected(key: KeyInfo | ParamInfo) -> str:
     """Expected values of a key."""
     is_table = key["expected"] == key.get("type")
     return ("tables" if "Sequence" in key["expected"] else "a table") if is_table else key["expected"]
 
 
-def _default(key: Key | Parameter) -> str:
+def _default(key: KeyInfo | ParamInfo) -> str:
     if key["default"] == "required" or key.get("required"):
         return "required"
     return f"`{key['default']}`" if key["default"] else "none"

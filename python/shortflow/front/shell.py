@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from shortflow import errors
 from shortflow._core import version
-from shortflow.front.command import Group, built
+from shortflow.front.command import CommandGroup, built
 from shortflow.front.console import notes_on_stderr, print_note
 
 COMMANDS = (
@@ -25,7 +25,7 @@ COMMANDS = (
 """Commands and the modules that declare them."""
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """All commands, each imported on demand, so that no command waits for imports of another."""
 
     def list_commands(self, _: Any) -> list[str]:

@@ -69,7 +69,7 @@ THIS_KERNEL = ThisKernel()
 
 
 @dataclass(frozen=True)
-class Choice:
+class Replacements:
     """The kernel's replacements for parts of the scheme."""
 
     congestion: str | None = None
@@ -84,7 +84,7 @@ class Choice:
         return [text for option, value in given.items() if value for text in (option, value)]
 
 
-OWN = Choice()
+OWN = Replacements()
 """No replacements: the scheme's congestion control, and a FIFO in the card."""
 
 
@@ -94,7 +94,7 @@ class Testbed(Executor):
 
     scenario: str | Path
     """By its shipped name or path."""
-    choice: Choice = OWN
+    choice: Replacements = OWN
     attempts: int = ATTEMPTS
     kernel: Kernel = THIS_KERNEL
     told: Callable[[Result], object] = bool

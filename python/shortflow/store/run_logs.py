@@ -26,7 +26,7 @@ import msgspec
 
 from shortflow.errors import LostRun
 from shortflow.records import Meta
-from shortflow.result import Checksum, Measured, Result
+from shortflow.result import Checksum, Result, StoredMetrics
 from shortflow.runs import KEY_LENGTH, CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
 from shortflow.store.directories import OnDisk
 from shortflow.store.files import has_writer, new_log, sweep
@@ -57,7 +57,7 @@ class _Line(msgspec.Struct):
 
 
 class _Run(_Line, tag="run", tag_field="line", omit_defaults=True):
-    measured: Measured
+    measured: StoredMetrics
     meta: Meta
     tables: dict[str, Checksum] = {}
 
@@ -136,7 +136,7 @@ class RunLog:
         if result.error:
             self._append(*new, _Failed(*line, result.error_text))
         else:
-            measured = msgspec.convert(result.record, Measured)
+            measured = msgspec.convert(result.record, StoredMetrics)
             self._append(*new, _Run(*line, measured, result.meta, result.record["tables"]))
         self._parts.update(part.id for part in new)
         self._has_runs = True

@@ -12,7 +12,7 @@ from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import NOTHING, number, shown
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
-from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion, Verdict
+from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, CellVerdict, Criterion
 
 HEADER = 14
 """Wrap width of headers."""
@@ -84,7 +84,7 @@ def cells_of(view: View, criterion: Criterion) -> dict[Place, Cell]:
 def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
     """Number of cells that a scheme wins alone, and number of ties."""
     verdicts = [cell.verdict for cell in cells.values() if cell.wins(scheme)]
-    return verdicts.count(Verdict.ALONE), verdicts.count(Verdict.TIE)
+    return verdicts.count(CellVerdict.ALONE), verdicts.count(CellVerdict.TIE)
 
 
 def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
@@ -100,7 +100,7 @@ def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion)
 def _mark(cell: Cell | None, scheme: str) -> list[str]:
     if cell and scheme in cell.unfinished:
         return [UNFINISHED]
-    return [ALONE if cell.verdict is Verdict.ALONE else TIED] if cell and cell.wins(scheme) else []
+    return [ALONE if cell.verdict is CellVerdict.ALONE else TIED] if cell and cell.wins(scheme) else []
 
 
 def _header(criterion: Criterion, *below: str) -> str:
@@ -111,11 +111,11 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
     if cell is None:
         return NOTHING
     best, verdict = cell.best, cell.verdict
-    if verdict is Verdict.ALIKE:
+    if verdict is CellVerdict.ALIKE:
         return "all alike"
-    if verdict is Verdict.UNDECIDED:
+    if verdict is CellVerdict.UNDECIDED:
         return "?" if narrow else f"undecided: {', '.join(best) if len(best) == 1 else len(best)}"
-    if verdict is Verdict.ALONE:
+    if verdict is CellVerdict.ALONE:
         return f"{best[0]} {ALONE}"
     return f"{best[0]} +{len(best) - 1}" if narrow else ", ".join(best)
 

@@ -53,7 +53,7 @@ CRITERIA = (AFCT, P99, MISSES, GOODPUT)
 """Criteria with winners. Distance from ideal is mean FCT on another scale, with the same winners."""
 
 
-class Verdict(StrEnum):
+class CellVerdict(StrEnum):
     """Verdict on a cell."""
 
     ALONE = "alone"
@@ -92,17 +92,17 @@ class Cell:
         return sorted(self.chances.values())[-2] if len(self.chances) > 1 else 1.0
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CellVerdict:
         """Verdict on the cell."""
         if self.alike:
-            return Verdict.ALIKE
+            return CellVerdict.ALIKE
         if self.confirmed:
-            return Verdict.ALONE
-        return Verdict.TIE if 1 < len(self.best) < len(self.chances) else Verdict.UNDECIDED
+            return CellVerdict.ALONE
+        return CellVerdict.TIE if 1 < len(self.best) < len(self.chances) else CellVerdict.UNDECIDED
 
     def wins(self, scheme: str) -> bool:
         """True if a scheme wins alone or ties."""
-        return self.verdict in (Verdict.ALONE, Verdict.TIE) and scheme in self.best
+        return self.verdict in (CellVerdict.ALONE, CellVerdict.TIE) and scheme in self.best
 
 
 def judge(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:

@@ -9,7 +9,7 @@ from shortflow.report.wording import number
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
 from shortflow.survey.tables import cells_of, wins
-from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, Criterion, Verdict
+from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, CellVerdict, Criterion
 
 Cells = dict[Place, Cell]
 
@@ -65,17 +65,17 @@ def detectable(found: Survey) -> str:
 
 def _verdicts(where: str, cells: Cells) -> str:
     """Sole winners, ties and undecided cells of one criterion."""
-    of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in Verdict}
-    parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[Verdict.ALONE])}."]
-    if ties := of[Verdict.TIE]:
+    of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in CellVerdict}
+    parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[CellVerdict.ALONE])}."]
+    if ties := of[CellVerdict.TIE]:
         size = np.median([len(cells[place].best) for place in ties])
         counts = {scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES}
         most = max(counts.values())
         often = f"most often with {', '.join(each for each, count in counts.items() if count == most)} ({most})"
         parts.append(f"Ties: {counted(len(ties), 'cell')} of {size:g} schemes in the median, {often}.")
-    if of[Verdict.ALIKE]:
-        parts.append(f"All schemes are alike: {_names(of[Verdict.ALIKE])}.")
-    parts.append(f"Undecided: {_names(of[Verdict.UNDECIDED]) or 'none'}.")
+    if of[CellVerdict.ALIKE]:
+        parts.append(f"All schemes are alike: {_names(of[CellVerdict.ALIKE])}.")
+    parts.append(f"Undecided: {_names(of[CellVerdict.UNDECIDED]) or 'none'}.")
     return " ".join(parts)
 
 
@@ -95,7 +95,7 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     changed = sorted((s for s, (x, y) in counts.items() if x != y), key=lambda s: -abs(counts[s][1] - counts[s][0]))
     moves = ", ".join(f"{scheme} {counts[scheme][0]} → {counts[scheme][1]}" for scheme in changed)
     kept = ", ".join(f"{scheme} {count}" for scheme, (count, other_count) in counts.items() if count == other_count > 0)
-    alone = [sum(cell.verdict is Verdict.ALONE for cell in cells.values()) for cells in (before, after)]
+    alone = [sum(cell.verdict is CellVerdict.ALONE for cell in cells.values()) for cells in (before, after)]
     return (
         f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
         f"{first.label} and in {plain[1]} at {other.label}. The others, alone or tied: {moves or 'no change'}; "

@@ -21,7 +21,7 @@ _MOST_PARAMETERS = 12
 
 
 @dataclass(frozen=True)
-class Workload:
+class TunedScenario:
     """A scenario with its changes, and the goal for this scenario."""
 
     scenario: Scenario
@@ -47,8 +47,8 @@ class Workload:
 
 
 def ask(
-    here: Workload,
-    there: Workload | None,
+    here: TunedScenario,
+    there: TunedScenario | None,
     scheme: str,
     parameters: Sequence[Parameter],
     *,
@@ -100,7 +100,7 @@ def ask(
 
 def second_workload(
     name: str | None, scenario: Scenario, goal: Goal, settings: Settings, counterparts: Mapping[str, str]
-) -> Workload:
+) -> TunedScenario:
     """The named scenario with `settings` (default: first of `WORKLOADS` with the goal's metrics).
 
     `counterparts` maps metrics of the goal to metrics of that scenario.
@@ -108,7 +108,7 @@ def second_workload(
     if name is not None:
         found = load_scenario(name, split_settings(settings)[0])
         try:
-            return Workload(found, settings, *goal.elsewhere(counterparts, found.classes))
+            return TunedScenario(found, settings, *goal.elsewhere(counterparts, found.classes))
         except ConfigError as error:
             raise ConfigError(
                 f"--check-on {name}: {error}; --check-metric METRIC=METRIC names the metric to use instead"
@@ -134,7 +134,7 @@ def _check_keys(parameters: Sequence[Parameter], settings: Settings) -> None:
         check_apart([each.key], settings)
 
 
-def _in_its_steps(here: Workload, scheme: str, parameter: Parameter) -> Parameter:
+def _in_its_steps(here: TunedScenario, scheme: str, parameter: Parameter) -> Parameter:
     """The parameter, in steps of 1 for integer keys. Raises `ConfigError` for an unknown key."""
 
     def accepts(value: float, prefix: str = "") -> bool:
@@ -151,7 +151,7 @@ def _in_its_steps(here: Workload, scheme: str, parameter: Parameter) -> Paramete
     return parameter
 
 
-def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Parameter]) -> None:
+def _check_ranges(workload: TunedScenario, scheme: str, parameters: Sequence[Parameter]) -> None:
     """Checks that each end of each range is accepted with some ends of the others, and has an effect."""
     untried = {(each.key, end) for each in parameters for end in (each.low, each.high)}
     for ends in itertools.product(*((each.low, each.high) for each in parameters)):
@@ -169,7 +169,7 @@ def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Paramete
             raise ConfigError(f"--param {each.key}: changes nothing, because {scheme} sets it")
 
 
-def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:
+def _changes_flows(here: TunedScenario, scheme: str, parameter: Parameter) -> bool:
     """True if both ends (if accepted) give scenarios with different flows."""
     found = [here.runs(scheme, [1], end)[0] for end in ({}, *parameter.ends) if here.accepts(scheme, end)]
     resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]

@@ -15,7 +15,7 @@ from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Run
 from shortflow.tuning import record
-from shortflow.tuning.asking import Workload
+from shortflow.tuning.asking import TunedScenario
 from shortflow.tuning.goal import UNFINISHED, Goal, Measurement
 from shortflow.tuning.proposals import Proposals
 from shortflow.tuning.record import Check, Question, Trial, Tuning
@@ -33,7 +33,7 @@ _LEAST_FEASIBLE = 4
 
 
 def tune(
-    directory: Path, question: Question, workloads: Sequence[Workload], trials: int, check_seeds: int
+    directory: Path, question: Question, workloads: Sequence[TunedScenario], trials: int, check_seeds: int
 ) -> Ask[Tuning]:
     """Searches parameters in the first workload, and checks the result in all.
 
@@ -67,7 +67,7 @@ def _results(groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = Tru
     return [[next(rest) for _ in group] for group in groups]
 
 
-def _require_metrics(workload: Workload, schemes: Sequence[str], seed: int, of: int) -> Ask[None]:
+def _require_metrics(workload: TunedScenario, schemes: Sequence[str], seed: int, of: int) -> Ask[None]:
     """Refuses metrics that untuned runs lack. Raises if a run fails."""
     runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
     for result in (yield Wanted(runs, tables=False, of=of)):
@@ -100,7 +100,7 @@ def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
     return Measurement([run.seed for run in runs], values, bounds, [run.digest or None for run in runs], errors, stakes)
 
 
-def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: int) -> Ask[Tuning]:
+def _search(directory: Path, here: TunedScenario, tuning: Tuning, trials: int, of: int) -> Ask[Tuning]:
     """Runs trials up to this number, in full batches. Each batch is kept when done."""
     question = tuning.question
     names = question.schemes(question.goal)
@@ -124,7 +124,7 @@ def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: in
     return tuning
 
 
-def _batch(here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float]], of: int) -> Ask[list[Trial]]:
+def _batch(here: TunedScenario, tuning: Tuning, proposed: Sequence[Mapping[str, float]], of: int) -> Ask[list[Trial]]:
     """Trials of a batch: a third of the seeds for all (with two objectives, all seeds), the rest if not hopeless."""
     question = tuning.question
     settings = [question.written(values) for values in proposed]
@@ -157,7 +157,7 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
     return len(known) >= _LEAST_FEASIBLE and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
 
 
-def _check(workload: Workload, tuning: Tuning, seeds: Sequence[int], of: int) -> Ask[Check]:
+def _check(workload: TunedScenario, tuning: Tuning, seeds: Sequence[int], of: int) -> Ask[Check]:
     """The best trials and the other schemes on fresh seeds."""
     question, names = tuning.question, tuning.question.schemes(workload.goal)
     trials = [tuning.trials[number] for number in _worth_checking(tuning)]

@@ -11,7 +11,7 @@ from shortflow.report.wording import NOTHING, number, percent, shown
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread
-from shortflow.tuning.verdict import Change, change, verdict
+from shortflow.tuning.verdict import PairedChange, change, verdict
 
 _MOST_OF_FRONT = 12
 """Most trials of a front in its table; the plot has all."""
@@ -100,7 +100,7 @@ def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
     return replace(estimate(values, metric.support), lower_bound=bound) if values else None
 
 
-def _changed(found: Change | None) -> str:
+def _changed(found: PairedChange | None) -> str:
     """A change in per cent; empty if undefined, or if both sides are bounds."""
     if found is None or found.is_open or not (found.relative or found.estimate.value == 0):
         return NOTHING

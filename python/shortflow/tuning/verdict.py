@@ -15,7 +15,7 @@ from shortflow.tuning.record import Check, Trial, Tuning
 
 
 @dataclass(frozen=True)
-class Change:
+class PairedChange:
     """Paired difference of a metric from another measurement."""
 
     estimate: Estimate
@@ -59,7 +59,7 @@ class Change:
         return f"{self.words(unit)} {joint} {name}{'' if self.relative else ', where it is 0'}"
 
 
-def change(metric: str, ours: Measurement, theirs: Measurement) -> Change | None:
+def change(metric: str, ours: Measurement, theirs: Measurement) -> PairedChange | None:
     """Paired difference of a metric, seed by seed; None if a run lacks it."""
     pairs = list(zip(ours.values[metric], theirs.values[metric], strict=True))
     known = [(one, other) for one, other in pairs if one is not None and other is not None]
@@ -69,7 +69,7 @@ def change(metric: str, ours: Measurement, theirs: Measurement) -> Change | None
     relative = paired_difference([one for one, _ in known], [other for _, other in known], stakes=stakes)
     found = relative or estimate([one - other for one, other in known])
     low, high = metric in ours.lower_bounds, metric in theirs.lower_bounds
-    return Change(replace(found, lower_bound=low, upper_bound=high), relative is not None)
+    return PairedChange(replace(found, lower_bound=low, upper_bound=high), relative is not None)
 
 
 class Holds(StrEnum):
@@ -81,7 +81,7 @@ class Holds(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class Requirement:
     """One requirement of a check, with its numbers in words."""
 
     holds: Holds
@@ -89,13 +89,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckVerdict:
     """Verdict of a check on one trial's parameters."""
 
     scenario: str
     seeds: Sequence[int]
     holds: Holds
-    parts: Sequence[Part]
+    parts: Sequence[Requirement]
     few_events: str = ""
     """Warning on a gain that rests on few events."""
 
@@ -106,20 +106,20 @@ class Verdict:
         return f"{words} {self.few_events}".rstrip()
 
 
-def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
+def verdict(tuning: Tuning, check: Check, number: int) -> CheckVerdict:
     """Verdict of a check on trial `number`."""
     parts = [
         *_failures(check, number),
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
-        *(Part(Holds.YES, f"{each} is not measured there and is left out") for each in check.left_out),
+        *(Requirement(Holds.YES, f"{each} is not measured there and is left out") for each in check.left_out),
     ]
     holds, few = _worst({part.holds for part in parts}), _few_events(tuning, check, number)
-    return Verdict(check.scenario, check.trials[number].seeds, holds, parts, few)
+    return CheckVerdict(check.scenario, check.trials[number].seeds, holds, parts, few)
 
 
-def verdicts(tuning: Tuning) -> list[Verdict]:
+def verdicts(tuning: Tuning) -> list[CheckVerdict]:
     """Verdicts on the chosen trial; empty if none is chosen or checked."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
@@ -214,7 +214,7 @@ def _unit(check: Check, metric: str) -> str:
     return possible(check.classes)[metric].unit
 
 
-def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, Change | None]]:
+def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, PairedChange | None]]:
     """Each objective with the trial's change on its own seeds; empty if no scheme is feasible."""
     if tuning.yardstick is None:
         return []
@@ -228,17 +228,17 @@ def _has_gained(tuning: Tuning, trial: Trial) -> bool:
     return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
 
 
-def _failures(check: Check, number: int) -> Iterator[Part]:
+def _failures(check: Check, number: int) -> Iterator[Requirement]:
     """Failed runs: decisive with the checked parameters, undecided with other schemes."""
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
             count = f"{len(found.errors)} of {len(found.seeds)} runs with {name} failed"
             holds = Holds.NO if found is check.trials[number] else Holds.OPEN
-            yield Part(holds, f"{count}: {next(iter(found.errors.values()))}")
+            yield Requirement(holds, f"{count}: {next(iter(found.errors.values()))}")
 
 
-def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
+def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Requirement]:
     """Unfinished flows: undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
@@ -247,12 +247,12 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
         beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
         hint = ": a longer drain would tell" if share <= theirs else ""
         holds = Holds.OPEN if share <= theirs else Holds.NO
-        yield Part(holds, f"{percentage(share)} of the flows did not finish{beside}{hint}")
+        yield Requirement(holds, f"{percentage(share)} of the flows did not finish{beside}{hint}")
     elif ours.lower_bounds:
-        yield Part(Holds.NO, f"{', '.join(ours.lower_bounds)} is a lower bound only")
+        yield Requirement(Holds.NO, f"{', '.join(ours.lower_bounds)} is a lower bound only")
 
 
-def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
+def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Requirement]:
     """Checks that the gains over the reference scheme are confirmed."""
     question, ours = tuning.question, check.trials[number]
     trial = tuning.trials[number]
@@ -269,10 +269,10 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
         if before and here.gain(before.estimate.value) < 0:
             words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
         if tuning.yardstick is None:
-            yield Part(Holds.YES, words)
+            yield Requirement(Holds.YES, words)
         else:
             gained = _has_gained(tuning, trial)
-            yield Part(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
+            yield Requirement(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
 
 
 def _few_events(tuning: Tuning, check: Check, number: int) -> str:
@@ -285,7 +285,7 @@ def _few_events(tuning: Tuning, check: Check, number: int) -> str:
     return ""
 
 
-def _is_as_promised(objective: Objective, before: Change | None, found: Change | None) -> Holds:
+def _is_as_promised(objective: Objective, before: PairedChange | None, found: PairedChange | None) -> Holds:
     """Checks that the whole interval shows a gain, or a loss no larger than expected.
 
     The largest expected loss is the far end of its interval on the trials' seeds, because few seeds are uncertain.
@@ -299,14 +299,14 @@ def _is_as_promised(objective: Objective, before: Change | None, found: Change |
     return Holds.YES if worst >= floor else Holds.NO if best < floor else Holds.OPEN
 
 
-def _constraints(check: Check, number: int) -> Iterator[Part]:
+def _constraints(check: Check, number: int) -> Iterator[Requirement]:
     """Checks each bound, with the whole paired interval if the bound is another scheme's."""
     ours = check.trials[number]
     for each in check.goal.constraints:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
         known = [value for value in values if value is not None]
         if limit is None or len(known) < len(values):
-            yield Part(Holds.OPEN, f"{each.text} is undecided there")
+            yield Requirement(Holds.OPEN, f"{each.text} is undecided there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
         relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
@@ -322,7 +322,7 @@ def _constraints(check: Check, number: int) -> Iterator[Part]:
             interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
             words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
             holds = _is_kept(each, found.ci95 or (), limit)
-        yield Part(holds, f"{each.metric} is {words}")
+        yield Requirement(holds, f"{each.metric} is {words}")
 
 
 def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Holds:
