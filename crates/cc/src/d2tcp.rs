@@ -96,6 +96,10 @@ impl CongestionControl for D2tcp {
         }
     }
 
+    fn reads_flow(&self) -> bool {
+        false
+    }
+
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         match cause {
             Cause::EcnEcho => {

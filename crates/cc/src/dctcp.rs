@@ -65,6 +65,10 @@ impl CongestionControl for Dctcp {
         }
     }
 
+    fn reads_flow(&self) -> bool {
+        false
+    }
+
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         match cause {
             Cause::EcnEcho => {

@@ -71,6 +71,10 @@ impl CongestionControl for NewReno {
         }
     }
 
+    fn reads_flow(&self) -> bool {
+        false
+    }
+
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         match cause {
             Cause::EcnEcho => multiplicative_decrease(window, 0.5, 1.0), // RFC 3168 §6.1.2

@@ -81,6 +81,7 @@ macro_rules! registry {
                 fn alpha(&self, now: Instant) -> Option<f64> => self(now);
                 fn on_start(&mut self, now: Instant, line: Rate) => self(now, line);
                 fn reads_path(&self) -> bool => self();
+                fn reads_flow(&self) -> bool => self();
                 fn pacing_rate(&self) -> Option<Rate> => self();
                 fn timer(&self) -> Option<Instant> => self();
                 fn on_timer(&mut self, window: &mut Window, flow: &FlowView) => self(window, flow);

@@ -66,6 +66,13 @@ impl Role {
 }
 
 impl FlowView {
+    /// A view without a message.
+    #[inline]
+    pub fn blank(now: Instant, mss: Bytes) -> FlowView {
+        let (srtt, sent, deadline, role) = (Span::ZERO, Bytes::ZERO, None, Role::Unknown);
+        FlowView { now, srtt, mss, sent, remaining: Bytes::ZERO, flight: Bytes::ZERO, deadline, role }
+    }
+
     /// FlightSize in segments.
     pub fn flight_segments(&self) -> f64 {
         self.flight.as_f64() / self.mss.as_f64()
@@ -211,6 +218,12 @@ pub trait CongestionControl {
     /// bandwidth-delay product.
     fn first_window(&self, suggested: f64) -> f64 {
         suggested
+    }
+
+    /// True if [`CongestionControl::on_ack`] reads more of the flow than its segment size and the time; the rest is blank
+    /// otherwise.
+    fn reads_flow(&self) -> bool {
+        true
     }
 
     /// Payload of the next segment, at most `mss`, where `room` bytes of the window are free. More than

@@ -39,8 +39,12 @@ impl Bytes {
         self.0
     }
     /// The count as a real number.
+    #[inline]
     pub fn as_f64(self) -> f64 {
-        self.0 as f64
+        match i64::try_from(self.0) {
+            Ok(count) => count as f64, // an instruction
+            Err(_) => self.0 as f64,
+        }
     }
     /// `self + other`, which fits.
     #[inline]

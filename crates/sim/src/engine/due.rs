@@ -14,6 +14,8 @@ pub trait EventCode: Copy {
     fn rank(bits: u32, at: Instant) -> u32;
     /// True if a global event ranks before those of nodes, false if behind them.
     fn precedes_nodes(bits: u32) -> bool;
+    /// True if it matters to all that its sites do, and false if they may go past it without a difference.
+    fn is_barrier(bits: u32) -> bool;
     /// Lane of the event, if any. A lane has at most one pending event, always the same.
     fn lane(bits: u32) -> Option<u32>;
     /// The event of a lane as a number.

@@ -6,6 +6,7 @@
 //! Ties go to the lower [`EventCode::rank`]. So the order depends neither on the time of scheduling nor on other events. Events
 //! with equal numbers are equal.
 
+use super::ahead::Ahead;
 use super::due::{EventCode, ScheduledEvent, Scope};
 use super::wheel::Wheel;
 use super::windows::{Turn, Windows};
@@ -24,6 +25,8 @@ pub struct EventQueue<E> {
     windows: Option<Box<Windows>>,
     /// Events beyond the present slot.
     wheel: Wheel,
+    /// Times up to which sites may go ahead, if some do.
+    ahead: Option<Box<Ahead>>,
     kind: PhantomData<E>,
 }
 
@@ -36,6 +39,7 @@ impl<E: EventCode> EventQueue<E> {
             present: Vec::new(),
             windows: None,
             wheel: Wheel::new(),
+            ahead: None,
             kind: PhantomData,
         }
     }
@@ -48,8 +52,13 @@ impl<E: EventCode> EventQueue<E> {
     /// Puts an empty queue into windows of at most `apart`, the shortest delay between two of so many nodes. `lanes` has the
     /// node of each lane.
     pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = Scope>, apart: Span) -> Self {
-        let windows = Some(Box::new(Windows::new(sites, lanes)));
-        EventQueue { wheel: self.wheel.slotted(apart), windows, ..self }
+        let wheel = self.wheel.slotted(apart);
+        EventQueue { windows: Some(Box::new(Windows::new(sites, lanes, &wheel))), wheel, ..self }
+    }
+
+    /// The same empty queue, which knows up to when the first so many sites may go ahead.
+    pub fn with_ahead(self, sites: usize) -> Self {
+        EventQueue { ahead: Some(Box::new(Ahead::new(sites))), ..self }
     }
 
     /// Time of the event taken last.
@@ -69,8 +78,20 @@ impl<E: EventCode> EventQueue<E> {
         let event = event.pack();
         match E::lane(event) {
             Some(lane) if self.windows.is_some() => self.set(lane, at),
-            _ => self.insert(at, site.into(), event),
+            Some(_) => self.insert(at, site.into(), event),
+            None => self.insert_other(at, site.into(), event),
         }
+    }
+
+    /// Adds an event that is of no lane.
+    #[inline(never)] // most events are of lanes
+    fn insert_other(&mut self, at: Instant, site: Scope, event: u32) {
+        if E::is_barrier(event)
+            && let Some(ahead) = &mut self.ahead
+        {
+            ahead.expect(at, site);
+        }
+        self.insert(at, site, event);
     }
 
     #[inline]
@@ -156,6 +177,25 @@ impl<E: EventCode> EventQueue<E> {
                 Some(Turn::Everywhere(E::unpack(due.event())))
             }
         }
+    }
+
+    /// True if nothing but events of lanes happens at this site up to `at` and then, nor everywhere what matters there.
+    #[inline]
+    pub fn is_quiet(&mut self, site: impl Into<Scope>, at: Instant) -> bool {
+        let past = self.windows.as_ref().map_or(self.now, |windows| windows.begin());
+        self.ahead.as_mut().is_some_and(|ahead| ahead.is_quiet(site.into(), (past, at)))
+    }
+
+    /// Time is `now` for a site that goes ahead, or again for all.
+    #[inline]
+    pub fn set_now(&mut self, now: Instant) {
+        self.now = now;
+    }
+
+    /// True if that site is at this one, and what happens at `at` is in the window and before all else that is left there.
+    #[inline]
+    pub fn is_next(&self, site: impl Into<Scope>, at: Instant) -> bool {
+        self.windows.as_ref().is_some_and(|windows| windows.is_next(site.into(), at))
     }
 
     /// Sorts the window's events of that node for [`EventQueue::next_here`].
@@ -249,6 +289,9 @@ mod tests {
         }
         fn precedes_nodes(bits: u32) -> bool {
             bits >> 28 == 0
+        }
+        fn is_barrier(_: u32) -> bool {
+            true
         }
         fn lane(bits: u32) -> Option<u32> {
             (bits >> 20 == 0x1ff).then_some(bits & 0xfff)

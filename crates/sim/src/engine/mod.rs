@@ -1,5 +1,6 @@
 //! Time order and randomness: knows no packets.
 
+mod ahead;
 mod due;
 mod events;
 mod prefetch;

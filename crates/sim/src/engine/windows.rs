@@ -4,7 +4,7 @@
 //! the next. The nodes then take it one after another, each in order of time, and what a node works on stays in the processor's
 //! nearer caches.
 //!
-//! A port's arrivals are a lane: one is known at a time, and only the place of its lane holds it. So are the ends of its
+//! A port's arrivals are a lane: one is known at a time, and only the list of its site's lanes holds it. So are the ends of its
 //! transmissions. Other events of a site are sorted at the start of their slot. Events of all sites, such as starts of flows
 //! and samples, end a window: all sites come up to there first.
 
@@ -16,14 +16,6 @@ const PICOSECOND: Span = Span::from_ps(1);
 /// Lanes that are told of at once, or a few more.
 const SOON: usize = 48;
 
-/// Where a lane leads.
-#[derive(Debug, Clone, Copy)]
-struct Lane {
-    site: u32,
-    /// Among all lanes, those of one site together.
-    place: u32,
-}
-
 /// Next step of a run in windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn<E> {
@@ -33,80 +25,90 @@ pub enum Turn<E> {
     Everywhere(E),
 }
 
+/// The event of a lane, and when it happens.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    at: Instant,
+    lane: u32,
+}
+
 /// Events of the present slot, and of all lanes.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
-    lanes: Box<[Lane]>,
-    /// The lane of each place, and when it has its event: never if it has none.
-    lane_at: Box<[u32]>,
-    due: Box<[Instant]>,
-    /// The first place of each site, and the end of the last.
-    first: Box<[u32]>,
+    /// The site of each lane.
+    site_of: Box<[u32]>,
+    /// By site, the lanes that have an event, but at the present site those only that have it after the window.
+    lanes: Box<[Vec<Pending>]>,
     /// Other events of the present slot by site, sorted, the next one last; at the present site, those of lanes too.
     others: Box<[Vec<ScheduledEvent>]>,
     /// Those that happen everywhere, in the same order.
     everywhere: Vec<ScheduledEvent>,
     /// By site, when it has something next; out of date at the present one.
     next: Box<[Instant]>,
-    /// The first of those, but of the sites that have not been looked at in this window.
+    /// No site has something before.
     soonest: Instant,
     /// The site that takes the window.
     site: Scope,
     /// The one that is looked at next.
     ahead: usize,
-    /// Sites take the window up to here, and not with it.
+    /// Sites have come up to here, and not with it.
+    begin: Instant,
+    /// They take the window up to here, and not with it.
     end: Instant,
-    /// Places of the present site's lanes that have something in the window, and when the others have first.
-    active: Vec<u32>,
+    /// The end of the present slot.
+    end_of_slot: Instant,
+    /// The present site's lanes that have something in the window, and when the others have first.
+    active: Vec<Pending>,
     rest: Instant,
     /// The first site that has not been told of.
     untold: usize,
+    /// Sites that are to be sorted.
+    touched: Vec<u32>,
 }
 
 impl Windows {
     /// Without events, for lanes that lead to these of so many sites. Those to everywhere are not used.
-    pub fn new(sites: usize, lanes: impl Iterator<Item = Scope>) -> Windows {
-        let to: Vec<usize> = lanes.map(|site| site.0 as usize).collect();
-        let mut lane_at: Vec<u32> = (0..to.len() as u32).collect();
-        lane_at.sort_by_key(|lane| to[*lane as usize]);
-        let mut lanes = vec![Lane { site: 0, place: 0 }; to.len()];
-        for (place, lane) in (0..).zip(&lane_at) {
-            lanes[*lane as usize] = Lane { site: to[*lane as usize] as u32, place };
-        }
-        let before = |site: usize| lane_at.partition_point(|lane| to[*lane as usize] < site) as u32;
+    pub fn new(sites: usize, lanes: impl Iterator<Item = Scope>, wheel: &Wheel) -> Windows {
         Windows {
-            first: (0..=sites).map(before).collect(),
-            due: vec![Instant::MAX; to.len()].into(),
-            lanes: lanes.into(),
-            lane_at: lane_at.into(),
+            site_of: lanes.map(|site| site.0).collect(),
+            lanes: vec![Vec::new(); sites].into(),
             others: vec![Vec::new(); sites].into(),
             everywhere: Vec::new(),
             next: vec![Instant::MAX; sites].into(),
             soonest: Instant::MAX,
             site: Scope::GLOBAL,
             ahead: 0,
+            begin: Instant::ZERO,
             end: Instant::ZERO,
+            end_of_slot: wheel.end_of_slot(),
             active: Vec::new(),
             rest: Instant::MAX,
             untold: 0,
+            touched: Vec::new(),
         }
     }
 
     /// The next event of a lane is then; whether its order is certain: other sites may be further.
     #[inline]
     pub fn set<E: EventCode>(&mut self, lane: u32, at: Instant) -> bool {
-        let Lane { site, place } = self.lanes[lane as usize];
+        let site = self.site_of[lane as usize];
         if site != self.site.0 {
-            self.due[place as usize] = at;
+            self.lanes[site as usize].push(Pending { at, lane });
             return self.expect(site, at);
         }
         if at < self.end {
             ScheduledEvent::new(at, E::of_lane(lane)).insert::<E>(&mut self.others[site as usize]);
         } else {
-            self.due[place as usize] = at;
-            self.rest = at.min(self.rest);
+            self.put_off(at, lane);
         }
         true
+    }
+
+    /// The present site has this of a lane after the window.
+    #[inline]
+    fn put_off(&mut self, at: Instant, lane: u32) {
+        self.rest = at.min(self.rest);
+        self.lanes[self.site.0 as usize].push(Pending { at, lane });
     }
 
     /// Another site has something then; whether it can.
@@ -137,14 +139,14 @@ impl Windows {
             }
             let is_next = |due: &mut ScheduledEvent| edge::<E>(due) <= self.end && due.at() <= limit;
             if let Some(due) = self.everywhere.pop_if(is_next) {
-                self.open::<E>(wheel, limit);
+                self.open::<E>(limit);
                 return Some(Turn::Everywhere(due));
             }
-            let (end, begins) = (self.end, self.end >= wheel.end_of_slot());
+            let (end, begins) = (self.end, self.end >= self.end_of_slot);
             if begins && !self.begin_slot::<E>(wheel, limit) {
                 return None;
             }
-            self.open::<E>(wheel, limit);
+            self.open::<E>(limit);
             if self.end <= end && !begins {
                 return None;
             }
@@ -157,39 +159,32 @@ impl Windows {
         if self.site != Scope::GLOBAL {
             self.leave();
         }
-        if self.ahead == 0 {
-            if self.soonest >= self.end {
-                return None;
-            }
-            self.soonest = Instant::MAX;
+        if self.ahead == 0 && self.soonest >= self.end {
+            return None;
         }
-        while let Some(next) = self.next.get(self.ahead) {
-            let site = self.ahead as u32;
-            self.ahead += 1;
-            if *next < self.end {
-                self.enter(site);
-                return Some(site);
-            }
-            self.soonest = self.soonest.min(*next);
-        }
-        None
+        let is_due = |next: &Instant| *next < self.end;
+        let Some(found) = self.next.get(self.ahead..)?.iter().position(is_due) else {
+            let first = || self.next.iter().copied().min().unwrap_or(Instant::MAX);
+            self.soonest = if self.ahead == 0 { first() } else { self.end };
+            self.ahead = self.next.len();
+            return None;
+        };
+        let site = self.ahead + found;
+        self.ahead = site + 1;
+        self.enter(site);
+        Some(site as u32)
     }
 
     #[inline]
-    fn places(&self, site: u32) -> std::ops::Range<usize> {
-        self.first[site as usize] as usize..self.first[site as usize + 1] as usize
-    }
-
-    #[inline]
-    fn enter(&mut self, site: u32) {
-        self.site = Scope(site);
-        self.active.clear();
-        let (places, mut rest) = (self.places(site), Instant::MAX);
-        for (place, due) in (places.start as u32..).zip(&self.due[places]) {
-            if *due < self.end {
-                self.active.push(place);
+    fn enter(&mut self, site: usize) {
+        self.site = Scope(site as u32);
+        let (list, mut rest, mut place) = (&mut self.lanes[site], Instant::MAX, 0);
+        while let Some(pending) = list.get(place) {
+            if pending.at < self.end {
+                self.active.push(list.swap_remove(place));
             } else {
-                rest = rest.min(*due);
+                rest = rest.min(pending.at);
+                place += 1;
             }
         }
         self.rest = rest;
@@ -200,26 +195,25 @@ impl Windows {
         let site = self.site.0 as usize;
         let next = self.others[site].last().map_or(self.rest, |other| self.rest.min(other.at()));
         self.next[site] = next;
-        self.soonest = self.soonest.min(next);
         self.site = Scope::GLOBAL;
     }
 
     /// The window goes on up to what happens everywhere next, to the end of the slot, or to `limit` and with it.
-    fn open<E: EventCode>(&mut self, wheel: &Wheel, limit: Instant) {
+    fn open<E: EventCode>(&mut self, limit: Instant) {
         let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
-        self.end = next.min(wheel.end_of_slot()).min(limit + PICOSECOND);
+        self.begin = self.end;
+        self.end = next.min(self.end_of_slot).min(limit + PICOSECOND);
         (self.ahead, self.untold) = (0, 0);
     }
 
     /// Goes on with the next slot that has something, if it begins up to `limit`; whether it does.
     fn begin_slot<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> bool {
-        let Windows { others, everywhere, next, soonest, .. } = self;
-        let mut touched = Vec::new();
+        let Windows { others, everywhere, next, soonest, touched, .. } = self;
         let has_turned = wheel.advance(*soonest, limit, |at, site, event| {
             let due = ScheduledEvent::new(at, event);
             match others.get_mut(site.0 as usize) {
                 Some(list) => {
-                    touched.push(site.0 as usize);
+                    touched.push(site.0);
                     list.push(due);
                     next[site.0 as usize] = next[site.0 as usize].min(at);
                     *soonest = at.min(*soonest);
@@ -227,18 +221,27 @@ impl Windows {
                 None => everywhere.push(due),
             }
         });
-        ScheduledEvent::sort::<E>(everywhere);
-        touched.iter().for_each(|site| ScheduledEvent::sort::<E>(&mut others[*site]));
+        if has_turned {
+            ScheduledEvent::sort::<E>(everywhere);
+            touched.drain(..).for_each(|site| ScheduledEvent::sort::<E>(&mut others[site as usize]));
+            self.end_of_slot = wheel.end_of_slot();
+        }
         has_turned
     }
 
     /// Puts what the present site's lanes have next among its other events.
     pub fn line_up<E: EventCode>(&mut self) {
         let list = &mut self.others[self.site.0 as usize];
-        for place in self.active.drain(..) {
-            let at = std::mem::replace(&mut self.due[place as usize], Instant::MAX);
-            ScheduledEvent::new(at, E::of_lane(self.lane_at[place as usize])).insert::<E>(list);
+        for Pending { at, lane } in self.active.drain(..) {
+            ScheduledEvent::new(at, E::of_lane(lane)).insert::<E>(list);
         }
+    }
+
+    /// True if this is the present site, and nothing else that is left there comes before `at` or then, which is in the window.
+    #[inline]
+    pub fn is_next(&self, site: Scope, at: Instant) -> bool {
+        let others = self.others.get(site.0 as usize).and_then(|list| list.last());
+        site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
     }
 
     /// Takes the next event of the present site in the window, once they are lined up.
@@ -250,9 +253,13 @@ impl Windows {
     /// Takes a lane of the present site that has something in the window: all up to its end.
     #[inline]
     pub fn take_lane(&mut self) -> Option<u32> {
-        let place = self.active.pop()? as usize;
-        self.due[place] = Instant::MAX;
-        Some(self.lane_at[place])
+        self.active.pop().map(|pending| pending.lane)
+    }
+
+    /// Sites have come up to here, and not with it.
+    #[inline]
+    pub fn begin(&self) -> Instant {
+        self.begin
     }
 
     /// Sites take the window up to here, and not with it.
@@ -271,8 +278,9 @@ impl Windows {
         let mut told = 0;
         while told < SOON && (site as usize) < self.next.len() {
             if self.next[site as usize] < self.end {
-                for place in self.places(site).filter(|place| self.due[*place] < self.end) {
-                    tell(self.lane_at[place]);
+                let active = if site == self.site.0 { &self.active } else { &self.lanes[site as usize] };
+                for pending in active.iter().filter(|pending| pending.at < self.end) {
+                    tell(pending.lane);
                     told += 1;
                 }
             }
@@ -289,7 +297,7 @@ impl Windows {
     /// When the first event of a lane, or of the present slot, happens.
     pub fn next_at(&self) -> Option<Instant> {
         let others = self.others.iter().flatten().chain(&self.everywhere).map(|due| due.at());
-        others.chain(self.due.iter().copied()).min().filter(|at| *at < Instant::MAX)
+        others.chain(self.lanes.iter().flatten().map(|pending| pending.at)).min()
     }
 }
 

@@ -51,6 +51,10 @@ impl EventCode for NetworkEvent {
         bits >> 29 == 0
     }
 
+    fn is_barrier(_: u32) -> bool {
+        true
+    }
+
     /// A port has two lanes: its next arrival, and the end of its transmission.
     #[inline(always)]
     fn lane(bits: u32) -> Option<u32> {

@@ -123,6 +123,20 @@ impl Network {
         Network { fixed_paths, passes_on, ..self }
     }
 
+    /// The same network, in which hosts take what reaches them ahead of time.
+    pub fn with_pulls(mut self) -> Network {
+        let mut inputs = vec![0; self.hosts];
+        self.ports
+            .iter()
+            .for_each(|port| inputs.get_mut(port.to.index()).into_iter().for_each(|count| *count += 1));
+        for port in 0..self.ports.len() {
+            let [there, back] = [port, port ^ 1].map(|port| &self.ports[port]);
+            let is_plain = [there, back].iter().all(|port| !port.is_special() && !port.is_scheduled());
+            self.ports[port].pulls = is_plain && inputs.get(there.to.index()) == Some(&1);
+        }
+        self
+    }
+
     /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
     pub fn watch(&mut self, what: TraceFilter) {
         let lag = self.ports.iter().map(|port| port.link().1).max().unwrap_or_default();
@@ -177,7 +191,7 @@ impl Network {
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         host: HostId,
-        mut packet: Packet,
+        packet: Packet,
     ) -> Handover {
         self.sent += 1;
         if self.special.is_none()
@@ -185,7 +199,7 @@ impl Network {
             && let Some(port) = self.ports.get_mut(next.index())
             && let Some(turn) = port.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.start_transmission(turn, &mut packet) {
+            if let Some((at, to)) = port.start_transmission(turn, |place| *place = packet) {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
             return Handover { waits: turn.waits, departs: turn.departs };
@@ -250,20 +264,22 @@ impl Network {
         self.ports.get(port.index())?.head()
     }
 
-    /// Takes the head of `port`'s wire off the network, when its host has all that it needs of it.
+    /// Takes the head of `port`'s wire off the network, when its host has all that it needs of it. Returns the arrival of the
+    /// one behind it; never if there is none.
     #[inline(always)]
-    pub fn deliver(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
+    pub fn deliver(&mut self, port: PortId) -> Instant {
         self.delivered += 1;
-        let sender = &mut self.ports[port.index()];
-        if let Some((_, Some(at))) = sender.next_arrival() {
-            events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
-        }
+        self.ports[port.index()].next_arrival().and_then(|(_, next)| next).unwrap_or(Instant::MAX)
     }
 
-    /// Hands the packet at the head of `port`'s wire to the port that leads on, from ring to ring. Returns `None` without doing
-    /// so if something rare happens with it.
+    /// Hands the packet at the head of `port`'s wire to the port that leads on, from ring to ring. Returns that port, and when the
+    /// packet reaches its other end if it is the head there; `None` without doing so if something rare happens with it.
     #[inline(never)] // has the registers for itself
-    pub fn pass_on(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<()> {
+    pub fn pass_on(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+    ) -> Option<(PortId, Instant)> {
         if self.special.is_some() {
             return None;
         }
@@ -273,13 +289,14 @@ impl Network {
         let turn = target.offer(events.now(), frame)?;
         let node = source.to;
         let (packet, follows) = source.next_arrival()?;
-        if let Some((at, to)) = target.start_transmission(turn, packet) {
+        let mut reaches = target.start_transmission(turn, |place| *place = packet.take());
+        if let Some((at, to)) = reaches.take_if(|_| !target.pulls) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }
         if let Some(at) = follows {
             events.schedule(at, node, NetworkEvent::Arrive(port).into());
         }
-        Some(())
+        Some((next, reaches.map_or(Instant::MAX, |(at, _)| at)))
     }
 
     /// Puts the packet at the head of `port`'s wire into `packet`; which node it has reached, if no fault keeps it.
@@ -472,22 +489,13 @@ impl Network {
                 at_host(packet);
                 return false;
             }
-            let next = self.paths.next(packet).or_else(|| self.fixed(node, packet.to, packet.flow_id));
+            let next = self
+                .paths
+                .next(packet)
+                .or_else(|| self.routes.fixed((node, packet.to, packet.flow_id), &self.chooser));
             next.inspect(|next| of(next).prefetch()).map(|next| *port = next).is_some()
         });
         ports.iter().for_each(|port| of(port).prefetch_ring());
-    }
-
-    /// Next port of connection `flow_id` at `node`; `None` without a route, or if the packets decide.
-    fn fixed(&self, node: NodeId, to: HostId, flow_id: u32) -> Option<PortId> {
-        match *self.routes.next(node, to) {
-            [] => None,
-            [next] => Some(next),
-            ref ports => {
-                let hop = Hop { node, to, flow_id, paths: ports.len() };
-                self.chooser.of_flow(hop).map(|path| ports[path])
-            }
-        }
     }
 
     /// A connection begins: works out its path, if all its packets take one.
@@ -503,7 +511,7 @@ impl Network {
     fn fixed_path(&self, source: HostId, to: HostId, flow_id: u32) -> Option<Vec<PortId>> {
         let (mut node, mut path) = (NodeId(source.0), Vec::new());
         while node.0 != to.0 {
-            let next = self.fixed(node, to, flow_id)?;
+            let next = self.routes.fixed((node, to, flow_id), &self.chooser)?;
             path.push(next);
             node = self.ports[next.index()].to;
         }

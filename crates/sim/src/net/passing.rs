@@ -27,20 +27,13 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Work of `port`, which has some from now on.
+    /// It is that of `port`, which has some from now on.
     #[inline(always)]
-    pub fn touch<'a>(
-        outputs: &'a mut [Output],
-        number: u32,
-        port: PortId,
-        touched: &mut Vec<PortId>,
-    ) -> &'a mut Output {
-        let output = &mut outputs[number as usize];
-        if !output.is_touched {
-            output.is_touched = true;
+    pub fn touch(&mut self, port: PortId, touched: &mut Vec<PortId>) {
+        if !self.is_touched {
+            self.is_touched = true;
             touched.push(port);
         }
-        output
     }
 }
 
@@ -53,23 +46,30 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// True if it comes before `other`.
-    #[inline]
-    fn is_before(&self, other: &Passing) -> bool {
-        self.at < other.at || self.at == other.at && self.ranks_before(other)
-    }
-
     /// Joins a list in order of time, in which few come after it.
     #[inline(always)]
     pub fn line_up(self, list: &mut Vec<Passing>) {
+        match list.last() {
+            Some(last) if last.at >= self.at => self.insert(list),
+            _ => list.push(self),
+        }
+    }
+
+    #[inline(never)] // keeps the path of the others short
+    fn insert(self, list: &mut Vec<Passing>) {
+        let mut place = list.len();
         list.push(self);
-        let list = list.as_mut_slice();
-        let mut place = list.len() - 1;
         while place > 0 && self.is_before(&list[place - 1]) {
             list[place] = list[place - 1];
             place -= 1;
         }
         list[place] = self;
+    }
+
+    /// True if it comes before `other`.
+    #[inline]
+    fn is_before(&self, other: &Passing) -> bool {
+        self.at < other.at || self.at == other.at && self.ranks_before(other)
     }
 
     #[cold]

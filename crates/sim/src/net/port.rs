@@ -11,13 +11,14 @@
 mod boundary;
 mod faulty;
 mod prefetch;
+mod short;
 
 use super::ring::{InFlight, Ring};
 use super::{
     FaultInjector, HostDelay, MeasurementWindow, OccupancyHistogram, Percentiles, PortCounters, PortCounts,
 };
 use crate::engine::prefetch;
-use crate::packet::{EcnField, Frame, Handover, Left, Packet};
+use crate::packet::{EcnField, Handover, Left, Packet};
 use crate::queue::{
     Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict,
 };
@@ -33,17 +34,6 @@ pub enum PortEvent {
     Done(Instant, NodeId),
     /// A data packet of its host waits no longer.
     Left(Left),
-}
-
-/// Departure of a packet that a port has accepted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Turn {
-    /// Departure of its last bit.
-    pub departs: Instant,
-    /// Its wait in the queue.
-    pub waits: Span,
-    /// True if CE is to be set.
-    pub is_marked: bool,
 }
 
 /// Packets of a port.
@@ -65,12 +55,14 @@ pub struct Port {
     backlog: Backlog,
     busy_until: Instant,
     delay: Span,
-    /// Time to send a byte, if it is whole.
-    byte_time: Option<Span>,
+    /// Time to send a byte; zero if it is not whole.
+    byte_time: Span,
     /// Packets that reached the other end.
     arrived: u64,
     /// Only totals are kept of what departs up to then, from the beginning of the window on.
     plain_until: Instant,
+    /// Backlog up to which a packet is neither marked nor dropped, and makes no new peak.
+    quiet: Backlog,
     /// Largest backlog on the short path; zero where something can go wrong, or where the queue reads more than the backlog.
     room: Backlog,
     /// Backlog above which packets are marked on the short path.
@@ -79,6 +71,8 @@ pub struct Port {
     late: Option<Box<HostDelay>>,
     /// Node at the other end.
     pub to: NodeId,
+    /// Its host takes what reaches it ahead of time.
+    pub pulls: bool,
     /// Leads to another part of the network, which has the far end of the wire.
     crosses: bool,
     is_special: bool,
@@ -116,10 +110,12 @@ impl Port {
         let mut port = Port {
             from,
             to,
+            quiet: Backlog::default(),
             room: Backlog::default(),
             mark_above: Backlog::default(),
             of_host: false,
             is_special: faults.is_some(),
+            pulls: false,
             crosses: false,
             rate,
             delay,
@@ -134,7 +130,7 @@ impl Port {
             busy_until: Instant::ZERO,
             ring: Ring::default(),
             backlog: Backlog::default(),
-            byte_time: rate.byte_time(),
+            byte_time: rate.byte_time().unwrap_or_default(),
             counters: PortCounters::default(),
             arrived: 0,
             lost_on_wire: 0,
@@ -143,22 +139,6 @@ impl Port {
         };
         port.find_short_path();
         port
-    }
-
-    /// Sets the limits of the short path.
-    fn find_short_path(&mut self) {
-        let threshold = match &self.queue {
-            Queue::InOrder(queue) if !self.is_special && self.byte_time.is_some() => queue.threshold(),
-            _ => None,
-        };
-        self.room = threshold.map_or(Backlog::default(), |_| Backlog::up_to(self.limit));
-        self.mark_above = threshold.map_or(Backlog::default(), Backlog::up_to);
-    }
-
-    /// True if the short path can take packets.
-    #[inline(always)]
-    pub(super) fn has_short_path(&self) -> bool {
-        self.room.packets > 0
     }
 
     /// Keeps what is dropped from now on, and takes the path on which something can go wrong, though nothing does.
@@ -189,7 +169,7 @@ impl Port {
 
     /// Sends at another rate than its link has.
     pub(super) fn set_rate(&mut self, rate: Rate) {
-        (self.rate, self.byte_time) = (rate, rate.byte_time());
+        (self.rate, self.byte_time) = (rate, rate.byte_time().unwrap_or_default());
         self.find_short_path();
     }
 
@@ -198,6 +178,7 @@ impl Port {
         self.advance_departures(now);
         self.counters.note_peak(&self.window, now, self.backlog);
         self.plain_until = self.window.to;
+        self.find_quiet();
     }
 
     /// Keeps the distribution of the backlog from `now` to the end of the window.
@@ -295,46 +276,7 @@ impl Port {
     /// Sets the limit, and leaves the short path.
     pub fn set_limit(&mut self, limit: Occupancy) {
         self.limit = limit;
-        self.room = Backlog::default();
-    }
-
-    /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::start_transmission`] takes. `None` if something rare happens with it.
-    #[inline(always)]
-    pub(super) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
-        self.advance_departures(now);
-        let (found, size) = (self.backlog, frame.size);
-        let after = Backlog { packets: found.packets + 1, bytes: found.bytes.plus(size) };
-        if found.packets >= self.room.packets || after.bytes > self.room.bytes || !self.ring.has_room() {
-            return None;
-        }
-        let starts = now.max(self.busy_until);
-        let departs = starts + self.byte_time?.times(size.get());
-        let is_above = found.packets > self.mark_above.packets || found.bytes > self.mark_above.bytes;
-        let is_marked = is_above && frame.is_ecn_capable();
-        self.backlog = after;
-        self.counters.marked += u64::from(is_marked);
-        self.account_at_edges((now, starts, departs), size);
-        Some(Turn { departs, waits: starts.after(now), is_marked })
-    }
-
-    /// Puts an accepted packet on the wire, out of its place. Returns its arrival if it is the head of the wire.
-    #[inline(always)]
-    pub(super) fn start_transmission(
-        &mut self,
-        turn: Turn,
-        packet: &mut Packet,
-    ) -> Option<(Instant, NodeId)> {
-        let Turn { departs, waits, is_marked } = turn;
-        self.busy_until = departs;
-        let is_head = self.ring.len() == 0;
-        let place = self.ring.put(departs)?;
-        *place = packet.take();
-        place.hop += 1;
-        place.wait(waits, self.of_host);
-        if is_marked {
-            place.ecn = EcnField::Ce;
-        }
-        (is_head && !self.crosses).then(|| (departs + self.delay, self.to))
+        (self.room, self.quiet) = (Backlog::default(), Backlog::default());
     }
 
     /// Takes a packet in, out of its place; what is known of it. Tells `wake` what is due, as soon as that is.
@@ -473,9 +415,12 @@ impl Port {
     /// Books a packet of this size that has been added to the backlog.
     #[inline(always)]
     fn account_at_edges(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
-        match times.2 <= self.plain_until {
-            true => self.counters.pass(times, size, self.backlog),
-            false => self.book_with_levels(times.0, times.1, times.2, size),
+        if times.2 > self.plain_until {
+            return self.book_with_levels(times.0, times.1, times.2, size);
+        }
+        self.counters.pass(times, size);
+        if !self.backlog.is_within(self.counters.peak) {
+            self.raise_peak();
         }
     }
 
@@ -598,8 +543,8 @@ impl Port {
     #[inline]
     fn tx_time(&self, wire: u32) -> Span {
         match self.byte_time {
-            Some(time) => time.times(wire.into()),
-            None => self.rate.tx_time(Bytes::new(wire.into())),
+            Span::ZERO => self.rate.tx_time(Bytes::new(wire.into())),
+            time => time.times(wire.into()),
         }
     }
 

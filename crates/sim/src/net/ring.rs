@@ -103,17 +103,16 @@ impl Ring {
         self.at(self.unseen)
     }
 
-    /// True if a slot is free, once departures are counted.
+    /// True if a slot is free.
     #[inline]
     pub fn has_room(&self) -> bool {
-        debug_assert!(self.unseen >= self.head);
-        self.end - self.head < self.places.len()
+        self.end - self.unseen.min(self.head) < self.places.len()
     }
 
     /// Adds a packet that departs after all others.
     #[inline]
     pub fn push(&mut self, departs: Instant, packet: Packet) {
-        if self.end - self.unseen.min(self.head) == self.places.len() {
+        if !self.has_room() {
             self.grow();
         }
         if let Some(place) = self.put(departs) {
@@ -121,13 +120,12 @@ impl Ring {
         }
     }
 
-    /// Free slot for a packet that departs after all others.
+    /// Slot for a packet that departs after all others, with its old contents.
     #[inline(always)]
     pub fn put(&mut self, departs: Instant) -> Option<&mut Packet> {
         self.end += 1;
         let place = self.at_mut(self.end - 1)?;
         place.departs = departs;
-        place.packet.extension = None;
         Some(&mut place.packet)
     }
 

@@ -167,6 +167,18 @@ impl Table {
 
 /// Assumptions of connections before their first packet.
 impl Routes {
+    /// Next port of connection `flow_id` at `node`; `None` without a route, or if the packets decide.
+    #[inline(never)] // most connections have kept paths
+    pub fn fixed(&self, (node, to, flow_id): (NodeId, HostId, u32), chooser: &Chooser) -> Option<PortId> {
+        match *self.next(node, to) {
+            [] => None,
+            [next] => Some(next),
+            ref ports => {
+                chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() }).map(|path| ports[path])
+            }
+        }
+    }
+
     /// Port on which `node` sends connection `flow_id` towards `to`, and `true` if all its packets take it. Of several, the
     /// fastest by `link`.
     pub fn of_flow(

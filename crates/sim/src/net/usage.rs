@@ -42,14 +42,14 @@ impl MeasurementWindow {
 pub struct PortCounters {
     /// Packets accepted and not evicted later.
     pub accepted: u64,
-    /// Their bytes on the wire.
-    pub accepted_bytes: Bytes,
     /// Packets dropped, on arrival or later.
     pub drops: Drops,
     /// Packets marked here.
     pub marked: u64,
     /// Largest backlog, in the window.
     pub peak: Backlog,
+    /// Bytes on the wire of accepted packets.
+    pub accepted_bytes: Bytes,
     /// Time the transmitter was busy, in the window.
     pub busy: Span,
     /// Time the transmitter was busy outside the window.
@@ -69,26 +69,13 @@ impl PortCounters {
         PortCounts { departed, departed_bytes, drops, marked }
     }
 
-    /// Accounts a packet enqueued at `now` and sent during `starts..departs`, inside the window. `backlog` includes it.
+    /// Accounts a packet enqueued at `now` and sent during `starts..departs`, inside the window.
     #[inline(always)]
-    pub(super) fn pass(
-        &mut self,
-        (now, starts, departs): (Instant, Instant, Instant),
-        size: Bytes,
-        backlog: Backlog,
-    ) {
-        if backlog.packets > self.peak.packets || backlog.bytes > self.peak.bytes {
-            self.raise_peak(backlog);
-        }
+    pub(super) fn pass(&mut self, (now, starts, departs): (Instant, Instant, Instant), size: Bytes) {
         self.book(departs.after(starts), departs.after(now), size);
     }
 
-    #[cold]
-    fn raise_peak(&mut self, backlog: Backlog) {
-        self.peak.rise(backlog);
-    }
-
-    /// [`PortCounters::pass`] at any time.
+    /// [`PortCounters::pass`] at any time. `backlog` includes the packet.
     pub(super) fn pass_within(
         &mut self,
         window: &MeasurementWindow,

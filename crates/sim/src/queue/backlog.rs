@@ -45,6 +45,23 @@ impl Backlog {
         self.bytes = self.bytes.max(other.bytes);
     }
 
+    /// The same with one packet of `size` more.
+    #[inline]
+    pub fn with(self, size: Bytes) -> Backlog {
+        Backlog { packets: self.packets + 1, bytes: self.bytes.plus(size) }
+    }
+
+    /// True if neither its packets nor its bytes are more than these.
+    #[inline]
+    pub fn is_within(&self, limits: Backlog) -> bool {
+        self.packets <= limits.packets && self.bytes <= limits.bytes
+    }
+
+    /// The smaller value of both in each field.
+    pub fn least(self, other: Backlog) -> Backlog {
+        Backlog { packets: self.packets.min(other.packets), bytes: self.bytes.min(other.bytes) }
+    }
+
     /// True if the backlog is above `threshold`.
     #[inline]
     pub fn is_above(&self, threshold: Occupancy) -> bool {

@@ -103,6 +103,11 @@ impl EventCode for Event {
         bits >> 29 == 0
     }
 
+    /// A message that ends concerns no packet of another, nor one that an end of its own connection expects.
+    fn is_barrier(bits: u32) -> bool {
+        bits >> 28 != 14
+    }
+
     #[inline(always)]
     fn lane(bits: u32) -> Option<u32> {
         NetworkEvent::lane(bits)

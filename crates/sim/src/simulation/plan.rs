@@ -172,16 +172,18 @@ impl ExecutionPlan {
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
+        let goes_ahead = self.modes.predicts && !self.watched;
+        let queue = if goes_ahead { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
             let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Scope::GLOBAL };
             let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
-            return EventQueue::new().windowed(graph.nodes.len(), lanes, lookahead);
+            return queue.windowed(graph.nodes.len(), lanes, lookahead);
         }
         let crossing = |link: &Link| ((link.rate.tx_time(size) + link.delay).as_ps() as f64).max(1.0);
         let per_ps: f64 = graph.links.iter().map(|link| 2.0 / crossing(link)).sum();
         let per_slot = if self.modes.prefetch { SEVERAL } else { FEW };
         let span = |events: f64| Span::from_ps((events / per_ps) as u64);
-        EventQueue::new().slotted(span(per_slot), span(4.0 * graph.links.len() as f64))
+        queue.slotted(span(per_slot), span(4.0 * graph.links.len() as f64))
     }
 }
 

@@ -84,6 +84,8 @@ pub(super) struct Simulation<'a> {
     pub(super) common: u64,
     /// Buffer for lists of ports.
     arriving: Vec<PortId>,
+    /// A place to list those that lead to hosts, and when something reaches them.
+    reached: Vec<(PortId, Instant)>,
 }
 
 /// An endless flow, with its acknowledged bytes at the last sample.
@@ -122,6 +124,7 @@ impl<'a> Simulation<'a> {
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
+        let network = if plan.modes.predicts && !plan.watched { network.with_pulls() } else { network };
         let network =
             if plan.modes.windows { network.with_windows(scenario.graph.nodes.len()) } else { network };
         let mut simulation = Simulation {
@@ -159,6 +162,7 @@ impl<'a> Simulation<'a> {
             part: None,
             common: 0,
             arriving: Vec::new(),
+            reached: Vec::new(),
         };
         simulation.events.schedule(simulation.window.start, Scope::GLOBAL, Event::WarmUpEnd);
         simulation.events.schedule(simulation.window.end, Scope::GLOBAL, Event::MeasureEnd);
@@ -236,7 +240,10 @@ impl<'a> Simulation<'a> {
             }
             match turn {
                 Turn::At(node) if self.network.goes_by_output(NodeId(node)) => {
-                    self.handled += self.network.pass_window(&mut self.events, NodeId(node));
+                    let mut reached = std::mem::take(&mut self.reached);
+                    self.handled += self.network.pass_window(&mut self.events, NodeId(node), &mut reached);
+                    reached.drain(..).for_each(|(port, at)| self.go_ahead(port, at));
+                    self.reached = reached;
                 }
                 Turn::At(_) => {
                     self.events.line_up();
@@ -342,15 +349,45 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn arrive(&mut self, port: PortId) -> Option<()> {
         match self.network.leads_to_host(port)? {
-            true if self.plan.modes.predicts => self.receive_expected(port),
+            true if self.plan.modes.predicts => {
+                let next = self.receive_expected(port)?;
+                self.go_ahead(port, next);
+                Some(())
+            }
             true => None,
-            false => self.network.pass_on(&mut self.events, port),
+            false => {
+                let (next, at) = self.network.pass_on(&mut self.events, port)?;
+                if at < Instant::MAX {
+                    self.go_ahead(next, at);
+                }
+                Some(())
+            }
         }
     }
 
-    /// Short path of a packet at its host, if the endpoint expects it.
+    /// A host takes what reaches it through `port` from `at` on, ahead of time: as long as packets are expected, and before them
+    /// nothing else happens to it. None goes past the end of the run.
+    #[inline(never)] // keeps the path of packets at switches short
+    fn go_ahead(&mut self, port: PortId, mut at: Instant) {
+        let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
+        let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
+        while at < Instant::MAX && (pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
+        {
+            self.events.set_now(at);
+            let next = self.receive_expected(port);
+            self.events.set_now(now);
+            let Some(next) = next else { break };
+            at = next;
+            self.handled += 1;
+        }
+        if at < Instant::MAX {
+            self.events.schedule(at, host, NetworkEvent::Arrive(port).into());
+        }
+    }
+
+    /// Short path of a packet at its host, if the endpoint expects it. Returns the arrival of the one behind it; never if there is none.
     #[inline(never)] // has the registers for itself
-    fn receive_expected(&mut self, port: PortId) -> Option<()> {
+    fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
         let packet = self.network.head(port)?;
         let (conn, host) = (packet.conn, packet.to);
         let connection = self.connections.get(conn, packet.flow_id)?;
@@ -360,7 +397,7 @@ impl<'a> Simulation<'a> {
         }
         let packet = packet.bare();
         let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
-        self.network.deliver(&mut self.events, port);
+        let next = self.network.deliver(port);
         self.packets_received += 1;
         let (network, events) = (&mut self.network, &mut self.events);
         if at_sender {
@@ -373,7 +410,7 @@ impl<'a> Simulation<'a> {
             connection.ends.deliver_expected_data(&packet, cx, &mut outbox);
         }
         self.tell_senders();
-        Some(())
+        Some(next)
     }
 
     /// Handles events of all parts.

@@ -73,6 +73,8 @@ pub struct Sender {
     pub(super) priority: PriorityRule,
     /// Neither RACK nor a switch asks anything of the segments that leave.
     pub(super) is_plain: bool,
+    /// True if the law reads the flow on every ACK.
+    reads_flow: bool,
     /// True if expected ACKs take the short path.
     pub(super) is_predictable: bool,
     /// True if the plan allows that.
@@ -112,6 +114,7 @@ impl Sender {
         let rack = (recovery == Recovery::Rack).then(Box::default);
         Sender {
             path: law.reads_path().then(Box::default),
+            reads_flow: law.reads_flow(),
             identity,
             window: Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
             law,
@@ -358,7 +361,7 @@ impl Sender {
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             path: self.path_sample(now, ack),
-            flow: self.flow_view(now, tcp),
+            flow: if self.reads_flow { self.flow_view(now, tcp) } else { FlowView::blank(now, tcp.mss) },
         };
         if each {
             self.adapt_to_each(sample);
@@ -366,12 +369,18 @@ impl Sender {
             self.law.on_ack(&mut self.window, &sample);
         }
         if decrease {
-            self.law.on_congestion(&mut self.window, Cause::EcnEcho, &{ sample.flow });
-            self.decrease_once.on_decrease(self.snd_nxt);
+            self.decrease_for_ecn(now, tcp);
         }
         if self.window.cwnd > tcp.receive_window {
             self.window.cwnd = tcp.receive_window;
         }
+    }
+
+    #[inline(never)] // keeps the path of every other ACK short
+    fn decrease_for_ecn(&mut self, now: Instant, tcp: &TcpSpec) {
+        let flow = self.flow_view(now, tcp);
+        self.law.on_congestion(&mut self.window, Cause::EcnEcho, &flow);
+        self.decrease_once.on_decrease(self.snd_nxt);
     }
 
     /// Lets the law see one ACK for each segment that `sample` covers.
@@ -461,7 +470,7 @@ impl Sender {
     }
 
     /// The law's view of the oldest unfinished message.
-    #[inline]
+    #[inline(never)] // few laws read it on every ACK
     pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
         self.messages.view((now, self.rto.srtt(), tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }

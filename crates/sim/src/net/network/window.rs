@@ -1,10 +1,10 @@
 //! A window of a switch: packets go output by output, where outputs know nothing of one another.
 
-use super::{Network, WithNetwork, settle};
+use super::{Network, Told, WithNetwork, settle};
 use crate::engine::{EventCode, EventQueue};
 use crate::net::passing::{Output, Passing, Sources, Windows};
-use crate::net::{NetworkEvent, PortEvent};
-use shortflow_units::{NodeId, PortId};
+use crate::net::{NetworkEvent, Port, PortEvent};
+use shortflow_units::{Instant, NodeId, PortId};
 
 impl Network {
     /// The same network, run window by window.
@@ -29,105 +29,119 @@ impl Network {
         self.windows.by_output[node.index()]
     }
 
-    /// Hands on what reaches `node` in its window. Returns how many events it takes the place of.
+    /// Hands on what reaches `node` in its window, and lists in `reached` the ports to hosts that take it ahead of time, and when it
+    /// reaches them. Returns how many events it takes the place of.
     #[inline(never)] // has the registers for itself
-    pub fn pass_window(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId) -> u64 {
+    pub fn pass_window(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        node: NodeId,
+        reached: &mut Vec<(PortId, Instant)>,
+    ) -> u64 {
         let (end, mut passed) = (events.end_of_window(), 0);
-        let mut windows = std::mem::take(&mut self.windows);
-        let Windows { numbers, outputs, touched, .. } = &mut windows;
+        let Network { ports, paths, routes, chooser, left, .. } = self;
+        let Windows { numbers, outputs, touched, .. } = &mut self.windows;
         while let Some(lane) = events.take_lane() {
             let port = match NetworkEvent::unpack(NetworkEvent::of_lane(lane)) {
                 NetworkEvent::Arrive(port) => port,
                 NetworkEvent::TransmitDone(port) => {
-                    Output::touch(outputs, numbers[port.index()], port, touched);
+                    outputs[numbers[port.index()] as usize].touch(port, touched);
                     continue;
                 }
                 _ => continue,
             };
-            let source = &self.ports[port.index()];
             let (mut count, mut follows) = (0, None);
-            for (at, number, packet) in source.arrivals() {
+            for (at, number, packet) in ports[port.index()].arrivals() {
                 if at >= end {
                     follows = Some(at);
                     break;
                 }
                 count += 1;
-                let next = self.paths.next(packet).or_else(|| self.fixed(node, packet.to, packet.flow_id));
-                let Some(next) = next else { continue };
-                let output = Output::touch(outputs, numbers[next.index()], next, touched);
+                let fixed = || routes.fixed((node, packet.to, packet.flow_id), chooser);
+                let Some(next) = paths.next(packet).or_else(fixed) else { continue };
+                let output = &mut outputs[numbers[next.index()] as usize];
+                output.touch(next, touched);
                 Passing { at, from: port, number }.line_up(&mut output.taken);
             }
             if let Some(at) = follows {
                 events.schedule(at, node, NetworkEvent::Arrive(port).into());
             }
-            self.ports[port.index()].skip(count);
+            ports[port.index()].skip(count);
             passed += count;
         }
         for out in touched.drain(..) {
             let Output { is_touched, taken } = &mut outputs[numbers[out.index()] as usize];
-            match self.ports[out.index()].is_scheduled() {
-                true => passed += self.take_scheduled(events, out, taken),
-                false => self.take_in_turn(events, out, taken),
+            let Some((target, sources)) = Sources::of(ports, out) else { continue };
+            match !target.has_short_path() && target.is_scheduled() {
+                true => passed += take_scheduled(events, (target, out), sources, taken),
+                false => take_in_turn((events, left), (target, out), (sources, taken), reached),
             }
             taken.clear();
             *is_touched = false;
         }
-        self.windows = windows;
         passed
     }
+}
 
-    /// A port takes packets, from ring to ring.
-    #[inline(never)] // has the registers for itself
-    fn take_in_turn(&mut self, events: &mut EventQueue<impl WithNetwork>, out: PortId, taken: &[Passing]) {
-        let Some((target, mut sources)) = Sources::of(&mut self.ports, out) else { return };
-        for passing in taken {
-            let Some(packet) = sources.packet(passing) else { continue };
-            match target.offer(passing.at, packet.frame()) {
-                Some(turn) => {
-                    if let Some((at, to)) = target.start_transmission(turn, packet) {
-                        events.schedule(at, to, NetworkEvent::Arrive(out).into());
-                    }
-                }
-                None => {
-                    packet.hop = packet.hop.wrapping_add(1);
-                    target.enqueue(passing.at, packet, |due| settle((events, &mut self.left), out, due));
+/// A port takes packets, from ring to ring.
+#[inline(never)] // has the registers for itself
+fn take_in_turn(
+    (events, left): Told<'_, impl WithNetwork>,
+    (target, out): (&mut Port, PortId),
+    (mut sources, taken): (Sources<'_>, &[Passing]),
+    reached: &mut Vec<(PortId, Instant)>,
+) {
+    for passing in taken {
+        let Some(packet) = sources.packet(passing) else { continue };
+        match target.offer(passing.at, packet.frame()) {
+            Some(turn) => {
+                let Some((at, to)) = target.start_transmission(turn, |place| *place = packet.take()) else {
+                    continue;
+                };
+                if target.pulls {
+                    reached.push((out, at));
+                } else {
+                    events.schedule(at, to, NetworkEvent::Arrive(out).into());
                 }
             }
-        }
-    }
-
-    /// A port with a scheduler takes packets, and ends transmissions between them. Returns how many it ends.
-    #[inline(never)] // keeps the path of the others short
-    fn take_scheduled(
-        &mut self,
-        events: &mut EventQueue<impl WithNetwork>,
-        out: PortId,
-        taken: &[Passing],
-    ) -> u64 {
-        let (end, mut ended) = (events.end_of_window(), 0);
-        let Some((target, mut sources)) = Sources::of(&mut self.ports, out) else { return 0 };
-        let mut wake = |due| match due {
-            PortEvent::Arrival(at, to) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
-            PortEvent::Done(..) | PortEvent::Left(_) => {} // below; and it is no port of a host
-        };
-        let mut taken = taken.iter().peekable();
-        let mut done = target.next_done();
-        loop {
-            if let Some(next) = taken.next_if(|next| done.is_none_or(|done| next.at <= done)) {
-                let Some(packet) = sources.packet(next) else { continue };
+            None => {
                 packet.hop = packet.hop.wrapping_add(1);
-                target.enqueue(next.at, packet, &mut wake);
-            } else if let Some(at) = done.filter(|done| *done < end) {
-                ended += 1;
-                target.transmit_done(at, &mut wake);
-            } else {
-                break;
+                target.enqueue(passing.at, packet, |due| settle((events, left), out, due));
             }
-            done = target.next_done();
         }
-        if let Some(done) = done {
-            events.schedule(done, target.from, NetworkEvent::TransmitDone(out).into());
-        }
-        ended
     }
+}
+
+/// A port with a scheduler takes packets, and ends transmissions between them. Returns how many it ends.
+#[inline(never)] // keeps the path of the others short
+fn take_scheduled(
+    events: &mut EventQueue<impl WithNetwork>,
+    (target, out): (&mut Port, PortId),
+    mut sources: Sources<'_>,
+    taken: &[Passing],
+) -> u64 {
+    let (end, mut ended) = (events.end_of_window(), 0);
+    let mut wake = |due| match due {
+        PortEvent::Arrival(at, to) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
+        PortEvent::Done(..) | PortEvent::Left(_) => {} // below; and it is no port of a host
+    };
+    let mut taken = taken.iter().peekable();
+    let mut done = target.next_done();
+    loop {
+        if let Some(next) = taken.next_if(|next| done.is_none_or(|done| next.at <= done)) {
+            let Some(packet) = sources.packet(next) else { continue };
+            packet.hop = packet.hop.wrapping_add(1);
+            target.enqueue(next.at, packet, &mut wake);
+        } else if let Some(at) = done.filter(|done| *done < end) {
+            ended += 1;
+            target.transmit_done(at, &mut wake);
+        } else {
+            break;
+        }
+        done = target.next_done();
+    }
+    if let Some(done) = done {
+        events.schedule(done, target.from, NetworkEvent::TransmitDone(out).into());
+    }
+    ended
 }

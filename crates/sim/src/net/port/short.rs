@@ -1,0 +1,119 @@
+//! The short path of a packet through a port in arrival order: nothing can go wrong, and nobody looks.
+//!
+//! The backlog is an upper bound here, by departures that have not been seen. As long as even that is quiet, a packet is accepted
+//! without a look at those before it.
+
+use super::{Backlog, Port, Queue};
+use crate::packet::{EcnField, Frame, Packet};
+use crate::queue::QueueDiscipline;
+use shortflow_units::{Instant, NodeId, Span};
+
+/// Departure of a packet that a port has accepted.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::net) struct Turn {
+    /// Departure of its last bit.
+    pub departs: Instant,
+    /// Its wait in the queue.
+    pub waits: Span,
+    /// True if CE is to be set.
+    pub is_marked: bool,
+}
+
+impl Port {
+    /// Sets the limits of the short path.
+    pub(super) fn find_short_path(&mut self) {
+        let threshold = match &self.queue {
+            Queue::InOrder(queue) if !self.is_special && !self.byte_time.is_zero() => queue.threshold(),
+            _ => None,
+        };
+        self.room = threshold.map_or(Backlog::default(), |_| Backlog::up_to(self.limit));
+        self.mark_above = threshold.map_or(Backlog::default(), Backlog::up_to);
+        self.find_quiet();
+    }
+
+    /// The first packet that is marked finds one more than the threshold.
+    pub(super) fn find_quiet(&mut self) {
+        let Backlog { packets, bytes } = self.mark_above;
+        let unmarked = Backlog { packets: packets.saturating_add(1), bytes };
+        self.quiet = self.room.least(unmarked).least(self.counters.peak);
+    }
+
+    #[cold]
+    pub(super) fn raise_peak(&mut self) {
+        self.counters.peak.rise(self.backlog);
+        self.find_quiet();
+    }
+
+    /// True if the short path can take packets.
+    #[inline(always)]
+    pub(in crate::net) fn has_short_path(&self) -> bool {
+        self.room.packets > 0
+    }
+
+    /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::start_transmission`] takes. `None` if something rare happens with it.
+    #[inline(always)]
+    pub(in crate::net) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+        if !self.has_short_path() {
+            return None;
+        }
+        let is_idle = self.busy_until <= now;
+        let mut after = self.backlog.with(frame.size);
+        if is_idle {
+            self.ring.mark_all_departed();
+            after = Backlog::default().with(frame.size);
+        } else if !after.is_within(self.quiet) {
+            while let Some(gone) = self.ring.pop_departed(now) {
+                after.remove(gone);
+            }
+        }
+        let starts = now.max(self.busy_until);
+        let departs = starts + self.byte_time.times(frame.size.get());
+        if !after.is_within(self.quiet) || departs > self.plain_until || !self.ring.has_room() {
+            return self.judge(now, frame, after);
+        }
+        (self.backlog, self.busy_until) = (after, departs);
+        self.counters.pass((now, starts, departs), frame.size);
+        Some(Turn { departs, waits: starts.after(now), is_marked: false })
+    }
+
+    /// As above, if the backlog matters.
+    #[inline(never)] // keeps the path of the others short
+    fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Turn> {
+        while let Some(gone) = self.ring.pop_departed(now) {
+            after.remove(gone);
+        }
+        let size = frame.size;
+        let found = after - Backlog { packets: 1, bytes: size };
+        self.backlog = found;
+        if !after.is_within(self.room) || !self.ring.has_room() {
+            return None;
+        }
+        let starts = now.max(self.busy_until);
+        let departs = starts + self.byte_time.times(size.get());
+        let is_marked = !found.is_within(self.mark_above) && frame.is_ecn_capable();
+        (self.backlog, self.busy_until) = (after, departs);
+        self.counters.marked += u64::from(is_marked);
+        self.account_at_edges((now, starts, departs), size);
+        Some(Turn { departs, waits: starts.after(now), is_marked })
+    }
+
+    /// Puts an accepted packet on the wire, in the place that `fill` puts it into. Returns its arrival if it is the head of the
+    /// wire.
+    #[inline(always)]
+    pub(in crate::net) fn start_transmission(
+        &mut self,
+        turn: Turn,
+        fill: impl FnOnce(&mut Packet),
+    ) -> Option<(Instant, NodeId)> {
+        let Turn { departs, waits, is_marked } = turn;
+        let is_head = self.ring.len() == 0;
+        let place = self.ring.put(departs)?;
+        fill(place);
+        place.hop += 1;
+        place.wait(waits, self.of_host);
+        if is_marked {
+            place.ecn = EcnField::Ce;
+        }
+        (is_head && !self.crosses).then(|| (departs + self.delay, self.to))
+    }
+}
