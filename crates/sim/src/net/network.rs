@@ -191,7 +191,7 @@ impl Network {
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         host: HostId,
-        packet: Packet,
+        mut packet: Packet,
     ) -> Handover {
         self.sent += 1;
         if self.special.is_none()
@@ -199,7 +199,7 @@ impl Network {
             && let Some(port) = self.ports.get_mut(next.index())
             && let Some(turn) = port.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.start_transmission(turn, |place| *place = packet) {
+            if let Some((at, to)) = port.start_transmission(turn, &mut packet) {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
             return Handover { waits: turn.waits, departs: turn.departs };
@@ -289,7 +289,7 @@ impl Network {
         let turn = target.offer(events.now(), frame)?;
         let node = source.to;
         let (packet, follows) = source.next_arrival()?;
-        let mut reaches = target.start_transmission(turn, |place| *place = packet.take());
+        let mut reaches = target.start_transmission(turn, packet);
         if let Some((at, to)) = reaches.take_if(|_| !target.pulls) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }

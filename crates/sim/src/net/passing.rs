@@ -1,5 +1,6 @@
 //! [`Windows`]: packets that a switch passes on in a window, by the port that takes them.
 
+use super::paths::Paths;
 use super::{NetworkEvent, Port};
 use crate::engine::EventCode;
 use crate::packet::Packet;
@@ -26,14 +27,36 @@ pub(super) struct Output {
     pub taken: Vec<Passing>,
 }
 
-impl Output {
-    /// It is that of `port`, which has some from now on.
+impl Windows {
+    /// The packets that `port` takes, which has something to do from now on.
     #[inline(always)]
-    pub fn touch(&mut self, port: PortId, touched: &mut Vec<PortId>) {
-        if !self.is_touched {
-            self.is_touched = true;
-            touched.push(port);
+    pub fn touch(&mut self, port: PortId) -> &mut Vec<Passing> {
+        let output = &mut self.outputs[self.numbers[port.index()] as usize];
+        if !output.is_touched {
+            output.is_touched = true;
+            self.touched.push(port);
         }
+        &mut output.taken
+    }
+
+    /// Lines up the packets that arrive from `source` before `end`, from the one with `first` before it on. Returns how many: up to
+    /// one whose connection has no kept path.
+    #[inline(never)] // has the registers for itself
+    pub fn gather(
+        &mut self,
+        (source, from): (&Port, PortId),
+        (first, end): (usize, Instant),
+        paths: &Paths,
+    ) -> usize {
+        let mut count = first;
+        while let Some((at, number, packet)) = source.arrival(count)
+            && at < end
+            && let Some(next) = paths.next(packet)
+        {
+            Passing { at, from, number }.line_up(self.touch(next));
+            count += 1;
+        }
+        count - first
     }
 }
 

@@ -333,17 +333,18 @@ impl Port {
         Some((packet, next.map(|departs| departs + self.delay)))
     }
 
-    /// Packets on the wire and behind it, each with its arrival at the other end and its number.
+    /// The packet on the wire or behind it with so many before it, its arrival at the other end and its number.
     #[inline(always)]
-    pub(super) fn arrivals(&self) -> impl Iterator<Item = (Instant, u32, &Packet)> {
-        self.ring.numbered().map(|(number, next)| (next.departs + self.delay, number, &next.packet))
+    pub(super) fn arrival(&self, before: usize) -> Option<(Instant, u32, &Packet)> {
+        let (number, next) = self.ring.nth(before)?;
+        Some((next.departs + self.delay, number, &next.packet))
     }
 
     /// The next `count` packets reach the other end, and are taken out of their places before others are sent.
     #[inline(always)]
-    pub(super) fn skip(&mut self, count: u64) {
-        self.ring.skip(count as usize);
-        self.arrived += count;
+    pub(super) fn skip(&mut self, count: usize) {
+        self.ring.skip(count);
+        self.arrived += count as u64;
     }
 
     /// The place of the packet with this number.

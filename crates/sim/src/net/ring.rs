@@ -74,10 +74,11 @@ impl Ring {
         (self.head..self.end).filter_map(|number| self.at(number))
     }
 
-    /// [`Ring::iter`] with the low bits of their numbers.
+    /// The one with so many before it, and the last bits of its number.
     #[inline(always)]
-    pub fn numbered(&self) -> impl Iterator<Item = (u32, &InFlight)> {
-        (self.head..self.end).filter_map(|number| Some((number as u32, self.at(number)?)))
+    pub fn nth(&self, before: usize) -> Option<(u32, &InFlight)> {
+        let number = self.head + before;
+        if number < self.end { Some((number as u32, self.at(number)?)) } else { None }
     }
 
     /// The next `count` packets arrive, and stay in their slots.

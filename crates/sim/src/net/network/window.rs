@@ -40,35 +40,37 @@ impl Network {
     ) -> u64 {
         let (end, mut passed) = (events.end_of_window(), 0);
         let Network { ports, paths, routes, chooser, left, .. } = self;
-        let Windows { numbers, outputs, touched, .. } = &mut self.windows;
+        let windows = &mut self.windows;
         while let Some(lane) = events.take_lane() {
             let port = match NetworkEvent::unpack(NetworkEvent::of_lane(lane)) {
                 NetworkEvent::Arrive(port) => port,
                 NetworkEvent::TransmitDone(port) => {
-                    outputs[numbers[port.index()] as usize].touch(port, touched);
+                    windows.touch(port);
                     continue;
                 }
                 _ => continue,
             };
+            let source = &ports[port.index()];
             let (mut count, mut follows) = (0, None);
-            for (at, number, packet) in ports[port.index()].arrivals() {
+            loop {
+                count += windows.gather((source, port), (count, end), paths);
+                let Some((at, number, packet)) = source.arrival(count) else { break };
                 if at >= end {
                     follows = Some(at);
                     break;
                 }
+                if let Some(next) = routes.fixed((node, packet.to, packet.flow_id), chooser) {
+                    Passing { at, from: port, number }.line_up(windows.touch(next));
+                }
                 count += 1;
-                let fixed = || routes.fixed((node, packet.to, packet.flow_id), chooser);
-                let Some(next) = paths.next(packet).or_else(fixed) else { continue };
-                let output = &mut outputs[numbers[next.index()] as usize];
-                output.touch(next, touched);
-                Passing { at, from: port, number }.line_up(&mut output.taken);
             }
             if let Some(at) = follows {
                 events.schedule(at, node, NetworkEvent::Arrive(port).into());
             }
             ports[port.index()].skip(count);
-            passed += count;
+            passed += count as u64;
         }
+        let Windows { numbers, outputs, touched, .. } = windows;
         for out in touched.drain(..) {
             let Output { is_touched, taken } = &mut outputs[numbers[out.index()] as usize];
             let Some((target, sources)) = Sources::of(ports, out) else { continue };
@@ -95,7 +97,7 @@ fn take_in_turn(
         let Some(packet) = sources.packet(passing) else { continue };
         match target.offer(passing.at, packet.frame()) {
             Some(turn) => {
-                let Some((at, to)) = target.start_transmission(turn, |place| *place = packet.take()) else {
+                let Some((at, to)) = target.start_transmission(turn, packet) else {
                     continue;
                 };
                 if target.pulls {

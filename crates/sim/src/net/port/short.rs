@@ -97,18 +97,17 @@ impl Port {
         Some(Turn { departs, waits: starts.after(now), is_marked })
     }
 
-    /// Puts an accepted packet on the wire, in the place that `fill` puts it into. Returns its arrival if it is the head of the
-    /// wire.
+    /// Puts an accepted packet on the wire, out of its place. Returns its arrival if it is the head of the wire.
     #[inline(always)]
     pub(in crate::net) fn start_transmission(
         &mut self,
         turn: Turn,
-        fill: impl FnOnce(&mut Packet),
+        packet: &mut Packet,
     ) -> Option<(Instant, NodeId)> {
         let Turn { departs, waits, is_marked } = turn;
         let is_head = self.ring.len() == 0;
         let place = self.ring.put(departs)?;
-        fill(place);
+        *place = packet.take();
         place.hop += 1;
         place.wait(waits, self.of_host);
         if is_marked {
