@@ -169,11 +169,15 @@ impl ExecutionPlan {
         scenario.graph.links.iter().map(packets).sum::<f64>().round()
     }
 
+    /// True if hosts go ahead of the others. Flows must not start because of what happens elsewhere.
+    pub(super) fn goes_ahead(&self) -> bool {
+        self.modes.predicts && !self.watched && self.needs.global_order.is_none()
+    }
+
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
-        let goes_ahead = self.modes.predicts && !self.watched;
-        let queue = if goes_ahead { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
+        let queue = if self.goes_ahead() { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
             let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Scope::GLOBAL };
             let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);

@@ -124,7 +124,7 @@ impl<'a> Simulation<'a> {
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
-        let network = if plan.modes.predicts && !plan.watched { network.with_pulls() } else { network };
+        let network = if plan.goes_ahead() { network.with_pulls() } else { network };
         let network =
             if plan.modes.windows { network.with_windows(scenario.graph.nodes.len()) } else { network };
         let mut simulation = Simulation {
