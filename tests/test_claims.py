@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[1]
 AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS
 
 
-def claim(*agrees: lab.Condition, name: str = "l2dct/one", kind: str = "numeric") -> lab.Claim:
-    return lab.paper(name, kind, 1.0).says("", *agrees)
+def claim(*agrees: lab.Condition, name: str = "l2dct/one", equation: bool = False) -> lab.Claim:
+    return lab.Claim(name, equation=equation).says("", *agrees)
 
 
 def changed(value: float, low: float | None = None, high: float | None = None) -> lab.Quantity:
@@ -44,9 +44,8 @@ def found_in(condition: lab.Condition, studies: dict[str, lab.Data]) -> lab.Find
 
 
 @pytest.mark.parametrize("each", papers.claims().values(), ids=lambda each: each.id)
-def test_a_claim_says_of_what_kind_it_is_what_is_printed_and_when_it_agrees(each: lab.Claim) -> None:
-    assert each.kind in {"equation", "numeric", "ratio", "ordering", "shape", "count", "testbed"}
-    assert each.paper
+def test_a_claim_says_what_is_printed_and_when_it_agrees(each: lab.Claim) -> None:
+    assert each.statement
     assert each.tolerance
     assert "  " not in each.tolerance
 
@@ -157,9 +156,7 @@ def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
     assert measured(found_by(lab.computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
     onset = Estimate(math.inf, (35.0, math.inf), 3)
     assert measured(found_by(lab.computed("", lambda: onset).near(25))) == ["never [35, never]"]
-    shown = lab.paper("l2dct/one", "numeric", 1).says(
-        "", changed(0.1).above(), shows=[lab.computed("t", lambda: 2e-5, "s")]
-    )
+    shown = lab.Claim("l2dct/one").says("", changed(0.1).above(), shows=[lab.computed("t", lambda: 2e-5, "s")])
     assert measured(shown.judge({})) == ["+10 %", "t: 20 µs"]
 
 
@@ -343,8 +340,8 @@ def test_the_sentence_is_printed_from_what_is_compared() -> None:
 
 def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.5, 0.55], "tcp": [3.0, 3.1]})}
-    better = claim(lab.change("l2dct", "dctcp", AFCT).over("load").below(), kind="ordering")
-    worse_than_tcp = claim(lab.change("l2dct", "tcp", AFCT).over("load").below(), kind="ordering")
+    better = claim(lab.change("l2dct", "dctcp", AFCT).over("load").below())
+    worse_than_tcp = claim(lab.change("l2dct", "tcp", AFCT).over("load").below())
     of_tcp = claim(lab.level("tcp", AFCT).over("load").at_least(1.0))
     every = (better, worse_than_tcp, of_tcp)
     assert [decide(each, data).holds for each in every] == [True, True, True]
@@ -362,14 +359,14 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     )
     assert decide(widens, data).holds
     assert with_dctcp(widens, data) is Baseline.FAILS, "nothing widens"
-    assert with_dctcp(claim(lab.equal(lambda: {})), {}) is Baseline.ARITHMETIC
-    assert with_dctcp(claim(kind="equation"), alone) is Baseline.EQUATION
+    assert with_dctcp(claim(lab.equal(lambda: {})), {}) is Baseline.NO_RUNS
+    assert with_dctcp(claim(equation=True), alone) is Baseline.NO_RUNS
     judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
     assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "says nothing about the scheme" in judged[1].reason
     away = [Judged(claim(), lab.fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
     emptily = Judged(claim(), lab.fact(True), Baseline.AGREES, off=0.0)
-    counts = count([*judged, emptily, *away, Judged(claim(kind="equation"), lab.fact(True), off=0.0)])
+    counts = count([*judged, emptily, *away, Judged(claim(equation=True), lab.fact(True), Baseline.NO_RUNS)])
     assert (counts["scheme"]["agrees"], counts["others"]["agrees"]) == (1, 9)
     assert counts["numbers"] == {"all": 5, "within_10": 2, "within_20": 3, "within_30": 3}
     assert summary_row("l2dct", counts) == ["l2dct", "1", "0", "0", "0 of 0", "9 of 9", "0", "0", "2, 3, 3 of 5"]
@@ -379,13 +376,13 @@ def test_no_harm_is_counted_apart_and_its_verdict_stays(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.99, 1.09], "tcp": [3.0, 3.1]})}
     alike = lab.change("l2dct", "dctcp", AFCT).over("load").at_most(0.02)
     for no_harm, of in ((False, Group.OTHERS), (True, Group.NO_HARM)):
-        each = lab.paper("l2dct/one", "ordering", 1.0).says("", alike, no_harm=no_harm)
+        each = lab.Claim("l2dct/one").says("", alike, no_harm=no_harm)
         found = decide(each, data)
         judged = Judged(each, found, with_baseline(each, found, data, {"l2dct": "dctcp"}, decide))
         assert judged.finding.holds
         assert judged.group is of
         assert judged.agrees_emptily is not no_harm
-    open_one = lab.paper("l2dct/two", "ordering", 1.0).says("", alike, no_harm=True)
+    open_one = lab.Claim("l2dct/two").says("", alike, no_harm=True)
     assert Judged(open_one, lab.not_tested("")).group is Group.OPEN
 
 
@@ -394,7 +391,7 @@ def test_what_a_claim_about_a_scheme_looks_at_has_the_baseline_too_unless_it_lac
     figure: lab.Figure,
 ) -> None:
     stand_ins = papers.stand_ins(figure.paper)
-    for each in (each for each in figure.claims if each.kind != "equation" and each.studies):
+    for each in (each for each in figure.claims if not each.equation and each.studies):
         for study in (figure.studies[name] for name in figure.looked_at(each)):
             needed = {stand_ins[scheme] for scheme in study.schemes if scheme in stand_ins}
             own = any(not Scheme.accepts(name, key) for name in needed for key in study.over if "transport." in key)

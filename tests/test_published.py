@@ -12,7 +12,7 @@ from shortflow.lab.finding import Verdict
 from shortflow.reproduction import kept
 from shortflow.reproduction.engine import Counts, Judged, count
 from shortflow.reproduction.pages import evidence
-from shortflow.reproduction.summary import measured, printed, summary_row, verdict_text
+from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.survey import pages as survey
 from shortflow.survey.schemes import SCHEMES
 from shortflow.survey.workloads import WORKLOADS
@@ -122,7 +122,7 @@ def unsupported(text: str, evidence_of: str) -> list[float]:
 
 def told(each: Judged) -> str:
     """Every number that the results have for a claim."""
-    return "; ".join([*printed(each.claim.paper), *measured(each.finding), each.claim.tolerance, each.reason])
+    return "; ".join([each.claim.statement, *measured(each.finding), each.claim.tolerance, each.reason])
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)

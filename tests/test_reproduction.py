@@ -18,7 +18,7 @@ from shortflow import _core, papers
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.front import console
 from shortflow.front.pace import Pace
-from shortflow.lab import Choice, Claim, Condition, Curves, Data, Figure, all_hold, computed, decided, paper, within
+from shortflow.lab import Choice, Claim, Condition, Curves, Data, Figure, all_hold, computed, decided, within
 from shortflow.lab.choices import Change, changes
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale, Study, Value
@@ -82,7 +82,7 @@ def test_a_recipe_survives_runs_in_which_nothing_happened(figure: Figure, tmp_pa
 
 
 def _claim(*agrees: Condition, name: str = "l2dct/one", because: str = "") -> Claim:
-    return paper(name, "numeric", 1.0).says("", *agrees, because=because)
+    return Claim(name).says("", *agrees, because=because)
 
 
 class Nothing(Data):
@@ -126,8 +126,6 @@ UNFOLLOWED = {
     **dict.fromkeys((f"pecn initial-window={size}" for size in (3, 4, 10)), "query.runs"),
     "pecn jitter=0": "fig2.runs fig3.runs fig4.runs growth.pairs",
     "pecn jitter=1ms": "fig2.runs fig3.runs fig4.runs growth.pairs",
-    "atcp recovery=sack": "fig3a.traffic fig3d.traffic",
-    "atcp rto-min=10ms": "fig3a.traffic fig3d.traffic",
     "atcp buffer=30pkt": "fig10.answers fig11.shuffles",
     "atcp buffer=50pkt": "fig10.answers fig11.shuffles",
     "fast initial-alpha=0": "fig3.ping",
@@ -137,7 +135,7 @@ UNFOLLOWED = {
 }
 """Studies that vary something, set it on purpose, cannot have it otherwise, or have no scheme that it is about."""
 OF_FAST = ("cut", "probing", "regrowth", "loss-floor")
-OF_SOME = ("priority", "d2tcp-clip", "large-flows", "background", "receivers", *OF_FAST)
+OF_SOME = ("priority", "pmark", "others", "d2tcp-clip", "large-flows", "background", "receivers", *OF_FAST)
 """Choices that are about one scheme, or about few figures."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from browser import Browser
 from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
-from shortflow.lab import Beside, Curves, Data, Drawing, Figure, Line, Scale, Study, level, paper, within
+from shortflow.lab import Beside, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, level, within
 from shortflow.lab.drawing import Row
 from shortflow.lab.finding import Finding, all_hold
 from shortflow.lab.study import Position
@@ -94,7 +94,7 @@ def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_pa
         for n in (10, 20)
     }
     data = {"runs": Data(study, ["servers"], points)}
-    claim = paper("x/one", "numeric", 5).says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
+    claim = Claim("x/one").says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
     figure = Figure("x/one", "Fig. 1", "", {"runs": study}).decides(
         claim, draws=[Curves("servers", "afct_short_s", "", "")]
     )
@@ -127,16 +127,16 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
     assert 0 < low < 3.0 < high
 
 
-def reproduced(name: str, finding: Finding, *drawings: Drawing, printed: object = 1) -> Reproduction:
+def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str = "") -> Reproduction:
     (figure,) = select([name])
-    judged = [Judged(dataclasses.replace(claim, paper=printed), finding) for claim in figure.claims]
+    judged = [Judged(dataclasses.replace(claim, statement=statement), finding) for claim in figure.claims]
     return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {}, {})], 1, 0, 0.1)
 
 
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:
     for name in ("usual", EVIL):
         drawings = [Drawing(name, name, name, [Line(name, [1], [2])]), Drawing("", "", "", [])]
-        front = write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), *drawings, printed=name), tmp_path)
+        front = write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), *drawings, statement=name), tmp_path)
         page = (tmp_path / "l2dct.html").read_text(encoding="utf-8").replace(library(), "")
         for text in (front.read_text(encoding="utf-8"), page):
             assert "<script>alert" not in text

@@ -7,7 +7,7 @@ import pytest
 from made import answered
 from shortflow import papers
 from shortflow.errors import DamagedResult
-from shortflow.lab import Figure, all_hold, paper, within
+from shortflow.lab import Claim, Figure, all_hold, within
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Judged, reproduce, select
 from shortflow.reproduction.sensitivity import Shift, outcomes, untouched
@@ -72,7 +72,7 @@ def test_what_was_tried_is_kept_while_a_claim_stands(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_of_another_choice_is_the_number_that_decides_there() -> None:
-    one = paper("l2dct/one", "numeric", 1.0).says("")
+    one = Claim("l2dct/one").says("")
     high, low = within(3.0, 0, 1), within(-2.0, 0, 1)
     before, other, agreeing, same = (
         Judged(one, all_hold(each))

@@ -95,7 +95,7 @@ def _of_papers(kind: str) -> Entries:
     if kind == "choices":
         return sensitivity.choice_entries()
     return [
-        {"id": claim.id, "recipe": figure.id, "summary": claim.says}
+        {"id": claim.id, "recipe": figure.id, "summary": claim.statement}
         for figure in figures.values()
         for claim in figure.claims
     ]

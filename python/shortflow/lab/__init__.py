@@ -5,7 +5,7 @@ from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.data import Data, recorded, some
 from shortflow.lab.drawing import Beside, Curves, Drawing, Line, over_time
-from shortflow.lab.figure import Claim, Draw, Figure, paper
+from shortflow.lab.figure import Claim, Draw, Figure
 from shortflow.lab.finding import Finding, all_hold, at_least, at_most, fact, not_tested, within
 from shortflow.lab.quantity import (
     Every,

@@ -19,25 +19,34 @@ _MANY = 6
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper: its place, printed value, and conditions of agreement."""
+    """A statement of a paper and its conditions of agreement: `Claim(id).says(statement, *conditions)`."""
 
     id: str
-    kind: str
-    """equation, numeric, ratio, ordering, shape, count or testbed."""
-    says: str
-    """The statement, paraphrased."""
-    paper: object
-    """Printed value, or several by name. Names check and exact are our evaluation of a formula."""
-    conditions: Sequence[Condition]
-    """Conditions, all required."""
     ref: str = ""
     """Place in the paper (default: the figure)."""
-    because: str = ""
-    """Reason for a difference at the quick scale, found by varying unspecified values."""
+    equation: bool = False
+    """True for an equation that runs confirm: it is about no scheme."""
+    statement: str = ""
+    """The statement, paraphrased, with what is printed."""
+    conditions: Sequence[Condition] = ()
+    """Conditions, all required."""
     shows: Sequence[Quantity] = ()
     """Quantities reported beside the deciding numbers."""
+    because: str = ""
+    """Reason for a difference at the quick scale, found by varying unspecified values."""
     no_harm: bool = False
     """True if the claim says only that a scheme equals another, or is no worse, within the margin of the conditions."""
+
+    def says(
+        self,
+        statement: str,
+        *conditions: Condition,
+        shows: Sequence[Quantity] = (),
+        because: str = "",
+        no_harm: bool = False,
+    ) -> "Claim":
+        """The claim with this statement. It holds if all conditions do."""
+        return Claim(self.id, self.ref, self.equation, statement, conditions, shows, because, no_harm)
 
     @property
     def tolerance(self) -> str:
@@ -88,27 +97,6 @@ def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
         {min(values, key=values.__getitem__), max(values, key=values.__getitem__), whole.deciding} if values else set()
     )
     return replace(whole, measured={k: v for k, v in whole.measured.items() if k not in values or k in kept})
-
-
-@dataclass(frozen=True)
-class paper:  # noqa: N801  (`paper(...).says(...)` is how claims are declared)
-    """A claim's printed value, completed by statement and conditions with `says`."""
-
-    id: str
-    kind: str
-    value: object
-    ref: str = ""
-
-    def says(
-        self,
-        statement: str,
-        *agrees: Condition,
-        shows: Sequence[Quantity] = (),
-        because: str = "",
-        no_harm: bool = False,
-    ) -> Claim:
-        """The claim with this statement. It holds if all conditions do."""
-        return Claim(self.id, self.kind, statement, self.value, agrees, self.ref, because, shows, no_harm)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ INITIAL_WINDOW = lab.Choice(
     {str(segments): {"tcp.initial_window": segments} for segments in (2, 3, 4, 10)},
 )
 HANDSHAKE = lab.Choice(
-    "SYN and SYN-ACK at the start of a connection",
-    {"off": {"tcp.handshake": "false"}, "on": {"tcp.handshake": "true"}},
+    "SYN and SYN-ACK at the start of a connection", {"off": {"tcp.handshake": "false"}, "on": {"tcp.handshake": "true"}}
 )
 MARKED_ACKS = lab.Choice(
     "ACKs with a mark that may open the window: none, all but those that shrink it, all but the first of a run",

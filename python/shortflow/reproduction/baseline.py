@@ -14,8 +14,7 @@ class Baseline(StrEnum):
 
     AGREES = "agrees too"
     FAILS = "does not agree"
-    EQUATION = "an equation"
-    ARITHMETIC = "no runs"
+    NO_RUNS = "an equation, or no runs"
     OTHERS = "about other schemes alone"
     PARAMETER = "about a parameter that the baseline does not have"
     UNTESTED = "untested"
@@ -41,7 +40,7 @@ def group(claim: Claim, verdict: Verdict, baseline: Baseline) -> Group:
     if claim.no_harm:
         return Group.NO_HARM
     passed = verdict is Verdict.AGREES and baseline is Baseline.AGREES
-    about_others = passed or baseline in (Baseline.EQUATION, Baseline.ARITHMETIC, Baseline.OTHERS)
+    about_others = passed or baseline in (Baseline.NO_RUNS, Baseline.OTHERS)
     return Group.OTHERS if about_others else Group.SCHEME
 
 
@@ -53,8 +52,8 @@ def with_baseline(
     decide: Callable[..., Finding],
 ) -> Baseline:
     """Verdict of `decide` on a claim if each scheme's runs are those of its stand-in."""
-    if claim.kind == "equation" or not claim.studies:
-        return Baseline.EQUATION if claim.kind == "equation" else Baseline.ARITHMETIC
+    if claim.equation or not claim.studies:
+        return Baseline.NO_RUNS
     if ours.verdict is Verdict.UNTESTED:
         return Baseline.UNTESTED
     instead = {name: each.with_stand_ins(stand_ins) for name, each in data.items()}

@@ -101,9 +101,8 @@ class Judged:
         """The verdict as plain data (docs/results.md)."""
         return {
             "id": self.claim.id,
-            "kind": self.claim.kind,
+            "says": self.claim.statement,
             "verdict": self.finding.verdict.value,
-            "paper": self.claim.paper,
             "measured": self.finding.document(),
             "ci95": self.finding.ci95 and [finite(end) for end in self.finding.ci95],
             "tolerance": self.claim.tolerance,
@@ -207,8 +206,7 @@ def count(claims: Sequence[Judged]) -> Counts:
         return {verdict.value: found.count(verdict) for verdict in named}
 
     decided = (Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS)
-    told = [each for each in claims if each.claim.kind != "equation" and not each.agrees_emptily]
-    far = [each.off for each in told if each.off is not None]
+    far = [each.off for each in claims if each.off is not None and not each.agrees_emptily]
     return {
         "scheme": verdicts(Group.SCHEME, *decided),
         "no_harm": verdicts(Group.NO_HARM, *decided),

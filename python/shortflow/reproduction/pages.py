@@ -10,7 +10,7 @@ from shortflow.report.markup import page, part
 from shortflow.reproduction.charts import chart
 from shortflow.reproduction.engine import Judged, Reproduction, count
 from shortflow.reproduction.kept import Entry, judged, update
-from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
+from shortflow.reproduction.summary import HEADERS, measured, summary_row, verdict_text
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _SHOWN = 3
@@ -25,7 +25,6 @@ def _style(each: Judged) -> str:
 
 _SHARED = {
     "measured": measured,
-    "printed": printed,
     "shown": _SHOWN,
     "verdict_text": verdict_text,
     "style": _style,

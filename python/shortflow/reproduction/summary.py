@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import fill
 
 from shortflow.lab.amounts import amount
-from shortflow.lab.finding import Finding
+from shortflow.lab.finding import Finding, Number
 from shortflow.report.blocks import Column, Section, text_section
 from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
 from shortflow.reproduction.fit import SetUp
@@ -13,14 +13,7 @@ from shortflow.reproduction.sensitivity import Shift, deciding
 _SHOWN = 20
 """Most set-ups of a fit for the terminal."""
 _NUMBERS = 2
-"""Most measured and printed numbers per row of the terminal's table; the report has all."""
-
-
-def printed(expected: object) -> list[str]:
-    """The paper's values with their names."""
-    if isinstance(expected, dict):
-        return [_named(name, _value(value)) for name, value in expected.items()]
-    return [_value(expected)]
+"""Most measured numbers per row of the terminal's table; the report has all."""
 
 
 def measured(finding: Finding) -> list[str]:
@@ -30,19 +23,19 @@ def measured(finding: Finding) -> list[str]:
 
 
 def claim_section(claims: Sequence[Judged]) -> Section:
-    """All claims with verdict, the paper's value, deciding numbers and tolerance."""
+    """All claims with verdict, statement, deciding numbers and tolerance."""
     rows = []
     for judged in claims:
         finding = judged.finding
         lines = {
-            "paper": _shortened(printed(judged.claim.paper), _NUMBERS),
+            "paper": judged.claim.statement,
             "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
             "because": finding.note if finding.measured and not finding.holds else "",
             "agrees if": judged.claim.tolerance,
         }
         text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
         rows.append((f"{judged.claim.id}\n  {verdict_text(judged)}", text))
-    heads = ("claim and verdict", "paper's value, ours with its 95 % interval, tolerance")
+    heads = ("claim and verdict", "paper's statement, ours with its 95 % interval, tolerance")
     return text_section("", heads, rows, spaced=True)
 
 
@@ -157,13 +150,9 @@ def _shortened(parts: Sequence[str], most: int) -> str:
     return ", ".join(parts[:most]) + more
 
 
-def _value(value: object, unit: str = "", ci95: tuple[float, float] | None = None) -> str:
-    if isinstance(value, bool | str):
-        return str(value)
+def _value(value: Number, unit: str = "", ci95: tuple[float, float] | None = None) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, int | float):
         return amount(value, unit, ci95)
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(_value(each) for each in value) + "]"
-    if isinstance(value, dict):
-        return ", ".join(printed(value))
-    return str(value)
+    return "[" + ", ".join(amount(each, unit) for each in value) + "]"

@@ -1,6 +1,7 @@
 """ATCP: W. Wu et al., "Adaptive Data Transmission in the Cloud", University of Wisconsin–Madison."""
 
 from shortflow import lab
+from shortflow.papers.atcp.setup import OTHERS
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW
 
 CHOICES = {
@@ -14,6 +15,10 @@ CHOICES = {
         "large flows at once on a link of the trace, calibrated on TCP's medians",
         {flows: {"large": flows} for flows in ("16", "8", "32")},
     ),
+    "others": lab.Choice(
+        "small and medium flows a second of the trace: as many as take that share of the link's rate",
+        {load: {"others": rate} for load, rate in (("0.165", OTHERS), ("0.08", OTHERS / 2), ("0.33", 2 * OTHERS))},
+    ),
     "window": lab.Choice(
         "ns-2's `window_`: the receiver's window and, at first, the slow-start threshold; it is 20 unless it is set",
         {size: {"tcp.receive_window": size, "tcp.initial_ssthresh": size} for size in ("unlimited", "20pkt")},
@@ -26,8 +31,7 @@ CHOICES = {
         "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
     ),
     "buffer": lab.Choice(
-        "buffer of a bottleneck's port",
-        {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")},
+        "buffer of a bottleneck's port", {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")}
     ),
 }
 """Details that the paper leaves open, by name."""

@@ -76,31 +76,26 @@ def _shares() -> lab.Pairs:
 
 
 theorem1 = lab.Figure("atcp/thm1", "Theorem 1, Sec. V-A", "Weights decide rates").decides(
-    lab.paper("atcp/thm1-ratio", "equation", {"formula": "R1/R2 = a/b"}, "Theorem 1").says(
-        "steps a and b with joint halving end in rates a : b", lab.equal(_ratios)
+    lab.Claim("atcp/thm1-ratio", "Theorem 1").says(
+        "steps a and b with joint halving end in rates a : b: R1/R2 = a/b", lab.equal(_ratios)
     ),
-    lab.paper(
-        "atcp/thm1-recursion",
-        "equation",
-        {"formula": "w[j+1] - S*a/(a+b) = 0.5*(w[j] - S*a/(a+b))", "limit": "S*a/(a+b)"},
-        "Sec. V-A",
-    ).says("the distance to the limit halves at each congestion event", lab.equal(_recursion)),
-    lab.paper("atcp/thm1-rates", "equation", {"formula": "R1 = (S/T')*a/(a+b), R2 = (S/T')*b/(a+b)"}, "Sec. V-A").says(
-        "rates in the limit are (C T + B)/T' times the share of the weights", lab.equal(_rates)
+    lab.Claim("atcp/thm1-recursion", "Sec. V-A").says(
+        "the distance to the limit halves at each congestion event: w[j+1] - S*a/(a+b) = 0.5*(w[j] - S*a/(a+b))",
+        lab.equal(_recursion),
+    ),
+    lab.Claim("atcp/thm1-rates", "Sec. V-A").says(
+        "rates in the limit are (C T + B)/T' times the share of the weights: R1 = (S/T')*a/(a+b), R2 = (S/T')*b/(a+b)",
+        lab.equal(_rates),
     ),
 )
 theorem2 = lab.Figure("atcp/thm2", "Theorem 2", "Help for a nested flow is free").decides(
-    lab.paper(
-        "atcp/thm2-afct-lower", "equation", {"formula": "t2' - s2 = S2/R2' < S2/R2 and t1' = t1 = s1 + (S1+S2)/C"}
-    ).says("more rate for a nested small flow lowers the mean, and not the large flow's time", lab.equal(_nested))
+    lab.Claim("atcp/thm2-afct-lower").says(
+        "more rate for a nested small flow lowers the mean, and not the large flow's time", lab.equal(_nested)
+    )
 )
 weights = lab.Figure("atcp/weights", "Sec. V-C", "The weight over the bytes sent").decides(
-    lab.paper(
-        "atcp/sec5c-weight-function",
-        "equation",
-        {"formula": "W = W_H if s <= T else W_L", "t_mb": 10, "w_h": 3, "w_l": 1},
-    ).says(
-        "the weight is 3 up to 10 MB sent and 1 beyond",
+    lab.Claim("atcp/sec5c-weight-function").says(
+        "the weight is 3 up to 10 MB sent and 1 beyond: W = W_H if s <= T else W_L",
         lab.equal(
             lambda: {
                 f"at {sent} B": (weight_at(sent), 3.0 if sent <= 10_000_000 else 1.0)
@@ -108,26 +103,18 @@ weights = lab.Figure("atcp/weights", "Sec. V-C", "The weight over the bytes sent
             }
         ),
     ),
-    lab.paper(
-        "atcp/sec5c-weight-function-general",
-        "equation",
-        {"formula": "W = W_H for s <= T1; W'(s) for T1 < s <= T2; W_L for s > T2"},
-    ).says("high up to T1, falling to T2, low beyond", lab.decided("relative error below 1e-9, never rising", _slope)),
+    lab.Claim("atcp/sec5c-weight-function-general").says(
+        "high up to T1, falling to T2, low beyond: W = W_H for s <= T1; W'(s) for T1 < s <= T2; W_L for s > T2",
+        lab.decided("relative error below 1e-9, never rising", _slope),
+    ),
 )
 two_flows = lab.Figure("atcp/two-flows", "Sec. VII-A", "A medium flow beside a large one").decides(
-    lab.paper(
-        "atcp/sec7a-share-formula",
-        "equation",
-        {
-            "formula_share": "C*R/(R+1)",
-            "formula_fct": "(S/C)*(1 + 1/R)",
-            "fct_factor_R1to5": [2.0, 1.5, 1.3333, 1.25, 1.2],
-        },
-    ).says("with weight ratio R a medium flow of size S takes (S/C)(1 + 1/R)", lab.equal(_shares)),
-    lab.paper(
-        "atcp/sec7a-sum-increment", "equation", {"formula": "sum increment per RTT = (W_H + W_L)*SegmentSize"}
-    ).says(
-        "two flows add W_H + W_L segments per round trip",
+    lab.Claim("atcp/sec7a-share-formula").says(
+        "with weight ratio R a medium flow of size S takes (S/C)(1 + 1/R): C*R/(R+1); (S/C)*(1 + 1/R)",
+        lab.equal(_shares),
+    ),
+    lab.Claim("atcp/sec7a-sum-increment").says(
+        "two flows add W_H + W_L segments per round trip: sum increment per RTT = (W_H + W_L)*SegmentSize",
         lab.equal(
             lambda: {
                 "medium and large": (weight_at(1_000_000) + weight_at(20_000_000), 4.0),
@@ -137,7 +124,7 @@ two_flows = lab.Figure("atcp/two-flows", "Sec. VII-A", "A medium flow beside a l
     ),
 )
 change = lab.Figure("atcp/code", "Sec. VI", "Size of the change").decides(
-    lab.paper("atcp/sec6-small-change", "count", {"max_lines": 100}).says(
+    lab.Claim("atcp/sec6-small-change").says(
         "the change to a TCP sender takes fewer than 100 lines",
         lab.unmeasured(
             "it counts lines of a modified ns-2, which is not published; lines of another simulator say nothing"

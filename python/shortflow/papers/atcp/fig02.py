@@ -98,29 +98,22 @@ def _gain_by_size(chain: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig2 = lab.Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace", {"chain": CHAIN}).decides(
-    lab.paper(
-        "atcp/sec2-web-median", "ratio", {"tcp_ms": 200, "atcp_ms": 80, "reduction": 0.6}, "Fig. 2, Sec. II"
-    ).says(
+    lab.Claim("atcp/sec2-web-median", "Fig. 2, Sec. II").says(
         "the median completion time falls from 200 to 80 ms",
         over_tcp(median(ALL)).near(-0.6),
         shows=[lab.level(("tcp", "atcp"), median(ALL))],
     ),
-    lab.paper(
-        "atcp/sec2-web-90pct-benefit", "ratio", {"min": 0.9, "unit": "fraction of flows"}, "Fig. 2, Sec. I-II"
-    ).says(
+    lab.Claim("atcp/sec2-web-90pct-benefit", "Fig. 2, Sec. I-II").says(
         "over 90 % of flows finish sooner",
         lab.computed("share of flows that are not slower with atcp, with 2 % slack", _benefit).beyond(0.9),
     ),
-    lab.paper(
-        "atcp/sec2-web-large-unharmed",
-        "ratio",
-        {"max": 0.01, "unit": "relative FCT increase of large flows"},
-        "Fig. 2, Sec. I-II",
-    ).says("large flows slow down by less than 1 %", over_tcp(LARGE_TIME).under(0.01), no_harm=True),
-    lab.paper("atcp/sec1-small-mean-10pct", "ratio", {"value": 0.1}, "Sec. I").says(
+    lab.Claim("atcp/sec2-web-large-unharmed", "Fig. 2, Sec. I-II").says(
+        "large flows slow down by less than 1 %", over_tcp(LARGE_TIME).under(0.01), no_harm=True
+    ),
+    lab.Claim("atcp/sec1-small-mean-10pct", "Sec. I").says(
         "the mean of small flows drops by 10 %", over_tcp(mean(SMALL)).near(-0.1)
     ),
-    lab.paper("atcp/sec1-medium-mean-30-40pct", "ratio", {"min": 0.3, "max": 0.4}, "Sec. I").says(
+    lab.Claim("atcp/sec1-medium-mean-30-40pct", "Sec. I").says(
         "the mean of medium flows drops by 30 to 40 %", over_tcp(mean(MEDIUM)).between(-0.4, -0.3)
     ),
     draws=[_distribution],
@@ -128,16 +121,16 @@ fig2 = lab.Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace"
 classes = lab.Figure(
     "atcp/sec5d", "Secs. V-C, V-D", "Gains and costs by size", {"chain": CHAIN, "sloped": SLOPED}
 ).decides(
-    lab.paper("atcp/sec5d-no-starvation", "ratio", {"ratio": 1.0}, "Sec. V-D").says(
+    lab.Claim("atcp/sec5d-no-starvation", "Sec. V-D").says(
         "on the same trace large flows take as long as under TCP",
         over_tcp(LARGE_TIME).within(-0.05, 0.05),
         no_harm=True,
     ),
-    lab.paper("atcp/sec5d-size-window", "shape", "reduction peaks in 100 KB-10 MB", "Sec. V-D").says(
+    lab.Claim("atcp/sec5d-size-window", "Sec. V-D").says(
         "the gain is largest from 100 KB to 10 MB",
         lab.computed("how much more the mean of medium flows falls than that of others", _lead).above(),
     ),
-    lab.paper("atcp/sec5c-middle-part-irrelevant", "shape", "medians nearly the same", "Sec. V-C").says(
+    lab.Claim("atcp/sec5c-middle-part-irrelevant", "Sec. V-C").says(
         "a sloped middle from 1 to 10 MB changes little",
         _shift(SMALL).within(-0.1, 0.1),
         _shift(MEDIUM).within(-0.1, 0.1),
@@ -147,7 +140,7 @@ classes = lab.Figure(
 )
 IN_30_MS = in_time(SMALL, 0.03)
 deadline = lab.Figure("atcp/sec7b", "Sec. VII-B", "Deadlines of small flows", {"chain": CHAIN}).decides(
-    lab.paper("atcp/sec7b-deadline-30ms", "numeric", {"atcp": 0.846, "tcp": 0.77}).says(
+    lab.Claim("atcp/sec7b-deadline-30ms").says(
         "84.6 % of small flows take at most 30 ms, against 77 % under TCP (whose median in Table I is 625 ms)",
         lab.difference(lab.level("atcp", IN_30_MS), lab.level("tcp", IN_30_MS)).near(0.076),
         shows=[lab.level(("tcp", "atcp"), IN_30_MS)],

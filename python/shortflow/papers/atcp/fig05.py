@@ -187,14 +187,14 @@ def _draw_rates(sizes: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig5 = lab.Figure("atcp/fig5", "Fig. 5", "Windows of two flows", {"windows": TWO_WINDOWS}).decides(
-    lab.paper("atcp/fig5-tcp-equal", "shape", {"window_ratio": 1.0}).says(
+    lab.Claim("atcp/fig5-tcp-equal").says(
         "under TCP both windows settle at equal sizes", lab.pooled("tcp", window_ratio, "later").near(1.0)
     ),
-    lab.paper("atcp/fig5-weighted-ratio", "ratio", {"window_ratio": 2.0}).says(
+    lab.Claim("atcp/fig5-weighted-ratio").says(
         "with weights 1 and 2 the second window is twice the first",
         lab.pooled("atcp", window_ratio, "later", 1.0).near(2.0),
     ),
-    lab.paper("atcp/fig5-joint-halving", "shape", "both flows halve in most loss episodes", "Fig. 5, Sec. V-A").says(
+    lab.Claim("atcp/fig5-joint-halving", "Fig. 5, Sec. V-A").says(
         "most congestion events halve both windows",
         lab.pooled("atcp", joint_cuts, "later").at_least(0.5),
         shows=[lab.pooled("atcp", shared_cuts, "later")],
@@ -202,20 +202,20 @@ fig5 = lab.Figure("atcp/fig5", "Fig. 5", "Windows of two flows", {"windows": TWO
     draws=[_draw_windows],
 )
 fig6 = lab.Figure("atcp/fig6", "Fig. 6", "Rates of a large and a small flow", {"sizes": TWO_SIZES}).decides(
-    lab.paper("atcp/fig6-tcp-half", "shape", {"share_small": 0.5}, "Fig. 6(a)").says(
+    lab.Claim("atcp/fig6-tcp-half", "Fig. 6(a)").says(
         "under TCP both flows get half the link", lab.pooled("tcp", small_share, "later").near(0.5)
     ),
-    lab.paper("atcp/fig6-weighted-two-thirds", "ratio", {"rate_ratio": 2.0}, "Fig. 6(b)").says(
+    lab.Claim("atcp/fig6-weighted-two-thirds", "Fig. 6(b)").says(
         "with weights the small flow gets twice the large one's rate",
         lab.pooled("atcp", rate_ratio, "later", 1.0).near(2.0),
     ),
-    lab.paper("atcp/fig6-small-fct", "numeric", {"tcp_s": 1.8, "atcp_s": 1.2}, "Fig. 6, Sec. V-B").says(
+    lab.Claim("atcp/fig6-small-fct", "Fig. 6, Sec. V-B").says(
         "the 10 MB flow takes 1.2 s instead of 1.8 s",
         lab.pooled("tcp", SMALL_TIME, "later").near(1.8),
         lab.pooled("atcp", SMALL_TIME, "later").near(1.2),
         lab.ratio(lab.pooled("tcp", SMALL_TIME, "later"), lab.pooled("atcp", SMALL_TIME, "later")).near(1.5),
     ),
-    lab.paper("atcp/fig6-large-unchanged", "ratio", {"ratio": 1.0}, "Theorem 2, Fig. 6").says(
+    lab.Claim("atcp/fig6-large-unchanged", "Theorem 2, Fig. 6").says(
         "the 100 MB flow takes as long as before",
         lab.computed(f"{LARGE_TIME.name}, atcp over tcp", _large_change, lab.RELATIVE, 0.0).within(-0.03, 0.03),
         no_harm=True,

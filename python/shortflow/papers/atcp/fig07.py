@@ -35,12 +35,7 @@ class Pairs(lab.Study):
 
 
 WEIGHTS = Pairs(
-    TRACE,
-    ("atcp",),
-    over=_columns(GRID),
-    quick=_columns(CROSS),
-    settings=TRACE_SETTINGS,
-    quick_settings=QUICK_TRACE,
+    TRACE, ("atcp",), over=_columns(GRID), quick=_columns(CROSS), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE
 )
 STUDIES = {"weights": WEIGHTS, "chain": CHAIN}
 
@@ -118,7 +113,7 @@ def _panels(band: Band, name: str, percent: float) -> lab.Draw:
 
 
 fig7 = lab.Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights", STUDIES).decides(
-    lab.paper("atcp/fig7-small-max", "ratio", {"max": 0.15, "typical": 0.1}, "Fig. 7, Sec. VII-A").says(
+    lab.Claim("atcp/fig7-small-max", "Fig. 7, Sec. VII-A").says(
         "the median of small flows falls by 15 % at most",
         lab.computed(
             "lowest median of small flows over tcp's",
@@ -128,16 +123,14 @@ fig7 = lab.Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights
         ).near(-0.15),
         lab.computed("that less the lowest of medium flows", _beyond_medium).at_least(0.0),
     ),
-    lab.paper("atcp/fig7-fig8-medium-gains-more", "ordering", "relative reduction: medium > small", "Figs. 7-8").says(
+    lab.Claim("atcp/fig7-fig8-medium-gains-more", "Figs. 7-8").says(
         "medium flows gain more than small ones",
         lab.computed("how much more the median of medium flows falls, with weights 3 and 1", _lead, "", 0.0).above(),
     ),
     draws=[_panels(SMALL, "Small", 10)],
 )
 fig8 = lab.Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weights", STUDIES).decides(
-    lab.paper(
-        "atcp/fig8-medium-best", "numeric", {"tcp_s": 2.3, "atcp_s": 1.4, "reduction": 0.4}, "Fig. 8, Sec. VII-A"
-    ).says(
+    lab.Claim("atcp/fig8-medium-best", "Fig. 8, Sec. VII-A").says(
         "with weights 3 and 1 the median of medium flows falls by 40 %",
         lab.computed(
             "median of medium flows with weights 3 and 1 over tcp's",
@@ -147,22 +140,20 @@ fig8 = lab.Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weight
         ).near(-0.4),
         shows=[lab.level("tcp", median(MEDIUM), "chain")],
     ),
-    lab.paper("atcp/fig8-medium-range", "ratio", {"min": 0.2, "max": 0.4}, "Fig. 8, Sec. VII-A").says(
+    lab.Claim("atcp/fig8-medium-range", "Fig. 8, Sec. VII-A").says(
         "with every ratio above 2 it falls by 20 to 40 %",
         lab.computed(
             "median of medium flows over tcp's at every ratio above 2", _with_ratio_above_2, lab.RELATIVE, 0.0
         ).between(-0.4, -0.2),
     ),
-    lab.paper("atcp/fig8b-ratio-shape", "shape", "decreasing and convex in W_H/W_L", "Fig. 8(b)").says(
+    lab.Claim("atcp/fig8b-ratio-shape", "Fig. 8(b)").says(
         "completion times fall fast with the ratio, then level off",
         lab.decided(
             "falls at every step by more than -2 %, and more from 1 to 3 than from 3 to 5; mean over the sums run",
             _ratio_shape,
         ),
     ),
-    lab.paper(
-        "atcp/fig8a-sum-u-shape", "shape", "U-shape in W_H + W_L between 1 and 5 at fixed ratio", "Fig. 8(a)"
-    ).says(
+    lab.Claim("atcp/fig8a-sum-u-shape", "Fig. 8(a)").says(
         "over the sum of the weights completion times fall, then rise",
         lab.decided("lowest strictly inside 1 to 5 for most ratios; quick: for ratio 3", _sum_shape),
     ),

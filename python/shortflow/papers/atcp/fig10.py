@@ -20,10 +20,7 @@ SHUFFLES = lab.Study(
 )
 
 SMALL_MEDIAN, MEDIUM_MEDIAN = median(SMALL, "answer"), median(MEDIUM, "answer")
-PRINTED_S = {
-    SMALL: {"tcp": 0.21, "dctcp": 0.02, "atcp": 0.021},
-    MEDIUM: {"tcp": 1.1, "dctcp": 0.93, "atcp": 0.81},
-}
+PRINTED_S = {SMALL: {"tcp": 0.21, "dctcp": 0.02, "atcp": 0.021}, MEDIUM: {"tcp": 1.1, "dctcp": 0.93, "atcp": 0.81}}
 """Printed medians."""
 IN_30_MS = in_time(SMALL, 0.03, "answer")
 
@@ -85,28 +82,28 @@ def _less_expected(shuffles: lab.Data) -> dict[str, float]:
 
 
 fig10 = lab.Figure("atcp/fig10", "Fig. 10", "Completion times of answers in a tree", {"answers": ANSWERS}).decides(
-    lab.paper("atcp/fig10-small-medians", "numeric", {"tcp_ms": 210, "dctcp_ms": 20, "atcp_ms": 21}).says(
+    lab.Claim("atcp/fig10-small-medians").says(
         "medians of small flows: TCP 210 ms, DCTCP 20 ms, ATCP 21 ms",
         lab.ratio(lab.level("tcp", SMALL_MEDIAN), lab.level("dctcp", SMALL_MEDIAN)).near(210 / 20),
         lab.change("atcp", "tcp", SMALL_MEDIAN).near(21 / 210 - 1),
         shows=[lab.level(SCHEMES, SMALL_MEDIAN)],
     ),
-    lab.paper("atcp/fig10-medium-medians", "numeric", {"tcp_s": 1.1, "dctcp_s": 0.93, "atcp_s": 0.81}).says(
+    lab.Claim("atcp/fig10-medium-medians").says(
         "medians of medium flows: TCP 1.1 s, DCTCP 0.93 s, ATCP 0.81 s",
         lab.change("atcp", "tcp", MEDIUM_MEDIAN).near(-0.26),
         lab.change("dctcp", "tcp", MEDIUM_MEDIAN).near(-0.15),
         lab.change("atcp", "dctcp", MEDIUM_MEDIAN).below(),
         shows=[lab.level(SCHEMES, MEDIUM_MEDIAN)],
     ),
-    lab.paper("atcp/fig10-small-comparable", "ordering", "DCTCP about ATCP << TCP", "Fig. 10, Sec. I").says(
+    lab.Claim("atcp/fig10-small-comparable", "Fig. 10, Sec. I").says(
         "for small flows ATCP is on a par with DCTCP",
         lab.change("atcp", "dctcp", SMALL_MEDIAN).alike(0.25),
         no_harm=True,
     ),
-    lab.paper("atcp/fig10-medium-atcp-wins", "ordering", "ATCP < DCTCP on medium median").says(
+    lab.Claim("atcp/fig10-medium-atcp-wins").says(
         "for medium flows ATCP beats DCTCP", lab.change("atcp", "dctcp", MEDIUM_MEDIAN).below()
     ),
-    lab.paper("atcp/sec7c-deadlines", "numeric", {"tcp": 0.23, "dctcp": 0.62, "atcp": 0.61}, "Sec. VII-C").says(
+    lab.Claim("atcp/sec7c-deadlines", "Sec. VII-C").says(
         "30 ms are met by 23 % (TCP), 62 % (DCTCP) and 61 % (ATCP) of small flows",
         _more_in_time("atcp", "tcp").near(0.38),
         _more_in_time("dctcp", "tcp").near(0.39),
@@ -116,22 +113,22 @@ fig10 = lab.Figure("atcp/fig10", "Fig. 10", "Completion times of answers in a tr
     draws=[_draw_answers],
 )
 fig11 = lab.Figure("atcp/fig11", "Fig. 11", "Completion times of shuffle flows", {"shuffles": SHUFFLES}).decides(
-    lab.paper("atcp/fig11-cdf-leftmost", "ordering", "ATCP stochastically smallest, then DCTCP, then TCP").says(
+    lab.Claim("atcp/fig11-cdf-leftmost").says(
         "the CDF of shuffle flows is leftmost under ATCP, then DCTCP, then TCP",
         lab.decided("this order at the 25th, 50th, 75th and 90th percentile, with one exception at most", _leftmost),
     ),
-    lab.paper("atcp/fig11-mean-reduction", "ratio", {"atcp": 0.61, "dctcp": 0.59}, "Fig. 11, Sec. VII-C").says(
+    lab.Claim("atcp/fig11-mean-reduction", "Fig. 11, Sec. VII-C").says(
         "the mean of shuffle flows falls by 61 % under ATCP and 59 % under DCTCP",
         lab.change("atcp", "tcp", "afct_shuffle_s").near(-0.61),
         lab.change("dctcp", "tcp", "afct_shuffle_s").near(-0.59),
         lab.difference(*(lab.change(name, "tcp", "afct_shuffle_s") for name in ("atcp", "dctcp"))).at_most(0.05),
     ),
-    lab.paper("atcp/sec7c-shuffle-time", "ratio", {"atcp": 0.33, "dctcp": 0.25}, "Sec. VII-C").says(
+    lab.Claim("atcp/sec7c-shuffle-time", "Sec. VII-C").says(
         "the shuffle phase shortens by 33 % under ATCP and 25 % under DCTCP",
         lab.change("atcp", "tcp", "shuffle_time_s").near(-0.33),
         lab.change("dctcp", "tcp", "shuffle_time_s").near(-0.25),
     ),
-    lab.paper("atcp/sec7c-job-time", "ratio", {"atcp": 0.105, "dctcp": 0.07}, "Sec. VII-C").says(
+    lab.Claim("atcp/sec7c-job-time", "Sec. VII-C").says(
         "the job shortens by 10.5 % under ATCP and 7 % under DCTCP",
         *(
             lab.change(scheme, "tcp", "job_time_s").near(paper)

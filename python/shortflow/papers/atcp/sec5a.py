@@ -25,7 +25,7 @@ LINK = lab.Study(
 USE = {name: lab.level(name, "utilisation").over("flows", "transport.w_high") for name in ("tcp", "atcp")}
 
 utilisation = lab.Figure("atcp/sec5a", "Sec. V-C", "Use of the link", {"link": LINK}).decides(
-    lab.paper("atcp/sec5a-high-utilisation", "shape", "utilisation of ATCP about TCP").says(
+    lab.Claim("atcp/sec5a-high-utilisation").says(
         "weighted growth keeps the link as busy as TCP",
         lab.difference(USE["atcp"], USE["tcp"]).within(-0.02, 0.02),
         no_harm=True,

@@ -40,26 +40,18 @@ SMALL_MEDIAN, MEDIUM_MEDIAN = median(SMALL, "web"), median(MEDIUM, "web")
 
 
 table3 = lab.Figure("atcp/table3", "Table III, Fig. 9", "Web service in a tree", {"web": WEB}).decides(
-    lab.paper(
-        "atcp/table3-web-tree",
-        "numeric",
-        {"tcp_small_ms": 102, "atcp_small_ms": 80, "tcp_medium_s": 1.7, "atcp_medium_s": 1.2},
-    ).says(
+    lab.Claim("atcp/table3-web-tree").says(
         "the median of small flows falls from 102 to 80 ms, of medium ones from 1.7 to 1.2 s",
         over_tcp(SMALL_MEDIAN).near(-0.216),
         over_tcp(MEDIUM_MEDIAN).near(-0.294),
         shows=[lab.level(("tcp", "atcp"), each) for each in (SMALL_MEDIAN, MEDIUM_MEDIAN)],
     ),
-    lab.paper(
-        "atcp/table3-text-gains", "ratio", {"small_min": 0.05, "small_max": 0.1, "medium": 0.5}, "Sec. VII-B"
-    ).says(
+    lab.Claim("atcp/table3-text-gains", "Sec. VII-B").says(
         "the text beside the table, which contradicts it: small flows gain 5 to 10 %, medium ones about 50 %",
         over_tcp(SMALL_MEDIAN).between(-0.10, -0.05),
         over_tcp(MEDIUM_MEDIAN).near(-0.5),
     ),
-    lab.paper("atcp/table3-large-unharmed", "ratio", {"ratio": 1.0}, "Sec. VII-B").says(
-        "large flows are practically unaffected",
-        over_tcp(LARGE_TIME).within(-0.05, 0.05),
-        no_harm=True,
+    lab.Claim("atcp/table3-large-unharmed", "Sec. VII-B").says(
+        "large flows are practically unaffected", over_tcp(LARGE_TIME).within(-0.05, 0.05), no_harm=True
     ),
 )

@@ -70,16 +70,10 @@ def _row(
     name: str, says: str, small: tuple[int, int], medium: tuple[float, float], row: Row, study: str = ""
 ) -> lab.Claim:
     """A row of a table: medians with TCP and ATCP, of small flows in ms and medium flows in s."""
-    printed = {
-        "tcp_small_ms": small[0],
-        "atcp_small_ms": small[1],
-        "tcp_medium_s": medium[0],
-        "atcp_medium_s": medium[1],
-    }
     changes = {each: pair[1] / pair[0] - 1 for each, pair in zip(MEDIANS.values(), (small, medium), strict=True)}
     conditions = (over_tcp(each, study).at(**row).near(paper) for each, paper in changes.items())
     shows = [lab.level(("tcp", "atcp"), each, study).at(**row) for each in MEDIANS.values()]
-    return lab.paper(f"atcp/{name}", "numeric", printed).says(says, *conditions, shows=shows)
+    return lab.Claim(f"atcp/{name}").says(says, *conditions, shows=shows)
 
 
 def _denser(density: lab.Data) -> dict[str, float]:
@@ -115,25 +109,17 @@ table1 = lab.Figure(
         ROWS["dense large"],
     ),
     _row("table1-dense-all", "twice all flows: small -13 %, medium -38 %", (813, 707), (2.9, 1.8), ROWS["dense all"]),
-    lab.paper(
-        "atcp/table1-density-slower",
-        "ordering",
-        "non-dense < dense non-large, dense large < dense all (small: 625 < 750, 763 < 813 ms; medium: 2.3 < 2.5, "
-        "2.8 < 2.9 s)",
-    ).says(
+    lab.Claim("atcp/table1-density-slower").says(
         "denser traffic lengthens all medians",
         lab.computed("each median over the median without the added class", _denser).at_least(1.0),
     ),
-    lab.paper("atcp/table1-small-gain-range", "ratio", {"min": 0.1, "max": 0.13}, "Sec. VII-B").says(
-        "small flows gain 10 to 13 % in every row (9 to 13 % in the table)",
-        GAIN["small"].between(-0.13, -0.10),
+    lab.Claim("atcp/table1-small-gain-range", "Sec. VII-B").says(
+        "small flows gain 10 to 13 % in every row (9 to 13 % in the table)", GAIN["small"].between(-0.13, -0.10)
     ),
-    lab.paper("atcp/table1-medium-gain-range", "ratio", {"min": 0.3, "max": 0.4}, "Sec. VII-B").says(
+    lab.Claim("atcp/table1-medium-gain-range", "Sec. VII-B").says(
         "medium flows gain 30 to 40 % in every row", GAIN["medium"].between(-0.4, -0.3)
     ),
-    lab.paper(
-        "atcp/table1-nonlarge-gains-more", "ordering", {"dense_nonlarge": 0.39, "dense_large": 0.36}, "Sec. VII-B"
-    ).says(
+    lab.Claim("atcp/table1-nonlarge-gains-more", "Sec. VII-B").says(
         "medium flows gain more with twice the others than with twice the large: 39 to 36 % says the text, 36 % both "
         "the table",
         lab.difference(
@@ -163,9 +149,7 @@ table2 = lab.Figure(
         {},
         "small_on_chain",
     ),
-    lab.paper(
-        "atcp/table2-large-on-chain-better", "ordering", "medians: large-on-chain < small-on-chain for both protocols"
-    ).says(
+    lab.Claim("atcp/table2-large-on-chain-better").says(
         "medians are lower where the large flows span the chain",
         *(
             lab.effect(("tcp", "atcp"), metric, "large_on_chain", "small_on_chain").called(name).below()

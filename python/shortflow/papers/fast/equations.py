@@ -117,73 +117,57 @@ def _jain() -> lab.Pairs:
 
 
 marking = lab.Figure("fast/eq1-3", "Sec. 3.1, Eqs. 1-3", "The congestion estimate and DCTCP's cut").decides(
-    lab.paper("fast/eq1-marked-fraction", "equation", {"formula": "F = marked/total"}, "Eq. 1").says(
-        "F is the marked ACKs of a window over all of them", lab.equal(_marked_fraction)
+    lab.Claim("fast/eq1-marked-fraction", "Eq. 1").says(
+        "F is the marked ACKs of a window over all of them: F = marked/total", lab.equal(_marked_fraction)
     ),
-    lab.paper("fast/eq2-alpha", "equation", {"formula": "alpha = (1-g)*alpha + g*F"}, "Eq. 2").says(
-        "alpha keeps 1-g of itself and takes g of F, once per window", lab.equal(_smoothing)
+    lab.Claim("fast/eq2-alpha", "Eq. 2").says(
+        "alpha keeps 1-g of itself and takes g of F, once per window: alpha = (1-g)*alpha + g*F", lab.equal(_smoothing)
     ),
-    lab.paper("fast/eq3-dctcp-cut", "equation", {"formula": "cwnd = max(cwnd*(1 - alpha/2), 2)"}, "Eq. 3").says(
-        "DCTCP removes alpha/2 of its window, but keeps two segments", lab.equal(_dctcp_cut)
+    lab.Claim("fast/eq3-dctcp-cut", "Eq. 3").says(
+        "DCTCP removes alpha/2 of its window, but keeps two segments: cwnd = max(cwnd*(1 - alpha/2), 2)",
+        lab.equal(_dctcp_cut),
     ),
 )
 capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "Number of flows of two segments").decides(
-    lab.paper(
-        "fast/eq4-critical-window", "equation", {"formula": "W* = (C*RTT + K)/(N*MSS)", "check_N10": 2.8333}, "Eq. 4"
-    ).says(
-        "N flows reach K with windows of (C RTT + K)/(N MSS)",
+    lab.Claim("fast/eq4-critical-window", "Eq. 4").says(
+        "N flows reach K with windows of (C RTT + K)/(N MSS): W* = (C*RTT + K)/(N*MSS)",
         lab.equal(lambda: {"window of 10 flows": (BOTTLENECK.critical_window(10.0), 42.5 / 15)}),
     ),
-    lab.paper(
-        "fast/eq5-n-star",
-        "numeric",
-        {"formula": "N* = (C*RTT + K)/(W_min*MSS)", "value": 14, "exact": 14.1667},
-        "Eq. 5",
-    ).says(
-        "about 14 flows take every window to its minimum",
+    lab.Claim("fast/eq5-n-star", "Eq. 5").says(
+        "about 14 flows take every window to its minimum: N* = (C*RTT + K)/(W_min*MSS)",
         lab.equal(lambda: {"flows": (BOTTLENECK.flows_at_minimum(W_MIN), 42.5 / 3)}),
     ),
-    lab.paper("fast/eq6-outstanding", "equation", {"formula": "sum(W_i)*MSS = C*RTT + B"}, "Eq. 6").says(
-        "the buffer overflows when all windows hold more than C RTT + B",
+    lab.Claim("fast/eq6-outstanding", "Eq. 6").says(
+        "the buffer overflows when all windows hold more than C RTT + B: sum(W_i)*MSS = C*RTT + B",
         lab.equal(lambda: {"bytes": (BOTTLENECK.outstanding() * PACKET, BDP + BUFFER)}),
     ),
-    lab.paper(
-        "fast/eq7-n-max", "numeric", {"formula": "N*_max = (C*RTT + B)/(W_min*MSS)", "value": 37.5}, "Eq. 7"
-    ).says(
-        "the buffer holds 37.5 flows of two segments",
+    lab.Claim("fast/eq7-n-max", "Eq. 7").says(
+        "the buffer holds 37.5 flows of two segments: N*_max = (C*RTT + B)/(W_min*MSS)",
         lab.equal(lambda: {"flows": (BOTTLENECK.most_flows(W_MIN), 37.5)}),
     ),
 )
 window_law = lab.Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's window and segment size").decides(
-    lab.paper("fast/eq8-vwnd", "equation", {"formula": "vwnd = vwnd*(1 - alpha/2)"}, "Eq. 8").says(
-        "a mark removes alpha/2 of the virtual window, also below two segments", lab.equal(_virtual_window)
+    lab.Claim("fast/eq8-vwnd", "Eq. 8").says(
+        "a mark removes alpha/2 of the virtual window, also below two segments: vwnd = vwnd*(1 - alpha/2)",
+        lab.equal(_virtual_window),
     ),
-    lab.paper(
-        "fast/eq9-segment-size",
-        "equation",
-        {"formula": "SegmentSize = MSS if vwnd >= 1 else max(100 B, MSS*vwnd)"},
-        "Eq. 9",
-    ).says(
+    lab.Claim("fast/eq9-segment-size", "Eq. 9").says(
         "below one segment of window the segment shrinks to MSS times the window, but not below 100 bytes",
         lab.equal(_segment_sizes),
     ),
-    lab.paper(
-        "fast/alg1-probing", "equation", {"m_max": 3, "vwnd_probe": 0.5, "vwnd_after": 2}, "Algorithm 1, l. 1-7"
-    ).says(
+    lab.Claim("fast/alg1-probing", "Algorithm 1, l. 1-7").says(
         "a flow begins with up to three halved segments and then has two whole ones", lab.decided("exact", _probing)
     ),
-    lab.paper(
-        "fast/alg1-send-limit",
-        "equation",
-        {"formula": "limit = max(vwnd, 1)*SegmentSize bytes per RTT if vwnd < W_min"},
-        "Algorithm 1, l. 13-17",
-    ).says("below two segments of window a round carries max(vwnd, 1) segments", lab.equal(_send_limits)),
-    lab.paper("fast/alg1-dctcp-otherwise", "equation", "same trajectory after probing", "Sec. 4").says(
+    lab.Claim("fast/alg1-send-limit", "Algorithm 1, l. 13-17").says(
+        "below two segments of window a round carries max(vwnd, 1) segments",
+        lab.equal(_send_limits),
+    ),
+    lab.Claim("fast/alg1-dctcp-otherwise", "Sec. 4").says(
         "with two segments of window or more FaST moves as DCTCP does", lab.decided("identical windows", _as_dctcp)
     ),
 )
 fairness = lab.Figure("fast/eq10", "Sec. 5.4, Eq. 10", "Jain's index").decides(
-    lab.paper("fast/eq10-jain-index", "equation", {"formula": "(sum T)^2/(n*sum T^2)"}, "Eq. 10").says(
-        "fairness is the squared sum over n times the sum of squares", lab.equal(_jain)
+    lab.Claim("fast/eq10-jain-index", "Eq. 10").says(
+        "fairness is the squared sum over n times the sum of squares: (sum T)^2/(n*sum T^2)", lab.equal(_jain)
     )
 )

@@ -75,50 +75,42 @@ AT_100 = {name: lab.level(name, QUERY).at(workers=100) for name in SCHEMES}
 FEW, MANY = (10, 20, 30), tuple(range(60, 101, 10))
 
 fig4 = lab.Figure("fast/fig4", "Fig. 4", "Mean query time", {"alone": ALONE, "knee": KNEE}).decides(
-    lab.paper("fast/fig4-low-n", "shape", "no timeouts, low QCT for all").says(
+    lab.Claim("fast/fig4-low-n").says(
         "with 10 to 30 workers no transport loses anything and all answer quickly",
         lab.level(SCHEMES, QUERY).at(workers=FEW).called("time").at_most(TIMEOUT_S),
         lab.level(SCHEMES, queries_without_timeout).at(workers=FEW).called("without timeout").at_least(0.95),
     ),
-    lab.paper("fast/fig4-newreno-72ms", "numeric", {"value": 72, "unit": "ms"}).says(
-        "NewReno needs 72 ms for 100 workers", AT_100["tcp"].near(0.072)
-    ),
-    lab.paper("fast/fig4-dctcp-43ms", "numeric", {"value": 43, "unit": "ms"}).says(
-        "DCTCP needs 43 ms for 100 workers", AT_100["dctcp"].near(0.043)
-    ),
-    lab.paper("fast/fig4-fast-16ms", "numeric", {"value": 16, "unit": "ms"}).says(
-        "FaST needs 16 ms for 100 workers", AT_100["fast"].near(0.016)
-    ),
-    lab.paper("fast/fig4-order-100", "ordering", "FaST < DCTCP < NewReno").says(
+    lab.Claim("fast/fig4-newreno-72ms").says("NewReno needs 72 ms for 100 workers", AT_100["tcp"].near(0.072)),
+    lab.Claim("fast/fig4-dctcp-43ms").says("DCTCP needs 43 ms for 100 workers", AT_100["dctcp"].near(0.043)),
+    lab.Claim("fast/fig4-fast-16ms").says("FaST needs 16 ms for 100 workers", AT_100["fast"].near(0.016)),
+    lab.Claim("fast/fig4-order-100").says(
         "for many workers FaST is faster than DCTCP, and DCTCP than NewReno",
         lab.change("fast", "dctcp", QUERY).at(workers=MANY).called("fast over dctcp").below(),
         lab.change("dctcp", "tcp", QUERY).at(workers=MANY).called("dctcp over tcp").below(),
     ),
-    lab.paper("fast/fig4-fast-flat-to-50", "shape", {"last_low_n": 50}).says(
+    lab.Claim("fast/fig4-fast-flat-to-50").says(
         "FaST's query time stays low up to 50 workers",
         lab.level("fast", QUERY, "knee").at(workers=50).at_most(TIMEOUT_S),
         lab.level("fast", lab.timeouts_in_run).at(workers=(10, 20, 30, 40)).at_most(0.0),
         lab.level("fast", lab.timeouts_in_run, "knee").at(workers=45).called("timeouts at 45").at_most(0.0),
     ),
-    lab.paper("fast/fig4-onset", "shape", {"onset_after": 30}).says(
+    lab.Claim("fast/fig4-onset").says(
         "NewReno and DCTCP slow down by a timeout from more than 30 workers on",
         *(first(scheme, QUERY, TIMEOUT_S).within(30, 50) for scheme in ("tcp", "dctcp")),
     ),
     draws=[lab.Curves("workers", QUERY, "workers", "Mean query time")],
 )
 network = lab.Figure("fast/fig3", "Fig. 3", "The longest round trip of the tree", {"ping": PING}).decides(
-    lab.paper("fast/sec51-longest-rtt", "numeric", {"value": 200, "unit": "us"}, "Sec. 5.1").says(
+    lab.Claim("fast/sec51-longest-rtt", "Sec. 5.1").says(
         "propagation across racks and back takes 200 us", lab.equal(_round_trip)
     )
 )
 grain = lab.Figure("fast/sec4", "Sec. 4", "Small segments", {"alone": ALONE, "nagle": NAGLE}).decides(
-    lab.paper(
-        "fast/sec4-alpha-needed-for-fine-grain", "shape", "a large share of segments below one MSS for n well above N*"
-    ).says(
+    lab.Claim("fast/sec4-alpha-needed-for-fine-grain").says(
         "with many flows the window falls below one segment, which is what makes segments small",
         lab.level("fast", small_segments).at(workers=60).at_least(0.30),
     ),
-    lab.paper("fast/sec4-nagle-off", "shape", "QCT much larger with Nagle on").says(
+    lab.Claim("fast/sec4-nagle-off").says(
         "waiting for whole segments makes queries much slower",
         lab.unmeasured(
             "the paper has no number; waiting for a segment of the current size costs little, as the flows that wait "
@@ -128,7 +120,7 @@ grain = lab.Figure("fast/sec4", "Sec. 4", "Small segments", {"alone": ALONE, "na
     ),
 )
 losses = lab.Figure("fast/sec6", "Sec. 6", "Flows without loss", {"alone": ALONE}).decides(
-    lab.paper("fast/sec6-50-flows-no-loss", "count", {"flows": 50, "losses": 0}, "Sec. 1, 6").says(
+    lab.Claim("fast/sec6-50-flows-no-loss", "Sec. 1, 6").says(
         "FaST carries 50 flows at once without a loss",
         lab.level("fast", queries_without_loss).at(workers=50).at_least(0.90),
         shows=[lab.level("fast", lab.drops_in_run).at(workers=50)],

@@ -54,31 +54,31 @@ def _spread(alone: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig5 = lab.Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE}).decides(
-    lab.paper("fast/fig5-zero-timeouts-low-n", "count", {"value": 0}).says(
+    lab.Claim("fast/fig5-zero-timeouts-low-n").says(
         "there are no timeouts with 10 to 30 workers",
         lab.level(SCHEMES, per_query).at(workers=(10, 20, 30)).at_most(0.1),
     ),
-    lab.paper("fast/fig5-linear-growth", "shape", "linear in n after onset").says(
+    lab.Claim("fast/fig5-linear-growth").says(
         "timeouts grow linearly with the workers once they have begun",
         lab.computed("share of the variance that a line explains from 50 workers on", _explained).at_least(0.9),
     ),
-    lab.paper("fast/fig5-fast-fewest", "ordering", "FaST < DCTCP, NewReno").says(
+    lab.Claim("fast/fig5-fast-fewest").says(
         "FaST has fewer timeouts than NewReno and DCTCP",
         lab.change("fast", ("tcp", "dctcp"), per_query).at(workers=lab.Every(40)).below(),
     ),
     draws=[lab.Curves("workers", per_query, "workers", "Timeouts per query")],
 )
 fig6 = lab.Figure("fast/fig6", "Fig. 6", "Timeouts of single workers, 100 workers", {"alone": ALONE}).decides(
-    lab.paper("fast/fig6-multiple-timeouts", "numeric", {"min_fraction_multi": 0.5}).says(
+    lab.Claim("fast/fig6-multiple-timeouts").says(
         "with 100 workers more than half of the flows of NewReno and DCTCP have several timeouts",
         lab.level(("tcp", "dctcp"), share_with(2)).at(workers=100).beyond(0.5),
     ),
-    lab.paper("fast/fig6-newreno-three", "count", {"consecutive": 3}).says(
+    lab.Claim("fast/fig6-newreno-three").says(
         "a few of NewReno's workers have three timeouts or more in one query",
         lab.level("tcp", queries_with_three).at(workers=100).at_least(0.5),
         lab.level("tcp", share_with(3)).at(workers=100).at_most(0.3),
     ),
-    lab.paper("fast/fig6-fast-at-most-one", "count", {"max_typical": 1}, "Fig. 6, Sec. 6").says(
+    lab.Claim("fast/fig6-fast-at-most-one", "Fig. 6, Sec. 6").says(
         "nearly all flows of FaST have one timeout at most",
         lab.level("fast", share_with(2)).at(workers=100).at_most(0.1),
     ),

@@ -86,43 +86,38 @@ def _out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
 
 
 fig7 = lab.Figure("fast/fig7", "Fig. 7", "Mean query time beside a flow of 10 MB", BOTH).decides(
-    lab.paper("fast/fig7-newreno-281ms", "numeric", {"value": 281, "unit": "ms"}).says(
+    lab.Claim("fast/fig7-newreno-281ms").says(
         "beside 10 MB NewReno needs 281 ms for 100 workers",
         lab.level("tcp", QUERY).at(workers=100).near(0.281),
         _more(QUERY, "tcp", workers=100).above(),
     ),
-    lab.paper("fast/fig7-fast-below-35ms", "numeric", {"max": 35, "unit": "ms"}).says(
-        "beside 10 MB FaST stays under 35 ms",
-        lab.level("fast", QUERY).over("workers").highest().under(0.035),
+    lab.Claim("fast/fig7-fast-below-35ms").says(
+        "beside 10 MB FaST stays under 35 ms", lab.level("fast", QUERY).over("workers").highest().under(0.035)
     ),
-    lab.paper("fast/fig7-order", "ordering", "FaST < DCTCP << NewReno").says(
+    lab.Claim("fast/fig7-order").says(
         "beside 10 MB FaST is faster than DCTCP, and NewReno by far the slowest",
         lab.change("fast", "dctcp", QUERY).at(workers=lab.Every(50)).called("fast over dctcp").below(),
         lab.change("dctcp", "tcp", QUERY).at(workers=lab.Every(50)).called("dctcp over tcp").below(by=0.3),
     ),
-    lab.paper(
-        "fast/fig7-all-slower", "ordering", "QCT(background) > QCT(no background) for every protocol", "Fig. 7 vs 4"
-    ).says(
-        "beside 10 MB all queries take longer than alone",
-        _more(QUERY, *SCHEMES, workers=lab.Every()).above(),
+    lab.Claim("fast/fig7-all-slower", "Fig. 7 vs 4").says(
+        "beside 10 MB all queries take longer than alone", _more(QUERY, *SCHEMES, workers=lab.Every()).above()
     ),
-    lab.paper("fast/fig7-newreno-backoffs", "shape", "several flows with >= 3 consecutive timeouts", "Sec. 5.3").says(
+    lab.Claim("fast/fig7-newreno-backoffs", "Sec. 5.3").says(
         "many of NewReno's flows back off again and again, as their retransmissions are lost too",
         _more(queries_with_three, "tcp", workers=100).above(),
     ),
     draws=[lab.Curves("workers", QUERY, "workers", "Mean query time beside 10 MB")],
 )
 fig8 = lab.Figure("fast/fig8", "Fig. 8", "Timeouts per query beside a flow of 10 MB", BOTH).decides(
-    lab.paper("fast/fig8-slight-increase", "ordering", "small increase at each n", "Fig. 8 vs 5").says(
+    lab.Claim("fast/fig8-slight-increase", "Fig. 8 vs 5").says(
         "the 10 MB add slightly to the timeouts of NewReno and DCTCP",
         lab.computed("timeouts over all numbers of workers, over those alone", _times_as_many).at_most(2.0),
         _more(per_query, "tcp", "dctcp", workers=lab.Every(40)).above(),
     ),
-    lab.paper("fast/fig8-fast-onset-30", "count", {"onset": 30}).says(
-        "beside 10 MB FaST has its first timeouts at 30 workers",
-        first("fast", per_query, 0.1, "background").near(30),
+    lab.Claim("fast/fig8-fast-onset-30").says(
+        "beside 10 MB FaST has its first timeouts at 30 workers", first("fast", per_query, 0.1, "background").near(30)
     ),
-    lab.paper("fast/fig8-fast-same-overall", "ordering", "about equal to Fig. 5", "Fig. 8 vs 5").says(
+    lab.Claim("fast/fig8-fast-same-overall", "Fig. 8 vs 5").says(
         "from there on FaST has as many timeouts as alone",
         lab.computed(
             "how far FaST's timeouts with 60 to 100 workers lie from those alone, over the larger of 5 and 25 %",
@@ -133,22 +128,17 @@ fig8 = lab.Figure("fast/fig8", "Fig. 8", "Timeouts per query beside a flow of 10
 )
 FEW = lab.Every(high=49)
 fig9 = lab.Figure("fast/fig9", "Fig. 9", "Throughput of the flow of 10 MB", {"background": BACKGROUND}).decides(
-    lab.paper("fast/fig9-newreno-high-below-50", "ordering", "NewReno > FaST about DCTCP for n < 50").says(
+    lab.Claim("fast/fig9-newreno-high-below-50").says(
         "below 50 workers NewReno's 10 MB are the fastest, FaST's and DCTCP's alike",
         lab.change("tcp", ("dctcp", "fast"), bulk).at(workers=FEW).called("tcp").at_least(0.05),
         lab.change("fast", "dctcp", bulk).at(workers=FEW).called("fast over dctcp").within(-0.1, 0.1),
     ),
-    lab.paper("fast/fig9-fast-matches-above-50", "ordering", "FaST about NewReno for n > 50").says(
+    lab.Claim("fast/fig9-fast-matches-above-50").says(
         "above 50 workers FaST's 10 MB are as fast as NewReno's",
         lab.change("fast", "tcp", bulk).at(workers=MANY).within(-0.15, 0.15),
         no_harm=True,
     ),
-    lab.paper(
-        "fast/sec53-ecn-keeps-room",
-        "shape",
-        "queue at query start: DCTCP about FaST about K << NewReno near 100 KB",
-        "Sec. 5.3",
-    ).says(
+    lab.Claim("fast/sec53-ecn-keeps-room", "Sec. 5.3").says(
         "DCTCP's and FaST's long flows leave room in the buffer, NewReno's fills it",
         lab.unmeasured(
             "a flow whose own link is no faster than the root's waits in its sender's port, and keeps no queue in the "

@@ -124,19 +124,19 @@ def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig10 = lab.Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {"convergence": CONVERGENCE}).decides(
-    lab.paper("fast/fig10-convergence", "shape", "shares 1, 1/2, 1/3, 1/4, 1/5 of the link after each start").says(
+    lab.Claim("fast/fig10-convergence").says(
         "five flows that start 3 s apart soon share the link equally",
         *(lab.level("fast", _deviation(active)).at_most(0.2) for active in range(1, FLOWS + 1)),
     ),
     draws=[_draw_shares],
 )
 fig11 = lab.Figure("fast/fig11", "Fig. 11", "Fairness among 45 flows", {"fair": FAIR}).decides(
-    lab.paper("fast/fig11-jain", "numeric", {"value": 0.999}, "Fig. 11, Eq. 10").says(
+    lab.Claim("fast/fig11-jain", "Fig. 11, Eq. 10").says(
         "45 long flows share the link with a Jain index of 0.999", lab.level("fast", fairness).at_least(0.98)
     )
 )
 minimum = lab.Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows", {"windows": WINDOWS}).decides(
-    lab.paper("fast/sec32-window-at-minimum", "shape", {"n_star": 14}).says(
+    lab.Claim("fast/sec32-window-at-minimum").says(
         "from 14 flows on DCTCP's windows stay at two segments",
         lab.computed("mean window over the larger of W* and 2", _over_theory).within(0.75, 1.25),
     ),

@@ -90,22 +90,21 @@ def _draw(sizes: lab.Data) -> Sequence[lab.Drawing]:
 BY_SIZE = lab.level("dctcp", QUERY).over("tcp.mss")
 
 fig12 = lab.Figure("fast/fig12", "Fig. 12", "Query time over the segment size", {"sizes": SIZES}).decides(
-    lab.paper("fast/fig12-n25-larger-better", "shape", "QCT decreasing in segment size").says(
-        "with 25 workers larger segments give shorter query times",
-        BY_SIZE.at(workers=25).trend().at_most(-0.9),
+    lab.Claim("fast/fig12-n25-larger-better").says(
+        "with 25 workers larger segments give shorter query times", BY_SIZE.at(workers=25).trend().at_most(-0.9)
     ),
-    lab.paper("fast/fig12-n40-1500", "numeric", {"value": 12.5, "unit": "ms"}).says(
+    lab.Claim("fast/fig12-n40-1500").says(
         "40 workers with packets of 1500 bytes need about 12.5 ms",
         BY_SIZE.at(workers=40, tcp__mss=mss(1500)).near(0.0125),
     ),
-    lab.paper("fast/fig12-n40-optimum", "numeric", {"best_segment_bytes": 1000}).says(
+    lab.Claim("fast/fig12-n40-optimum").says(
         "with 40 workers packets of 1000 bytes avoid loss and are fastest",
         _best(40).near(1000),
         lab.computed(
             "time of the fastest size with 40 workers over the time of 1500 bytes", _gain, lab.RELATIVE, 0.0
         ).at_most(-0.3),
     ),
-    lab.paper("fast/fig12-large-n-smaller-better", "shape", "best segment size falls with N").says(
+    lab.Claim("fast/fig12-large-n-smaller-better").says(
         "above 40 workers small segments beat large ones by avoiding loss",
         _best(80).at_most(1499),
         lab.difference(_best(80), _best(40)).at_most(-1),
@@ -116,13 +115,11 @@ fig12 = lab.Figure("fast/fig12", "Fig. 12", "Query time over the segment size", 
 fitting = lab.Figure(
     "fast/sec32-fit", "Sec. 3.2", "Number of flows without loss", {"fitting": FITTING, "incast": INCAST}
 ).decides(
-    lab.paper(
-        "fast/sec32-smaller-mss-scales", "shape", {"n_max_1500": 37.5, "n_max_1000": 56.25, "n_max_500": 112.5}
-    ).says(
+    lab.Claim("fast/sec32-smaller-mss-scales").says(
         "the number of flows that fit without loss is inverse to the segment size",
         lab.computed("most workers without a drop over Eq. 7", _over_theory).near(1.0),
     ),
-    lab.paper("fast/eq7-matches-dctcp-35", "numeric", {"onset_min": 35, "theory": 37.5}).says(
+    lab.Claim("fast/eq7-matches-dctcp-35").says(
         "losses begin above 35 flows, as the DCTCP study found",
         lab.computed(
             "first number of workers in one rack with a drop", lambda incast: float(_most_without_loss(incast) + 1)

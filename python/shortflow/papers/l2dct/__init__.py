@@ -25,10 +25,7 @@ CHOICES = {
     ),
     "receivers": lab.Choice(
         "whom the benchmark's flows go to: one host, or two with a long flow each and as many short ones",
-        {
-            "one": _to("22", 23, "many-to-one"),
-            "two": _to("22-23", 24, "all-to-all"),
-        },
+        {"one": _to("22", 23, "many-to-one"), "two": _to("22-23", 24, "all-to-all")},
     ),
     "bytes": lab.Choice(
         "unit of buffer and K",

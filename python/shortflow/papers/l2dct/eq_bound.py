@@ -107,19 +107,8 @@ def _like_tcp() -> lab.Finding:
 bound = lab.Figure(
     "l2dct/eq13", "Sec. II-C, Eq. 13", "The smallest K that keeps the link busy", {"underflow": UNDERFLOW}
 ).decides(
-    lab.paper(
-        "l2dct/eq13-k-bound",
-        "equation",
-        {
-            "formula": "K > w^w * C*T / (2*(w+1)^(w+1) - w^w)",
-            "ratio_w0p125": 0.5099,
-            "ratio_w0p5": 0.2383,
-            "ratio_w1": 0.142857,
-            "ratio_w2p5": 0.06564,
-        },
-        "Eq. 13",
-    ).says(
-        "K must exceed a share of the bandwidth-delay product that depends on w",
+    lab.Claim("l2dct/eq13-k-bound", "Eq. 13").says(
+        "K must exceed a share of the bandwidth-delay product that depends on w: K > w^w * C*T / (2*(w+1)^(w+1) - w^w)",
         lab.equal(
             lambda: {f"w = {w:g}": (_ratio(w), w**w / (2 * (w + 1) ** (w + 1) - w**w)) for w in (0.125, 0.5, 1.0, 2.5)}
         ),
@@ -131,16 +120,11 @@ bound = lab.Figure(
             digits=4,
         ),
     ),
-    lab.paper("l2dct/eq13-worst-case", "numeric", {"k_over_ct": 0.5, "exact": 0.5099}, "Sec. II-C").says(
+    lab.Claim("l2dct/eq13-worst-case", "Sec. II-C").says(
         "for the smallest weight K must exceed half the product",
         lab.equal(lambda: {"k_over_ct": (_ratio(0.125), 0.5099)}, digits=4),
     ),
-    lab.paper(
-        "l2dct/eq13-no-underflow",
-        "shape",
-        "utilisation >= 99% for K above the bound, falling below it for K well under the bound",
-        "Eq. 13",
-    ).says(
+    lab.Claim("l2dct/eq13-no-underflow", "Eq. 13").says(
         "K above the bound keeps the link busy, K well below does not",
         lab.decided(
             "utilisation of at least 98 % from 1.2 times the bound on, never falling with K by over 0.1 %, and "
@@ -165,21 +149,17 @@ growth = lab.Figure(
     "The queue's swing over the bandwidth-delay product",
     {f"bdp{bdp}": _at(bdp) for bdp in BDPS},
 ).decides(
-    lab.paper(
-        "l2dct/sec2c-amplitude-exponent",
-        "equation",
-        {"exponent_w1": 0.5, "exponent_w0p125": 0.8889, "exponent_w2p5": 0.2857},
-    ).says(
+    lab.Claim("l2dct/sec2c-amplitude-exponent", equation=True).says(
         "with few flows the queue's swing grows as the product to the power 1/(w+1)",
         lab.computed("exponent by the formula, less 1/(w+1)", _by_formula).called("formula").within(-0.01, 0.01),
         lab.computed("simulated exponent less 1/(w+1)", _simulated).called("simulated").within(-0.1, 0.1),
         because="alpha decays within long teeth, which the analysis leaves out",
     ),
-    lab.paper("l2dct/sec2c-wmin-worst-amplitude", "numeric", {"exponent": 0.8889}).says(
+    lab.Claim("l2dct/sec2c-wmin-worst-amplitude").says(
         "for the smallest weight the swing grows as the product to 8/9",
         lab.equal(lambda: {"exponent": (math.log(_swing(1000.0, 0.125) / _swing(10.0, 0.125)) / math.log(100), 8 / 9)}),
     ),
-    lab.paper("l2dct/sec2c-w0-like-tcp", "shape", "b tends to 1 as w tends to 0 for any alpha > 0").says(
+    lab.Claim("l2dct/sec2c-w0-like-tcp").says(
         "as w falls to zero, any mark halves the window as in TCP",
         lab.decided("b rises towards 1 as w falls, and is at least 0.97 at w = 0.01", _like_tcp),
     ),

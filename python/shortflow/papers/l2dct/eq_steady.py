@@ -131,101 +131,50 @@ def _ramp_s(unit: lab.Data) -> float:
 equations = lab.Figure(
     "l2dct/eq5-12", "Sec. II-C, Eqs. 5-12", "The steady state", {"unit": UNIT, "smallest": SMALLEST}
 ).decides(
-    lab.paper(
-        "l2dct/eq5-alpha-balance", "equation", {"formula": "alpha*(b - b^2/4) = (2*W0*k + k^2)/(W0 + k)^2"}, "Eq. 5"
-    ).says(
-        "alpha follows from one round trip of marks in each tooth",
+    lab.Claim("l2dct/eq5-alpha-balance", "Eq. 5", equation=True).says(
+        "alpha follows from one round trip of marks in each tooth: alpha*(b - b^2/4) = (2*W0*k + k^2)/(W0 + k)^2",
         lab.equal(_balance),
         *(ALPHA[n].close_to(theory(n, 1, 1, exact=True).alpha, 0.15) for n in (1, 2)),
     ),
-    lab.paper(
-        "l2dct/eq6-alpha-steady",
-        "equation",
-        {
-            "formula": "alpha = ((2*W0*k + k^2)/(W0 + k)^2)^(1/(w+1))",
-            "check_w1_k1_N1": 0.2074,
-            "check_w0p5_k0p2_N1": 0.0427,
-            "check_wmin_k0p05_N1": 0.0044,
-        },
-        "Eq. 6",
-    ).says(
-        "alpha in closed form for small b",
+    lab.Claim("l2dct/eq6-alpha-steady", "Eq. 6").says(
+        "alpha in closed form for small b: alpha = ((2*W0*k + k^2)/(W0 + k)^2)^(1/(w+1))",
         _formula("alpha", lambda w, k: _x(k) ** (1 / (w + 1))),
         _printed("alpha", w1_k1=0.2074, w0p5_k0p2=0.0427, wmin_k0p05=0.0044),
     ),
-    lab.paper(
-        "l2dct/eq7-penalty-steady",
-        "equation",
-        {
-            "formula": "b = ((2*W0*k + k^2)/(W0 + k)^2)^(w/(w+1))",
-            "check_w1_k1_N1": 0.2074,
-            "check_w0p5_k0p2_N1": 0.2067,
-            "check_wmin_k0p05_N1": 0.5071,
-        },
-        "Eq. 7",
-    ).says(
-        "b in closed form for small b",
+    lab.Claim("l2dct/eq7-penalty-steady", "Eq. 7").says(
+        "b in closed form for small b: b = ((2*W0*k + k^2)/(W0 + k)^2)^(w/(w+1))",
         _formula("penalty", lambda w, k: _x(k) ** (w / (w + 1))),
         _printed("penalty", w1_k1=0.2074, w0p5_k0p2=0.2067, wmin_k0p05=0.5071),
     ),
-    lab.paper(
-        "l2dct/eq6-dctcp-special-case", "equation", "alpha = sqrt((2*W0 + 1)/(W0 + 1)^2), about sqrt(2/W0)", "Sec. II-C"
-    ).says(
+    lab.Claim("l2dct/eq6-dctcp-special-case", "Sec. II-C").says(
         "for w = k = 1 alpha is DCTCP's",
         _formula("alpha", lambda w, k: ((2 * (BDP + K) + 1) / (BDP + K + 1) ** 2) ** 0.5, "w1_k1"),
     ),
-    lab.paper(
-        "l2dct/eq8-window-amplitude",
-        "equation",
-        {"formula": "D = b*(W0 + k)/2", "check_w1_k1_N1": 4.7697, "check_wmin_k0p05_N1": 11.4231},
-        "Eq. 8",
-    ).says(
-        "the window swings by b(W0 + k)/2",
+    lab.Claim("l2dct/eq8-window-amplitude", "Eq. 8").says(
+        "the window swings by b(W0 + k)/2: D = b*(W0 + k)/2",
         _formula("window_swing", lambda w, k: theory(1, w, k).penalty * (45 + k) / 2, "w1_k1", "wmin_k0p05"),
         _printed("window_swing", w1_k1=4.7697, wmin_k0p05=11.4231),
     ),
-    lab.paper(
-        "l2dct/eq9-queue-amplitude",
-        "equation",
-        {
-            "formula": "A = N*b*(W0 + k)/2 ~ (N*W0/2)*(2*k/W0)^(w/(w+1))",
-            "check_w1_k1_N1": 4.7697,
-            "approx_w1_k1_N1": 4.7434,
-            "check_w1_k1_N2": 6.7823,
-        },
-        "Eq. 9",
-    ).says(
-        "the queue swings N times as far as a window",
+    lab.Claim("l2dct/eq9-queue-amplitude", "Eq. 9", equation=True).says(
+        "the queue swings N times as far as a window: A = N*b*(W0 + k)/2 ~ (N*W0/2)*(2*k/W0)^(w/(w+1))",
         lab.equal(_swings, digits=4),
         *(QUEUE_SWING[n].close_to(theory(n, 1, 1).queue_swing, 0.2) for n in (1, 2)),
     ),
-    lab.paper(
-        "l2dct/eq10-oscillation-period",
-        "equation",
-        {"formula": "T_C = D = b*(W0 + k)/2", "corrected": "T_C = D/k"},
-        "Eq. 10",
-    ).says(
-        "a tooth lasts D round trips; the derivation gives D/k",
+    lab.Claim("l2dct/eq10-oscillation-period", "Eq. 10", equation=True).says(
+        "a tooth lasts D round trips; the derivation gives D/k: T_C = D = b*(W0 + k)/2",
         PERIOD[1].close_to(theory(1, 1, 1).window_swing, 0.2),
         lab.level("l2dct", of_teeth("period"), "smallest")
         .called("simulated period, w = 0.125")
         .close_to(theory(1, *CASES["wmin_k0p05"]).window_swing / 0.05, 0.2),
         because=FORGETS,
     ),
-    lab.paper(
-        "l2dct/eq11-max-queue", "equation", {"formula": "Q_max = K + N*k", "check_w1_k1_N2": 22.0}, "Eq. 11"
-    ).says(
-        "the queue peaks at K + Nk",
+    lab.Claim("l2dct/eq11-max-queue", "Eq. 11", equation=True).says(
+        "the queue peaks at K + Nk: Q_max = K + N*k",
         lab.equal(lambda: {"two flows": (theory(2, 1, 1).queue_max, 22.0)}),
         *(QUEUE_MAX[n].within(K - 2, K + 2 + 2 * n) for n in (1, 2)),
     ),
-    lab.paper(
-        "l2dct/eq12-min-queue",
-        "equation",
-        {"formula": "Q_min = Q_max - A", "check_w1_k1_N1": 16.2303, "check_w1_k1_N2": 15.2177},
-        "Eq. 12",
-    ).says(
-        "the queue's trough is its peak less its swing",
+    lab.Claim("l2dct/eq12-min-queue", "Eq. 12", equation=True).says(
+        "the queue's trough is its peak less its swing: Q_min = Q_max - A",
         lab.equal(
             lambda: {f"{n} flows": (theory(n, 1, 1).queue_min, paper) for n, paper in ((1, 16.2303), (2, 15.2177))},
             digits=4,
@@ -234,16 +183,14 @@ equations = lab.Figure(
     ),
 )
 fig3 = lab.Figure("l2dct/fig3", "Fig. 3", "The window, computed and simulated", {"unit": UNIT, "half": HALF}).decides(
-    lab.paper("l2dct/fig3-w1-accuracy", "shape", "amplitude, period and mean of cwnd match Eqs. 8-11").says(
-        "for w = 1 the computed window follows the simulated one closely",
-        *_accuracy(1),
-        *_accuracy(2),
+    lab.Claim("l2dct/fig3-w1-accuracy").says(
+        "for w = 1 the computed window follows the simulated one closely", *_accuracy(1), *_accuracy(2)
     ),
-    lab.paper("l2dct/fig3-w05-overestimate", "ordering", "analytic swing > simulated swing").says(
+    lab.Claim("l2dct/fig3-w05-overestimate").says(
         "for w = 0.5 the computed swing is larger than the simulated one",
         lab.computed("simulated swing of w = 0.5 over the computed one", _overestimated).at_most(1.0),
     ),
-    lab.paper("l2dct/sec3b-ramp-200ms", "numeric", {"value": 0.2, "unit": "s"}, "Sec. III-B.2").says(
+    lab.Claim("l2dct/sec3b-ramp-200ms", "Sec. III-B.2").says(
         "a long flow needs about 200 ms from nothing to 1 Gbps",
         lab.computed("time of a long flow from one segment to the bandwidth-delay product", _ramp_s, "s").near(0.2),
     ),

@@ -117,54 +117,45 @@ def _draw() -> Sequence[lab.Drawing]:
 
 
 equations = lab.Figure("l2dct/eq1-4", "Sec. II-A, Eqs. 1-4", "The window law", {"burst": MARKED_BURST}).decides(
-    lab.paper("l2dct/eq-alpha-ewma", "equation", {"formula": "alpha = g*F + (1-g)*alpha"}, "Sec. II-A").says(
-        "alpha is a moving average of the share of marked bytes, one step a window", lab.equal(_moving_average)
+    lab.Claim("l2dct/eq-alpha-ewma", "Sec. II-A").says(
+        "alpha is a moving average of the share of marked bytes, one step a window: alpha = g*F + (1-g)*alpha",
+        lab.equal(_moving_average),
     ),
-    lab.paper(
-        "l2dct/eq1-increase-factor",
-        "equation",
-        {"formula": "k = w_c / w_max", "k_at_wmax": 1.0, "k_at_wmin": 0.05},
-        "Eq. 1",
-    ).says(
-        "the window grows by w_c/w_max segments per round trip",
+    lab.Claim("l2dct/eq1-increase-factor", "Eq. 1").says(
+        "the window grows by k = w_c/w_max segments per round trip, from 1 down to 0.05",
         lab.equal(lambda: {"k_at_wmax": (growth(after(0)), 1.0), "k_at_wmin": (growth(after(2e6)), 0.05)}),
     ),
-    lab.paper("l2dct/eq2-backoff-penalty", "equation", {"formula": "b = alpha^w_c"}, "Eq. 2").says(
-        "the penalty b is alpha to the power of the weight", lab.equal(_penalties)
+    lab.Claim("l2dct/eq2-backoff-penalty", "Eq. 2").says(
+        "the penalty b is alpha to the power of the weight: b = alpha^w_c", lab.equal(_penalties)
     ),
-    lab.paper("l2dct/eq3-window-decrease", "equation", {"formula": "cwnd = cwnd * (1 - b/2)"}, "Eq. 3").says(
-        "a mark takes b/2 of the window, once in a window of data", lab.equal(_decrease), lab.equal(_cuts_of_six)
+    lab.Claim("l2dct/eq3-window-decrease", "Eq. 3", equation=True).says(
+        "a mark takes b/2 of the window, once in a window of data: cwnd = cwnd * (1 - b/2)",
+        lab.equal(_decrease),
+        lab.equal(_cuts_of_six),
     ),
-    lab.paper("l2dct/eq4-window-increase", "equation", {"formula": "cwnd = cwnd + k per RTT"}, "Eq. 4").says(
-        "without marks a window of ACKs adds k segments", lab.equal(_increase, error=0.02)
+    lab.Claim("l2dct/eq4-window-increase", "Eq. 4").says(
+        "without marks a window of ACKs adds k segments: cwnd = cwnd + k per RTT", lab.equal(_increase, error=0.02)
     ),
-    lab.paper("l2dct/sec2-extremes", "equation", {"alpha1_cut": 0.5, "alpha0_cut": 0.0}, "Sec. II-A").says(
+    lab.Claim("l2dct/sec2-extremes", "Sec. II-A").says(
         "alpha 1 halves the window and alpha 0 leaves it, whatever the weight", lab.equal(_extremes)
     ),
-    lab.paper(
-        "l2dct/sec3-weight-profile",
-        "equation",
-        {"s_kb": [0, 200, 600, 1000, 10000], "w_c": [2.5, 2.5, 1.3125, 0.125, 0.125]},
-        "Sec. III",
-    ).says("the weight is 2.5 up to 200 KB, and falls to 0.125 at 1 MB", lab.equal(_profile)),
-    lab.paper("l2dct/sec3b-k-long-flows", "numeric", {"k": 0.05}, "Sec. III-B, III-D").says(
+    lab.Claim("l2dct/sec3-weight-profile", "Sec. III").says(
+        "the weight is 2.5 up to 200 KB, and falls to 0.125 at 1 MB", lab.equal(_profile)
+    ),
+    lab.Claim("l2dct/sec3b-k-long-flows", "Sec. III-B, III-D").says(
         "flows of more than 1 MB grow by 0.05 segments per round trip",
         lab.equal(lambda: {"k": (growth(after(10e6)), 0.05)}),
     ),
 )
 fig2 = lab.Figure("l2dct/fig2", "Fig. 2", "The backoff penalty over the congestion estimate").decides(
-    lab.paper(
-        "l2dct/fig2-penalty-shape",
-        "shape",
-        "concave in alpha for w_c < 1, linear at 1, convex for w_c > 1; all curves meet at (0,0) and (1,1)",
-    ).says(
+    lab.Claim("l2dct/fig2-penalty-shape").says(
         "b is concave in alpha for weights below 1, linear at 1 and convex above",
         lab.decided("signs of all second differences; b falls with the weight", _bends),
     ),
     draws=[_draw],
 )
 code = lab.Figure("l2dct/sec1", "Sec. I", "The size of the change").decides(
-    lab.paper("l2dct/sec1-small-change", "count", {"max_lines": 75}).says(
+    lab.Claim("l2dct/sec1-small-change").says(
         "the Linux version changes fewer than 75 lines of TCP",
         lab.unmeasured("the paper's kernel module is not public, and lines of a simulator say nothing about it"),
     )

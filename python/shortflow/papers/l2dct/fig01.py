@@ -68,16 +68,10 @@ def _in_order(three: lab.Data) -> lab.Finding:
 fig1 = lab.Figure(
     "l2dct/fig1", "Fig. 1", "Processor sharing, SRPT and LAS on three flows", {"three": THREE, "many": MANY}
 ).decides(
-    lab.paper(
-        "l2dct/fig1-ps-afct", "numeric", {"finish_times": [3.5, 6.5, 7.0], "fct": [2.5, 4.5, 7.0], "afct": 4.67}
-    ).says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps")),
-    lab.paper("l2dct/fig1-srpt-afct", "numeric", {"fct": [1.0, 2.0, 7.0], "afct": 3.33}).says(
-        "SRPT takes 3.33 units of time on average", _fluid("ideal-srpt")
-    ),
-    lab.paper("l2dct/fig1-las-afct", "numeric", {"fct": [1.0, 3.0, 7.0], "afct": 3.67}).says(
-        "LAS takes 3.67 units of time on average", _fluid("ideal-las")
-    ),
-    lab.paper("l2dct/fig1-las-between", "ordering", "SRPT <= LAS <= PS on AFCT").says(
+    lab.Claim("l2dct/fig1-ps-afct").says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps")),
+    lab.Claim("l2dct/fig1-srpt-afct").says("SRPT takes 3.33 units of time on average", _fluid("ideal-srpt")),
+    lab.Claim("l2dct/fig1-las-afct").says("LAS takes 3.67 units of time on average", _fluid("ideal-las")),
+    lab.Claim("l2dct/fig1-las-between").says(
         "LAS lies between SRPT and processor sharing",
         lab.decided("SRPT <= LAS <= PS on the three flows", _in_order),
         lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").at_most(0.0),

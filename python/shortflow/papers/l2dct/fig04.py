@@ -45,44 +45,31 @@ def _share_lower(pareto: lab.Data) -> float:
 
 
 fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98] KB", BOTH).decides(
-    lab.paper(
-        "l2dct/fig4a-afct-vs-dctcp", "ratio", {"max": 0.45, "abstract_max": 0.5, "unit": "relative AFCT reduction"}
-    ).says(
+    lab.Claim("l2dct/fig4a-afct-vs-dctcp").says(
         "L2DCT's mean FCT is below DCTCP's at every load, by up to 45 %",
         OVER_DCTCP.over("load").lowest().near(-0.45),
         OVER_DCTCP.over("load").below(),
         shows=[with_larger_w_min(AFCT)],
         because=NEAR_BOTH,
     ),
-    lab.paper("l2dct/fig4a-afct-vs-tcp", "ratio", {"max": 0.95, "unit": "relative AFCT reduction"}).says(
-        "L2DCT's mean FCT is below TCP's at every load, by up to 95 %",
-        OVER_TCP.lowest().near(-0.95),
-        OVER_TCP.below(),
+    lab.Claim("l2dct/fig4a-afct-vs-tcp").says(
+        "L2DCT's mean FCT is below TCP's at every load, by up to 95 %", OVER_TCP.lowest().near(-0.95), OVER_TCP.below()
     ),
-    lab.paper(
-        "l2dct/fig4a-afct-low-load",
-        "ratio",
-        {"min": 0.4, "loads": [0.1, 0.2], "unit": "relative AFCT reduction"},
-        "Fig. 4(a), Sec. III-A",
-    ).says(
+    lab.Claim("l2dct/fig4a-afct-low-load", "Fig. 4(a), Sec. III-A").says(
         "at loads of 10 and 20 % the mean FCT is at least 40 % below DCTCP's",
         OVER_DCTCP.at(load=(0.1, 0.2)).beyond(-0.40),
     ),
     draws=[lab.Curves("load", AFCT, LOAD, "Mean completion time of short flows")],
 )
 fig4b = lab.Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98] KB", BOTH).decides(
-    lab.paper(
-        "l2dct/fig4b-tail-uniform", "ratio", {"max_p95": 0.37, "max_p99": 0.37, "unit": "relative reduction"}
-    ).says(
+    lab.Claim("l2dct/fig4b-tail-uniform").says(
         "the 95th and 99th percentiles are below DCTCP's, by up to 37 %",
         *(PERCENTILES[n].lowest().near(-0.37) for n in (95, 99)),
         *(PERCENTILES[n].below() for n in (95, 99)),
         shows=[with_larger_w_min(f"p{n}_short_s") for n in (95, 99)],
         because=NEAR_BOTH,
     ),
-    lab.paper(
-        "l2dct/fig4b-all-percentiles", "ordering", "L2DCT <= DCTCP at each percentile and load", "Fig. 4(b), Sec. V"
-    ).says(
+    lab.Claim("l2dct/fig4b-all-percentiles", "Fig. 4(b), Sec. V").says(
         "every percentile of the FCT is below DCTCP's at every load",
         *(PERCENTILES[n].highest().at_most(0.02 if n < 50 else 0.0) for n in PERCENTILES),
         no_harm=True,
@@ -95,10 +82,10 @@ fig4b = lab.Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98]
 fig4c = lab.Figure(
     "l2dct/fig4c", "Fig. 4(c)", "99th percentile of the FCT, Pareto sizes of mean 50 KB", {"pareto": PARETO}
 ).decides(
-    lab.paper("l2dct/fig4c-pareto-all-loads", "ordering", "L2DCT percentile FCT below DCTCP at all loads").says(
+    lab.Claim("l2dct/fig4c-pareto-all-loads").says(
         "with Pareto sizes the 99th percentile is below DCTCP's at every load", PERCENTILES[99].below()
     ),
-    lab.paper("l2dct/fig4c-pareto-p99", "ratio", {"max_p99": 0.53, "unit": "relative reduction"}).says(
+    lab.Claim("l2dct/fig4c-pareto-p99").says(
         "with Pareto sizes the 99th percentile is up to 53 % below DCTCP's",
         PERCENTILES[99].lowest().near(-0.53),
         lab.computed("share of loads at which it is lower", _share_lower).at_least(0.5),

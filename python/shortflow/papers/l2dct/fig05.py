@@ -15,15 +15,13 @@ def _residual(loads: lab.Data) -> dict[str, float]:
 
 
 fig5 = lab.Figure("l2dct/fig5", "Fig. 5", "Goodput of the two long flows", BOTH).decides(
-    lab.paper(
-        "l2dct/fig5-throughput-cost-10pct", "ratio", {"value": 0.067, "unit": "relative long-flow throughput loss"}
-    ).says(
+    lab.Claim("l2dct/fig5-throughput-cost-10pct").says(
         "at a load of 10 % the long flows lose 6.7 % of their throughput under DCTCP",
         lab.change("l2dct", "dctcp", GOODPUT).at(load=0.1).near(-0.067),
         shows=[with_larger_w_min(GOODPUT)],
         because=NEAR_BOTH,
     ),
-    lab.paper("l2dct/fig5-throughput-gap-grows", "shape", "the difference of 6.7 % increases with the load").says(
+    lab.Claim("l2dct/fig5-throughput-gap-grows").says(
         "the long flows' loss in per cent grows with the load",
         lab.change("l2dct", "dctcp", GOODPUT).over("load").trend().at_most(-0.7),
     ),
@@ -32,9 +30,7 @@ fig5 = lab.Figure("l2dct/fig5", "Fig. 5", "Goodput of the two long flows", BOTH)
 starving = lab.Figure(
     "l2dct/sec6-long", "Sec. VI", "Goodput of long flows beside short ones", {"loads": LOADS}
 ).decides(
-    lab.paper(
-        "l2dct/sec6-long-not-starved", "ordering", "long flows keep most of the residual capacity at loads below 50%"
-    ).says(
+    lab.Claim("l2dct/sec6-long-not-starved").says(
         "below a load of 50 % long flows keep most of what short ones leave",
         lab.computed("goodput of l2dct's long flows over what short ones leave", _residual).at_least(0.8),
         because=NEAR_BOTH,

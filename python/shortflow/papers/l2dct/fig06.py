@@ -65,17 +65,13 @@ def _over_sizes(answers: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig6a = lab.Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of servers", {"servers": SERVERS}).decides(
-    lab.paper("l2dct/fig6a-tcp-collapse", "shape", {"onset_senders": 25}).says(
+    lab.Claim("l2dct/fig6a-tcp-collapse").says(
         "TCP's mean FCT deteriorates once more than 25 servers answer",
         _knee_of_servers("tcp").near(25),
         shows=[lab.level("tcp", lab.timeouts_in_run).over("servers")],
         because="its timeouts last RTOmin, which moves the mean little",
     ),
-    lab.paper(
-        "l2dct/fig6a-l2dct-no-incast",
-        "shape",
-        "AFCT grows about linearly with senders, few or no timeouts, and stays below TCP beyond 25 senders",
-    ).says(
+    lab.Claim("l2dct/fig6a-l2dct-no-incast").says(
         "L2DCT does not collapse with up to 40 servers, and stays below TCP",
         _knee_of_servers("l2dct").at_least(41),
         lab.change("l2dct", "tcp", AFCT).at(servers=(30, 35, 40)).at_most(0.0),
@@ -84,12 +80,12 @@ fig6a = lab.Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of server
     draws=[lab.Curves("servers", AFCT, "servers", "Mean completion time of an answer")],
 )
 fig6b = lab.Figure("l2dct/fig6b", "Fig. 6(b)", "Incast over the size of answers", {"answers": ANSWERS}).decides(
-    lab.paper("l2dct/fig6b-tcp-degrades", "shape", {"onset_kb": 400}).says(
+    lab.Claim("l2dct/fig6b-tcp-degrades").says(
         "with five servers TCP's mean FCT deteriorates when answers pass 400 KB",
         lab.computed(f"the first mean size in KB with timeouts of tcp and {LINE}", _knee_of_sizes).near(400),
         because="its timeouts last RTOmin, which moves the mean little",
     ),
-    lab.paper("l2dct/fig6b-graceful", "shape", "AFCT roughly proportional to size, no jump").says(
+    lab.Claim("l2dct/fig6b-graceful").says(
         "L2DCT and DCTCP slow down smoothly as answers grow",
         lab.computed("the farthest point over the line through the first 4", _farthest_over_line).at_most(JUMP),
     ),

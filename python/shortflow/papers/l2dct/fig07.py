@@ -24,7 +24,7 @@ def _share_of_best(long: lab.Data) -> dict[str, float]:
 
 
 fig7a = lab.Figure("l2dct/fig7a", "Fig. 7(a)", "Throughput of long flows over their number", {"long": LONG}).decides(
-    lab.paper("l2dct/fig7a-full-throughput", "numeric", {"value": 1.0, "unit": "fraction of link rate"}).says(
+    lab.Claim("l2dct/fig7a-full-throughput").says(
         "long flows of each protocol fill the link, however many there are",
         *(lab.level(name, "utilisation").over("flows").lowest().at_least(0.97) for name in SCHEMES),
         no_harm=True,
@@ -32,11 +32,7 @@ fig7a = lab.Figure("l2dct/fig7a", "Fig. 7(a)", "Throughput of long flows over th
     draws=[lab.Curves("flows", GOODPUT, "long flows", "Goodput of all long flows")],
 )
 fig7b = lab.Figure("l2dct/fig7b", "Fig. 7(b)", "The queue of two long flows", {"long": LONG}).decides(
-    lab.paper(
-        "l2dct/fig7b-queue",
-        "ordering",
-        "mean queue: L2DCT about DCTCP (around K = 20 packets) << TCP (sawtooth up to 250 packets)",
-    ).says(
+    lab.Claim("l2dct/fig7b-queue").says(
         "two long flows keep a far shorter queue with L2DCT and DCTCP than with TCP",
         QUEUE["l2dct"].at_most(1.3 * K),
         QUEUE["dctcp"].at_most(1.3 * K),
@@ -45,7 +41,7 @@ fig7b = lab.Figure("l2dct/fig7b", "Fig. 7(b)", "The queue of two long flows", {"
     draws=[lab.Curves("flows", "queue_mean_pkt", "long flows", "Mean queue at the bottleneck")],
 )
 goal2 = lab.Figure("l2dct/sec2b-goal2", "Sec. II-B", "Long flows alone lose nothing", {"long": LONG}).decides(
-    lab.paper("l2dct/sec2b-goal2-long-only", "ordering", "L2DCT aggregate goodput about equal to DCTCP and TCP").says(
+    lab.Claim("l2dct/sec2b-goal2-long-only").says(
         "long flows alone get as much with L2DCT as with DCTCP and TCP",
         lab.computed("goodput of l2dct over the best, up to 10 flows", _share_of_best).at_least(0.97),
         no_harm=True,

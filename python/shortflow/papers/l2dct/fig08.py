@@ -131,28 +131,18 @@ def _over_time(burst: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"burst": BURST}).decides(
-    lab.paper(
-        "l2dct/fig8a-burst-adaptation",
-        "shape",
-        "long-flow throughput dips at 6 s, total stays near 1 Gbps, long flows return to full rate afterwards",
-        "Fig. 8(a)",
-    ).says(
+    lab.Claim("l2dct/fig8a-burst-adaptation", "Fig. 8(a)").says(
         "a burst takes the link at once, and the long flows return to full rate after it",
         lab.level("l2dct", lowest_share).at_least(0.9),
         lab.level("l2dct", recovered_share).at_least(0.95),
         because="the burst takes the long flows' windows, which climb slowly, so that the link idles for a while",
     ),
-    lab.paper(
-        "l2dct/fig8b-burst-queue",
-        "shape",
-        "spike at 6 s below the 250-packet limit, then back to around K",
-        "Fig. 8(b)",
-    ).says(
+    lab.Claim("l2dct/fig8b-burst-queue", "Fig. 8(b)").says(
         "the burst lifts the queue for a moment",
         lab.level("l2dct", "queue_max_pkt").at_most(BUFFER - 1),
         lab.level("l2dct", queue_after).alike(0.3),
     ),
-    lab.paper("l2dct/fig8-long-backoff-more", "ordering", "relative cut: long > short", "Fig. 8, Sec. III-B.2").says(
+    lab.Claim("l2dct/fig8-long-backoff-more", "Fig. 8, Sec. III-B.2").says(
         "during the burst a mark takes more from the windows of long flows than from those of short ones",
         lab.computed("mean cut of long flows less that of short ones", _backs_off, "", 0.0).above(),
     ),

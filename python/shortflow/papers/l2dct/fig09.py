@@ -44,13 +44,13 @@ def _trend(metric: lab.Metric, key: str) -> lab.Quantity:
 
 
 fig9ab = lab.Figure("l2dct/fig9ab", "Fig. 9(a, b)", "The upper bound of the weight", {"w_max": W_MAX}).decides(
-    lab.paper("l2dct/fig9a-wmax-afct", "shape", "AFCT decreasing in w_max", "Fig. 9(a)").says(
+    lab.Claim("l2dct/fig9a-wmax-afct", "Fig. 9(a)").says(
         "a higher w_max shortens the mean FCT", _trend(AFCT, "transport.w_max").at_most(-0.7)
     ),
-    lab.paper("l2dct/fig9b-wmax-throughput", "shape", "long-flow throughput decreasing in w_max", "Fig. 9(b)").says(
+    lab.Claim("l2dct/fig9b-wmax-throughput", "Fig. 9(b)").says(
         "a higher w_max costs the long flows throughput", _trend(GOODPUT, "transport.w_max").at_most(-0.7)
     ),
-    lab.paper("l2dct/fig9-wmax-raises-alpha", "shape", "alpha increasing in w_max", "Sec. III-B.3").says(
+    lab.Claim("l2dct/fig9-wmax-raises-alpha", "Sec. III-B.3").says(
         "a higher w_max raises the long flows' alpha",
         _trend(alpha, "transport.w_max").at_least(0.7),
         because="with k = w_c / w_max as printed, a higher w_max makes long flows' steps smaller, and alpha lower",
@@ -58,10 +58,10 @@ fig9ab = lab.Figure("l2dct/fig9ab", "Fig. 9(a, b)", "The upper bound of the weig
     draws=_draws("transport.w_max"),
 )
 fig9cd = lab.Figure("l2dct/fig9cd", "Fig. 9(c, d)", "The lower bound of the weight", {"w_min": W_MIN}).decides(
-    lab.paper("l2dct/fig9c-wmin-afct", "shape", "AFCT increasing in w_min", "Fig. 9(c)").says(
+    lab.Claim("l2dct/fig9c-wmin-afct", "Fig. 9(c)").says(
         "a lower w_min shortens the mean FCT", _trend(AFCT, "transport.w_min").at_least(0.7)
     ),
-    lab.paper("l2dct/fig9d-wmin-throughput", "shape", "long-flow throughput increasing in w_min", "Fig. 9(d)").says(
+    lab.Claim("l2dct/fig9d-wmin-throughput", "Fig. 9(d)").says(
         "a lower w_min costs the long flows throughput", _trend(GOODPUT, "transport.w_min").at_least(0.7)
     ),
     draws=_draws("transport.w_min"),

@@ -51,20 +51,18 @@ def _evenness(parking: lab.Data) -> lab.Finding:
 fig11 = lab.Figure(
     "l2dct/fig11b", "Fig. 11(b)", "Goodput of flows over one and two bottlenecks", {"parking": PARKING}
 ).decides(
-    lab.paper("l2dct/fig11b-s1-higher", "ordering", "S1 goodput: L2DCT > DCTCP, TCP").says(
+    lab.Claim("l2dct/fig11b-s1-higher").says(
         "S1 gets more with L2DCT than with TCP or DCTCP",
         lab.computed("S1's goodput, the others over l2dct", _below_l2dct).below(),
         because="what S1 gets under drop-tail TCP hangs on the rhythm of the starts",
     ),
-    lab.paper(
-        "l2dct/fig11b-s1-below-others", "ordering", "S1 <= S2 and S1 <= S3 for every protocol", "Fig. 11(b), Sec. III-C"
-    ).says(
+    lab.Claim("l2dct/fig11b-s1-below-others", "Fig. 11(b), Sec. III-C").says(
         "S1 gets less than S2 and S3",
         lab.computed(
             "S1's goodput over the smaller of the others', of l2dct over 1.02 times that", _over_the_others
         ).at_most(1.0),
     ),
-    lab.paper("l2dct/fig11b-fairness", "ordering", "S1/S3 goodput ratio closest to 1 for L2DCT").says(
+    lab.Claim("l2dct/fig11b-fairness").says(
         "S1 and S3 share more evenly with L2DCT",
         lab.decided("the ratio of S1 to S3 is closest to 1 with l2dct", _evenness),
         no_harm=True,

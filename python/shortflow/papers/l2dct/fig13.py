@@ -40,23 +40,18 @@ def _identical(unit: lab.Data) -> lab.Finding:
 
 
 fig13 = lab.Figure("l2dct/fig13", "Fig. 13", "Mean FCT with three rules for the weight", {"weights": WEIGHTS}).decides(
-    lab.paper("l2dct/fig13-las-near-srpt", "ordering", "AFCT(LAS) about AFCT(SRPT), SRPT slightly better").says(
+    lab.Claim("l2dct/fig13-las-near-srpt").says(
         "weights by bytes sent do almost as well as by bytes left",
         lab.change("l2dct", "l2dct-srpt", AFCT).over("load").alike(0.10),
         no_harm=True,
     ),
-    lab.paper("l2dct/fig13-ps-larger", "ordering", "AFCT(PS) >> AFCT(LAS)").says(
-        "equal weights give a much larger mean FCT",
-        lab.change("l2dct-ps", "l2dct", AFCT).over("load").at_least(0.20),
+    lab.Claim("l2dct/fig13-ps-larger").says(
+        "equal weights give a much larger mean FCT", lab.change("l2dct-ps", "l2dct", AFCT).over("load").at_least(0.20)
     ),
     draws=[lab.Curves("load", AFCT, LOAD, "Mean completion time of short flows", schemes=RULES)],
 )
 unit = lab.Figure("l2dct/sec6-unit", "Sec. VI", "A weight of one", {"unit": UNIT}).decides(
-    lab.paper(
-        "l2dct/sec6-unit-weight-is-fair",
-        "equation",
-        "identical trajectory to DCTCP when w_c = 1 and k = 1; Jain index about 1",
-    ).says(
+    lab.Claim("l2dct/sec6-unit-weight-is-fair", equation=True).says(
         "with a weight of one, flows share evenly and behave as with DCTCP",
         lab.decided("every sampled window, alpha and queue equal to DCTCP's", _identical),
         lab.level("l2dct-ps", fairness).over("flows").called("Jain's index").at_least(0.98),

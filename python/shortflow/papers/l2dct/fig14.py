@@ -83,10 +83,10 @@ def _fall(baseline: str, paper: float) -> list[lab.Condition]:
 fig14a = lab.Figure(
     "l2dct/fig14a", "Fig. 14(a)", "Mean FCT of flows of 100 MB (simulated testbed)", {"testbed": TESTBED}
 ).decides(
-    lab.paper("l2dct/fig14a-testbed-vs-dctcp", "testbed", {"max": 0.2, "unit": "relative AFCT reduction"}).says(
+    lab.Claim("l2dct/fig14a-testbed-vs-dctcp").says(
         TWIN + "the mean FCT is up to 20 % below DCTCP's", *_fall("dctcp", -0.20), because=CONTRADICTS
     ),
-    lab.paper("l2dct/fig14a-testbed-vs-tcp", "testbed", {"max": 0.29, "unit": "relative AFCT reduction"}).says(
+    lab.Claim("l2dct/fig14a-testbed-vs-tcp").says(
         TWIN + "the mean FCT is up to 29 % below that of TCP with ECN", *_fall("tcp-ecn", -0.29), because=CONTRADICTS
     ),
     draws=[lab.Curves("flows", AFCT, "simultaneous flows", "Mean completion time of simultaneous flows of 100 MB")],
@@ -94,13 +94,13 @@ fig14a = lab.Figure(
 fig14b = lab.Figure(
     "l2dct/fig14b", "Fig. 14(b)", "One flow of 100 MB joins a long one (simulated testbed)", {"testbed": TESTBED}
 ).decides(
-    lab.paper("l2dct/fig14b-testbed-split", "testbed", {"long_mbps": 20, "short_mbps": 80}).says(
+    lab.Claim("l2dct/fig14b-testbed-split").says(
         TWIN + "the short flow takes about 80 Mbps", _share("l2dct").near(0.80)
     ),
-    lab.paper("l2dct/fig14b-testbed-fair-baselines", "testbed", {"short_mbps": 50}).says(
+    lab.Claim("l2dct/fig14b-testbed-fair-baselines").says(
         TWIN + "the baselines split the link evenly", _share("dctcp", "tcp-ecn").near(0.5)
     ),
-    lab.paper("l2dct/fig14b-testbed-finish-gap", "testbed", {"dctcp_later_s": 4.0, "tcp_later_s": 5.5}).says(
+    lab.Claim("l2dct/fig14b-testbed-finish-gap").says(
         TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
         _later("dctcp", "l2dct").near(4.0),
         _later("tcp-ecn", "l2dct").near(5.5),

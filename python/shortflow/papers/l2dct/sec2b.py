@@ -70,19 +70,17 @@ def _cut(severe: lab.Data) -> Estimate:
 
 
 goal1 = lab.Figure("l2dct/sec2b-goal1", "Sec. II-B", "Long flows yield to a short one", {"two": TWO}).decides(
-    lab.paper("l2dct/sec2b-goal1-long-yield", "ordering", "short-flow share under L2DCT > share under DCTCP").says(
+    lab.Claim("l2dct/sec2b-goal1-long-yield").says(
         "a short flow gets more from a long one than it would with DCTCP",
-        lab.change("dctcp", "l2dct", share).below(),
+        lab.change("l2dct", "dctcp", share).above(),
         shows=[lab.level(("dctcp", "l2dct"), share)],
     ),
-    lab.paper(
-        "l2dct/sec2b-goal1-more-than-half", "ordering", "more than half once both are in congestion avoidance"
-    ).says("a short flow gets more than a long one", lab.level("l2dct", share).at_least(0.5)),
+    lab.Claim("l2dct/sec2b-goal1-more-than-half").says(
+        "a short flow gets more than a long one", lab.level("l2dct", share).at_least(0.5)
+    ),
 )
 goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE}).decides(
-    lab.paper(
-        "l2dct/sec2b-goal3-severe", "shape", "mean applied cut tends to 0.5 as alpha tends to 1", "Sec. II-B, VI"
-    ).says(
+    lab.Claim("l2dct/sec2b-goal3-severe", "Sec. II-B, VI").says(
         "under extreme congestion all flows back off like TCP, here 80 long ones",
         lab.level("l2dct", last_alpha).at_least(0.98),
         lab.computed("mean cut at a mark then", _cut).within(0.475, 0.525),

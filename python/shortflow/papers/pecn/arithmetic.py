@@ -26,15 +26,13 @@ def _oversubscription() -> float:
 
 
 eq1 = lab.Figure("pecn/eq1", "Eq. 1", "The lower bound of the marking threshold").decides(
-    lab.paper(
-        "pecn/eq1-threshold", "equation", {"formula": "K > C*RTT/7", "example_kb": 35.7, "paper_example_kb": 35}
-    ).says(
-        "K has to exceed a seventh of the bandwidth-delay product",
+    lab.Claim("pecn/eq1-threshold").says(
+        "K has to exceed a seventh of the bandwidth-delay product: K > C*RTT/7",
         lab.equal(lambda: {"bound_kb": (threshold_bound(10e9 * 200e-6 / 8) / 1e3, 250 / 7)}),
     )
 )
 delays = lab.Figure("pecn/delays", "Sec. 1", "Delay of a full queue").decides(
-    lab.paper("pecn/sec1-full-buffer-delay", "numeric", {"one_hop_ms": 4.0, "five_hops_ms": 20.0}).says(
+    lab.Claim("pecn/sec1-full-buffer-delay").says(
         "a full buffer of 512 KB at 1 Gbps costs about 4 ms, five of them 20 ms",
         lab.computed(
             "wait in 512 KB over the printed wait",
@@ -43,18 +41,18 @@ delays = lab.Figure("pecn/delays", "Sec. 1", "Delay of a full queue").decides(
             },
         ).within(0.97, 1.03),
     ),
-    lab.paper("pecn/sec1-short-queue-delay", "numeric", {"one_hop_us": 240, "five_hops_ms": 1.2}).says(
+    lab.Claim("pecn/sec1-short-queue-delay").says(
         "30 KB at 1 Gbps cost 240 us, over five hops 1.2 ms",
         lab.equal(lambda: {n: (w, e) for (n, w), e in zip(_waiting(30e3).items(), (240e-6, 1.2e-3), strict=True)}),
     ),
 )
 fig1 = lab.Figure("pecn/fig1", "Fig. 1", "Time for a query below two levels of aggregation").decides(
-    lab.paper("pecn/fig1-query-deadline", "numeric", {"query_deadline_ms": 10}, "Fig. 1, Sec. 3.1").says(
+    lab.Claim("pecn/fig1-query-deadline", "Fig. 1, Sec. 3.1").says(
         "of 300 ms a query has 10 ms", lab.equal(lambda: {"query_deadline_ms": (_query_deadline_ms(), 10.0)})
     )
 )
 tree = lab.Figure("pecn/tree", "Sec. 5", "The simulated tree").decides(
-    lab.paper("pecn/sec5-oversubscription", "numeric", {"value": 2.0}).says(
+    lab.Claim("pecn/sec5-oversubscription").says(
         "racks are oversubscribed by a factor of two",
         lab.equal(lambda: {"oversubscription": (_oversubscription(), 2.0)}),
     )

@@ -71,41 +71,33 @@ def _over_size(bursts: lab.Data) -> Sequence[lab.Drawing]:
 
 
 fig6 = lab.Figure("pecn/fig6", "Fig. 6", "Mean FCT of a burst in a rack, U[2, 50] KB", {"bursts": BURSTS}).decides(
-    lab.paper("pecn/fig6-tcp-worst", "ordering", "TCP highest; TCP shows many 200 ms timeouts").says(
+    lab.Claim("pecn/fig6-tcp-worst").says(
         "TCP has the longest mean FCT, because of timeouts",
         TCP_WORST,
         because="with most connections DCTCP and D2TCP lose packets of the burst too and wait for the timer",
     ),
-    lab.paper("pecn/fig6-d2tcp-equals-dctcp", "ordering", "difference negligible except for the largest counts").says(
+    lab.Claim("pecn/fig6-d2tcp-equals-dctcp").says(
         "D2TCP equals DCTCP except at very many connections",
         afct("d2tcp", "dctcp").at(flows=lab.Every(high=70)).alike(0.05),
     ),
-    lab.paper(
-        "pecn/fig6-pecn-gain-80",
-        "ratio",
-        {"value": 0.245, "connections": 80, "unit": "relative reduction"},
-        "Fig. 6, Sec. 5.1",
-    ).says(
+    lab.Claim("pecn/fig6-pecn-gain-80", "Fig. 6, Sec. 5.1").says(
         "at 80 connections pECN's mean FCT is 24.5 % below DCTCP's", afct("pecn", "dctcp").at(flows=80).near(-0.245)
     ),
-    lab.paper("pecn/fig6-pecn-best", "ordering", "pECN <= D2TCP about DCTCP < TCP").says(
+    lab.Claim("pecn/fig6-pecn-best").says(
         "pECN has the shortest mean FCT at every number of connections", best("pecn")
     ),
-    lab.paper("pecn/fig6-pmark-no-effect", "ordering", "difference negligible").says(
-        "pMark changes next to nothing",
-        afct("pecn-pmark", "pecn").alike(0.05),
-        because=SPARED,
-        no_harm=True,
+    lab.Claim("pecn/fig6-pmark-no-effect").says(
+        "pMark changes next to nothing", afct("pecn-pmark", "pecn").alike(0.05), because=SPARED, no_harm=True
     ),
     draws=[_curves("Mean completion time")],
 )
 fig7 = lab.Figure("pecn/fig7", "Fig. 7", "FCT over size, 80 connections", {"bursts": BURSTS}).decides(
-    lab.paper("pecn/fig7-pecn-monotone", "count", {"inversions": 1, "flows": 80}).says(
+    lab.Claim("pecn/fig7-pecn-monotone").says(
         "under pECN one flow of 80 is out of the order of sizes",
         _out_of_order("pecn").under(1),
         because="small flows slow down when their arriving packets are marked",
     ),
-    lab.paper("pecn/fig7-dctcp-inversions", "count", {"inversions": 11, "flows": 80}).says(
+    lab.Claim("pecn/fig7-dctcp-inversions").says(
         "under DCTCP about 11 flows of 80 finish before a smaller one",
         _out_of_order("dctcp").near(11),
         lab.difference(_out_of_order("dctcp"), _out_of_order("pecn")).called("more than with pecn").at_least(1),
@@ -113,7 +105,7 @@ fig7 = lab.Figure("pecn/fig7", "Fig. 7", "FCT over size, 80 connections", {"burs
     draws=[_over_size],
 )
 tail = lab.Figure("pecn/tail", "Sec. 5", "99th percentile of the FCT", {"bursts": BURSTS}).decides(
-    lab.paper("pecn/sec5-tail-metric", "numeric", "no number in the paper; report ours").says(
+    lab.Claim("pecn/sec5-tail-metric").says(
         "the 99th percentile of the FCT is named as a measure, but not reported",
         lab.unmeasured("the paper gives no value to compare with"),
         shows=[lab.level(SCHEMES, "p99_short_s").at(flows=80)],
@@ -124,10 +116,8 @@ _ALIKE = afct(("tcp", "d2tcp"), "dctcp").alike(0.05)
 _BETTER = tuple(best(scheme, least=MANY) for scheme in ("pecn", "pecn-pmark"))
 _QUERIES = _curves("Mean completion time of queries", log_y=False)
 fig8 = lab.Figure("pecn/fig8", "Fig. 8", "Mean FCT of a burst in a rack, U[1.6, 2] KB", {"queries": QUERIES}).decides(
-    lab.paper("pecn/fig8-tiny-flows-baselines-equal", "ordering", "all three nearly equal").says(
-        "with queries TCP, DCTCP and D2TCP are alike", _ALIKE
-    ),
-    lab.paper("pecn/fig8-tiny-flows-pecn-better", "ordering", "pECN, pECN+pMark < the others").says(
+    lab.Claim("pecn/fig8-tiny-flows-baselines-equal").says("with queries TCP, DCTCP and D2TCP are alike", _ALIKE),
+    lab.Claim("pecn/fig8-tiny-flows-pecn-better").says(
         "with queries pECN and pMark have shorter mean FCTs than the others", *_BETTER
     ),
     draws=[_QUERIES],
@@ -135,22 +125,16 @@ fig8 = lab.Figure("pecn/fig8", "Fig. 8", "Mean FCT of a burst in a rack, U[1.6, 
 fig8_across = lab.Figure(
     "pecn/fig8-across", "Sec. 5.1", "Mean FCT of a burst across racks, U[1.6, 2] KB", {"queries": QUERIES_ACROSS}
 ).decides(
-    lab.paper("pecn/fig9-interrack-tiny", "shape", "as Fig. 8").says(
-        "across racks queries give the same picture", _ALIKE, *_BETTER
-    ),
+    lab.Claim("pecn/fig9-interrack-tiny").says("across racks queries give the same picture", _ALIKE, *_BETTER),
     draws=[_QUERIES],
 )
 fig9 = lab.Figure(
     "pecn/fig9", "Fig. 9", "Mean FCT of a burst across racks, U[2, 50] KB", {"bursts": BURSTS_ACROSS, "in_rack": BURSTS}
 ).decides(
-    lab.paper("pecn/fig9-interrack-order", "ordering", "pECN < DCTCP about D2TCP < TCP").says(
+    lab.Claim("pecn/fig9-interrack-order").says(
         "across racks the order is the same: pECN best, TCP worst", best("pecn"), TCP_WORST
     ),
-    lab.paper(
-        "pecn/fig9-interrack-slightly-slower",
-        "ordering",
-        {"rtt_intra_us": 120, "rtt_inter_us": 240, "order": "inter > intra, small increase"},
-    ).says(
+    lab.Claim("pecn/fig9-interrack-slightly-slower").says(
         "across racks all mean FCTs are a little longer",
         lab.effect((*BASELINES, "pecn"), AFCT, "bursts", "in_rack").at(flows=lab.Every(MANY)).within(0.0, 0.30),
         because="the longer round trip spreads the burst and saves timeouts, which decide the mean where there are any",
@@ -176,24 +160,21 @@ def _less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
 fig11 = lab.Figure(
     "pecn/fig11", "Fig. 11", "Mean FCT of a burst beside two long flows", {"beside": BESIDE, "alone": BURSTS}
 ).decides(
-    lab.paper("pecn/fig11-background-tcp", "ordering", "AFCT(TCP, with background) >> AFCT(TCP, without)").says(
+    lab.Claim("pecn/fig11-background-tcp").says(
         "two long flows make the mean FCT of TCP much longer",
         lab.effect("tcp", AFCT, "beside", "alone").over("flows").mean().above(by=0.3),
     ),
-    lab.paper("pecn/fig11-background-ecn", "ordering", "small increase").says(
+    lab.Claim("pecn/fig11-background-ecn").says(
         "two long flows change little for the schemes with ECN",
         lab.effect(SCHEMES[1:], AFCT, "beside", "alone").at(flows=lab.Every(MANY)).at_most(0.30),
         lab.computed("how much more they lengthen TCP's", _less_than_tcp).called("less than tcp's").at_least(0.0),
         because="beside the long flows the burst has less room, and some of its flows time out",
     ),
-    lab.paper("pecn/fig11-pecn-best", "ordering", "pECN <= DCTCP, D2TCP < TCP", "Fig. 11, Sec. 6").says(
+    lab.Claim("pecn/fig11-pecn-best", "Fig. 11, Sec. 6").says(
         "beside long flows, too, pECN has the shortest mean FCT", *_ORDER
     ),
     draws=[_BESIDE],
 )
 fig11_across = lab.Figure("pecn/fig11-across", "Sec. 5.2", "The same across racks", {"beside": BESIDE_ACROSS}).decides(
-    lab.paper("pecn/sec52-interrack-background", "shape", "as Fig. 11").says(
-        "across racks the outcome is similar", *_ORDER
-    ),
-    draws=[_BESIDE],
+    lab.Claim("pecn/sec52-interrack-background").says("across racks the outcome is similar", *_ORDER), draws=[_BESIDE]
 )

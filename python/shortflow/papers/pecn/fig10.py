@@ -63,20 +63,20 @@ def _supported(tight: lab.Data, loose: lab.Data) -> Sequence[lab.Drawing]:
 fig10 = lab.Figure(
     "pecn/fig10", "Fig. 10", "Senders without a missed deadline", {"tight": TIGHT, "loose": LOOSE}
 ).decides(
-    lab.paper("pecn/fig10-tight-deadlines", "ordering", "pECN = pECN+pMark = D2TCP >= DCTCP >= TCP").says(
+    lab.Claim("pecn/fig10-tight-deadlines").says(
         "with deadlines U[10, 20] ms D2TCP, pECN and pMark support equally many senders, TCP the fewest",
         _pairs("tight", ("pecn", "d2tcp"), ("pecn-pmark", "d2tcp"), ("pecn-pmark", "pecn")).alike(0.2),
         _pairs("tight", *((name, "tcp") for name in SCHEMES[1:])).at_least(0.0),
         shows=[_of(name, "tight") for name in SCHEMES],
         no_harm=True,
     ),
-    lab.paper("pecn/fig10-loose-deadlines-pecn", "count", {"pecn": 54, "pecn_pmark": 57}).says(
+    lab.Claim("pecn/fig10-loose-deadlines-pecn").says(
         "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
         *(_of(name).near(senders) for name, senders in PRINTED.items()),
         _pairs("loose", ("pecn-pmark", "pecn")).at_least(-0.04),
         because="the limit hangs on the window that a flow starts with",
     ),
-    lab.paper("pecn/fig10-loose-deadlines-order", "ordering", "TCP < DCTCP, D2TCP < pECN <= pECN+pMark").says(
+    lab.Claim("pecn/fig10-loose-deadlines-order").says(
         "with deadlines U[20, 30] ms DCTCP and D2TCP support fewer senders than pECN, and TCP the fewest",
         _pairs("loose", *(("tcp", name) for name in ("dctcp", "d2tcp"))).below(),
         _pairs("loose", *((name, "pecn") for name in ("dctcp", "d2tcp"))).below(),
@@ -88,7 +88,7 @@ _FIGURES = {"fig6": BURSTS, "fig8": QUERIES, "fig9": BURSTS_ACROSS, "fig11": BES
 
 
 pmark = lab.Figure("pecn/pmark", "Sec. 6", "pMark against pECN", {**_FIGURES, "tight": TIGHT, "loose": LOOSE}).decides(
-    lab.paper("pecn/sec6-pmark-slight", "ordering", "pMark >= pECN by a small margin at most").says(
+    lab.Claim("pecn/sec6-pmark-slight").says(
         "on the whole pECN equals pMark, or is slightly worse",
         *(
             lab.change("pecn-pmark", "pecn", AFCT, name).over("flows").called(f"AFCT, {name}").alike(0.05)

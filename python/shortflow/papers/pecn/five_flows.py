@@ -124,7 +124,7 @@ def _rates(runs: lab.Data) -> Sequence[lab.Drawing]:
 fig2 = lab.Figure(
     "pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY}
 ).decides(
-    lab.paper("pecn/fig2-d2tcp-short-no-effect", "ordering", "short-flow FCT: D2TCP about equal to DCTCP").says(
+    lab.Claim("pecn/fig2-d2tcp-short-no-effect").says(
         "for a query of 2 KB D2TCP is no better than DCTCP", lab.change("d2tcp", "dctcp", FCT).alike(0.10)
     ),
     draws=[_completion_times],
@@ -132,7 +132,7 @@ fig2 = lab.Figure(
 fig3 = lab.Figure(
     "pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE}
 ).decides(
-    lab.paper("pecn/fig3-d2tcp-meets-deadline", "ordering", "FCT(D2TCP) <= 200 ms < FCT(DCTCP)").says(
+    lab.Claim("pecn/fig3-d2tcp-meets-deadline").says(
         "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
         lab.level("d2tcp", FCT).at_most(DEADLINE_S),
         lab.level("dctcp", FCT).at_least(DEADLINE_S),
@@ -141,11 +141,11 @@ fig3 = lab.Figure(
     draws=[_completion_times],
 )
 fig4 = lab.Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"runs": LARGE}).decides(
-    lab.paper("pecn/fig4-finish-times", "numeric", {"d2tcp_s": 1.61, "dctcp_s": 1.92}, "Fig. 4, Sec. 3.4").says(
+    lab.Claim("pecn/fig4-finish-times", "Fig. 4, Sec. 3.4").says(
         "started at 1.5 s, the flow ends at 1.61 s under D2TCP and at 1.92 s under DCTCP",
         *(lab.level(scheme, FCT).near(printed) for scheme, printed in PRINTED_S.items()),
     ),
-    lab.paper("pecn/fig4-cwnd-evolution", "shape", "rise, peak, decline; above DCTCP most of the time").says(
+    lab.Claim("pecn/fig4-cwnd-evolution").says(
         "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
         lab.computed("mean window of the flow, d2tcp over dctcp", _window_ratio).at_least(1.5),
         lab.computed("share of runs whose exponent falls from above to below 1", _crossing).at_least(0.5),

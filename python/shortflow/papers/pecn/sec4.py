@@ -142,11 +142,7 @@ def _draw_queue(runs: lab.Data) -> Sequence[lab.Drawing]:
 
 
 marking = lab.Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MARKED}).decides(
-    lab.paper(
-        "pecn/sec41-pmark-policy",
-        "equation",
-        "mark lands on the lowest-priority queued packet (arrival included in the search)",
-    ).says(
+    lab.Claim("pecn/sec41-pmark-policy", equation=True).says(
         "above the threshold pMark marks the packet with the lowest priority instead of the arriving one",
         lab.decided(
             "beside long flows, whose packets are always queued, no short flow is ever marked; under pECN some are",
@@ -155,9 +151,7 @@ marking = lab.Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MA
     )
 )
 dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Order of departures", {"runs": ORDER}).decides(
-    lab.paper(
-        "pecn/sec42-dequeue-policy", "equation", "non-increasing priority among packets present at each dequeue"
-    ).says(
+    lab.Claim("pecn/sec42-dequeue-policy", equation=True).says(
         "the port always sends the packet with the highest priority",
         _longest_wait("pecn").at_most(PACKET_S),
         _longest_wait("dctcp").at_least(2 * PACKET_S),
@@ -166,7 +160,7 @@ dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Order of departures", {"runs":
 sorting = lab.Figure(
     "pecn/sorting", "Sec. 4.2", "Shortest job first and earliest deadline first", {"runs": SORTED}
 ).decides(
-    lab.paper("pecn/sec42-edf-sjf", "shape", "completion order follows the priority order").says(
+    lab.Claim("pecn/sec42-edf-sjf").says(
         "priorities from deadlines give earliest deadline first, from sizes shortest job first",
         _tau("pecn", "size_bytes").at_least(0.95),
         _tau("pecn-edf", "deadline_s").at_least(0.95),
@@ -176,9 +170,7 @@ sorting = lab.Figure(
     draws=[_order],
 )
 growth = lab.Figure("pecn/growth", "Sec. 4.3", "Two long flows", {"pairs": PAIRS}).decides(
-    lab.paper(
-        "pecn/sec43-priority-faster-growth", "ordering", "RTT(high) < RTT(low) and throughput(high) > throughput(low)"
-    ).says(
+    lab.Claim("pecn/sec43-priority-faster-growth").says(
         "flows of high priority grow faster, since their packets wait less",
         _over(*WAIT, "400MB").below(),
         _over(*MORE, "400MB").below(),
@@ -186,7 +178,7 @@ growth = lab.Figure("pecn/growth", "Sec. 4.3", "Two long flows", {"pairs": PAIRS
     )
 )
 search = lab.Figure("pecn/search", "Sec. 4.2", "The queue that is searched", {"runs": QUEUE}).decides(
-    lab.paper("pecn/sec4-queue-limited", "shape", "search length about K/1500 = 20 packets in steady state").says(
+    lab.Claim("pecn/sec4-queue-limited").says(
         "ECN keeps the queue short, so that the search stays cheap",
         lab.level("pecn", median_queue).at_most(30),
         shows=[lab.level("pecn", "queue_max_pkt")],

@@ -109,7 +109,7 @@ def _delays(odd: int) -> lab.Quantity:
 loss = lab.Figure(
     "pecn/loss", "Sec. 1", "A lost packet of a flow of up to three", {"intact": INTACT, "lost": LOST}
 ).decides(
-    lab.paper("pecn/sec1-short-flow-loss-needs-rto", "shape", {"min_extra_ms": 200}).says(
+    lab.Claim("pecn/sec1-short-flow-loss-needs-rto").says(
         "a flow of up to three segments that loses one waits for the retransmission timer",
         lab.decided(
             "in each case one timeout, one retransmission and at least 200 ms until done; not 200 ms on top, since "
@@ -119,9 +119,7 @@ loss = lab.Figure(
     )
 )
 query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY}).decides(
-    lab.paper(
-        "pecn/sec34-query-one-rtt", "shape", "FCT about one RTT plus serialisation, identical for all senders"
-    ).says(
+    lab.Claim("pecn/sec34-query-one-rtt").says(
         "a query of 2 KB is two segments and takes one round trip, whatever the window law",
         QUERY_TIME.at(tcp__initial_window=2).close_to(_one_rtt_s(), 0.05),
         lab.computed("spread over tcp, dctcp and d2tcp", _spread, "s").at_most(1e-9),
@@ -129,7 +127,7 @@ query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY
     )
 )
 delayed_ack = lab.Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PROMPT, "delayed": DELAYED}).decides(
-    lab.paper("pecn/sec5-delayed-ack-odd", "shape", "odd-length flows gain about 40 ms when delayed ACK is on").says(
+    lab.Claim("pecn/sec5-delayed-ack-odd").says(
         "delayed ACKs of 40 ms make flows with an odd number of packets very slow",
         _delays(odd=1).close_to(DELAY_S, 0.1),
         shows=[_delays(odd=0).highest()],

@@ -13,11 +13,7 @@ CHOICES = {
         "period",
         {
             name: {"traffic.1.jitter": query, "traffic.2.jitter": short}
-            for name, query, short in (
-                ("100us", "100us", "100us"),
-                ("0", "0us", "0us"),
-                ("a period", "1ms", "10ms"),
-            )
+            for name, query, short in (("100us", "100us", "100us"), ("0", "0us", "0us"), ("a period", "1ms", "10ms"))
         },
     ),
 }

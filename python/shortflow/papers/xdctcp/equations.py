@@ -68,43 +68,37 @@ def _bound(packet: float = 1460.0) -> float:
 
 
 law = lab.Figure("xdctcp/eq1-4", "Sec. III, Eqs. 1-4", "The window law", {"same": SAME}).decides(
-    lab.paper("xdctcp/eq1-alpha", "equation", {"formula": "alpha = (1-g)*alpha + g*F"}, "Eq. 1").says(
-        "alpha keeps 1-g of itself and takes g of the marked share, as in DCTCP", lab.equal(_smoothing)
+    lab.Claim("xdctcp/eq1-alpha", "Eq. 1").says(
+        "alpha keeps 1-g of itself and takes g of the marked share, as in DCTCP: alpha = (1-g)*alpha + g*F",
+        lab.equal(_smoothing),
     ),
-    lab.paper("xdctcp/eq2-dctcp-cut", "equation", {"formula": "cwnd = cwnd*(1 - alpha/2)"}, "Eq. 2").says(
-        "DCTCP removes alpha/2 of the window",
+    lab.Claim("xdctcp/eq2-dctcp-cut", "Eq. 2").says(
+        "DCTCP removes alpha/2 of the window: cwnd = cwnd*(1 - alpha/2)",
         lab.equal(lambda: {f"alpha {a}": (_cut("dctcp", "long", a), 20 * (1 - a / 2)) for a in (0.2, 0.8, 1.0)}),
     ),
-    lab.paper(
-        "xdctcp/eq3-short-cut", "equation", {"formula": "cwnd = cwnd*(1 - ns*alpha)", "ns_opt": 0.3}, "Eq. 3"
-    ).says("short and query flows remove ns alpha of the window", lab.equal(_short_cuts)),
-    lab.paper(
-        "xdctcp/eq4-long-cut", "equation", {"formula": "cwnd = cwnd*(1 - nl*alpha)", "nl_opt": 1.0}, "Eq. 4"
-    ).says(
-        "long flows remove nl alpha of the window",
+    lab.Claim("xdctcp/eq3-short-cut", "Eq. 3").says(
+        "short and query flows remove ns alpha of the window: cwnd = cwnd*(1 - ns*alpha)", lab.equal(_short_cuts)
+    ),
+    lab.Claim("xdctcp/eq4-long-cut", "Eq. 4").says(
+        "long flows remove nl alpha of the window: cwnd = cwnd*(1 - nl*alpha)",
         lab.equal(
             lambda: {f"nl {nl}": (_cut("xdctcp", "long", 0.8, nl=str(nl)), 20 * (1 - nl * 0.8)) for nl in LONG_FACTORS}
         ),
     ),
-    lab.paper("xdctcp/eq34-factor-order", "equation", "ns <= nl", "Sec. III-B").says(
+    lab.Claim("xdctcp/eq34-factor-order", "Sec. III-B").says(
         "the factor of short flows is never above that of long ones", lab.decided("for the whole grid", _order)
     ),
-    lab.paper("xdctcp/eq34-dctcp-special-case", "equation", "identical windows", "Sec. III").says(
+    lab.Claim("xdctcp/eq34-dctcp-special-case", "Sec. III", equation=True).says(
         "with both factors at one half xDCTCP is DCTCP", lab.decided("identical traces and flows", _special_case)
     ),
 )
 gain = lab.Figure("xdctcp/eq5", "Sec. V-A, Eq. 5", "The bound on g").decides(
-    lab.paper(
-        "xdctcp/eq5-g-bound",
-        "equation",
-        {"formula": "g < 1.386/sqrt(2*(C*RTT + K))", "value_1460B": 0.0799, "value_1500B": 0.0805},
-        "Eq. 5",
-    ).says(
-        "g lies below 1.386 / sqrt(2 (C RTT + K))",
+    lab.Claim("xdctcp/eq5-g-bound", "Eq. 5").says(
+        "g lies below 1.386 / sqrt(2 (C RTT + K)): g < 1.386/sqrt(2*(C*RTT + K))",
         lab.equal(lambda: {"1460 bytes": (_bound(), 0.0799), "1500 bytes": (_bound(1500.0), 0.0805)}, digits=4),
         lab.equal(lambda: {"formula": (_bound(), 1.386 / (2 * (BDP_BYTES / 1460 + K)) ** 0.5)}),
     ),
-    lab.paper("xdctcp/eq5-g-bound-value", "numeric", {"value": 0.112}, "Sec. V-A").says(
+    lab.Claim("xdctcp/eq5-g-bound-value", "Sec. V-A").says(
         "for Table I the bound is 0.112",
         lab.equal(lambda: {"value": (_bound(), 0.112)}, digits=3),
         shows=[lab.computed("without the factor 2", lambda: _bound() * 2**0.5)],
@@ -112,7 +106,7 @@ gain = lab.Figure("xdctcp/eq5", "Sec. V-A, Eq. 5", "The bound on g").decides(
     ),
 )
 grid = lab.Figure("xdctcp/eq6-8", "Sec. V-B, Eqs. 6-8", "The grid of parameters").decides(
-    lab.paper("xdctcp/sec5-grid-size", "count", {"value": 420}, "Eqs. 6-8, Sec. V-B").says(
+    lab.Claim("xdctcp/sec5-grid-size", "Eqs. 6-8, Sec. V-B").says(
         "the search covers 420 triplets",
         lab.equal(lambda: {"triplets": ((len(GAINS) - 1) * len(SHORT_FACTORS) * len(LONG_FACTORS), 420)}),
         shows=[lab.computed("with g = 1/16, as in the scripts", lambda: math.prod(map(len, GRID.values())))],

@@ -88,7 +88,7 @@ def _shown(samples: Mapping[str, pl.DataFrame]) -> list[lab.Line]:
 
 
 fig3 = lab.Figure("xdctcp/fig3", "Fig. 3", "The window of a long flow", {"base": BASE}).decides(
-    lab.paper("xdctcp/fig3-long-cwnd", "shape", "larger relative drops, lower minima for xDCTCP").says(
+    lab.Claim("xdctcp/fig3-long-cwnd").says(
         "xDCTCP cuts the window of a long flow deeper than DCTCP",
         lab.change("xdctcp", "dctcp", mean_cut).at_least(0.3),
         lab.change("xdctcp", "dctcp", lowest).below(),
@@ -96,20 +96,18 @@ fig3 = lab.Figure("xdctcp/fig3", "Fig. 3", "The window of a long flow", {"base":
     draws=[_windows],
 )
 fig4 = lab.Figure("xdctcp/fig4", "Fig. 4", "The queue at the receiver's port", {"base": BASE}).decides(
-    lab.paper("xdctcp/fig4-queue-below-buffer", "numeric", {"max_packets": 250, "drops": 0}).says(
+    lab.Claim("xdctcp/fig4-queue-below-buffer").says(
         "the queue stays well below its 250 packets, and nothing is lost",
         lab.level(SCHEMES, lab.drops_in_run).called("drops").at_most(0.0),
         lab.level(SCHEMES, most_packets).called("largest queue").at_most(200.0),
         shows=[lab.level(SCHEMES, most_later)],
         because="all drops fall into the slow start of the first long flow",
     ),
-    lab.paper("xdctcp/fig4-spikes-higher", "ordering", "spike height: xDCTCP > DCTCP").says(
+    lab.Claim("xdctcp/fig4-spikes-higher").says(
         "short flows make the queue spike higher under xDCTCP than under DCTCP",
         lab.change("xdctcp", "dctcp", peak).above(),
     ),
-    lab.paper(
-        "xdctcp/fig4-spikes-cut-long", "shape", "cwnd cuts within one RTT after spikes above K", "Fig. 4, Sec. V-B"
-    ).says(
+    lab.Claim("xdctcp/fig4-spikes-cut-long", "Fig. 4, Sec. V-B").says(
         "each spike of the queue comes with a cut of the long flows' windows",
         lab.level("xdctcp", followed).at_least(0.9),
     ),

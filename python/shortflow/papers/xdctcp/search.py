@@ -125,11 +125,7 @@ def _cloud(search: lab.Data, beside: lab.Data) -> Sequence[lab.Drawing]:
 fig1 = lab.Figure(
     "xdctcp/fig1", "Fig. 1", "Throughput and delay of all triplets", {"search": SEARCH, "beside": BESIDE}
 ).decides(
-    lab.paper(
-        "xdctcp/fig1-tradeoff-cloud",
-        "shape",
-        "points with delay below DCTCP and throughput within 0.1% exist; delay falls with growing nl",
-    ).says(
+    lab.Claim("xdctcp/fig1-tradeoff-cloud").says(
         "many triplets lower the delay and cost no throughput",
         lab.computed(
             "share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput", _good
@@ -138,25 +134,23 @@ fig1 = lab.Figure(
     draws=[_cloud],
 )
 best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, "search": SEARCH}).decides(
-    lab.paper("xdctcp/sec5-optimum", "numeric", {"g": 0.09, "ns": 0.3, "nl": 1.0}).says(
+    lab.Claim("xdctcp/sec5-optimum").says(
         "the least delay without loss of throughput is at g = 0.09, ns = 0.3, nl = 1",
         *_optimum(0.02, "search"),
         shows=[_triplet("search")],
     ),
-    lab.paper("xdctcp/sec5-delay", "numeric", {"xdctcp_us": 65.955, "dctcp_us": 70.65}).says(
+    lab.Claim("xdctcp/sec5-delay").says(
         "queries and short flows wait 65.955 us, with DCTCP 70.65 us",
         *(lab.level(name, delay).near(printed) for name, printed in DELAY_S.items()),
         lab.change("xdctcp", "dctcp", delay).below(),
         shows=[lab.level(("dctcp", "xdctcp"), each) for each in BY_CLASS.values()],
     ),
-    lab.paper("xdctcp/sec5-delay-gain", "ratio", {"value": 0.06646, "unit": "relative delay reduction"}).says(
+    lab.Claim("xdctcp/sec5-delay-gain").says(
         "that is 6.646 % less",
         lab.change("xdctcp", "dctcp", delay).near(-0.06646),
         shows=[lab.change("xdctcp", "dctcp", each) for each in BY_CLASS.values()],
     ),
-    lab.paper(
-        "xdctcp/sec5-throughput", "numeric", {"xdctcp_mbps": 1850.26, "dctcp_mbps": 1849.88, "relative_gain": 0.0002}
-    ).says(
+    lab.Claim("xdctcp/sec5-throughput").says(
         "throughput stays the same, 1850.26 Mbps against 1849.88",
         lab.change("xdctcp", "dctcp", throughput).within(-0.01, 0.01),
         lab.change("xdctcp", "dctcp", LONG).within(-0.01, 0.01),
@@ -165,12 +159,9 @@ best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, 
     ),
 )
 mixes = lab.Figure(
-    "xdctcp/sec5c",
-    "Sec. V-C",
-    "The best triplet for other mixes of senders",
-    {"search": SEARCH, **SEARCHES, **BESIDES},
+    "xdctcp/sec5c", "Sec. V-C", "The best triplet for other mixes of senders", {"search": SEARCH, **SEARCHES, **BESIDES}
 ).decides(
-    lab.paper("xdctcp/sec5c-stability-across-mixes", "shape", {"g": 0.09, "ns": 0.3, "nl": 1.0}, "Sec. V-C, VII").says(
+    lab.Claim("xdctcp/sec5c-stability-across-mixes", "Sec. V-C, VII").says(
         "other mixes of senders have about the same best triplet",
         *_optimum(0.03, "search", *SEARCHES),
         shows=[
@@ -181,7 +172,7 @@ mixes = lab.Figure(
     )
 )
 factors = lab.Figure("xdctcp/sec7", "Sec. VII", "Which flows to cut harder", {"factors": FACTORS}).decides(
-    lab.paper("xdctcp/sec7-short-not-long", "ordering", "delay: (0.3, 1.0) < (0.5, 0.5); throughput about equal").says(
+    lab.Claim("xdctcp/sec7-short-not-long").says(
         "cutting long flows harder than short ones lowers the delay at the same throughput",
         _corner(delay).at_most(1.0),
         _corner(LONG).within(0.99, 1.01),

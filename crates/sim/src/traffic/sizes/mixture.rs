@@ -82,7 +82,7 @@ mod tests {
         check_mean(&*sizes, 1);
     }
 
-    /// Claim `atcp/fig3a-size-distribution`: 80 % of flows below 100 KB, 99 % below 10 MB, over 80 %
+    /// Claim `atcp/fig3a-size-distribution` (untested): 80 % of flows below 100 KB, 99 % below 10 MB, over 80 %
     /// of bytes above, within 0.5, 0.2 and 5 percentage points on a million draws.
     #[test]
     fn trace_of_atcp() {

@@ -152,7 +152,7 @@ fn patterns_that_cannot_be_are_errors() {
 }
 
 /// Inter-arrival times are of the distribution: regular ones, four at once, and those of ATCP's Fig. 3(d), of which 80 %
-/// last from 0.4 to 40 ms (claim `atcp/fig3d-interarrival`).
+/// last from 0.4 to 40 ms (claim `atcp/fig3d-interarrival` (untested)).
 #[test]
 fn arrivals_have_times_of_their_distribution() {
     let starts = |toml: &str| -> Vec<u64> {
