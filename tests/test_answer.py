@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,8 @@ def test_schemes_tie_within_five_per_cent_and_are_open_where_seeds_do_not_tell()
     wide = compared({"tcp": [9.0, 9.0, 9.2], "a": [2.0, 2.9, 2.2], "b": [2.9, 2.0, 2.6]})
     told = line_of(wide)
     assert (told.outcome, told.leaders) == ("open", ["a", "b"])
-    assert told.more_seeds
+    # The factor is 1.056 and its logarithm scatters by 0.382: t(.9875) * 0.382 / sqrt(248) = ln 1.056 for t = 2.26.
+    assert told.more_seeds == 245
     assert f"open between a and b, 2.37 [1.44, 3.89] ms (about {told.more_seeds:,} more seeds would tell)" in " ".join(
         answer(wide).words
     )
@@ -84,6 +86,31 @@ def test_a_lower_bound_beyond_an_exact_time_is_worse_and_below_it_open(
     ((scheme, count),) = late.items()
     words = f"Unfinished flows: {scheme} {2 * count} of 200. They count with their age at the end of the run."
     assert words in answer(found).words
+
+
+def test_a_starved_scheme_is_worse() -> None:
+    """Its goodput is zero in every seed, so it has no factor as a reference."""
+    found = line_of(compared({"a": [4.0, 4.1], "b": [4.0, 4.1]}, a=8.0, b=0.0), RATE)
+    assert (found.outcome, found.leaders) == ("winner", ["a"])
+
+
+def test_a_leading_baseline_says_what_the_others_lose() -> None:
+    points = [
+        replace(run, at={"load": load})
+        for load in ("0.3", "0.6")
+        for run in compared({"tcp": [2.0, 2.1, 1.9], "l2dct": [4.0, 4.2, 3.8]}).runs
+    ]
+    told = answer(replace(compared({}), done=points, keys=["load"])).words
+    assert told[1] == "mean FCT, flows ≤ 100 KB: tcp wins at load 0.3 to 0.6 (l2dct 2 × tcp)."
+    assert told[3].startswith("load 0.3: p99 slowdown (flows ≤ 100 KB) tcp wins (l2dct 2 × tcp); ")
+
+
+def test_equal_schemes_with_random_seeds_are_not_called_free_of_chance() -> None:
+    twins = [
+        replace(run, record={**run.record, "digest": str(run.seed)})
+        for run in compared({"a": [2.0, 2.1], "b": [2.0, 2.1]}).runs
+    ]
+    assert not [each for each in answer(replace(compared({}), done=twins)).words if "Every seed" in each]
 
 
 def test_lower_bounds_have_no_order_among_themselves() -> None:

@@ -4,6 +4,7 @@ The winner comes from multiple comparisons with the best (J. C. Hsu, Ann. Stat. 
 differences, with the level divided by the number of other schemes (Bonferroni). Points and metrics are not corrected.
 """
 
+import bisect
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.metrics.data import RunData, mean
 from shortflow.metrics.stakes import place
-from shortflow.metrics.stats import Estimate
+from shortflow.metrics.stats import Estimate, nearest_rank, student
 from shortflow.quantities import scale_for
 from shortflow.report.wording import factor, headline_metrics, metrics_of, number, scheme_pairs, shown, title
 from shortflow.result import as_measured
@@ -95,6 +96,10 @@ class Line:
         """Schemes that may be the best."""
         return [each.scheme for each in self.standings if each.place != "worse"]
 
+    def factor(self, scheme: str) -> Estimate | None:
+        """Relative difference of a scheme from the baseline, if it has a sign."""
+        return next((each.factor for each in self.standings if each.scheme == scheme), None)
+
     @property
     def outcome(self) -> Literal["winner", "tie", "open"]:
         """Outcome of the line."""
@@ -116,8 +121,6 @@ class Ranking:
     baseline: str
     lines: Sequence[Line]
     criteria: Criteria = USUAL
-    rest_on_few: Sequence[Metric] = ()
-    """Metrics with warnings on few events (default: headlines)."""
 
     def of(self, metric: Metric) -> list[Line]:
         """Lines of a metric."""
@@ -142,7 +145,7 @@ class Ranking:
     @property
     def caveats(self) -> list[str]:
         """Limits of the answer."""
-        return [*self._few_flows(), *notes(self.study, self.rest_on_few)]
+        return [*self._few_flows(), *notes(self.study, self.metrics)]
 
     @property
     def at_points(self) -> list[str]:
@@ -150,7 +153,7 @@ class Ranking:
         found = []
         for point in self.study.points[:_MOST_POINTS]:
             here = [line for line in self.lines if line.at == point.label]
-            told = "; ".join(f"{_short_title(line.metric)} {self._briefly(line)}" for line in here)
+            told = "; ".join(f"{_short_title(line.metric)} {_verdict(line)}{self._factors([line])}" for line in here)
             found += [f"{self.study.x_name} {point.label}: {told}."] if told else []
         return found
 
@@ -162,17 +165,24 @@ class Ranking:
         lines = self.of(metric)
         if not self.study.x_name:
             return f"{title(metric)}: {self._at_length(lines[0])}."
-        groups = [list(group) for _, group in groupby(lines, key=lambda line: (line.outcome, line.leaders))]
+        groups = [list(group) for _, group in groupby(lines, key=lambda line: (line.outcome, {*line.leaders}))]
         return f"{title(metric)}: {'; '.join(self._group(group) for group in groups)}."
 
     def _group(self, lines: Sequence[Line]) -> str:
         """Text on neighbouring points with the same outcome."""
         at = lines[0].at if len(lines) == 1 else f"{lines[0].at} to {lines[-1].at}"
         where = f"at {self.study.x_name} {at}"
-        factors = [1 + best.factor.value for line in lines if (best := line.standings[0]).factor]
-        ends = dict.fromkeys(number(end) for end in (min(factors, default=1.0), max(factors, default=1.0)))
-        beside = f" ({' to '.join(ends)} × {self.baseline})" if factors and self._tells(lines[0]) else ""
-        return f"{_verdict(lines[0])} {where}{beside}{_would_tell(lines)}{_cut(lines)}"
+        return f"{_verdict(lines[0])} {where}{self._factors(lines)}{_would_tell(lines)}{_cut(lines)}"
+
+    def _factors(self, lines: Sequence[Line]) -> str:
+        """Factors of the baseline at points with one outcome: the winner's, or of all that a leading baseline beats."""
+        if lines[0].outcome == "open":
+            return ""
+        worse = [each.scheme for each in lines[0].standings if each.place == "worse"]
+        told = worse if self.baseline in lines[0].leaders else lines[0].leaders[:1]
+        found = {scheme: _range([line.factor(scheme) for line in lines]) for scheme in told}
+        texts = [f"{'' if told is not worse else f'{scheme} '}{text}" for scheme, text in found.items() if text]
+        return f" ({', '.join(texts)} × {self.baseline})" if texts else ""
 
     def _at_length(self, line: Line) -> str:
         """Text on the only point: value of the best scheme, and factors over the baseline."""
@@ -185,14 +195,6 @@ class Ranking:
             if each.scheme != self.baseline and each.factor is not None
         ]
         return text + (f"; factors of {self.baseline}: {', '.join(factors)}" if factors else "")
-
-    def _briefly(self, line: Line) -> str:
-        best = line.standings[0]
-        beside = f" {number(1 + best.factor.value)} × {self.baseline}" if best.factor and self._tells(line) else ""
-        return f"{_verdict(line)}{beside}"
-
-    def _tells(self, line: Line) -> bool:
-        return line.outcome != "open" and self.baseline not in line.leaders
 
     def _few_flows(self) -> Iterator[str]:
         """Notes on percentiles from few flows."""
@@ -225,7 +227,7 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
         for point in study.points
         if (line := _line(_on_common_seeds(point), metric, baseline, criteria.ties, point.label))
     ]
-    return Ranking(study, baseline, lines, criteria, chosen)
+    return Ranking(study, baseline, lines, criteria)
 
 
 def headlines(study: Results) -> list[Metric]:
@@ -275,7 +277,8 @@ def _means(point: Results, metric: Metric) -> dict[str, Estimate]:
 def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
     """Runs whose mean FCT counts every flow up to one time, the least age of an unfinished flow; and this time.
 
-    These means are exact. None for other metrics, and without tables of flows.
+    These means are exact. None for other metrics, without tables of flows, and if more than 1 % of finished flows took
+    longer: such means would leave out the slow flows.
     """
     if metric.statistic not in (MEAN_FCT, SIZE_MEAN_FCT) or not all(run.tables for run in point.runs):
         return None
@@ -285,10 +288,23 @@ def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
     ]
     ages = [age for group in groups for age, late in zip(group.times.values, group.times.censored, strict=True) if late]
     cut_s = min(ages)
+    done = [
+        time
+        for group in groups
+        for time, late in zip(group.times.values, group.times.censored, strict=True)
+        if not late
+    ]
+    _, (*_, longest, _, longest_s) = place(metric) or (None, ("", "", ""))
+    if not done or nearest_rank(done, 99) > cut_s:
+        return None
     means = (mean([min(time, cut_s) for time in group.times.values]) or 0.0 for group in groups)
     runs = []
     for run, value in zip(point.runs, means, strict=True):
-        rows = [Row(metric, value) if row.metric == metric else row for row in run.rows]
+        cut = {metric.name: value, **{name: min(run.metrics[name], cut_s) for name in (longest, longest_s)}}
+        rows = [
+            Row(row.metric, cut.get(row.metric.name, row.value), row.lower_bound and row.metric != metric)
+            for row in run.rows
+        ]
         runs.append(replace(run, record={**run.record, **as_measured(rows)}))
     return replace(point, done=runs), cut_s
 
@@ -299,7 +315,10 @@ def _beside(
     """Position of a scheme relative to the best, and further seeds to settle an open order."""
     found = point.relation(best, other, metric.name, among)
     if found is None:  # the other mean is zero
-        return ("tie" if point.mean(best, metric.name) == point.mean(other, metric.name) else "open"), None
+        if point.mean(best, metric.name) == point.mean(other, metric.name):
+            return "tie", None
+        starved = metric.more_is_better and point.relation(other, best, metric.name, among)
+        return ("worse" if starved and starved.has_sign and starved.ci95 and starved.ci95[1] < 0 else "open"), None
     low, high = found.ci95 or (-1.0, math.inf)
     if low > 0 and not found.upper_bound if metric.more_is_better else high < 0 and not found.lower_bound:
         worse: Place = "worse"
@@ -314,8 +333,18 @@ def _beside(
     if worse == "worse":
         return worse, None
     aim = max(abs(ratio), within - abs(ratio) if abs(ratio) <= near else 0.0)
-    wanted = found.n * ((ends[1] - ends[0]) / 2 / aim) ** 2 if aim else math.inf
-    return "open", max(1, math.ceil(wanted) - found.n) if wanted <= _FAR else None
+    scatter = (ends[1] - ends[0]) / 2 * math.sqrt(found.n) / student(found.n, among)
+    further = range(1, _FAR + 1)
+    settled = bisect.bisect_left(
+        further, True, key=lambda more: student(found.n + more, among) * scatter / math.sqrt(found.n + more) <= aim
+    )
+    return "open", further[settled] if settled < _FAR else None
+
+
+def _range(factors: Sequence[Estimate | None]) -> str:
+    """Smallest and largest of some factors; a bound has its sign."""
+    known = sorted((each for each in factors if each), key=lambda each: each.value)
+    return " to ".join(dict.fromkeys(factor(replace(each, ci95=None)) for each in (*known[:1], *known[-1:])))
 
 
 def _cut(lines: Sequence[Line]) -> str:
@@ -355,6 +384,8 @@ def _line_table(line: Line) -> dict[str, Any]:
             "mean": mean_table(each.mean),
             "factor": 1 + each.factor.value if each.factor else None,
             "factor_ci95": [1 + end for end in each.factor.ci95] if each.factor and each.factor.ci95 else None,
+            "factor_bound": each.factor
+            and ("lower" if each.factor.lower_bound else "upper" if each.factor.upper_bound else None),
             "place": each.place,
         }
         for each in line.standings
@@ -370,15 +401,21 @@ def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
     yield from _unfinished(study)
     if len(study.seeds) == 1:
         yield "One seed has no interval: run several seeds."
-    elif {len({run.digest for run in point.runs}) == len(point.schemes) for point in study.points} == {True}:
+    elif all(len(_digests(point, scheme)) == 1 for point in study.points for scheme in point.schemes):
         yield "Every seed gives the same run: nothing is random here, so intervals say nothing of chance."
-    if len({frozenset(run.seed for run in study.runs if run.scheme == scheme) for scheme in study.schemes}) > 1:
-        yield "Schemes have different seeds: the answer uses the seeds that all schemes have."
+    seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]
+    if any(each != seeds[0] for each in seeds):
+        common = len(set.intersection(*seeds))
+        yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
     few = [(point.label, text) for point in study.points for text in few_events(point, metrics)]
     if few:
         at = f"{study.x_name} {few[0][0]}: " if study.x_name else ""
         more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
         yield f"{at}{few[0][1]}{more}"
+
+
+def _digests(point: Results, scheme: str) -> set[str]:
+    return {run.digest for run in point.runs if run.scheme == scheme}
 
 
 def _unfinished(study: Results) -> Iterator[str]:
