@@ -140,7 +140,7 @@ def test_it_is_said_where_hosts_decide(shortflow: Command, small: dict[str, obje
     said = shortflow(*own, "--set", "host.model=fifo").stderr
     assert re.search(r"h3 holds up to \d{3,} packets, and small queues of its flows, \d+ at once, ", said), said
     assert re.search(r"packets of short flows wait in the port of their own host for \d+ % of the mean", said), said
-    assert "tcp.growth=unless-held keeps it from that" in said
+    assert "host.model=linux keeps it from that" in said
     assert "holds up to" in shortflow(*own, "--set", "host.model=fifo").stderr, "read back"
     for scheme, phase in (("dctcp", False), ("tcp", True)):
         for each in ("own.toml", "pair.toml", "late.toml"):

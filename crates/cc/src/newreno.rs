@@ -5,8 +5,9 @@
 //! | cwnd, ssthresh | [`Window::cwnd`], [`Window::ssthresh`] in segments |
 //! | FlightSize | [`FlowView::flight`] in segments |
 //!
-//! Deviations: none from RFC 5681. The paper reference halves cwnd where RFC 5681 Eq. 4 halves
-//! FlightSize; the two differ only while the application, not the window, limits the sender.
+//! Deviation: a connection that was idle keeps its window, where RFC 5681 §4.1 restarts after an idle RTO. The paper reference
+//! halves cwnd where RFC 5681 Eq. 4 halves FlightSize; the two differ only while the application, not the window, limits the
+//! sender.
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::keys;

@@ -42,13 +42,21 @@ fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<St
     let flows = |node: NodeId| open.get(&HostId(node.0)).copied().unwrap_or(1);
     let worst = ports.filter(|port| is_full(port, flows(port.from))).max_by_key(|port| port.max_packets)?;
     Some(format!(
-        "{} holds up to {} packets, and small queues of its flows, {} at once, {}: senders fill their own host's port; \
-         host.small_queue={USUAL} keeps them from it",
+        "{} holds up to {} packets, and small queues of its flows, {} at once, {}: senders fill their own host's port{}",
         scenario.graph.name(worst.from),
         worst.max_packets,
         flows(worst.from),
         u64::from(allowed) * flows(worst.from),
+        smaller(scenario).map_or_else(String::new, |setting| format!("; {setting} keeps them from it")),
     ))
+}
+
+/// The setting that gives hosts the usual small queues, if they have larger ones or none.
+fn smaller(scenario: &Scenario) -> Option<String> {
+    match scenario.conduct.small_queue {
+        0 => Some("host.model=linux".to_owned()),
+        queue => (queue > USUAL).then(|| format!("host.small_queue={USUAL}")),
+    }
 }
 
 /// The most flows of each host at one time.
@@ -80,9 +88,10 @@ fn waiting(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     let (class, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 0.5)?;
     Some(format!(
         "packets of {} flows wait in the port of their own host for {:.0} % of the mean completion time; \
-         host.small_queue={USUAL} or host.queue=fair lets them pass",
+         {}host.queue=fair lets them pass",
         scenario.classes[class],
-        (100.0 * share).min(100.0) // copies wait too
+        (100.0 * share).min(100.0), // copies wait too
+        smaller(scenario).map_or_else(String::new, |setting| format!("{setting} or ")),
     ))
 }
 
@@ -90,15 +99,17 @@ fn waiting(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
 fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     let rows = outcome.flows.iter().enumerate().filter(|(_, flow)| flow.width > WIDE);
     let (number, flow) = rows.max_by(|a, b| a.1.width.total_cmp(&b.1.width))?;
-    let growth = if scenario.conduct.small_queue > 0 { "cwnd-limited" } else { "unless-held" };
+    // Without small queues no window counts as held back.
+    let setting =
+        if scenario.conduct.small_queue > 0 { "tcp.growth=cwnd-limited" } else { "host.model=linux" };
     Some(format!(
         "the window of flow {number} is {:.0} times what its path holds, in flight, in buffers and in the small queue, so that \
-         it limits nothing; tcp.growth={growth} keeps it from that",
+         it limits nothing; {setting} keeps it from that",
         flow.width
     ))
 }
 
-/// Long flows to one host with equal rates, unequal shares of their common time, losses for want of room and nothing random.
+/// Long flows to one host with equal rates, unequal shares of their common time, losses for want of room and hosts without jitter.
 fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let is_random = scenario.host.jitter != Some(Span::ZERO) || scenario.host.stalls > 0.0;
     let is_switch = |place: Place| matches!(place, Place::Port(from, _) if !scenario.graph.is_host(from));
@@ -126,7 +137,7 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
     });
     let (to, flows, jain) = found.min_by(|a, b| a.2.total_cmp(&b.2))?;
     Some(format!(
-        "{flows} long flows to {} have a Jain index of {jain:.2}: rates are equal and nothing is random, so that phase may \
+        "{flows} long flows to {} have a Jain index of {jain:.2}: rates are equal and hosts add no jitter, so that phase may \
          decide who meets a full buffer; host.jitter=half-packet shows whether it does",
         scenario.graph.name(NodeId(to.0))
     ))

@@ -287,7 +287,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	publish(tp, s, CA_OPEN);
 }
 
-/* The window is what holds the sender back, so that it may grow (RFC 7661; tcp_is_cwnd_limited()). */
+/* The window is what holds the sender back, so that it may grow (RFC 2861; tcp_is_cwnd_limited()). */
 INLINE _Bool is_limited(struct tcp_sock *tp, const struct sender *s)
 {
 	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited)

@@ -177,7 +177,8 @@ impl ExecutionPlan {
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
-        let queue = if self.goes_ahead() { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
+        let queue =
+            if self.goes_ahead() { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
             let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Scope::GLOBAL };
             let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);

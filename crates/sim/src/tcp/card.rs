@@ -69,7 +69,7 @@ impl Card {
             self.departs.copy_within(1.., 0);
             self.departs[MOST - 1] = departs;
         } else {
-            self.departs[0] = oldest.max(departs); // the host has several links
+            self.departs[0] = oldest.max(departs); // a drop, or a link that has been down
             self.departs.sort_unstable();
         }
     }

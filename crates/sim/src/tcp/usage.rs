@@ -1,4 +1,5 @@
-//! Windows grow while they are used: the bookkeeping of Linux (tcp_cwnd_validate(), tcp_is_cwnd_limited(); RFC 7661).
+//! Windows grow while they are used: the flag of Linux (tcp_cwnd_validate(), tcp_is_cwnd_limited(); RFC 2861). Deviation:
+//! unused windows do not decay.
 
 use crate::specs::{Growth, TcpSpec};
 
