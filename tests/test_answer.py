@@ -102,12 +102,12 @@ def test_a_leading_baseline_says_what_the_others_lose() -> None:
     ]
     told = answer(replace(compared({}), done=points, keys=["load"])).words
     assert told[1] == "mean FCT, flows ≤ 100 KB: tcp wins at load 0.3 to 0.6 (l2dct 2 × tcp)."
-    assert told[3].startswith("load 0.3: p99 slowdown (flows ≤ 100 KB) tcp wins (l2dct 2 × tcp); ")
+    assert told[3].startswith("load 0.3: p99 slowdown (≤ 100 KB) tcp wins (l2dct 2 × tcp); ")
 
 
 def test_equal_schemes_with_random_seeds_are_not_called_free_of_chance() -> None:
     twins = [
-        replace(run, record={**run.record, "digest": str(run.seed)})
+        replace(run, record={**run.record, "provenance": {**run.provenance, "digest": str(run.seed)}})
         for run in compared({"a": [2.0, 2.1], "b": [2.0, 2.1]}).runs
     ]
     assert not [each for each in answer(replace(compared({}), done=twins)).words if "Every seed" in each]
