@@ -212,7 +212,7 @@ def test_a_chart_is_saved_as_a_picture_or_as_its_specification(monkeypatch: pyte
     monkeypatch.setattr("shortflow.report.chart.import_module", missing)
     with pytest.raises(MissingRequirement, match=r"shortflow\[figures\]"):
         chart.save(tmp_path / "b.svg")
-    assert chart._repr_html_().startswith("<iframe srcdoc=")
+    assert chart._repr_html_().startswith('<iframe sandbox="allow-scripts" srcdoc=')
 
 
 @pytest.mark.parametrize(("high", "is_cut"), [(2.0, False), (100.0, True)])

@@ -100,7 +100,7 @@ class Chart:
             page = markup.part("report/alone.html", chart=self)
             rows = -(-len(self.panels) // (1 if self.wide else _BESIDE))
             style = f"width:100%;height:{120 + 340 * rows}px;border:0"
-            return f'<iframe srcdoc="{html.escape(page)}" style="{style}"></iframe>'
+            return f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(page)}" style="{style}"></iframe>'
 
     def save(self, file: str | Path) -> Path:
         """Write the chart as .svg, .png, .pdf or .json by the file's name; pictures need `shortflow[figures]`."""

@@ -143,7 +143,7 @@ for (const button of document.querySelectorAll("figure .csv")) {
     save(button.dataset.name, columns, rowsOf(figure).map((row) => columns.map((name) => row[name])));
   };
 }
-// Tables that sort by a click on a head, and show the rows that have all words of the filter.
+// Tables that sort by a click on a head, and show the rows whose words have all words of the filter.
 const numberIn = (text) => parseFloat(text.replace(/[≥≤,\s]/g, ""));
 function compare(a, b) {
   const [x, y] = [numberIn(a), numberIn(b)];
@@ -164,7 +164,7 @@ for (const input of document.querySelectorAll("input.filter")) {
   input.oninput = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of input.closest(".card").querySelector("tbody").rows) {
-      const cells = [...row.cells].map((cell) => cell.textContent.toLowerCase());
+      const cells = [...row.querySelectorAll("th, td:not(.number)")].map((cell) => cell.textContent.toLowerCase());
       row.hidden = !words.every((word) => cells.some((cell) => cell.startsWith(word)));
     }
   };
