@@ -18,10 +18,11 @@
 //! - As in step marking, the backlog that is compared with K is what the arriving packet finds, the
 //!   packet in transmission included and the arriving one not.
 //! - pMark marks nothing if the packet with the lowest priority is marked already or is not
-//!   ECN-capable. Of equal packets it marks the one that came last.
+//!   ECN-capable ([`Params::among`]). Of equal packets it marks the one that came last.
 
 use super::ranked::Ranked;
 use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
+use crate::packet::{EcnField, Packet};
 use shortflow_spec::{keys, words};
 use shortflow_units::{Instant, Occupancy};
 
@@ -43,12 +44,24 @@ words! {
     }
 }
 
+words! {
+    /// Packets among which pMark looks for the lowest priority.
+    pub enum Among {
+        /// All.
+        All = "all",
+        /// Those that it can mark.
+        Unmarked = "unmarked",
+    }
+}
+
 keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
         /// marked packet: the arriving one, or the one with the lowest priority (pMark)
         pub mark: Marked = "arriving", Marked::WORDS;
+        /// packets among which pMark looks for the lowest priority: all, or those that it can mark
+        pub among: Among = "all", Among::WORDS;
     }
 }
 
@@ -78,7 +91,8 @@ impl Scheduler for PriorityEcn {
         }
         self.packets.push(waiting);
         if due && self.params.mark == Marked::Lowest {
-            self.packets.worst_mut().map(|worst| effects.mark(worst));
+            let is_among = |packet: &Packet| self.params.among == Among::All || packet.ecn == EcnField::Ect;
+            self.packets.worst_mut(is_among).map(|worst| effects.mark(worst));
         }
     }
 
@@ -97,11 +111,10 @@ mod tests {
         Admission, ack, drain, marked, offer, offer_behind, offer_within, packet, port, seqs,
     };
     use super::*;
-    use crate::packet::Packet;
     use proptest::prelude::*;
 
     fn queue(mark: Marked, mark_above: &str) -> PriorityEcn {
-        PriorityEcn::new(Params { mark }, port(mark_above))
+        PriorityEcn::new(Params { mark, among: Among::All }, port(mark_above))
     }
 
     fn filled(queue: &mut PriorityEcn, packets: impl IntoIterator<Item = Packet>) -> Admission {
@@ -125,6 +138,15 @@ mod tests {
         assert_eq!(offer(&mut queue, packet(22, 22, 5)).marks, 0, "packet 20 is marked already");
         assert_eq!(offer(&mut queue, packet(23, 23, 200)).marks, 1, "the arriving one is the lowest");
         assert_eq!(marked(&drain(&mut queue)), [20, 23]);
+    }
+
+    /// Section 4.1, its other reading: packet 2 is marked, so the next mark is packet 1's.
+    #[test]
+    fn pmark_may_pass_over_marked_packets() {
+        let params = Params { mark: Marked::Lowest, among: Among::Unmarked };
+        let mut queue = PriorityEcn::new(params, port("2pkt"));
+        let marks = filled(&mut queue, (0..5).map(|seq| packet(0, seq, if seq < 3 { seq } else { 0 }))).marks;
+        assert_eq!((marks, marked(&drain(&mut queue))), (2, vec![1, 2]));
     }
 
     /// Section 4.1, the other policy: the arriving packet is marked, whatever its priority.

@@ -106,11 +106,13 @@ impl Ranked {
         Some(alone)
     }
 
-    /// The worst packet, of equals the later one.
-    pub(super) fn worst_mut(&mut self) -> Option<&mut Packet> {
-        let worst = match &mut self.alone {
-            None => self.places.get_mut(self.ranks.last()?.place as usize)?.waiting.as_mut(),
-            alone => alone.as_mut(),
+    /// The worst packet among some, of equals the later one.
+    pub(super) fn worst_mut(&mut self, is_among: impl Fn(&Packet) -> bool) -> Option<&mut Packet> {
+        let among = |waiting: &QueuedPacket| is_among(&waiting.packet);
+        let mut ordered = self.ranks.iter().rev().map(|rank| rank.place);
+        let worst = match ordered.find(|place| self.at(*place).is_some_and(among)) {
+            Some(place) => self.places.get_mut(place as usize)?.waiting.as_mut(),
+            None => self.alone.as_mut().filter(|waiting| among(waiting)),
         };
         worst.map(|waiting| &mut waiting.packet)
     }
@@ -174,7 +176,7 @@ mod tests {
                     worse.iter().map(|p| p.seq).collect::<Vec<_>>()
                 );
                 let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).map(|p| p.seq);
-                prop_assert_eq!(ranked.worst_mut().map(|p| p.seq), worst);
+                prop_assert_eq!(ranked.worst_mut(|_| true).map(|p| p.seq), worst);
                 let gone = match action {
                     0 => {
                         let first = best.and_then(|best| list.iter().find(|p| p.flow_id == best.flow_id));

@@ -19,6 +19,10 @@ CHOICES = {
         "source of pECN's priority: Sec. 4.2 allows both, Sec. 5.1 takes the size",
         {"size": {"priority.by": "size"}, "deadline": {"priority.by": "deadline"}},
     ),
+    "pmark": lab.Choice(
+        "packets among which pMark marks the one of lowest priority: all (none is marked if that one is), or unmarked",
+        {among: {"queue.among": among} for among in ("all", "unmarked")},
+    ),
     "jitter": lab.Choice(
         "time within which the flows of a burst start",
         {"10us": {"traffic.1.jitter": "10us"}, "0": {"traffic.1.jitter": "0us"}, "1ms": {"traffic.1.jitter": "1ms"}},
