@@ -147,7 +147,8 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     part = findings[decides]
     notes = []
     if not whole.holds and worst is not Verdict.UNTESTED:
-        notes = [f"{whole.verdict.value}: {_named(as_bad, decides)}", *([part.note] if part.note else [])]
+        met = f"{sum(each.holds for each in findings.values())} of {len(findings)} hold"
+        notes = [f"{whole.verdict.value}: {_named(as_bad, decides)} ({met})", *([part.note] if part.note else [])]
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(decides, part.deciding)
     return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond)

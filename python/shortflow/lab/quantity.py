@@ -30,6 +30,8 @@ Points = dict[str, Estimate]
 Names = str | Sequence[str]
 SLACK = 0.2
 """Allowed relative distance from the printed number."""
+TIE = 0.05
+"""Relative difference up to which points tie: an order that holds at most points has the right direction then."""
 TENFOLD = 9.0
 """Changes above this are not a paper's "much more": only their direction counts."""
 _UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
@@ -167,12 +169,12 @@ class Quantity:
     def below(self, by: float = 0.0) -> Condition:
         """All points are below zero; direction alone unless below by more than `by`."""
         text = f"more than {100 * by:g} % lower" if by else "below 0"
-        return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)))
+        return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)), is_order=not by)
 
     def above(self, by: float = 0.0) -> Condition:
         """All points are above zero; direction alone unless above by more than `by`."""
         text = f"more than {100 * by:g} % higher, and no more than tenfold" if by else "above 0"
-        return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf))
+        return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf), is_order=not by)
 
     def alike(self, margin: float) -> Condition:
         """All points lie within a margin of zero."""
@@ -241,10 +243,14 @@ class Quantity:
         printed: finding.Band | None = None,
         *,
         is_limit: bool = False,
+        is_order: bool = False,
     ) -> Condition:
         def findings(studies: Studies) -> dict[str, Finding]:
             points = some(self.points(studies), self.words)
             found = {name: placed(each, agrees, direction, self.unit) for name, each in points.items()}
+            if is_order and self.unit == RELATIVE and sum(each.holds for each in found.values()) > len(found) / 2:
+                ties = (agrees[0] - TIE, agrees[1] + TIE)
+                found = {name: placed(each, agrees, ties, self.unit) for name, each in points.items()}
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
         beside = printed and self._printed(*printed, is_limit)
