@@ -316,7 +316,7 @@ def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
         reads = {name: partial(read, scheme=name) for name in _names(schemes)}
         return _over_grid(study, reads, studies, where)
 
-    text = f"{label(metric)} with {_listed(_names(schemes))}, {study} over {base}"
+    text = f"{label(metric)} with {_listed(_names(schemes))}{_in(study)} over {base.replace('_', ' ')}"
     return Quantity(text, RELATIVE, find, frozenset([study, base]), 0.0)
 
 
@@ -503,7 +503,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _in(study: str) -> str:
-    return f" in {study}" if study else ""
+    return f" in {study.replace('_', ' ')}" if study else ""
 
 
 @functools.cache

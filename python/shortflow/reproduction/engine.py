@@ -77,8 +77,8 @@ class Judged:
         same = self.scale is Scale.QUICK or (quick and quick["taken"]["verdict"] == self.finding.verdict)
         paper = self.claim.id.partition("/")[0]
         values = sum(len(choice.others) for choice in choices(paper).values())
-        told = [elsewhere(each, scale, values) for scale, each in tried.items()]
-        others = told if told and not here else [sentence(here, values)]
+        told = [elsewhere(each, scale, values) for scale, each in tried.items() if each is not here]
+        others = [*([sentence(here, values)] if here or not told else []), *told]
         return "; ".join(part for part in (because if same else "", *others) if part)
 
     @property

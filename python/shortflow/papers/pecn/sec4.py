@@ -81,8 +81,8 @@ def rank_by(result: Result, by: str) -> float:
 
 
 def _tau(scheme: str, column: str) -> lab.Quantity:
-    measure = lab.Measure(f"Kendall's tau of {column} and FCT", "", lambda result: rank_by(result, column))
-    return lab.level(scheme, measure)
+    name = f"Kendall's tau of {column.partition('_')[0]} and FCT"
+    return lab.level(scheme, lab.Measure(name, "", lambda result: rank_by(result, column)))
 
 
 def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
@@ -99,7 +99,8 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
             raise TooLittle(f"{column}: is zero for the {theirs} flow, so nothing can be relative to it")
         return found
 
-    text = f"{column} of the {ours} flow over the {theirs} one of {second}"
+    name = {"switch_queueing_s": "wait in the switch", "acked_bytes": "bytes"}[column]
+    text = f"{name} of the {ours} flow over the {theirs} one of {second}"
     return lab.computed(text, relative, lab.RELATIVE, 0.0)
 
 
@@ -136,8 +137,7 @@ def _order(runs: lab.Data) -> Sequence[lab.Drawing]:
 
 
 def _draw_queue(runs: lab.Data) -> Sequence[lab.Drawing]:
-    samples = _queue(runs.results("pecn")[0]).filter(pl.col("time_s") > BURST_AT_S - 0.02)
-    line = lab.over_time("pecn", samples)
+    line = lab.over_time("pecn", _queue(runs.results("pecn")[0]).filter(pl.col("time_s") > BURST_AT_S - 0.02))
     return [lab.Drawing("Queue towards the receiver, one run", "time (s)", "queue (packets)", [line])]
 
 
