@@ -211,6 +211,12 @@ impl<E: EventCode> EventQueue<E> {
         Some(E::unpack(next.event()))
     }
 
+    /// Gives a lane of that node its next event, which comes after the window.
+    #[inline]
+    pub fn put_off(&mut self, lane: u32, at: Instant) {
+        self.windows.iter_mut().for_each(|windows| windows.put_off(at, lane));
+    }
+
     /// Takes a lane of that node with all its events up to the end of the window.
     #[inline]
     pub fn take_lane(&mut self) -> Option<u32> {

@@ -106,7 +106,7 @@ impl Windows {
 
     /// The present site has this of a lane after the window.
     #[inline]
-    fn put_off(&mut self, at: Instant, lane: u32) {
+    pub fn put_off(&mut self, at: Instant, lane: u32) {
         self.rest = at.min(self.rest);
         self.lanes[self.site.0 as usize].push(Pending { at, lane });
     }

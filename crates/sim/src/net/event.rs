@@ -16,6 +16,15 @@ pub enum NetworkEvent {
     Release(PortId),
 }
 
+impl NetworkEvent {
+    /// The event of a lane.
+    #[inline(always)]
+    pub fn on_lane(lane: u32) -> NetworkEvent {
+        let port = PortId(lane >> 1);
+        if lane & 1 == 0 { NetworkEvent::Arrive(port) } else { NetworkEvent::TransmitDone(port) }
+    }
+}
+
 /// Two bits above a 29-bit number give the kind of event. The highest bit is clear, and for changes of links the first bit of the
 /// number too: the rest is left to the caller's events.
 impl EventCode for NetworkEvent {
@@ -64,7 +73,7 @@ impl EventCode for NetworkEvent {
 
     #[inline(always)]
     fn of_lane(lane: u32) -> u32 {
-        ((1 + (lane & 1)) << 29) | (lane >> 1)
+        NetworkEvent::on_lane(lane).pack()
     }
 }
 

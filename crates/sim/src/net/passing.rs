@@ -39,24 +39,24 @@ impl Windows {
         &mut output.taken
     }
 
-    /// Lines up the packets that arrive from `source` before `end`, from the one with `first` before it on. Returns how many: up to
-    /// one whose connection has no kept path.
+    /// Lines up the packets that arrive from `source` before `end`, from the one with `count` before it on. Returns how many are
+    /// before the next one, and its arrival, never if there is none: up to one whose connection has no kept path.
     #[inline(never)] // has the registers for itself
     pub fn gather(
         &mut self,
         (source, from): (&Port, PortId),
-        (first, end): (usize, Instant),
+        (mut count, end): (usize, Instant),
         paths: &Paths,
-    ) -> usize {
-        let mut count = first;
-        while let Some((at, number, packet)) = source.arrival(count)
-            && at < end
-            && let Some(next) = paths.next(packet)
-        {
+    ) -> (usize, Instant) {
+        while let Some((at, number, packet)) = source.arrival(count) {
+            if at >= end {
+                return (count, at);
+            }
+            let Some(next) = paths.next(packet) else { return (count, at) };
             Passing { at, from, number }.line_up(self.touch(next));
             count += 1;
         }
-        count - first
+        (count, Instant::MAX)
     }
 }
 

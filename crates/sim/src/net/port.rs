@@ -299,7 +299,7 @@ impl Port {
             }
         }
         let Queue::InOrder(queue) = &mut self.queue else {
-            return self.enqueue_scheduled(now, packet.take(), marked, wake);
+            return self.enqueue_scheduled(now, packet, marked, wake);
         };
         match queue.arrive(now, Room { found: self.backlog, limit: self.limit }, packet.frame()) {
             Verdict::Dropped(reason) => {
@@ -440,14 +440,14 @@ impl Port {
     fn enqueue_scheduled(
         &mut self,
         now: Instant,
-        packet: Packet,
+        packet: &mut Packet,
         marked: bool,
         mut wake: impl FnMut(PortEvent),
     ) -> Handover {
         let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
         let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
         let room = Room { found: self.backlog, limit: self.limit };
-        queue.enqueue(room, QueuedPacket { packet, arrived: now }, &mut effects);
+        queue.enqueue(room, QueuedPacket { packet: packet.take(), arrived: now }, &mut effects);
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marked);
         self.count(&effects, &mut wake);

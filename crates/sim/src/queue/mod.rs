@@ -149,6 +149,7 @@ macro_rules! registry {
         }
 
         impl Scheduler for Scheduled {
+            #[inline(always)] // the path of every packet
             fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
                 match self { $(Scheduled::$scheduler(queue) => queue.enqueue(room, waiting, effects),)+ }
             }

@@ -60,8 +60,9 @@ pub struct ExecutionPlan {
 const MIN_PACKETS_PER_WINDOW: f64 = 100.0;
 /// Ports from which on the data of the next events exceeds the near caches.
 const LARGE: usize = 1024;
-/// Windows need so many ports, and so many nodes per global event in a window.
+/// Windows need so many ports, or so many packets that a link carries in one, and so many nodes per global event in a window.
 const PORTS: usize = 128;
+const PACKETS: f64 = 4.0;
 const NODES: f64 = 32.0;
 /// Events per slot in order of time: few sort fastest, several can be prefetched together.
 const FEW: f64 = 1.2;
@@ -192,8 +193,8 @@ impl ExecutionPlan {
     }
 }
 
-/// True if windows are faster: the network is large enough, a node gets at least a packet in a window at full rate, and flows
-/// and samples seldom end windows.
+/// True if windows are faster: the network or the window is large enough, a node gets at least a packet in a window at full rate,
+/// and flows and samples seldom end windows.
 fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
     let slots = |time: Span| time.as_secs_f64() / slot.as_secs_f64();
@@ -202,7 +203,8 @@ fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
     let measured = Span::from_ps(scenario.duration.as_ps() - scenario.warmup.as_ps());
     let samples = scenario.measure.sample_every.map_or(0.0, |every| 1.0 / slots(every));
     let (nodes, interruptions) = (graph.nodes.len() as f64, 2.0 * flows / slots(measured) + samples);
-    2 * graph.links.len() >= PORTS
+    let carried: f64 = graph.links.iter().map(|link| 1.0 / slots(link.rate.tx_time(size))).sum();
+    (2 * graph.links.len() >= PORTS || carried >= PACKETS * graph.links.len() as f64)
         && graph.links.iter().map(arrivals).sum::<f64>() >= nodes
         && NODES * interruptions <= nodes
 }

@@ -1,7 +1,7 @@
 //! A window of a switch: packets go output by output, where outputs know nothing of one another.
 
 use super::{Network, Told, WithNetwork, settle};
-use crate::engine::{EventCode, EventQueue};
+use crate::engine::EventQueue;
 use crate::net::passing::{Output, Passing, Sources, Windows};
 use crate::net::{NetworkEvent, Port, PortEvent};
 use shortflow_units::{Instant, NodeId, PortId};
@@ -42,30 +42,27 @@ impl Network {
         let Network { ports, paths, routes, chooser, left, .. } = self;
         let windows = &mut self.windows;
         while let Some(lane) = events.take_lane() {
-            let port = match NetworkEvent::unpack(NetworkEvent::of_lane(lane)) {
+            let port = match NetworkEvent::on_lane(lane) {
                 NetworkEvent::Arrive(port) => port,
-                NetworkEvent::TransmitDone(port) => {
-                    windows.touch(port);
+                event => {
+                    if let NetworkEvent::TransmitDone(port) = event {
+                        windows.touch(port);
+                    }
                     continue;
                 }
-                _ => continue,
             };
             let source = &ports[port.index()];
-            let (mut count, mut follows) = (0, None);
-            loop {
-                count += windows.gather((source, port), (count, end), paths);
-                let Some((at, number, packet)) = source.arrival(count) else { break };
-                if at >= end {
-                    follows = Some(at);
-                    break;
-                }
-                if let Some(next) = routes.fixed((node, packet.to, packet.flow_id), chooser) {
+            let (mut count, mut at) = windows.gather((source, port), (0, end), paths);
+            while at < end {
+                if let Some((at, number, packet)) = source.arrival(count)
+                    && let Some(next) = routes.fixed((node, packet.to, packet.flow_id), chooser)
+                {
                     Passing { at, from: port, number }.line_up(windows.touch(next));
                 }
-                count += 1;
+                (count, at) = windows.gather((source, port), (count + 1, end), paths);
             }
-            if let Some(at) = follows {
-                events.schedule(at, node, NetworkEvent::Arrive(port).into());
+            if at < Instant::MAX {
+                events.put_off(lane, at);
             }
             ports[port.index()].skip(count);
             passed += count as u64;
