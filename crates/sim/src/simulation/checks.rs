@@ -184,12 +184,12 @@ sizes = { kind = 'fixed', value = '100KB' }
         Scenario::parse(text, "test", &[], &|_| Err("no file".to_owned())).unwrap()
     }
 
-    /// Complaint about a run of `text` by `run`, whose packets are believed to stay in order.
+    /// Complaint about a run of `text` in order of time by `run`, whose packets are believed to stay in order.
     fn complaint(scheme: &str, text: &str, run: impl FnOnce(&mut Simulation)) -> String {
         let (scenario, right) = (scenario(text), scenario(INCAST));
         let scheme = Scheme::named(scheme, &[]).unwrap();
         let mut plan = ExecutionPlan::derive(&scenario, &scheme, 1, false);
-        plan.needs.reordering = false;
+        (plan.needs.reordering, plan.modes.windows) = (false, false);
         let mut simulation = Simulation::new((&scenario, &scheme), 1, &plan).unwrap();
         run(&mut simulation);
         simulation.scenario = &right;
