@@ -303,8 +303,8 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
 }
 
-/// Small networks are not simulated window by window, nor those with short links, or where flows or samples come all the time,
-/// or where one random number decides about packets at several nodes.
+/// Not window by window: small networks whose links carry few packets in a window, short links, flows or samples all the time, and
+/// one random number for packets at several nodes.
 #[test]
 fn networks_are_simulated_in_windows_where_that_pays() {
     let text = "title = 'any'\nduration = '3ms'\n\
@@ -319,7 +319,8 @@ fn networks_are_simulated_in_windows_where_that_pays() {
     };
     assert!(windows("", ""));
     assert!(windows("[measure]", "[faults]\nloss = 0.01\ncorrupt = 0.01\n[measure]"));
-    assert!(!windows("k = 8", "k = 4"));
+    assert!(windows("k = 8", "k = 4"));
+    assert!(!windows("k = 8, rate = '10Gbps', rtt = '120us'", "k = 4, rate = '10Gbps', rtt = '50us'"));
     assert!(!windows("120us", "1us"));
     assert!(!windows("1MB", "10KB"));
     assert!(!windows("'1ms'", "'1us'"));
