@@ -10,6 +10,7 @@ from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate
 from shortflow.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, relative
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 
 PATH = {
@@ -38,25 +39,7 @@ FINITE: dict[str, object] = {
     "drain": "20s",
     "parameters": {**BUFFER, "later": "2s"},
     **PATH,
-    "traffic": [
-        {
-            "kind": "incast",
-            "class": "large",
-            "flows": 1,
-            "from": 0,
-            "to": 1,
-            "sizes": {"kind": "fixed", "value": "100MB"},
-        },
-        {
-            "kind": "incast",
-            "class": "small",
-            "flows": 1,
-            "from": 0,
-            "to": 1,
-            "at": "$later",
-            "sizes": {"kind": "fixed", "value": "10MB"},
-        },
-    ],
+    "traffic": [burst(0, 1, "100MB", "large"), burst(0, 1, "10MB", "small", at="$later")],
     "measure": {"ports": ["s0->h1"], "sample_every": "20ms"},
 }
 ONE_AND_TWO: dict[str, Value] = {**BASE, "transport.w_high": 2, "transport.w_low": 1}

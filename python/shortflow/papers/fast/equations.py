@@ -159,8 +159,7 @@ window_law = lab.Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's
         "a flow begins with up to three halved segments and then has two whole ones", lab.decided("exact", _probing)
     ),
     lab.Claim("fast/alg1-send-limit", "Algorithm 1, l. 13-17").says(
-        "below two segments of window a round carries max(vwnd, 1) segments",
-        lab.equal(_send_limits),
+        "below two segments of window a round carries max(vwnd, 1) segments", lab.equal(_send_limits)
     ),
     lab.Claim("fast/alg1-dctcp-otherwise", "Sec. 4").says(
         "with two segments of window or more FaST moves as DCTCP does", lab.decided("identical windows", _as_dctcp)

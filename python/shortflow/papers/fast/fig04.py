@@ -4,6 +4,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.papers.fast.setup import ALONE, PORT, SCHEMES, WORKERS, asked, queries, tree
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 
 TIMEOUT_S = 0.010
@@ -11,14 +12,7 @@ TIMEOUT_S = 0.010
 
 NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
 KNEE = queries(("dctcp", "fast"), {"workers": (45, 50)})
-ONE_BYTE = {
-    "kind": "incast",
-    "class": "ping",
-    "flows": 1,
-    "from": 99,
-    "to": 0,
-    "sizes": {"kind": "fixed", "value": "1B"},
-}
+ONE_BYTE = burst(99, 0, "1B", "ping")
 PING = lab.Study(
     tree("One byte from one rack to another", "1s", [ONE_BYTE]), ("tcp",), {"tcp.ack_every": (1,)}, seeds=1
 )

@@ -6,6 +6,7 @@ from shortflow import lab
 from shortflow.papers.fast.fig04 import QUERY, first
 from shortflow.papers.fast.fig05 import per_query, queries_with_three
 from shortflow.papers.fast.setup import ALONE, DCTCP, OF_SCHEME, PORT, ROOT, SCHEMES, WORKERS, query, tree
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 
 ROUNDS = 10
@@ -13,16 +14,7 @@ PERIOD_MS = 2000
 HEAD_START_MS = 10
 """Start of the 10 MB flow before the query: the paper says only that the flow fills the link."""
 
-BULK = {
-    "kind": "incast",
-    "class": "bulk",
-    "flows": 1,
-    "from": 99,
-    "to": ROOT,
-    "sizes": {"kind": "fixed", "value": "10MB"},
-    "repeat": ROUNDS,
-    "every": f"{PERIOD_MS}ms",
-}
+BULK = burst(99, ROOT, "10MB", "bulk", repeat=ROUNDS, every=f"{PERIOD_MS}ms")
 STARTS_MS = [i * PERIOD_MS + HEAD_START_MS for i in range(ROUNDS)]
 
 BACKGROUND = lab.Study(

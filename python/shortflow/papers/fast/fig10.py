@@ -8,6 +8,7 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate, jain_index
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, ROOT, tree
 from shortflow.papers.theory import Bottleneck
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 
 FLOWS = 5
@@ -20,18 +21,7 @@ PAYLOAD = 1460 / 1500
 ARRIVING = tree(
     "Five flows of 1 GB in a rack, one more every 3 s",
     f"{FLOWS * STEP_S:g}s",
-    [
-        {
-            "kind": "incast",
-            "class": f"flow{i}",
-            "flows": 1,
-            "from": i + 1,
-            "to": ROOT,
-            "at": f"{i * STEP_S:g}s",
-            "sizes": {"kind": "fixed", "value": "1GB"},
-        }
-        for i in range(FLOWS)
-    ],
+    [burst(i + 1, ROOT, "1GB", f"flow{i}", at=f"{i * STEP_S:g}s") for i in range(FLOWS)],
 )
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"

@@ -13,6 +13,7 @@ from shortflow._core import Flow, Window
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 from shortflow.runner import run_one
 from shortflow.runs import Run
@@ -33,15 +34,7 @@ BURST = lab.Study(
         "tcp": {"rto_min": "10ms"},
         "traffic": [
             {"kind": "long-lived", "flows": 2, "from": "50-51", "to": 52},
-            {
-                "kind": "incast",
-                "flows": 50,
-                "from": "0-49",
-                "to": 52,
-                "at": "$at",
-                "jitter": "10us",
-                "sizes": {"kind": "fixed", "value": "50KB"},
-            },
+            burst("0-49", 52, "50KB", flows=50, at="$at", jitter="10us"),
         ],
         "measure": {"sample_every": "1ms"},
     },

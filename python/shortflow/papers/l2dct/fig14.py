@@ -8,6 +8,7 @@ testbed's RTT, buffer and RTOmin; the simulations' values are used.
 
 from shortflow import lab
 from shortflow.papers.l2dct.setup import AFCT
+from shortflow.papers.traffic import burst
 
 SIZE, PAYLOAD_BPS = "100MB", 100e6 * 1460 / 1500
 FLOWS: dict[str, object] = {
@@ -21,15 +22,7 @@ FLOWS: dict[str, object] = {
     "tcp": {"rto_min": "10ms", "handshake": True},
     "traffic": [
         {"kind": "long-lived", "flows": 1, "from": 0, "to": 1},
-        {
-            "kind": "incast",
-            "flows": "$flows",
-            "from": 0,
-            "to": 1,
-            "at": "20s",
-            "jitter": "10ms",
-            "sizes": {"kind": "fixed", "value": SIZE},
-        },
+        burst(0, 1, SIZE, flows="$flows", at="20s", jitter="10ms"),
     ],
     "measure": {"ports": ["s0->h1"]},
 }

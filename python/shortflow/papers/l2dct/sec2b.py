@@ -7,6 +7,7 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 
 SHORT_BYTES = 190_000
@@ -21,16 +22,7 @@ TWO = lab.Study(
         "tcp": {"rto_min": "10ms"},
         "traffic": [
             {"kind": "long-lived", "flows": 1, "from": 0, "to": 2},
-            {
-                "kind": "incast",
-                "flows": 1,
-                "from": 1,
-                "to": 3,
-                "at": "500ms",
-                "jitter": "5ms",
-                "repeat": 25,
-                "sizes": {"kind": "fixed", "value": f"{SHORT_BYTES}B"},
-            },
+            burst(1, 3, f"{SHORT_BYTES}B", at="500ms", jitter="5ms", repeat=25),
         ],
         "measure": {"sample_every": "100us"},
     },

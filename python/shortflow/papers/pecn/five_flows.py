@@ -11,6 +11,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.pecn.setup import NEWRENO, TCP
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 
 RTT_S, DEADLINE_S = 120e-6, 0.2
@@ -29,26 +30,8 @@ FIVE: Mapping[str, object] = {
     "switch": {"buffer": "128KB", "mark_above": "30KB"},
     "tcp": TCP,
     "traffic": [
-        {
-            "kind": "incast",
-            "class": "urgent",
-            "flows": 1,
-            "from": 4,
-            "to": 5,
-            "sizes": {"kind": "fixed", "value": "$size"},
-            "deadline": {"kind": "fixed", "value": "$deadline"},
-            "at": "1.5s",
-        },
-        {
-            "kind": "incast",
-            "class": "long",
-            "flows": 4,
-            "from": "0-3",
-            "to": 5,
-            "sizes": {"kind": "fixed", "value": "100MB"},
-            "at": "1s",
-            "jitter": "1ms",
-        },
+        burst(4, 5, "$size", "urgent", deadline={"kind": "fixed", "value": "$deadline"}, at="1.5s"),
+        burst("0-3", 5, "100MB", "long", flows=4, at="1s", jitter="1ms"),
     ],
 }
 

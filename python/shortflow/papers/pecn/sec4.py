@@ -10,6 +10,7 @@ from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.metrics.stats import Estimate, kendall_tau, paired_difference
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP, fct_over
+from shortflow.papers.traffic import burst
 from shortflow.result import Result
 from shortflow.store.frames import completion
 
@@ -25,10 +26,7 @@ PAIR: Mapping[str, object] = {
     "topology": {"kind": "star", "hosts": 3, "rate": "1Gbps", "rtt": "120us"},
     "switch": {"buffer": "256KB", "mark_above": "30KB"},
     "tcp": TCP,
-    "traffic": [
-        {"kind": "incast", "class": name, "flows": 1, "from": host, "to": 2, "sizes": {"kind": "fixed", "value": size}}
-        for name, host, size in (("first", 0, "200MB"), ("second", 1, "$second"))
-    ],
+    "traffic": [burst(host, 2, size, name) for name, host, size in (("first", 0, "200MB"), ("second", 1, "$second"))],
 }
 
 # Short flows from hosts without a long flow: the queue always has a packet of lower priority.

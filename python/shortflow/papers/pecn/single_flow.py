@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.papers.pecn.setup import AFCT, NEWRENO, TCP
+from shortflow.papers.traffic import burst
 
 SEGMENT = 1460
 RTO_S = 0.2
@@ -18,18 +19,7 @@ ALONE: Mapping[str, object] = {
     "topology": {"kind": "star", "hosts": 2, "rate": "1Gbps", "rtt": "120us"},
     "switch": {"buffer": "256KB", "mark_above": "30KB"},
     "tcp": TCP,
-    "traffic": [
-        {
-            "kind": "incast",
-            "flows": 1,
-            "from": 0,
-            "to": 1,
-            "sizes": {"kind": "fixed", "value": "$size"},
-            "deadline": {"kind": "fixed", "value": "10ms"},
-            "at": "100ms",
-            "jitter": "10us",
-        }
-    ],
+    "traffic": [burst(0, 1, "$size", deadline={"kind": "fixed", "value": "10ms"}, at="100ms", jitter="10us")],
 }
 
 
