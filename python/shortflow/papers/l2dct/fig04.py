@@ -1,7 +1,7 @@
-"""Fig. 4: completion times of short flows beside two long ones, over the short flows' load."""
+"""Figs. 4 and 5, Sec. VI: short flows beside two long ones, over their load, and the cost for the long ones."""
 
 from shortflow import lab
-from shortflow.papers.l2dct.setup import AFCT, LOAD, NEAR_BOTH
+from shortflow.papers.l2dct.setup import AFCT, GOODPUT, LINK_BPS, LOAD, NEAR_BOTH, PAYLOAD_SHARE
 
 LOADS = lab.Study(
     "l2dct-benchmark",
@@ -42,6 +42,15 @@ PERCENTILES = {n: lab.change("l2dct", "dctcp", f"p{n}_short_s").over("load") for
 def _share_lower(pareto: lab.Data) -> float:
     found = [pareto.change("l2dct", "dctcp", "p99_short_s", load=load).value for load in pareto.values("load")]
     return sum(value < 0 for value in found) / len(found)
+
+
+def _residual(loads: lab.Data) -> dict[str, float]:
+    """Goodput of the long flows over the capacity left by short ones, by load."""
+    return {
+        f"load {load}": loads.mean("l2dct", GOODPUT, load=load).value / ((1 - float(load)) * LINK_BPS * PAYLOAD_SHARE)
+        for load in loads.values("load")
+        if float(load) <= 0.4
+    }
 
 
 fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98] KB", BOTH).decides(
@@ -91,4 +100,26 @@ fig4c = lab.Figure(
         lab.computed("share of loads at which it is lower", _share_lower).at_least(0.5),
     ),
     draws=[lab.Curves("load", "p99_short_s", LOAD, "99th percentile of the completion time")],
+)
+fig5 = lab.Figure("l2dct/fig5", "Fig. 5", "Goodput of the two long flows", BOTH).decides(
+    lab.Claim("l2dct/fig5-throughput-cost-10pct").says(
+        "at a load of 10 % the long flows lose 6.7 % of their throughput under DCTCP",
+        lab.change("l2dct", "dctcp", GOODPUT).at(load=0.1).near(-0.067),
+        shows=[with_larger_w_min(GOODPUT)],
+        because=NEAR_BOTH,
+    ),
+    lab.Claim("l2dct/fig5-throughput-gap-grows").says(
+        "the long flows' loss in per cent grows with the load",
+        lab.change("l2dct", "dctcp", GOODPUT).over("load").trend().at_most(-0.7),
+    ),
+    draws=[lab.Curves("load", GOODPUT, LOAD, "Goodput of the two long flows")],
+)
+starving = lab.Figure(
+    "l2dct/sec6-long", "Sec. VI", "Goodput of long flows beside short ones", {"loads": LOADS}
+).decides(
+    lab.Claim("l2dct/sec6-long-not-starved").says(
+        "below a load of 50 % long flows keep most of what short ones leave",
+        lab.computed("goodput of l2dct's long flows over what short ones leave", _residual).at_least(0.8),
+        because=NEAR_BOTH,
+    )
 )
