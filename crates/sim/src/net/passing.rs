@@ -5,6 +5,7 @@ use super::{NetworkEvent, Port};
 use crate::engine::EventCode;
 use crate::packet::Packet;
 use shortflow_units::{Instant, PortId};
+use std::cmp::Ordering;
 
 /// State of the windows of a network.
 #[derive(Debug, Clone, Default)]
@@ -23,20 +24,43 @@ pub(super) struct Windows {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
     pub is_touched: bool,
-    /// Packets that it takes, in order of time.
-    pub taken: Vec<Passing>,
+    /// True if it takes so many that they are sorted at the end of the window.
+    is_unsorted: bool,
+    /// Packets that it takes.
+    taken: Vec<Passing>,
+}
+
+/// So many packets are sorted at once.
+const MANY: usize = 48;
+
+impl Output {
+    /// The packets in order of time.
+    #[inline]
+    pub fn sorted(&mut self) -> &[Passing] {
+        if std::mem::take(&mut self.is_unsorted) {
+            self.taken.sort_by(Passing::order); // of as many runs as there are ports
+        }
+        &self.taken
+    }
+
+    /// Its window is over.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.is_touched = false;
+        self.taken.clear();
+    }
 }
 
 impl Windows {
     /// The packets that `port` takes, which has something to do from now on.
     #[inline(always)]
-    pub fn touch(&mut self, port: PortId) -> &mut Vec<Passing> {
+    pub fn touch(&mut self, port: PortId) -> &mut Output {
         let output = &mut self.outputs[self.numbers[port.index()] as usize];
         if !output.is_touched {
             output.is_touched = true;
             self.touched.push(port);
         }
-        &mut output.taken
+        output
     }
 
     /// Lines up the packets that arrive from `source` before `end`, from the one with `count` before it on. Returns how many are
@@ -69,37 +93,39 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Joins a list in order of time, in which few come after it.
+    /// Joins the packets of a port in order of time. Few come after it.
     #[inline(always)]
-    pub fn line_up(self, list: &mut Vec<Passing>) {
-        match list.last() {
-            Some(last) if last.at >= self.at => self.insert(list),
-            _ => list.push(self),
+    pub fn line_up(self, output: &mut Output) {
+        match output.taken.last() {
+            Some(last) if last.at >= self.at => self.insert(output),
+            _ => output.taken.push(self),
         }
     }
 
     #[inline(never)] // keeps the path of the others short
-    fn insert(self, list: &mut Vec<Passing>) {
-        let mut place = list.len();
-        list.push(self);
-        while place > 0 && self.is_before(&list[place - 1]) {
-            list[place] = list[place - 1];
+    fn insert(self, Output { is_unsorted, taken, .. }: &mut Output) {
+        let mut place = taken.len();
+        taken.push(self);
+        if place >= MANY {
+            *is_unsorted = true;
+            return;
+        }
+        while place > 0 && self.order(&taken[place - 1]).is_lt() {
+            taken[place] = taken[place - 1];
             place -= 1;
         }
-        list[place] = self;
+        taken[place] = self;
     }
 
-    /// True if it comes before `other`.
+    /// The order of time.
     #[inline]
-    fn is_before(&self, other: &Passing) -> bool {
-        self.at < other.at || self.at == other.at && self.ranks_before(other)
+    fn order(&self, other: &Passing) -> Ordering {
+        self.at.cmp(&other.at).then_with(|| self.rank().cmp(&other.rank()))
     }
 
     #[cold]
-    fn ranks_before(&self, other: &Passing) -> bool {
-        let rank =
-            |passing: &Passing| NetworkEvent::rank(NetworkEvent::Arrive(passing.from).pack(), passing.at);
-        rank(self) < rank(other)
+    fn rank(&self) -> u32 {
+        NetworkEvent::rank(NetworkEvent::Arrive(self.from).pack(), self.at)
     }
 }
 
@@ -124,5 +150,26 @@ impl<'a> Sources<'a> {
         let (from, out) = (passing.from.index(), self.before.len());
         let source = if from < out { self.before.get_mut(from) } else { self.behind.get_mut(from - out - 1) };
         source?.place(passing.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Few packets, and many, with ties.
+        #[test]
+        fn packets_line_up_in_order_of_time(ats in prop::collection::vec(0u64..50, 1..200)) {
+            let passing = |(number, at)| Passing { at: Instant::from_ps(at), from: PortId(number), number };
+            let packets: Vec<Passing> = (0..).zip(ats).map(passing).collect();
+            let mut output = Output::default();
+            packets.iter().for_each(|packet| packet.line_up(&mut output));
+            let mut sorted = packets;
+            sorted.sort_by(Passing::order);
+            let ports = |list: &[Passing]| list.iter().map(|packet| packet.from).collect::<Vec<_>>();
+            prop_assert_eq!(ports(output.sorted()), ports(&sorted));
+        }
     }
 }

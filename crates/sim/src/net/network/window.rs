@@ -69,14 +69,15 @@ impl Network {
         }
         let Windows { numbers, outputs, touched, .. } = windows;
         for out in touched.drain(..) {
-            let Output { is_touched, taken } = &mut outputs[numbers[out.index()] as usize];
-            let Some((target, sources)) = Sources::of(ports, out) else { continue };
+            let output = &mut outputs[numbers[out.index()] as usize];
+            let (Some((target, sources)), taken) = (Sources::of(ports, out), output.sorted()) else {
+                continue;
+            };
             match !target.has_short_path() && target.is_scheduled() {
                 true => passed += take_scheduled(events, (target, out), sources, taken),
                 false => take_in_turn((events, left), (target, out), (sources, taken), reached),
             }
-            taken.clear();
-            *is_touched = false;
+            output.clear();
         }
         passed
     }
