@@ -12,12 +12,13 @@ import pytest
 import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
-from shortflow.metrics.catalogue import LONG_GOODPUT, SHORT_MEAN, SHORT_P99, Row
+from shortflow.metrics.catalogue import Row, short_and_long
+from shortflow.metrics.data import USUAL_BINS
 from shortflow.report.answer import Criteria, Line, answer
 from shortflow.results import Results
 from shortflow.scenario import Settings
 
-MEAN, TAIL, RATE = SHORT_MEAN.name, SHORT_P99.name, LONG_GOODPUT.name
+TAIL, MEAN, RATE = (metric.name for metric in short_and_long(USUAL_BINS))
 
 
 def compared(

@@ -195,8 +195,8 @@ sizes = { kind = "fixed", value = "20KB" }
     answer = shortflow("compare", str(path), "--schemes", "dctcp", "--seeds", "8", "--no-ideal", "--json", "--out", "k")
     metrics = answer.document["schemes"]["dctcp"]["metrics"]
     runs = pl.read_parquet(tmp_path / "k/runs.parquet")
-    counts = {name: runs[name].to_list() for name in ("flows_rare", "flows_rare_10kb", "flows_rare_100kb")}
-    assert [a + b for a, b in zip(counts["flows_rare_10kb"], counts["flows_rare_100kb"], strict=True)] == counts[
+    counts = {name: runs[name].to_list() for name in ("flows_rare", "flows_rare_upto_10kb", "flows_rare_100kb")}
+    assert [a + b for a, b in zip(counts["flows_rare_upto_10kb"], counts["flows_rare_100kb"], strict=True)] == counts[
         "flows_rare"
     ]
     for name, of_runs in counts.items():

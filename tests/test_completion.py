@@ -52,7 +52,7 @@ def offered(home: Path, *words: str) -> list[str]:
         ([""], ["run", "compare", "sweep", "linux"]),
         (["compare", "incast-"], ["incast-deadlines"]),
         (["compare", "incast", "--schemes", "tcp,l2"], ["tcp,l2dct", "tcp,l2dct-srpt"]),
-        (["compare", "incast", "--metrics", "p99_short"], ["p99_short_s", "p99_short_10kb_s"]),
+        (["compare", "incast", "--metrics", "p99_short"], ["p99_short_s", "p99_short_upto_10kb_s"]),
         (["run", "l2dct-benchmark", "--set", "lo"], ["load="]),
         (["run", "incast", "--set", "servers=3", "--set", "switch.m"], ["switch.mark_above=", "switch.memory="]),
         (["run", "incast", "--scheme", "l2dct", "--set", "transport.w_"], ["transport.w_min="]),

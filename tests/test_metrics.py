@@ -12,7 +12,7 @@ import shortflow
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import STATISTICS, Row, check_name, measure, named, possible, telling
-from shortflow.metrics.data import SIZE_BINS, SIZES
+from shortflow.metrics.data import USUAL_BINS, Sizes
 from shortflow.records import Meta
 
 
@@ -323,21 +323,21 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     shown = telling(found)
     of_class = [row for row in found if row.metric.flow_class and row.metric.size_bin]
     assert {row.metric.name: row.value for row in of_class if row.metric.name in shown} == {
-        **{"flows_short_10kb": 1, "afct_short_10kb_s": 1},
+        **{"flows_short_upto_10kb": 1, "afct_short_upto_10kb_s": 1},
         **{"flows_short_100kb": 2, "afct_short_100kb_s": 3},
-        **{"flows_short_larger": 1, "afct_short_larger_s": 9},
-        **{f"p{percent}_short_10kb_s": 1 for percent in (50, 99, 100)},
+        **{"flows_short_over_1mb": 1, "afct_short_over_1mb_s": 9},
+        **{f"p{percent}_short_upto_10kb_s": 1 for percent in (50, 99, 100)},
         **{f"p{percent}_short_100kb_s": time for percent, time in ((50, 2), (99, 4), (100, 4))},
-        **{f"p{percent}_short_larger_s": 9 for percent in (50, 99, 100)},
+        **{f"p{percent}_short_over_1mb_s": 9 for percent in (50, 99, 100)},
     }
     about = possible(["web_search"])["p99_web_search_100kb_s"]
-    assert (about.flow_class, about.size_bin, about.unit) == ("web_search", "100kb", "s")
+    assert (about.flow_class, about.size_bin, about.unit) == ("web_search", Sizes(10_000, 100_000), "s")
     one = rows_of(make_flows(rows[1:3]))
-    bins = [each for each in telling(one).values() if each.size_bin in SIZE_BINS]
+    bins = [each for each in telling(one).values() if each.flow_class and each.size_bin]
     assert not bins, "one bin says what the class says"
     beside = {row.metric.name: row.value for row in one if row.metric.name in telling([*found, *one])}
-    assert beside["flows_short_10kb"] == 0
-    assert "afct_short_10kb_s" not in beside
+    assert beside["flows_short_upto_10kb"] == 0
+    assert "afct_short_upto_10kb_s" not in beside
     assert beside["afct_short_100kb_s"] == 3, "the bins of a class are the same in all runs"
 
 
@@ -352,7 +352,7 @@ def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_sl
     rows.append({"class": "c1", "size_bytes": 2_000_000, "start_s": 1.0, "ideal_fct_s": 1.0, "acked_bytes": 1_000_000})
     run = (make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
     metrics, low = measured(*run), bounds(*run)
-    assert (metrics["flows_upto_100kb"], metrics["flows_over_1mb"], metrics["flows_10kb"]) == (999, 1, 499)
+    assert (metrics["flows_upto_100kb"], metrics["flows_over_1mb"], metrics["flows_upto_10kb"]) == (999, 1, 499)
     slowdowns = [metrics[f"slowdown_{which}_upto_100kb"] for which in ("p50", "p99", "p999")]
     assert slowdowns == [500, 990, 999]
     assert not {"slowdown_p99_upto_100kb", "slowdown_p999_upto_100kb"} & low, "one open flow of 1,000 is above both"
@@ -422,7 +422,9 @@ def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float
 def test_a_metric_is_found_by_its_name_alone() -> None:
     known = possible(["short"])
     assert {metric.statistic for metric in known.values()} == set(STATISTICS.values())
-    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(SIZE_BINS) + 9 * len(SIZES)
+    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(USUAL_BINS.every) + 9 * len(
+        USUAL_BINS.ranges
+    )
     assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
     found = rows_of(make_flows(LONG))
     values = {row.metric.name: row.value for row in found}

@@ -1,5 +1,6 @@
 """The report is one page that needs nothing else and tells where its numbers came from."""
 
+import html
 import json
 import re
 from collections import Counter
@@ -18,7 +19,7 @@ from shortflow.commands.report import report
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.figures import over_points
 from shortflow.report.library import library
-from shortflow.report.page import document, render
+from shortflow.report.page import document, write
 from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.store.directories import write_run
@@ -196,16 +197,38 @@ def test_a_browser_is_told_to_run_no_script_but_ours(tmp_path: Path) -> None:
     assert executed == [f'<script type="module" nonce="{nonce}">'] * 2
 
 
-def test_runs_that_newer_ones_supersede_are_named() -> None:
+def test_runs_that_newer_ones_supersede_are_named(tmp_path: Path) -> None:
     old, newer = make_result("dctcp<", 7), make_result("dctcp", 7)
     older = old.provenance
-    assert "superseded" not in render(studies([newer]))
-    page = render(studies([newer], [old]))
+    file = tmp_path / "page.html"
+    write(file, studies([newer]))
+    assert "superseded" not in file.read_text(encoding="utf-8")
+    write(file, studies([newer], [old]))
+    page = file.read_text(encoding="utf-8")
     assert "Superseded by newer runs with the same settings, and left out: 1" in page
     assert f"dctcp&lt;, seed 7, {older['finished_at']}: {older['digest'][:16].replace('<', '&lt;')}<" in page
     (named,) = document(studies([newer], [old]))["studies"][0]["superseded"]
     assert named.items() < older.items()
     assert list(named) == ["scheme", "seed", "digest", "finished_at"]
+
+
+def test_a_report_in_markdown_has_the_words_tables_and_charts_of_the_page(tmp_path: Path) -> None:
+    page, text = page_of(RESULTS, tmp_path), tmp_path / "own.md"
+    for _ in range(2):  # it replaces its own
+        report(tmp_path, out=text)
+    found = text.read_text(encoding="utf-8")
+    (study,) = report_numbers(tmp_path)["studies"]
+    assert [words for words in study["answer"]["words"] if f"- {words}\n" not in found] == []
+    assert re.findall(r"^## (.+)$", found, re.M) == [study["title"]]
+    charts = re.findall(r"^!\[(.+)\]\((.+)\)$", found, re.M)
+    assert [heading for heading, _ in charts] == [each["heading"] for each in study["plots"]]
+    assert all((tmp_path / file).read_text(encoding="utf-8").startswith("<svg ") for _, file in charts)
+    rows = re.findall(r"^\| (.+) \|$", found.split("**All numbers**")[1].split("\n\n")[1], re.M)
+    cells = {html.unescape(each.strip()) for each in re.findall(r"<t[dh][^>]*>([^<]*)<", page)}
+    assert {cell for row in rows[2:] for cell in row.split(" | ")} <= cells
+    text.write_text("# mine\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="exists and is no earlier output of this kind"):
+        report(tmp_path, out=text)
 
 
 def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.lazy import pd
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, measure
+from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.result import Result, as_measured
 from shortflow.store.columns import TABLES
 
@@ -51,6 +52,7 @@ class Measured:
     name: str
     """Name of the file."""
     flows: pl.DataFrame = field(repr=False, compare=False)
+    bins: Bins = USUAL_BINS
 
     @property
     def note(self) -> str:
@@ -75,11 +77,11 @@ class Measured:
         unknown = {None, *self.flows.filter(pl.col("slowdown").is_null())["class"]}
         rows = [
             row
-            for row in measure({**tables, "flows": _as_table(self.flows)}, meta)
+            for row in measure({**tables, "flows": _as_table(self.flows)}, meta, self.bins)
             if row.metric.statistic in _OF_TIMES
             and (row.metric.unit != "x" or len(unknown) == 1 or row.metric.flow_class not in unknown)
         ]
-        return Result({"provenance": _ORIGIN, **as_measured(rows), "tables": {}, "meta": meta})
+        return Result({"provenance": _ORIGIN, **as_measured(rows, self.bins), "tables": {}, "meta": meta})
 
     @property
     def finished(self) -> pl.DataFrame:

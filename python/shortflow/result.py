@@ -6,12 +6,12 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import Any, NotRequired, Protocol, TypedDict
 
 from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
 from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
-from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
-from shortflow.metrics.data import Table
+from shortflow.metrics.catalogue import DISTANCE, Metric, Row, measure, measuring_id, named
+from shortflow.metrics.data import USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
 from shortflow.runs import KEY_LENGTH, Provenance, Run
@@ -42,6 +42,8 @@ class StoredMetrics(TypedDict):
     """Classes of flows that metrics cover."""
     measured_by: str
     """Hash of the measuring code."""
+    bins: NotRequired[Sequence[int]]
+    """Upper ends of size bins; of earlier versions the usual ones."""
 
 
 class Record(StoredMetrics):
@@ -53,13 +55,17 @@ class Record(StoredMetrics):
     meta: Meta
 
 
-def as_measured(rows: Sequence[Row]) -> StoredMetrics:
-    """Rows of metrics in their stored form, with the hash of this version's code."""
+def as_measured(rows: Sequence[Row], bins: Bins = USUAL_BINS) -> StoredMetrics:
+    """Rows of metrics in their stored form, with the hash of this version's code.
+
+    Stored metrics by other bins than the usual ones count as out of date.
+    """
     return {
         "metrics": {row.metric.name: row.value for row in rows},
         "lower_bounds": sorted(row.metric.name for row in rows if row.lower_bound),
         "classes": sorted({row.metric.flow_class for row in rows if row.metric.flow_class}),
-        "measured_by": measuring_id(),
+        "measured_by": measuring_id() if bins == USUAL_BINS else f"{bins}",
+        "bins": bins.ends,
     }
 
 
@@ -151,7 +157,22 @@ class Result(Shown):
     @functools.cached_property
     def rows(self) -> Sequence[Row]:
         """Metrics with their descriptions."""
-        return named(self.record["metrics"], self.record["lower_bounds"], self.record["classes"])
+        return named(self.record["metrics"], self.record["lower_bounds"], self.record["classes"], self.bins)
+
+    @property
+    def bins(self) -> Bins:
+        """Size bins of the metrics."""
+        return Bins(tuple(self.record["bins"])) if "bins" in self.record else USUAL_BINS
+
+    def with_bins(self, bins: Bins) -> "Result":
+        """A copy measured by other size bins."""
+        if self.error or bins == self.bins:
+            return self
+        if not self.tables:
+            raise ConfigError(f"--bins: the tables of {self.scheme} were not stored; `sweep --tables` stores them")
+        found = measure({name: self.table(name) for name in ("flows", "tasks", "samples", "ports")}, self.meta, bins)
+        rows = [*found, *(row for row in self.rows if row.metric.statistic is DISTANCE)]
+        return replace(self, record={**self.record, **as_measured(rows, bins)})
 
     @property
     def metrics(self) -> dict[str, float]:

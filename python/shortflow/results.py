@@ -14,6 +14,7 @@ from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.lazy import answers, blocks, frames, pl, plots, stored, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
+from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import common_axis, parse
 from shortflow.result import Result, as_measured
@@ -190,7 +191,22 @@ class Results(Shown):
     @functools.cached_property
     def metrics(self) -> dict[str, catalogue.Metric]:
         """Informative metrics by name, in the order of the runs."""
-        return catalogue.telling(row for run in self.runs for row in run.rows)
+        return catalogue.telling((row for run in self.runs for row in run.rows), self.bins)
+
+    @property
+    def bins(self) -> Bins:
+        """Size bins of the metrics."""
+        return next((run.bins for run in self.runs), USUAL_BINS)
+
+    @front_door
+    def with_bins(self, bins: Bins | str | Sequence[str | int]) -> "Results":
+        """The runs measured by other size bins: upper ends in bytes, or a text such as `10KB,100KB,1MB`.
+
+        Short flows end at the last but one, and long flows begin at the last. The runs need their tables.
+        """
+        found = Bins.parse(bins)
+        own = self.measured and replace(self.measured, bins=found)
+        return replace(self, done=[run.with_bins(found) for run in self.done], measured=own)
 
     @property
     def metric_names(self) -> list[str]:
@@ -247,7 +263,7 @@ class Results(Shown):
         """The metric, if some run has it. Raises an error with the reason or the nearest name otherwise."""
         metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
         if name not in metrics:
-            raise catalogue.missing(name, metrics.values())
+            raise catalogue.missing(name, metrics.values(), self.bins)
         return metrics[name]
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
@@ -323,6 +339,7 @@ class Results(Shown):
     def document(self, criteria: "answers.Criteria | None" = None) -> dict[str, Any]:
         """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
+        found["bins"] = list(self.bins.ends)
         if len(self.schemes) > 1:
             found["answer"] = answers.answer(self, criteria or answers.USUAL).document()
         if self.keys:
@@ -408,7 +425,8 @@ class Results(Shown):
             if scheme not in self._by_scheme:
                 raise unknown_name("scheme of this comparison", scheme, self._by_scheme)
         if metric not in self._described:
-            catalogue.check_name(metric, [each.flow_class for each in self._described.values() if each.flow_class])
+            classes = [each.flow_class for each in self._described.values() if each.flow_class]
+            catalogue.check_name(metric, classes, bins=self.bins)
 
     @functools.cached_property
     def _by_scheme(self) -> dict[str, list[Result]]:
@@ -464,7 +482,7 @@ def with_distances(runs: Sequence[Result]) -> list[Result]:
         rows = catalogue.distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
         if not rows:
             return run
-        more = as_measured([*run.rows, *rows])
+        more = as_measured([*run.rows, *rows], run.bins)
         return replace(run, record={**run.record, **more, "measured_by": run.record["measured_by"]})
 
     return [far(run) for run in runs]

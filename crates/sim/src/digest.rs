@@ -74,10 +74,10 @@ numbers! {
 
 /// The patterns name every field, costs behind a semicolon, so a new field cannot be forgotten.
 macro_rules! rows {
-    ($($row:ident { $($field:ident),+ $(,)? $(; $cost:ident)? })+) => {$(
+    ($($row:ident { $($field:ident),+ $(,)? $(; $($cost:ident),+)? })+) => {$(
         impl Encode for $row {
             fn encode(&self, out: &mut impl Update) {
-                let $row { $($field,)+ $($cost: _)? } = self;
+                let $row { $($field,)+ $($($cost: _),+)? } = self;
                 $($field.encode(out);)+
             }
         }
@@ -89,7 +89,7 @@ rows! {
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
         timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, held, acked, delivered_in_window,
-        measured, task; width
+        measured, task; width, received
     }
     DeliveryCounters { left, waited_at_host, held, arrived, marks, waited }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
@@ -207,8 +207,8 @@ mod tests {
     /// Changes the fields of a row one by one. Each change must give another digest, except changes of costs, which are
     /// behind a semicolon. The first line compiles only with all fields.
     macro_rules! each_field_counts {
-        ($at:expr, $row:ident { $($field:ident: $value:expr),+ $(,)? $(; $cost:ident: $spent:expr)? }) => {{
-            let _all = $row { $($field: $value,)+ $($cost: $spent)? };
+        ($at:expr, $row:ident { $($field:ident: $value:expr),+ $(,)? $(; $($cost:ident: $spent:expr),+)? }) => {{
+            let _all = $row { $($field: $value,)+ $($($cost: $spent),+)? };
             let at: fn(&mut Outcome) -> &mut $row = $at;
             let mut seen = BTreeSet::from([outcome().digest()]);
             $(
@@ -216,11 +216,11 @@ mod tests {
                 at(&mut changed).$field = $value;
                 assert!(seen.insert(changed.digest()), "{}.{}", stringify!($row), stringify!($field));
             )+
-            $(
+            $($(
                 let mut changed = outcome();
                 at(&mut changed).$cost = $spent;
                 assert_eq!(changed.digest(), outcome().digest(), "{}", stringify!($cost));
-            )?
+            )+)?
         }};
     }
 
@@ -232,7 +232,8 @@ mod tests {
             finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
             retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
             waited_at_host: span, held: span, acked: bytes, delivered_in_window: bytes,
-            measured: DeliveryCounters { left: 1, ..DeliveryCounters::default() }, task: Some(steps().1); width: 11.0
+            measured: DeliveryCounters { left: 1, ..DeliveryCounters::default() }, task: Some(steps().1);
+            width: 11.0, received: Some(moment)
         } }
         each_field_counts! { |all| &mut all.flows[0].measured, DeliveryCounters {
             left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span,

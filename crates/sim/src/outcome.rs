@@ -23,6 +23,8 @@ pub struct FlowRow {
     pub start: Instant,
     /// Time of the last byte's acknowledgement.
     pub finish: Option<Instant>,
+    /// Time from which the receiver has all of its bytes. Outside the digest.
+    pub received: Option<Instant>,
     /// Completion time on an empty network with an unlimited window.
     pub ideal: Option<Span>,
     /// Time allowed from start to finish.
@@ -69,6 +71,7 @@ impl FlowRow {
             size: arrival.size,
             start: arrival.at,
             finish: None,
+            received: None,
             ideal,
             deadline: arrival.deadline,
             retransmits: 0,
@@ -108,6 +111,7 @@ impl FlowRow {
     /// Takes the arrivals from another account of the same flow.
     pub fn take_arrived(&mut self, other: &FlowRow) {
         (self.packets, self.marks, self.waited) = (other.packets, other.marks, other.waited);
+        self.received = other.received;
         self.delivered_in_window = other.delivered_in_window;
         self.measured.take_arrived(&other.measured);
     }

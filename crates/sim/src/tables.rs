@@ -30,7 +30,7 @@ pub type Declared = (&'static str, &'static str, bool, &'static str);
 pub const COLUMNS: [(&str, &[Declared]); 5] =
     [("flows", &FLOWS), ("tasks", &TASKS), ("samples", &SAMPLES), ("ports", &PORTS), ("drain_flows", &FLOWS)];
 
-const FLOWS: [Declared; 24] = [
+const FLOWS: [Declared; 25] = [
     ("id", "count", false, "number of the row"),
     ("source", "text", false, "sending host"),
     ("destination", "text", false, "receiving host"),
@@ -39,6 +39,12 @@ const FLOWS: [Declared; 24] = [
     ("start_s", "real", false, "when it was handed to the transport"),
     ("finish_s", "real", true, "when its last byte was acknowledged"),
     ("fct_s", "real", true, "the time between them"),
+    (
+        "received_s",
+        "real",
+        true,
+        "when the receiver had its last byte and all before it; none of testbeds and ideal schedulers",
+    ),
     ("ideal_fct_s", "real", true, "the completion time in an empty network with an unlimited window"),
     ("slowdown", "real", true, "fct_s over ideal_fct_s"),
     ("deadline_s", "real", true, "time allowed from start to finish"),
@@ -251,6 +257,7 @@ fn flows(rows: &[FlowRow], end: Instant, scenario: &Scenario) -> Vec<Column> {
         real(rows, |row| Some(row.start.as_secs_f64())),
         real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())),
         real(rows, |row| row.fct().map(|fct| fct.as_secs_f64())),
+        real(rows, |row| row.received.map(|received| received.as_secs_f64())),
         real(rows, |row| row.ideal.map(|ideal| ideal.as_secs_f64())),
         real(rows, FlowRow::slowdown),
         real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())),

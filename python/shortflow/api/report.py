@@ -8,15 +8,15 @@ from typing import Any
 
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measured import Source, read_measured
+from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.report.answer import USUAL, Criteria
-from shortflow.report.page import StoredFailure, document, render
+from shortflow.report.page import StoredFailure, document, write
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
 from shortflow.report.sweep.runs import Swept, stored_sweeps
-from shortflow.result import changed
+from shortflow.result import Result, changed
 from shortflow.results import Results
 from shortflow.store.directories import loaded, read_each
-from shortflow.store.files import Kind, write_text
 from shortflow.store.runs import current, select_runs
 from shortflow.tuning.pages import document as tuning_document
 from shortflow.tuning.pages import write_page as write_tuning
@@ -47,8 +47,8 @@ def write_report(
         tuning = read_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
-    studies, sweeps, failures = _found(directory, only, measured, damages)
-    write_text(page, render(studies, sweeps, failures, damages or (), criteria), Kind.PAGE)
+    studies, sweeps, failures = _found(directory, only, measured, damages, criteria.bins)
+    write(page, studies, sweeps, failures, damages or (), criteria)
     origins = [origin for sweep in sweeps for origin in sweep.origins]
     origins += [run.provenance for study in studies for run in study.results]
     return len({origin["key"] for origin in origins})
@@ -64,7 +64,7 @@ def report_numbers(
     """Numbers of the page's plots and tables as plain data (docs/results.md)."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
-    return document(*_found(directory, measured=measured, damages=damages), damages or (), criteria)
+    return document(*_found(directory, None, measured, damages, criteria.bins), damages or (), criteria)
 
 
 def _found(
@@ -72,6 +72,7 @@ def _found(
     only: Container[str] | None = None,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
+    bins: Bins = USUAL_BINS,
 ) -> tuple[list[Results], list[Swept], list[StoredFailure]]:
     """Current results of a directory: studies of runs with tables, and sweeps, which need none.
 
@@ -82,7 +83,11 @@ def _found(
         schemes = ", ".join(dict.fromkeys(f"{run.provenance['scenario']} with {run.scheme}" for run in old))
         left_out = f"{len(old)} superseded runs are left out, as there are newer ones of {schemes}"
         _log.warning("%s: %s", directory, left_out)
-    found = read_each(selection.current, lambda result: loaded(result) if result.tables else result, damages)
+
+    def today(result: Result) -> Result:
+        return (loaded(result) if result.tables else result).with_bins(bins)
+
+    found = read_each(selection.current, today, damages)
     if damages and not found:
         raise DamagedResult("\n".join(damages))
     studies = make_studies((result for result in found if result.tables), selection.superseded)
@@ -90,7 +95,8 @@ def _found(
         if len(studies) != 1:
             names = ", ".join(each.scenario for each in studies) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
-        studies = [with_measured(studies[0], read_measured(measured, studies[0].classes))]
+        own = replace(read_measured(measured, studies[0].classes), bins=bins)
+        studies = [with_measured(studies[0], own)]
     failures = [
         StoredFailure(
             scenario=run.provenance["scenario"],

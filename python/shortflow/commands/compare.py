@@ -3,11 +3,12 @@
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from shortflow.asks import compare_with
 from shortflow.errors import ConfigError
-from shortflow.front import complete, console
+from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
@@ -35,7 +36,9 @@ def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     shown = _names(values["metrics"])
-    criteria = given.criteria([name for name in shown if name != ALL], values["baseline"], values["ties"])
+    criteria = given.criteria(
+        [name for name in shown if name != ALL], values["baseline"], values["ties"], values["bins"]
+    )
     return Answer(lambda: found.document(criteria), _blocks(found, criteria, shown))
 
 
@@ -60,10 +63,11 @@ def compare(
     settings: given.Settings = None,
     metrics: Annotated[
         str | Sequence[str] | None,
-        Opt("Metrics to show, separated by commas, or `all` (default: main ones).", "NAMES", complete=complete.metrics),
+        replace(given.METRICS, help="Metrics to show, separated by commas, or `all` (default: main ones)."),
     ] = None,
     baseline: given.Baseline = None,
     ties: given.Ties = None,
+    bins: given.BinEnds = None,
     ideal: Annotated[bool, Opt("Show ideal schedulers on the same flows.")] = True,
     measured: Annotated["measured_flows.Source | None", given.MEASURED] = None,
     out: given.OutDirectory = None,
@@ -81,18 +85,24 @@ def compare(
     `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and optionally `class`. Measured flows are shown beside the
     schemes, without intervals or paired differences. Raises `ConfigError` for invalid arguments.
     """
-    names, shown, until = given.scheme_list(schemes), _names(metrics), given.precision(until_ci, max_seeds)
+    names, edges, shown, until = (
+        given.scheme_list(schemes),
+        given.size_bins(bins),
+        _names(metrics),
+        given.precision(until_ci, max_seeds),
+    )
     loaded = given.scenario_with(scenario, settings)
     given.check_baseline(baseline, names)
     for name in shown:
         if name != ALL:
-            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out")
+            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out", edges)
     own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:
-        runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables or own is not None)
+        holds = bool(tables or own or bins)
+        runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
         plan = Plan(loaded, names, settings)
-        found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own)
+        found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own).with_bins(edges)
     for name in shown:
         if name != ALL:
             found.require(name)

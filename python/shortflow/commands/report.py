@@ -1,12 +1,10 @@
 """`report`: one page on the results in a directory."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from shortflow.api.report import report_numbers, write_report
 from shortflow.errors import ConfigError, ExitCode
-from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
@@ -18,14 +16,15 @@ from shortflow.report.blocks import Words
 def report(
     directory: Annotated[str | Path, Arg("Directory of stored results (`--out`).", "DIR", read=Path)],
     *,
-    out: Annotated[str | Path | None, Opt("Page to write (default: DIR/report.html).", "FILE", read=Path)] = None,
-    measured: Annotated[str | Path | None, given.MEASURED] = None,
-    metrics: Annotated[
-        str | Sequence[str] | None,
-        Opt("Headline metrics, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
+    out: Annotated[
+        str | Path | None,
+        Opt("Page to write, Markdown if it ends in .md (default: DIR/report.html).", "FILE", read=Path),
     ] = None,
+    measured: Annotated[str | Path | None, given.MEASURED] = None,
+    metrics: given.Metrics = None,
     baseline: given.Baseline = None,
     ties: given.Ties = None,
+    bins: given.BinEnds = None,
     json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
     """Write a self-contained HTML page with the plots and tables of stored results.
@@ -37,7 +36,7 @@ def report(
         raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")
     damages: list[str] = []
     page, numbers = Path(out or Path(directory) / "report.html"), None
-    criteria = given.criteria(given.metric_names(metrics), baseline, ties)
+    criteria = given.criteria(given.metric_names(metrics), baseline, ties, bins)
     if json:
         numbers = report_numbers(Path(directory), measured=measured, damages=damages, criteria=criteria)
     else:

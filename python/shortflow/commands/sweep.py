@@ -29,7 +29,7 @@ Values = str | int | float | Iterable[str | int | float]
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
-    criteria = given.criteria(given.metric_names(values["metrics"]), values["baseline"], values["ties"])
+    criteria = given.criteria(given.metric_names(values["metrics"]), values["baseline"], values["ties"], values["bins"])
     return Answer(lambda: found.document(criteria), _blocks(found, criteria), code)
 
 
@@ -64,12 +64,10 @@ def sweep(
     jobs: given.Jobs = None,
     dask: given.Dask = None,
     settings: given.Settings = None,
-    metrics: Annotated[
-        str | Sequence[str] | None,
-        Opt("Metrics to show, separated by commas (default: main ones).", "NAMES", complete=complete.metrics),
-    ] = None,
+    metrics: given.Metrics = None,
     baseline: given.Baseline = None,
     ties: given.Ties = None,
+    bins: given.BinEnds = None,
     tables: Annotated[bool, Opt("Also store the tables of flows, ports and samples.")] = False,
     progress: given.Progress = None,
 ) -> Results:
@@ -86,20 +84,21 @@ def sweep(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int):
         raise ConfigError(f"seeds: {seeds!r} is not a whole number from 1 on; a sweep uses seeds 1 to this number")
+    edges, tables = given.size_bins(bins), tables or bins is not None
     names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
     shown = given.metric_names(metrics)
     given.check_baseline(baseline, names)
     axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
     for name in shown:
-        check_name(name, loaded.classes)
+        check_name(name, loaded.classes, bins=edges)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
         found = runner.answer(asks.sweep(Plan(loaded, names, settings), axes, seeds, until, tables=tables))
     _note(found, out, until)
-    return found
+    return found.with_bins(edges)
 
 
 def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """Parameters shared by several commands, and their conversion."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, get_args
@@ -14,6 +15,7 @@ from shortflow.front import complete
 from shortflow.front.command import Arg, Opt
 from shortflow.front.progress import Shown
 from shortflow.lazy import answers, stored
+from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import Jobs as Work
 from shortflow.runs import MOST_SEEDS
@@ -96,6 +98,15 @@ Ties = Annotated[
     str | tuple[float, float] | None,
     Opt("Widest factor and interval of a tie in the answer (default: 5%,10%).", "SHARE,SHARE"),
 ]
+BinEnds = Annotated[
+    str | Sequence[str | int] | None,
+    Opt(
+        "Upper ends of size bins (default: 10KB,100KB,1MB). The last two separate short, medium and long flows.",
+        "SIZES",
+    ),
+]
+METRICS = Opt("Metrics to show, separated by commas (default: main ones).", "NAMES", complete=complete.metrics)
+Metrics = Annotated[str | Sequence[str] | None, METRICS]
 MEASURED = Opt(
     "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, optional class.", "FILE"
 )
@@ -144,11 +155,15 @@ def metric_names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def criteria(
-    metrics: Sequence[str], baseline: str | None, ties: str | tuple[float, float] | None
+    metrics: Sequence[str],
+    baseline: str | None,
+    ties: str | tuple[float, float] | None,
+    bins: str | Sequence[str | int] | None = None,
 ) -> "answers.Criteria":
     """What decides an answer."""
+    found = answers.Criteria(metrics, baseline, bins=size_bins(bins))
     if ties is None:
-        return answers.Criteria(metrics, baseline)
+        return found
     try:
         texts = [f"{share:%}" for share in ties] if isinstance(ties, tuple) else ties.split(",")
         near, within = (float(text.strip().removesuffix("%")) / 100 for text in texts if text.strip().endswith("%"))
@@ -156,7 +171,12 @@ def criteria(
         near = within = -1.0
     if not 0 <= near <= within < 1:
         raise ConfigError(f"--ties {ties}: expected two shares below 100%, the smaller first, such as 5%,10%")
-    return answers.Criteria(metrics, baseline, (near, within))
+    return replace(found, ties=(near, within))
+
+
+def size_bins(bins: str | Sequence[str | int] | None) -> Bins:
+    """The size bins, or the usual ones."""
+    return USUAL_BINS if bins is None else Bins.parse(bins)
 
 
 def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:

@@ -14,7 +14,7 @@ from shortflow import _core
 from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
 from shortflow.metrics.catalogue import STATISTICS
-from shortflow.metrics.data import SIZES
+from shortflow.metrics.data import USUAL_BINS
 from shortflow.records import Declared, KeyInfo, ParamInfo, RegistryEntry
 from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
@@ -112,10 +112,10 @@ def columns(name: str) -> str:
 
 def metrics() -> str:
     """All metrics with units."""
-    bins = "\n".join(f"- `{name}`: {what}" for name, what in SIZES.items())
+    bins = "\n".join(f"- `{each.name}`: {each.label}" for each in USUAL_BINS.ranges)
     head = (
         "`<class>` is a class of flows, and `<task>` is query, job, shuffle or request. "
-        f"`<bin>` is a range of flow sizes. Classes have the first five alone.\n\n{bins}\n\n"
+        f"`<bin>` is a range of flow sizes. Classes have the first four alone. `--bins` sets others.\n\n{bins}\n\n"
     )
     rows = [(f"`{name}`", each.unit or "none", each.about) for name, each in STATISTICS.items()]
     return head + _table(("name", "unit", "meaning"), rows)

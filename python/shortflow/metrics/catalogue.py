@@ -17,16 +17,16 @@ from shortflow.errors import ConfigError, did_you_mean, unknown_name
 from shortflow.metrics.data import (
     FAIR_ENOUGH,
     FAIR_INTERVALS,
-    LONG,
-    SHORT,
-    SIZE_BINS,
-    SIZES,
+    USUAL_BINS,
+    Bins,
     Flow,
     Group,
     LowerBound,
     RunData,
+    Sizes,
     Table,
     Tasks,
+    Times,
     mean,
 )
 from shortflow.metrics.stats import Support
@@ -41,6 +41,7 @@ PERCENTILES = (1, 5, 50, 95, 99, 100)
 BIN_PERCENTILES = (50, 99, 100)
 SLOWDOWN_PERCENTILES = (50, 99, 100)
 SIZE_PERCENTILES = (50, 99, 99.9, 100)
+RECEIPT_PERCENTILES = (50, 99, 100)
 TASK_PERCENTILES = (50, 95, 99, 100)
 QUEUE_PERCENTILES = (50, 95, 99)
 
@@ -69,13 +70,14 @@ class Metric:
 
     statistic: Statistic
     flow_class: str | None = None
-    size_bin: str | None = None
+    size_bin: Sizes | None = None
     task: str | None = None
 
     @functools.cached_property
     def name(self) -> str:
         """Name, such as `afct_short_s`."""
-        parts = {"<class>": self.flow_class, "<bin>": self.size_bin, "<task>": self.task}
+        size_bin = self.size_bin and self.size_bin.name
+        parts = {"<class>": self.flow_class, "<bin>": size_bin, "<task>": self.task}
         return functools.reduce(lambda name, part: name.replace(part, parts[part] or ""), parts, self.statistic.pattern)
 
     @property
@@ -86,7 +88,7 @@ class Metric:
     @property
     def sizes(self) -> str:
         """Sizes of its bin or range, in words; empty without one."""
-        return SIZES[self.size_bin] if self.size_bin else ""
+        return self.size_bin.label if self.size_bin else ""
 
     @property
     def unit(self) -> str:
@@ -153,12 +155,29 @@ def _called(percent: float, what: str) -> str:
     return f"median {what}" if percent == 50 else f"p{percent} {what}"
 
 
-def _time_of(percent: float) -> Callable[[Group | Tasks], float | None]:
-    return lambda some: some.times.percentile(percent)
+_FCT, _RECEIPT = ("mean FCT", "FCT"), ("mean time to receipt", "time to receipt")
 
 
-def _slowdown_of(percent: float) -> Callable[[Group], float | None]:
-    return lambda flows: flows.slowdowns.percentile(percent)
+def _family(
+    scope: Scope[S],
+    names: tuple[str, str],
+    labels: tuple[str, str],
+    about: str,
+    percents: Sequence[float],
+    of: Callable[[S], Times],
+    unit: str = "s",
+) -> tuple[Statistic, dict[float, Statistic]]:
+    """Declares a mean and percentiles of times or slowdowns; `{}` in the second name is the percentile."""
+    average, found = scope.has(names[0], labels[0], unit, f"{about}: mean")(lambda some: of(some).mean), {}
+    for percent in percents:
+        name, label = names[1].format(f"{percent:g}".replace(".", "")), _called(percent, labels[1])
+        declared = scope.has(name, label, unit, f"{about}: percentile {percent:g}")
+        found[percent] = declared(functools.partial(_percentile, of, percent))
+    return average, found
+
+
+def _percentile(of: Callable[[S], Times], percent: float, some: S) -> float | None:
+    return of(some).percentile(percent)
 
 
 def _mean_of(column: str) -> Callable[[RunData], float | None]:
@@ -178,19 +197,14 @@ BIN_FLOWS_DONE = OF_BIN.has(
     "flows of a bin of sizes that started after the warm-up and finished",
     more=True,
 )(lambda flows: flows.done)
-BIN_MEAN_FCT = OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
-    lambda flows: flows.times.mean
+BIN_MEAN_FCT, BIN_FCT = _family(
+    OF_BIN,
+    ("afct_<class>_<bin>_s", "p{}_<class>_<bin>_s"),
+    _FCT,
+    "completion time of flows of a bin of sizes",
+    BIN_PERCENTILES,
+    lambda flows: flows.times,
 )
-BIN_FCT = {
-    percent: OF_BIN.has(
-        f"p{percent}_<class>_<bin>_s",
-        _called(percent, "FCT"),
-        "s",
-        f"completion time of flows of a bin of sizes: percentile {percent}",
-    )(_time_of(percent))
-    for percent in BIN_PERCENTILES
-}
-"""Percentiles of the completion time in a bin of sizes."""
 
 SIZE_FLOWS_DONE = OF_SIZE.has(
     "flows_<bin>",
@@ -198,34 +212,44 @@ SIZE_FLOWS_DONE = OF_SIZE.has(
     "",
     "flows of all classes in a range of sizes that started after the warm-up and finished",
 )(lambda flows: flows.times.done if flows.counted else None)
-SIZE_MEAN_FCT = OF_SIZE.has("afct_<bin>_s", "mean FCT", "s", "completion time of flows in a range of sizes: mean")(
-    lambda flows: flows.times.mean
+SIZE_MEAN_FCT, SIZE_FCT = _family(
+    OF_SIZE,
+    ("afct_<bin>_s", "p{}_<bin>_s"),
+    _FCT,
+    "completion time of flows in a range of sizes",
+    (100,),
+    lambda flows: flows.times,
 )
-SIZE_LONGEST = OF_SIZE.has(
-    "p100_<bin>_s", "p100 FCT", "s", "completion time of flows in a range of sizes: percentile 100"
-)(_time_of(100))
-SIZE_SLOWDOWN = OF_SIZE.has("slowdown_<bin>", "slowdown", "x", "slowdown of flows in a range of sizes: mean")(
-    lambda flows: flows.slowdowns.mean
+SIZE_RECEIPT, SIZE_RECEIPTS = _family(
+    OF_SIZE,
+    ("receipt_<bin>_s", "receipt_p{}_<bin>_s"),
+    _RECEIPT,
+    "time until the receiver has the last byte, in a range of sizes",
+    RECEIPT_PERCENTILES,
+    lambda flows: flows.receipts,
 )
-SIZE_SLOWDOWNS = {
-    percent: OF_SIZE.has(
-        f"slowdown_p{percent}_<bin>".replace(".", ""),
-        _called(percent, "slowdown"),
-        "x",
-        f"slowdown of flows in a range of sizes: percentile {percent}",
-    )(_slowdown_of(percent))
-    for percent in SIZE_PERCENTILES
-}
-"""Percentiles of the slowdown in a range of sizes."""
+SIZE_SLOWDOWN, SIZE_SLOWDOWNS = _family(
+    OF_SIZE,
+    ("slowdown_<bin>", "slowdown_p{}_<bin>"),
+    ("slowdown", "slowdown"),
+    "slowdown of flows in a range of sizes",
+    SIZE_PERCENTILES,
+    lambda flows: flows.slowdowns,
+    "x",
+)
 SIZE_FLOW_GOODPUT = OF_SIZE.has(
     "flow_goodput_<bin>_bps",
     "goodput per flow",
     "bps",
     "payload acknowledged over the time that flows in a range of sizes were open; backlogged flows are long",
 )(lambda flows: flows.flow_goodput_bps)
-SHORT_P99 = Metric(SIZE_SLOWDOWNS[99], size_bin=SHORT)
-SHORT_MEAN = Metric(SIZE_MEAN_FCT, size_bin=SHORT)
-LONG_GOODPUT = Metric(SIZE_FLOW_GOODPUT, size_bin=LONG)
+
+
+def short_and_long(bins: Bins) -> tuple[Metric, Metric, Metric]:
+    """Headlines of flows: p99 slowdown and mean FCT of short ones, goodput of long ones."""
+    slowdown, fct = (Metric(each, size_bin=bins.short) for each in (SIZE_SLOWDOWNS[99], SIZE_MEAN_FCT))
+    return slowdown, fct, Metric(SIZE_FLOW_GOODPUT, size_bin=bins.long)
+
 
 FLOWS_DONE = OF_CLASS.has(
     "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished", more=True
@@ -236,24 +260,31 @@ UNFINISHED_SHARE = OF_CLASS.has(
     "share",
     "share that did not finish of the flows that started after the warm-up",
 )(lambda flows: flows.times.open_share)
-MEAN_FCT = OF_CLASS.has("afct_<class>_s", "mean FCT", "s", "completion time: mean")(lambda flows: flows.times.mean)
-FCT = {
-    percent: OF_CLASS.has(
-        f"p{percent}_<class>_s", _called(percent, "FCT"), "s", f"completion time: percentile {percent}"
-    )(_time_of(percent))
-    for percent in PERCENTILES
-}
-"""Percentiles of the completion time."""
-SLOWDOWN = OF_CLASS.has("slowdown_<class>", "slowdown", "x", "completion time relative to an empty network: mean")(
-    lambda flows: flows.slowdowns.mean
+MEAN_FCT, FCT = _family(
+    OF_CLASS,
+    ("afct_<class>_s", "p{}_<class>_s"),
+    _FCT,
+    "completion time",
+    PERCENTILES,
+    lambda flows: flows.times,
 )
-SLOWDOWNS = {
-    percent: OF_CLASS.has(
-        f"slowdown_p{percent}_<class>", _called(percent, "slowdown"), "x", f"slowdown: percentile {percent}"
-    )(_slowdown_of(percent))
-    for percent in SLOWDOWN_PERCENTILES
-}
-"""Percentiles of the slowdown."""
+RECEIPT, RECEIPTS = _family(
+    OF_CLASS,
+    ("receipt_<class>_s", "receipt_p{}_<class>_s"),
+    _RECEIPT,
+    "time until the receiver has the last byte and all before it",
+    RECEIPT_PERCENTILES,
+    lambda flows: flows.receipts,
+)
+SLOWDOWN, SLOWDOWNS = _family(
+    OF_CLASS,
+    ("slowdown_<class>", "slowdown_p{}_<class>"),
+    ("slowdown", "slowdown"),
+    "completion time relative to an empty network",
+    SLOWDOWN_PERCENTILES,
+    lambda flows: flows.slowdowns,
+    "x",
+)
 OF_CLASS.has(
     "inversions_<class>",
     "size inversions per burst",
@@ -332,7 +363,7 @@ TASK_TIME = OF_TASKS.has("<task>_time_s", "{task} time", "s", "time from begin t
 TASK_TIMES = {
     percent: OF_TASKS.has(
         f"p{percent}_<task>_time_s", f"{{task}} time, p{percent}", "s", f"time of a task: percentile {percent}"
-    )(_time_of(percent))
+    )(functools.partial(_percentile, lambda tasks: tasks.times, percent))
     for percent in TASK_PERCENTILES
 }
 """Percentiles of the task time."""
@@ -396,30 +427,31 @@ STATISTICS = {
 """All statistics by pattern, in listing order."""
 
 
-def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
+def measure(tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> list[Row]:
     """All metrics of a run with these tables."""
-    run = RunData(tables, meta)
+    run = RunData(tables, meta, bins)
     return [
         Row(metric, float(value), isinstance(value, LowerBound))
-        for metric in possible(run.classes).values()
+        for metric in possible(run.classes, bins).values()
         if (subject := _subject(run, metric)) and (value := metric.statistic.function(subject)) is not None
     ]
 
 
-def telling(rows: Iterable[Row]) -> dict[str, Metric]:
+def telling(rows: Iterable[Row], bins: Bins = USUAL_BINS) -> dict[str, Metric]:
     """Informative metrics by name: size bins only if they have flows and the class has flows in several bins.
 
-    Likewise for all flows. Short and long flows are always included.
+    Likewise for all flows. Short and long flows of all classes are always included.
     """
     found = {row.metric.name: row.metric for row in rows}
     means = (BIN_MEAN_FCT, SIZE_MEAN_FCT)
     filled = {(each.flow_class, each.size_bin) for each in found.values() if each.statistic in means}
-    bins = Counter(flow_class for flow_class, size in filled if size in SIZE_BINS)
+    several = Counter(flow_class for flow_class, size in filled if size in bins.every)
     return {
         name: each
         for name, each in found.items()
-        if each.size_bin in (None, SHORT, LONG)
-        or ((each.flow_class, each.size_bin) in filled and bins[each.flow_class] > 1)
+        if each.size_bin is None
+        or (each.flow_class is None and each.size_bin in (bins.short, bins.long))
+        or ((each.flow_class, each.size_bin) in filled and several[each.flow_class] > 1)
     }
 
 
@@ -447,43 +479,45 @@ def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
     ]
 
 
-def possible(classes: Iterable[str]) -> Mapping[str, Metric]:
+def possible(classes: Iterable[str], bins: Bins = USUAL_BINS) -> Mapping[str, Metric]:
     """Every metric that a run with these flow classes may have, by name."""
-    return _possible(tuple(dict.fromkeys(classes)))
+    return _possible(tuple(dict.fromkeys(classes)), bins)
 
 
 @functools.cache
-def _possible(names: Sequence[str]) -> Mapping[str, Metric]:
+def _possible(names: Sequence[str], bins: Bins) -> Mapping[str, Metric]:
     every = [Metric(each, name) for name in names for scope in (OF_CLASS, OF_BOTH) for each in scope.statistics]
-    every += [Metric(each, name, of) for name in names for of in SIZE_BINS for each in OF_BIN.statistics]
-    every += [Metric(each, size_bin=of) for of in SIZES for each in OF_SIZE.statistics]
+    every += [Metric(each, name, of) for name in names for of in bins.every for each in OF_BIN.statistics]
+    every += [Metric(each, size_bin=of) for of in bins.ranges for each in OF_SIZE.statistics]
     every += [Metric(each) for scope in (OF_PORTS, OF_NETWORK) for each in scope.statistics]
     every += [Metric(each, task=kind) for kind in TASKS for each in OF_TASKS.statistics]
     return {metric.name: metric for metric in every}
 
 
-def named(values: Mapping[str, float], lower_bounds: Collection[str], classes: Iterable[str]) -> list[Row]:
+def named(
+    values: Mapping[str, float], lower_bounds: Collection[str], classes: Iterable[str], bins: Bins = USUAL_BINS
+) -> list[Row]:
     """Rows of metrics stored by name. Raises `KeyError` for other names."""
-    known = possible(classes)
+    known = possible(classes, bins)
     return [Row(known[name], value, name in lower_bounds) for name, value in values.items()]
 
 
-def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> None:
+def check_name(name: str, classes: Iterable[str], without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:
     """Refuses a metric that no run with these flow classes has. The error suggests the nearest name.
 
     `without_ideal` gives the reason if no ideal scheduler runs.
     """
-    if name not in (known := possible(classes)):
+    if name not in (known := possible(classes, bins)):
         hint = did_you_mean(name, known) or "; see `shortflow list metrics`"
         raise ConfigError(f'"{name}": unknown metric{hint}')
     if without_ideal and known[name].statistic is DISTANCE:
         raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")
 
 
-def missing(name: str, present: Iterable[Metric]) -> ConfigError:
+def missing(name: str, present: Iterable[Metric], bins: Bins = USUAL_BINS) -> ConfigError:
     """Error with the reason why runs with the metrics `present` lack this one."""
     metrics = list(present)
-    wanted = possible(metric.flow_class for metric in metrics if metric.flow_class).get(name)
+    wanted = possible((metric.flow_class for metric in metrics if metric.flow_class), bins).get(name)
     if wanted is None:
         return unknown_name("metric", name, [metric.name for metric in metrics])
     of_class = [metric.statistic for metric in metrics if metric.flow_class == wanted.flow_class]

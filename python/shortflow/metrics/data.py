@@ -9,19 +9,16 @@ import functools
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
+from shortflow.errors import ConfigError
 from shortflow.metrics.stats import jain_index, rank
+from shortflow.quantities import parse
 from shortflow.records import Meta
 
-SIZE_BINS = {"10kb": "≤ 10 KB", "100kb": "10–100 KB", "1mb": "100 KB–1 MB", "10mb": "1–10 MB", "larger": "> 10 MB"}
-"""Bins of flow sizes with their labels; a bin includes its upper end."""
-SHORT, LONG = "upto_100kb", "over_1mb"
-SIZES = {**SIZE_BINS, SHORT: "≤ 100 KB", LONG: "> 1 MB"}
-"""Ranges of sizes of all flows: the bins, short flows, long flows."""
-_BINS = tuple(SIZE_BINS)
-_BIN_EDGES = (10_000, 100_000, 1_000_000, 10_000_000)
+_UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "KB"), (1, "B"))
 
 FAIR_ENOUGH = 0.95
 """Least Jain index of a fair share."""
@@ -60,6 +57,76 @@ def mean(values: Sequence[float]) -> float | None:
     return total(values) / len(values) if values else None
 
 
+class Sizes(NamedTuple):
+    """Flow sizes above `low` up to `high` bytes, or all above `low`."""
+
+    low: int
+    high: int | None
+
+    @property
+    def name(self) -> str:
+        """Name in metrics: `upto_10kb`, `100kb` for a bin that ends there, `over_1mb`."""
+        at = _size(self.low if self.high is None else self.high).replace(" ", "").lower()
+        return f"over_{at}" if self.high is None else at if self.low else f"upto_{at}"
+
+    @property
+    def label(self) -> str:
+        """Sizes in words, such as `10–100 KB`."""
+        if self.high is None or not self.low:
+            return f"> {_size(self.low)}" if self.high is None else f"≤ {_size(self.high)}"
+        low, high = _size(self.low), _size(self.high)
+        return f"{low.split()[0] if low.split()[1] == high.split()[1] else low}–{high}"
+
+
+def _size(count: int) -> str:
+    """Bytes in the largest unit that divides them."""
+    return next(f"{count // size} {unit}" for size, unit in _UNITS if count % size == 0)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins of flow sizes by their upper ends in bytes. The last two ends also separate short, medium and long flows."""
+
+    ends: tuple[int, ...] = (10_000, 100_000, 1_000_000)
+
+    @classmethod
+    def parse(cls, given: "Bins | str | Sequence[str | int]") -> "Bins":
+        """Upper ends as text, such as `10KB,100KB,1MB`, or one by one. Numbers are bytes."""
+        if isinstance(given, Bins):
+            return given
+        texts = given.split(",") if isinstance(given, str) else [str(each) for each in given]
+        found = [parse(text) for text in texts]
+        ends = tuple(round(each.number * each.factor) if each and each.base in ("B", "") else 0 for each in found)
+        wrong = next((text for text, end, last in zip(texts, ends, (0, *ends), strict=False) if end <= last), None)
+        if wrong is not None or not ends:
+            where = f"--bins {given if isinstance(given, str) else ','.join(texts)}: {wrong or 'no size'}"
+            raise ConfigError(f"{where}: expected ascending sizes, such as 10KB,100KB,1MB")
+        return cls(ends)
+
+    @property
+    def every(self) -> list[Sizes]:
+        """The bins."""
+        return [Sizes(low, high) for low, high in zip((0, *self.ends), (*self.ends, None), strict=True)]
+
+    @property
+    def short(self) -> Sizes:
+        """Sizes of short flows."""
+        return Sizes(0, self.ends[-2:][0])
+
+    @property
+    def long(self) -> Sizes:
+        """Sizes of long flows: the last bin."""
+        return Sizes(self.ends[-1], None)
+
+    @property
+    def ranges(self) -> list[Sizes]:
+        """The bins and short flows."""
+        return list(dict.fromkeys([*self.every, self.short]))
+
+
+USUAL_BINS = Bins()
+
+
 class Flow(NamedTuple):
     """Columns of the flow table that metrics use (`class` is `flow_class`)."""
 
@@ -70,6 +137,7 @@ class Flow(NamedTuple):
     start_s: float
     finish_s: float | None
     fct_s: float | None
+    received_s: float | None
     ideal_fct_s: float | None
     slowdown: float | None
     deadline_s: float | None
@@ -163,6 +231,16 @@ class Group:
         return Times([self.elapsed_s(flow) for flow in self.counted], [flow.fct_s is None for flow in self.counted])
 
     @functools.cached_property
+    def receipts(self) -> Times:
+        """Times until the receiver had every byte; empty for runs without such times."""
+        if not self.run.has_receipts:
+            return Times([], [])
+        found = [flow.received_s for flow in self.counted]
+        ages = zip(found, self.counted, strict=True)
+        times = [(self.run.meta["end_s"] if at is None else at) - flow.start_s for at, flow in ages]
+        return Times(times, [at is None for at in found])
+
+    @functools.cached_property
     def slowdowns(self) -> Times:
         """FCT over the FCT in an empty network."""
         ages = zip(self.counted, self.times.values, strict=True)
@@ -180,14 +258,15 @@ class Group:
         return self.times.done if self.counted or not self.backlogged else None
 
     @functools.cached_property
-    def bins(self) -> dict[str, "Group"]:
+    def bins(self) -> dict[Sizes, "Group"]:
         """Counted flows by size bin, empty bins included; none for backlogged flows."""
         if self.done is None:
             return {}
-        found: dict[str, list[Flow]] = {name: [] for name in _BINS}
+        found: dict[Sizes, list[Flow]] = {each: [] for each in self.run.bins.every}
+        by_place = list(found.values())
         for flow in self.counted:
-            found[_BINS[bisect_left(_BIN_EDGES, flow.size_bytes or 0)]].append(flow)
-        return {name: Group(self.run, flows) for name, flows in found.items()}
+            by_place[bisect_left(self.run.bins.ends, flow.size_bytes or 0)].append(flow)
+        return {each: Group(self.run, flows) for each, flows in found.items()}
 
     @property
     def flow_goodput_bps(self) -> float | None:
@@ -304,9 +383,9 @@ class Tasks:
 class RunData:
     """Tables and metadata of a run, read on demand."""
 
-    def __init__(self, tables: Mapping[str, Table], meta: Meta) -> None:
+    def __init__(self, tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> None:
         """Stores the tables by name."""
-        self._tables, self.meta = tables, meta
+        self._tables, self.meta, self.bins = tables, meta, bins
 
     @functools.cached_property
     def flows(self) -> Group:
@@ -321,13 +400,12 @@ class RunData:
         return {name: Group(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
 
     @functools.cached_property
-    def sizes(self) -> dict[str, Group]:
+    def sizes(self) -> dict[Sizes, Group]:
         """Counted flows of all classes by range of sizes; backlogged flows are long."""
-        found = self.flows.bins or {name: Group(self, ()) for name in SIZE_BINS}
-        short, long = (
-            [flow for name in names for flow in found[name].flows] for names in (("10kb", "100kb"), ("10mb", "larger"))
-        )
-        return {**found, SHORT: Group(self, short), LONG: Group(self, [*long, *self.flows.backlogged])}
+        found, bins = self.flows.bins or {each: Group(self, ()) for each in self.bins.every}, self.bins
+        short = [flow for flow in self.flows.counted if (flow.size_bytes or 0) <= (bins.short.high or 0)]
+        long = [*found[bins.long].flows, *self.flows.backlogged]
+        return {**found, bins.short: Group(self, short), bins.long: Group(self, long)}
 
     @functools.cached_property
     def tasks(self) -> dict[str, Tasks]:
@@ -344,6 +422,11 @@ class RunData:
     def is_ideal(self) -> bool:
         """True for a run of an ideal scheduler, which has no packets and no ports."""
         return not list(self.rows("ports", ["port"]))
+
+    @functools.cached_property
+    def has_receipts(self) -> bool:
+        """True if some flow has a time of receipt: none has in testbeds and under ideal schedulers."""
+        return any(flow.received_s is not None for flow in self.flows.flows)
 
     def packets(self, count: float) -> float | None:
         """A count of packets or their events; None under an ideal scheduler."""

@@ -8,24 +8,22 @@ import bisect
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Literal
 
 from shortflow.errors import unknown_name
 from shortflow.metrics.catalogue import (
     FCT,
     FLOWS_DONE,
-    LONG_GOODPUT,
     MEAN_FCT,
-    SHORT_MEAN,
-    SHORT_P99,
     SIZE_MEAN_FCT,
     TASK_TIME,
     UNFINISHED,
     Metric,
     Row,
+    short_and_long,
 )
-from shortflow.metrics.data import RunData, mean
+from shortflow.metrics.data import USUAL_BINS, Bins, RunData, mean
 from shortflow.metrics.stakes import place
 from shortflow.metrics.stats import Estimate, nearest_rank, student
 from shortflow.quantities import scale_for
@@ -54,6 +52,8 @@ class Criteria:
     """Scheme of the factors (default: the first)."""
     ties: tuple[float, float] = (0.05, 0.1)
     """Schemes tie if their factor is within the first share of 1, and its interval within the second."""
+    bins: Bins = USUAL_BINS
+    """Size bins of the metrics."""
 
     @property
     def text(self) -> str:
@@ -233,13 +233,13 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
 def headlines(study: Results) -> list[Metric]:
     """Headline metrics: task times, p99 slowdown and mean FCT of short flows, goodput of long flows.
 
-    Without flows up to 100 KB, FCTs of the first class replace those of short flows.
+    Without short flows, FCTs of the first class replace those of short flows.
     """
-    known = set(study.metrics.values())
-    short = [each for each in (SHORT_P99, SHORT_MEAN) if each in known]
-    if not short and (first := metrics_of(study, MEAN_FCT)[:1]):
-        short = [Metric(FCT[99], first[0].flow_class), *first]
-    return [*metrics_of(study, TASK_TIME), *short, *([LONG_GOODPUT] if LONG_GOODPUT in known else [])]
+    known = study.metrics.values()
+    *short, goodput = ([each] if each in known else [] for each in short_and_long(study.bins))
+    if not any(short) and (first := metrics_of(study, MEAN_FCT)[:1]):
+        short = [[Metric(FCT[99], first[0].flow_class)], first]
+    return [*metrics_of(study, TASK_TIME), *chain(*short), *goodput]
 
 
 def _on_common_seeds(point: Results) -> Results:
@@ -282,7 +282,7 @@ def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
     """
     if metric.statistic not in (MEAN_FCT, SIZE_MEAN_FCT) or not all(run.tables for run in point.runs):
         return None
-    data = [RunData({"flows": run.table("flows")}, run.meta) for run in point.runs]
+    data = [RunData({"flows": run.table("flows")}, run.meta, run.bins) for run in point.runs]
     groups = [
         each.sizes[metric.size_bin] if metric.size_bin else each.classes[metric.flow_class or ""] for each in data
     ]
@@ -305,7 +305,7 @@ def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
             Row(row.metric, cut.get(row.metric.name, row.value), row.lower_bound and row.metric != metric)
             for row in run.rows
         ]
-        runs.append(replace(run, record={**run.record, **as_measured(rows)}))
+        runs.append(replace(run, record={**run.record, **as_measured(rows, run.bins)}))
     return replace(point, done=runs), cut_s
 
 

@@ -1,5 +1,6 @@
 """Charts as Vega-Lite specifications: plain dictionaries that share one table of rows."""
 
+import hashlib
 import html
 import itertools
 import json
@@ -32,7 +33,7 @@ FOCUS = {"condition": {"test": "focus == null || focus == datum.scheme", "value"
 _SHOWN = {"filter": "indexof(shown, datum.scheme) >= 0"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chart:
     """Panels on one table of rows. Pages, notebooks, `--json` and pictures have the same specification.
 
@@ -89,8 +90,14 @@ class Chart:
 
     @property
     def svg(self) -> str:
-        """The picture; `MissingRequirement` without vl-convert."""
-        return str(self._converted("svg"))
+        """The picture, and a hash of its specification; `MissingRequirement` without vl-convert."""
+        text = json.dumps(_six_digits(finite(self.spec)), sort_keys=True)
+        mark = hashlib.sha256(text.encode()).hexdigest()
+        return f"{self._converted('svg')!s}<!-- specification {mark} -->\n"
+
+    def __repr__(self) -> str:
+        """Name and heading."""
+        return f"<Chart {self.name}: {self.heading}>"
 
     def _repr_html_(self) -> str:
         """The picture or, without vl-convert, a frame that draws the chart; neither needs a network."""
@@ -127,6 +134,15 @@ class Chart:
 def finite(value: Any) -> Any:
     """Plain data in which what is no finite number is null."""
     return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def _six_digits(value: Any) -> Any:
+    """Plain data with numbers of six digits, which are the same on all machines."""
+    if isinstance(value, dict):
+        return {name: _six_digits(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_six_digits(each) for each in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _packed(values: list[Any]) -> Any:

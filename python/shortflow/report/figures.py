@@ -11,15 +11,12 @@ from shortflow.errors import ConfigError, unknown_name
 from shortflow.measured import MEASURED
 from shortflow.metrics.catalogue import (
     GOODPUT,
-    LONG_GOODPUT,
     MEAN_FCT,
-    SHORT_MEAN,
-    SHORT_P99,
     SIZE_SLOWDOWNS,
     UNFINISHED_OF_ALL,
     Metric,
+    short_and_long,
 )
-from shortflow.metrics.data import SHORT, SIZE_BINS, SIZES
 from shortflow.quantities import Scale, scale_for
 from shortflow.report import marks
 from shortflow.report.answer import headlines
@@ -33,7 +30,6 @@ from shortflow.store.frames import completion
 _MARKED = (50, 90, 99, 99.9)
 """The percentiles of a distribution that have a marker."""
 _CDF_POINTS, _QUEUE_POINTS = 400, 300
-_SHORT_BYTES = 100_000
 _WINDOW_S = 0.2
 _LOG_AXIS_FROM_RATIO = 50.0
 _BOUND = "≥ marks lower bounds: flows that did not finish count with their age at the end of the run."
@@ -142,11 +138,11 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
         raise ConfigError(f"{study.scenario}: has no finite flows")
     if flow_class is not None and flow_class not in classes:
         raise unknown_name("class of such flows", flow_class, classes)
-    metric = SHORT_MEAN if flow_class is None and SHORT_MEAN in study.metrics.values() else None
-    whose = flow_class or classes[0]
-    metric = metric or Metric(MEAN_FCT, whose)
-    kept = pl.col("size_bytes") <= _SHORT_BYTES if metric is SHORT_MEAN else pl.col("class") == whose
-    which = f"flows {SIZES[SHORT]}" if metric is SHORT_MEAN else f"{whose} flows"
+    short, whose = study.bins.short, flow_class or classes[0]
+    _, metric, _ = short_and_long(study.bins)
+    kept, which = pl.col("size_bytes") <= short.high, f"flows {short.label}"
+    if flow_class is not None or metric not in study.metrics.values():
+        metric, kept, which = Metric(MEAN_FCT, whose), pl.col("class") == whose, f"{whose} flows"
     scale = _scale(study, metric)
     rows: list[Row] = []
     for point in study.points:
@@ -227,7 +223,7 @@ def _everyone(study: Results) -> list[str]:
 
 def _bins(study: Results) -> list[Metric]:
     """The 99th percentile of the slowdown in each bin of sizes that has flows."""
-    return [each for each in metrics_of(study, SIZE_SLOWDOWNS[99]) if each.size_bin in SIZE_BINS]
+    return [each for each in metrics_of(study, SIZE_SLOWDOWNS[99]) if each.size_bin in study.bins.every]
 
 
 def _finite(study: Results) -> list[str]:
@@ -242,9 +238,10 @@ def _unfinished(study: Results) -> list[Metric]:
 
 def _objectives(study: Results) -> tuple[Metric, Metric] | None:
     """The times of short flows and the goodput of long ones."""
-    known = set(study.metrics.values())
-    times = [each for each in (SHORT_P99, SHORT_MEAN) if each in known] or metrics_of(study, MEAN_FCT)
-    rates = [LONG_GOODPUT] if LONG_GOODPUT in known else metrics_of(study, GOODPUT)
+    known = study.metrics.values()
+    *short, goodput = short_and_long(study.bins)
+    times = [each for each in short if each in known] or metrics_of(study, MEAN_FCT)
+    rates = [goodput] if goodput in known else metrics_of(study, GOODPUT)
     return (times[0], rates[0]) if times and rates else None
 
 

@@ -1,17 +1,18 @@
 """The report's page: plots, tables and provenance in one HTML file that opens offline. Or its numbers alone."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from shortflow import _core
 from shortflow.measured import MEASURED
 from shortflow.quantities import counted
+from shortflow.report import markup
 from shortflow.report.answer import USUAL, Criteria, answer
 from shortflow.report.blocks import Block, Legend, Part, Words, text_section
 from shortflow.report.chart import finite
 from shortflow.report.figures import charts
 from shortflow.report.looks import is_ideal
-from shortflow.report.markup import now, page
 from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.view import sweep_part
 from shortflow.report.sweep.view import table as sweep_table
@@ -36,24 +37,25 @@ class StoredFailure(TypedDict):
     error: str
 
 
-def render(
+def write(
+    path: Path,
     studies: Sequence[Results],
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
     criteria: Criteria = USUAL,
-) -> str:
-    """Renders the whole page."""
+) -> None:
+    """Writes the whole page, or Markdown."""
     shown = parts(studies, sweeps, criteria)
     origins = [*(of.provenance for of in _results(studies)), *(origin for sweep in sweeps for origin in sweep.origins)]
     versions = ", ".join(sorted({each["version"] for each in origins}))
-    return page(
-        "report/page.html",
+    markup.write(
+        path,
         title=", ".join(part.heading for part in shown) or "Shortflow report",
         heading="Shortflow report",
         head=head(studies, sweeps, failures, damages, criteria),
         parts=shown,
-        footer=f"Simulated by Shortflow {versions}. Page written {now()} by {git_revision() or _core.version()}.",
+        footer=f"Simulated by Shortflow {versions}. Written {markup.now()} by {git_revision() or _core.version()}.",
     )
 
 
@@ -73,7 +75,7 @@ def head(
     """What the page is about, and what is in no number of it."""
     yield Words(
         f"{_lead(studies, sweeps)} Within a seed every scheme sees the same flows, so differences are paired. "
-        f"Intervals are 95 % over the seeds. {criteria.text}",
+        f"Intervals are 95 % over the seeds. {criteria.text} {_bins(criteria)}",
         "note",
     )
     if failures:
@@ -84,6 +86,13 @@ def head(
     if damages:
         yield Words(f"{counted(len(damages), 'damaged result')} left out:")
         yield Words("\n".join(damages), "note")
+
+
+def _bins(criteria: Criteria) -> str:
+    """Size bins, and the sizes of short and long flows."""
+    every = ", ".join(each.label for each in criteria.bins.every)
+    short, long = criteria.bins.short.label, criteria.bins.long.label
+    return f"Size bins are {every}. Short flows are {short}, long flows {long}."
 
 
 def _failure(run: StoredFailure) -> str:

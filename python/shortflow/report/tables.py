@@ -11,7 +11,8 @@ from shortflow.metrics.catalogue import (
     OF_NETWORK,
     OF_PORTS,
     OF_SIZE,
-    SIZE_LONGEST,
+    SIZE_FCT,
+    SIZE_RECEIPTS,
     SIZE_SLOWDOWNS,
     TIMEOUTS,
     UNFINISHED_OF_ALL,
@@ -160,7 +161,7 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
         for sizes, in_bins in (("", False), (" by size", True)):
             if found := [metric for metric in of_class if (metric.statistic in OF_BIN.statistics) is in_bins]:
                 yield f"Completion time (FCT) of {flow_class} flows{sizes}", found
-    longest = (SIZE_LONGEST, SIZE_SLOWDOWNS[100])
+    longest = (SIZE_FCT[100], SIZE_RECEIPTS[100], SIZE_SLOWDOWNS[100])
     if by_size := [each for each in metrics if each.statistic in OF_SIZE.statistics and each.statistic not in longest]:
         yield "All flows by size", by_size
     in_packets = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != "B"]

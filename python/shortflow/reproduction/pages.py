@@ -47,8 +47,6 @@ def write_pages(done: Reproduction, out: Path) -> Path:
     for paper in done.summary:
         for old in (out / "pictures").glob(f"{paper}-*.svg"):
             old.unlink()
-        for old in (out / "pictures").glob(f"{paper}-*.svg"):
-            old.unlink()
         shown = []
         for each in done.of_paper(paper):
             name = each.figure.id.replace("/", "-")

@@ -63,7 +63,8 @@ class Kind(Enum):
     RUNS = rb"\APAR1.*scheme.*PAR1\Z"
     SCHEMA = rb'\A\{.*"title": "a Shortflow scenario"'
     AGREEMENT = rb'\A\[\s*\{\s*"scenario": .*"kept_time": '
-    PICTURE = rb'\A<svg .{,2000} class="drawn">'
+    PICTURE = rb"<!-- specification [0-9a-f]{64} -->\s*\Z"
+    MARKDOWN = rb"\A<!-- written by Shortflow -->"
     TABLE = rb"\A\| scenario \| metric \| "
     CHECKED = rb"\A\{"
     """JSON files whose contents were checked when read."""

@@ -41,7 +41,7 @@ def runs_frame(
     a list of the metrics that are lower bounds.
     """
     runs = [*current, *superseded, *failed]
-    metrics = list(telling(row for run in runs for row in run.rows))
+    metrics = list(telling((row for run in runs for row in run.rows), *(run.bins for run in runs[:1])))
     taken = {*_HEAD, "superseded", "error", *metrics, "lower_bounds"}
     settings = _settings([run.provenance for run in (*current, *failed)], taken)
     old = {id(run) for run in superseded}

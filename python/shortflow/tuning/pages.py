@@ -7,8 +7,7 @@ import msgspec
 
 from shortflow.report.blocks import Part, Words
 from shortflow.report.chart import finite
-from shortflow.report.markup import now, page
-from shortflow.store.files import Kind, write_text
+from shortflow.report.markup import now, write
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Trial, Tuning
@@ -26,15 +25,14 @@ def write_page(tuning: Tuning, path: Path) -> None:
         "that leaves flows unfinished is infeasible. Intervals are 95 % over the seeds, differences paired."
     )
     numbers = "\n".join(each.words for each in verdicts(tuning))
-    content = page(
-        "report/page.html",
+    write(
+        path,
         title=f"Shortflow: {of.scheme} tuned",
         heading=f"{of.scheme} tuned: {of.goal.text}",
         head=[Words(sentence(tuning), "answer"), Words(numbers), Words(about, "note")],
         parts=[Part("", [*sections(tuning), *plots(tuning)])],
-        footer=f"Simulated by Shortflow {of.code}. Page written {now()}.",
+        footer=f"Simulated by Shortflow {of.code}. Written {now()}.",
     )
-    write_text(path, content, Kind.PAGE)
 
 
 def document(tuning: Tuning) -> dict[str, Any]:

@@ -128,6 +128,8 @@ pub struct Message {
     pub timeouts: u32,
     /// Time of the last byte's ACK.
     pub finish: Option<Instant>,
+    /// Time from which the receiver has all of its bytes and all before them.
+    pub received: Option<Instant>,
     measured: InMeasurement,
 }
 
@@ -147,6 +149,7 @@ impl Message {
             retransmits: 0,
             timeouts: 0,
             finish: None,
+            received: None,
             measured: InMeasurement::Since(MessageCounts::default()),
         }
     }
@@ -182,6 +185,7 @@ impl Message {
     /// Takes the arrivals from another account of the same message.
     pub fn take_arrived(&mut self, other: &Message) {
         self.tally.take_arrived(&other.tally);
+        self.received = other.received;
         if let (InMeasurement::Exactly(mine), InMeasurement::Exactly(theirs)) =
             (&mut self.measured, &other.measured)
         {
@@ -324,6 +328,13 @@ impl Messages {
             message.finish = Some(now);
             self.finished += 1;
         }
+    }
+
+    /// Everything below `received` is with the receiver from `now` on.
+    #[inline(never)] // keeps the path of packets within a message short
+    pub fn receive(&mut self, received: u64, now: Instant) {
+        let whole = self.iter_mut().take_while(|message| message.end <= received);
+        whole.for_each(|message| message.received = message.received.or(Some(now)));
     }
 
     /// Takes the oldest, if it had finished by `until`.

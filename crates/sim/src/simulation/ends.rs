@@ -165,6 +165,10 @@ impl Endpoints {
         let Endpoints::Tcp(pair) = self else { return };
         if let Some(message) = pair.sender.messages_mut().of_mut(data.seq) {
             message.tally.count_arrived(data);
+            let end = data.seq + u64::from(data.payload);
+            if end == message.end {
+                pair.sender.messages_mut().receive(end, cx.now);
+            }
         }
         pair.receiver.on_expected(data, cx.tcp, out);
     }
@@ -265,14 +269,19 @@ impl Endpoints {
 impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
     #[inline]
     fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
-        let mut message_end = u64::MAX;
+        let (mut message_end, mut end) = (u64::MAX, u64::MAX);
         if packet.payload > 0
             && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
         {
             message.tally.count_arrived(packet);
-            message_end = if message.is_backlogged() { u64::MAX } else { message.end };
+            end = message.end;
+            message_end = if message.is_backlogged() { u64::MAX } else { end };
         }
         self.receiver.on_packet(packet, cx, out);
+        let received = self.receiver.received();
+        if end <= received {
+            self.sender.messages_mut().receive(received, cx.now);
+        }
         if cx.tcp.ack_message_end {
             self.receiver.on_message_end(message_end, cx, out);
         }

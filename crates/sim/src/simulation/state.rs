@@ -525,7 +525,7 @@ impl<'a> Simulation<'a> {
             None => self.flows.get_mut(message.flow.index()),
         };
         let Some(row) = row else { return };
-        row.finish = message.finish;
+        (row.finish, row.received) = (message.finish, message.received);
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
         let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited } = message.tally;
