@@ -345,12 +345,14 @@ QUICK = ("--trials", "8", "--seeds", "2", "--check-seeds", "2", "--check-on", "n
 
 
 def test_a_tuning_has_its_report(shortflow: Command, scenario: str) -> None:
-    answer = shortflow(*TUNE, "--maximize", GOODPUT, *QUICK)
+    answer = shortflow(*TUNE, "--maximize", GOODPUT, *QUICK, "--metrics", "queue_mean_pkt,p99_short_s")
+    assert "queue_mean_pkt" in answer.stdout, "a column of the check"
     Path("t/report.html").unlink()
     assert shortflow("report", "t").code == 0
     page = Path("t/report.html").read_text(encoding="utf-8")
     assert f"Trade-off of {AFCT} and {GOODPUT}" in page
     assert "trials on the Pareto front, by the trials&#39; seeds" in page
+    assert "p99_short_s" in page
     assert page.count("<figure") == 4
     assert shortflow("report", "t", "--json").document["verdict"] in " ".join(answer.stdout.split())
 

@@ -12,6 +12,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings
 from shortflow.front.progress import told
+from shortflow.metrics.catalogue import check_name
 from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
 from shortflow.scenario import Settings as Changes
@@ -110,6 +111,9 @@ def tune(
         Opt("Set a key of the second workload.", "KEY=VALUE", "--check-set", many=True, read=given.parse_settings),
     ] = None,
     check_seeds: Annotated[int, given.whole("Number of fresh seeds for the check.", 2, 1000)] = engine.CHECK_SEEDS,
+    metrics: Annotated[
+        str | Sequence[str] | None, replace(given.METRICS, help="Also show these metrics in the check.")
+    ] = None,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
     settings: given.Settings = None,
@@ -127,8 +131,8 @@ def tune(
     is one metric to `minimize` or `maximize`, or a trade-off of two, optionally `subject_to` constraints such as
     `"goodput_long_bps >= 0.99 * dctcp"`. Trials have seeds 1 to `seeds`. The best, the untuned scheme and the
     `baseline` then run with `check_seeds` fresh seeds, here and in the scenario `check_on`; there, `check_metrics`
-    replace metrics of the goal. `report` writes the command's page to `out`. Raises `ConfigError` for invalid arguments
-    before the first run, and `MissingRequirement` without Optuna.
+    replace metrics of the goal. `metrics` names more metrics of the check. `report` writes the command's page to `out`.
+    Raises `ConfigError` for invalid arguments before the first run, and `MissingRequirement` without Optuna.
     """
     require_optuna()
     require_at_least(1, trials=trials, seeds=seeds)
@@ -151,10 +155,14 @@ def tune(
     if report:
         check_replaceable(page, Kind.PAGE)
     note_warnings(loaded, load_schemes([scheme]))
-    here = TunedScenario(loaded, settings or {}, goal)
+    shown = given.metric_names(metrics)
+    for name in shown:
+        check_name(name, loaded.classes)
+    here = TunedScenario(loaded, settings or {}, goal, shown=shown)
     question = ask(here, there, scheme, ranges, baseline=baseline, seeds=seeds, batch=engine.BATCH)
     with told(loaded.name, progress) as bar:
-        wanted = engine.tune(Path(out), question, [here, *([there] if there else [])], trials, check_seeds)
+        workloads = [here, *([replace(there, shown=shown)] if there else [])]
+        wanted = engine.tune(Path(out), question, workloads, trials, check_seeds)
         found = Runner(given.executor(jobs, dask), Store(Path(out)), bar).answer(wanted)
     if len(found.trials) < trials:
         note(f"--trials: only {len(found.trials)} combinations of the parameters are valid; all were tried")

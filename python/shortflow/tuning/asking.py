@@ -30,6 +30,8 @@ class TunedScenario:
     goal: Goal
     left_out: Sequence[Constraint] = ()
     """Constraints that this scenario cannot measure."""
+    shown: Sequence[str] = ()
+    """Further metrics of the check."""
 
     def runs(self, scheme: str, seeds: Iterable[int], tuned: Settings | None = None) -> list[Run]:
         """Runs of a scheme with its own or tuned parameters. Settings that it lacks are ignored."""

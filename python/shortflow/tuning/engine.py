@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shortflow.errors import ConfigError, LostRun
-from shortflow.metrics.catalogue import missing
+from shortflow.metrics.catalogue import missing, possible
 from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Run
@@ -86,13 +86,13 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
     return question.seeds * (references + batches * question.batch) + fresh_runs * (references + checked) + references
 
 
-def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
-    """Deciding metrics of some runs, by seed. A failed run has none."""
-    values = {metric: [run.metrics.get(metric) for run in runs] for metric in goal.metrics}
+def _measurement(goal: Goal, runs: Sequence[Result], more: Sequence[str] = ()) -> Measurement:
+    """Deciding metrics of some runs and more of them, by seed. A failed run has none."""
+    values = {metric: [run.metrics.get(metric) for run in runs] for metric in [*goal.metrics, *more]}
     # None without finite flows, and for failed runs.
     values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
     bounds = sorted({metric for run in runs for metric in run.lower_bounds if metric in values})
-    stakes = dict.fromkeys(goal.metrics, 0.0)
+    stakes = dict.fromkeys(values, 0.0)
     for run in runs:
         for metric in (row.metric for row in run.rows if row.metric.name in stakes):
             stakes[metric.name] = max(stakes[metric.name], run.stake(metric))
@@ -163,7 +163,8 @@ def _check(workload: TunedScenario, tuning: Tuning, seeds: Sequence[int], of: in
     trials = [tuning.trials[number] for number in _worth_checking(tuning)]
     groups = [workload.runs(name, seeds) for name in names]
     groups += [workload.runs(question.scheme, seeds, trial.settings) for trial in trials]
-    found = [_measurement(workload.goal, runs) for runs in (yield from _results(groups, of))]
+    shown = [each for each in workload.shown if each in possible(workload.scenario.classes)]
+    found = [_measurement(workload.goal, runs, shown) for runs in (yield from _results(groups, of))]
     return Check(
         scenario=workload.scenario.name,
         title=workload.scenario.title,

@@ -71,7 +71,8 @@ def _check(tuning: Tuning, check: Check) -> Section:
     rows |= others
     left = any(found.mean(UNFINISHED) for found in rows.values())
     known = possible(check.classes)
-    columns = _estimates([known[of] for of in check.goal.metrics if of != UNFINISHED or left], list(rows.values()))
+    names = next(iter(rows.values())).values
+    columns = _estimates([known[of] for of in names if of != UNFINISHED or left], list(rows.values()))
     other = tuning.yardstick or scheme
     for each in check.goal.objectives:
         changes = [change(each.metric, found, check.schemes[other]) for found in rows.values()]
