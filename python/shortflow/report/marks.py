@@ -1,6 +1,7 @@
 """Panels of charts, each a kind of mark on rows: ranked dots, lines, trade-offs, distributions, heat maps, bundles."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from shortflow.report.chart import (
     FOCUS,
@@ -20,7 +21,6 @@ from shortflow.report.chart import (
 
 ONE_POINT = "at == null || datum.at == at"
 """Selects the rows of the point that a chart shows."""
-_HAS_INTERVAL = "isValid(datum.low)"
 _ROOM = 4.0
 """Largest ratio between the end of an axis and the outermost value; wider intervals leave the panel."""
 
@@ -72,6 +72,16 @@ def _tips(label: str, at: str, **more: str) -> list[Spec]:
     )
 
 
+def _points(encoding: Spec, size: int = 60, **more: Any) -> Spec:
+    return mark("point", encoding, size=size, strokeWidth=2, opacity=1, **more)
+
+
+def _interval(side: str, axis: Spec, encoding: Spec, of: str = "", **look: Any) -> Spec:
+    """A rule between the ends of an interval along one side."""
+    ends = {side: {**axis, "field": f"{of}low"}, f"{side}2": {"field": f"{of}high"}}
+    return mark("rule", {**encoding, **ends}, where=[f"isValid(datum.{of}low)"], clip=True, **look)
+
+
 def ranked(
     rows: Sequence[Row], metric: str, label: str, schemes: Sequence[str], *, at: str, more_is_better: bool
 ) -> Spec:
@@ -81,20 +91,8 @@ def ranked(
     y = {"field": "scheme", "type": "nominal", "title": None, "sort": order}
     x = numeric("value", label, ends(rows), zero=more_is_better)
     layers = [
-        mark(
-            "rule",
-            {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": look["color"], "opacity": FOCUS},
-            where=[_HAS_INTERVAL],
-            strokeWidth=2,
-            clip=True,
-        ),
-        mark(
-            "point",
-            {"y": y, "x": x, **markers(look), "tooltip": _tips(label, at)},
-            size=90,
-            strokeWidth=2,
-            opacity=1,
-        ),
+        _interval("x", x, {"y": y, **lines(look, dashed=False)}, strokeWidth=2),
+        _points({"y": y, "x": x, **markers(look), "tooltip": _tips(label, at)}, size=90),
         mark("text", {"y": y, "x": x}, where=["datum.bound"], text="≥", dx=-11),
     ]
     said = f"{label}: schemes by rank, best on top, with 95 % intervals"
@@ -130,20 +128,8 @@ def over(
     at = str(x["title"] or "")
     about = [
         *joined,
-        mark(
-            "rule",
-            {**place, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **lines(look, dashed=False)},
-            where=[_HAS_INTERVAL],
-            strokeWidth=1.5,
-            clip=True,
-        ),
-        mark(
-            "point",
-            {**place, "y": y, **markers(look), "tooltip": _tips(label, at if not one_point else "", x=at)},
-            size=60,
-            strokeWidth=2,
-            opacity=1,
-        ),
+        _interval("y", y, {**place, **lines(look, dashed=False)}, strokeWidth=1.5),
+        _points({**place, "y": y, **markers(look), "tooltip": _tips(label, at if not one_point else "", x=at)}),
         mark("text", {**place, "y": y}, where=["datum.bound"], text="≥", dy=-12),
     ]
     where: list[Condition] = [*([equal("metric", metric)] if metric else []), *([ONE_POINT] if one_point else [])]
@@ -161,25 +147,9 @@ def trade_off(rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence
     more = {"gain_said": x_label, "gain_interval": "its 95 % interval"}
     layers = [
         mark("line", {"x": x, "y": y, "order": order, **lines(look)}, strokeWidth=1, clip=True),
-        mark(
-            "rule",
-            {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **plain},
-            where=[_HAS_INTERVAL],
-            clip=True,
-        ),
-        mark(
-            "rule",
-            {"x": {**x, "field": "gain_low"}, "x2": {"field": "gain_high"}, "y": y, **plain},
-            where=["isValid(datum.gain_low)"],
-            clip=True,
-        ),
-        mark(
-            "point",
-            {"x": x, "y": y, **markers(look), "tooltip": _tips(y_label, at, **more)},
-            size=70,
-            strokeWidth=2,
-            opacity=1,
-        ),
+        _interval("y", y, {"x": x, **plain}),
+        _interval("x", x, {"y": y, **plain}, "gain_"),
+        _points({"x": x, "y": y, **markers(look), "tooltip": _tips(y_label, at, **more)}, size=70),
         mark(
             "text",
             {"x": x, "y": y, "text": {"field": "at", "type": "nominal"}, "opacity": FOCUS},
@@ -208,15 +178,7 @@ def distribution(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tai
     layers = [
         mark("line", line, where=["!datum.bound"], **after),
         mark("line", {**line, "opacity": {"value": 0.35}}, where=["datum.bound || datum.joint"], **after),
-        mark(
-            "point",
-            {"x": x, "y": y, **markers(look), "tooltip": tip},
-            where=["isValid(datum.mark)"],
-            size=60,
-            strokeWidth=2,
-            opacity=1,
-            clip=True,
-        ),
+        _points({"x": x, "y": y, **markers(look), "tooltip": tip}, where=["isValid(datum.mark)"], clip=True),
     ]
     title = "tail" if tail else "distribution"
     said = f"{label}: {title}, a step line for each scheme, markers at p50, p90, p99 and p99.9"
