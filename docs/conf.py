@@ -6,7 +6,7 @@ from pathlib import Path
 
 import shortflow
 
-sys.path.insert(0, str(Path(__file__).parent / "site"))
+sys.path[:0] = [str(Path(__file__).parent / "site"), str(Path(__file__).parents[1] / "tools")]
 
 project = "Shortflow"
 author = "The Shortflow authors"

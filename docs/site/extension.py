@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import pictures
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
 SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
+PICTURE = re.compile(r"^<!-- picture: (.+) -->$", re.MULTILINE)
 EVIDENCE = re.compile(r"^<!-- evidence: (.+) -->$", re.MULTILINE)
 REPRODUCTION = ROOT / "docs" / "reproduction"
 AT_THE_ROOT = {"README": "index"}
@@ -38,7 +40,13 @@ def generate(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     text = SOME_PAGES.sub(lambda found: found[0] if any(app.srcdir.glob(found[0])) else "", source[0])
     text = GENERATED.sub(lambda found: reference.part(found[1]), text)
-    source[0] = EVIDENCE.sub(lambda found: f"`````{{raw}} html\n{evidence_of(found[1])}\n`````", text)
+    text = PICTURE.sub(lambda found: raw(pictures.OF_PAGES[found[1]]()._repr_html_()), text)
+    source[0] = EVIDENCE.sub(lambda found: raw(evidence_of(found[1])), text)
+
+
+def raw(html: str) -> str:
+    """HTML as a part of a page."""
+    return f"`````{{raw}} html\n{html}\n`````"
 
 
 def evidence_of(name: str) -> str:
@@ -49,12 +57,11 @@ def evidence_of(name: str) -> str:
 
 
 def with_download(notebook: str, docname: str) -> str:
-    """A notebook that says below its title where it is, as the site shows it without outputs."""
+    """A notebook that says below its title where it is."""
     document = json.loads(notebook)
     file = f"{docname.rpartition('/')[2]}.ipynb"
     document["cells"][0]["source"].append(
-        f"\n\n{{download}}`Download this notebook <{file}>` and run it, which takes seconds: the site shows it "
-        "without what it prints and draws."
+        f"\n\n{{download}}`Download this notebook <{file}>` and run it, which takes seconds."
     )
     return json.dumps(document)
 
