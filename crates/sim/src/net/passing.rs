@@ -110,7 +110,7 @@ impl Passing {
             *is_unsorted = true;
             return;
         }
-        while place > 0 && self.order(&taken[place - 1]).is_lt() {
+        while place > 0 && (self.at < taken[place - 1].at || self.order(&taken[place - 1]).is_lt()) {
             taken[place] = taken[place - 1];
             place -= 1;
         }

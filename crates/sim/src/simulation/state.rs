@@ -242,6 +242,10 @@ impl<'a> Simulation<'a> {
                 Turn::At(node) if self.network.goes_by_output(NodeId(node)) => {
                     let mut reached = std::mem::take(&mut self.reached);
                     self.handled += self.network.pass_window(&mut self.events, NodeId(node), &mut reached);
+                    if prefetches {
+                        let heads = reached.iter().filter_map(|(port, _)| self.network.head(*port));
+                        heads.for_each(|packet| self.connections.prefetch(packet.conn));
+                    }
                     reached.drain(..).for_each(|(port, at)| self.go_ahead(port, at));
                     self.reached = reached;
                 }
