@@ -57,7 +57,7 @@ def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
     assert [run.digest for run in plain.ideal] == [run.digest for run in changed.ideal]
     assert plain.runs_digest != changed.runs_digest
     with pytest.raises(ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
-        _core.Scheme.parse("ideal-las", [("transport.g", "0.5")])
+        _core.Scheme.parse("ideal-las", [("transport.g", "0.5", "--set")])
 
 
 def test_a_report_shows_them_beside_the_schemes(shortflow: Command, scenario: str, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Schemes that users compose, on the command line and in files, and what a report makes of their settings."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import shortflow
+from conftest import Command
 from shortflow.errors import ConfigError
 from shortflow.report.study import studies
 from shortflow.runs import plan
@@ -52,19 +54,43 @@ def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
         shortflow.run(incast, "pfabric+traffic.1.flows=3")
 
 
-def test_set_goes_before_the_table_of_a_scheme_and_its_own_setting_before_set(tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    entry = 'name = "small"\ntransport = "dctcp"\nqueue = "step-ecn"\nset = { "switch.buffer" = "36KB" }'
-    file.write_text(f"[[scheme]]\n{entry}\n", encoding="utf-8")
-    incast = shortflow.load("incast", {"servers": 3})
+SMALL = 'name = "small"\ntransport = "dctcp"\nqueue = "step-ecn"\nset = { "switch.buffer" = "36KB" }'
+FIFO = "host.model=fifo"
+DECIDES = (
+    (("dctcp",), "host.small_queue", "2", "default: host.model (default)"),
+    (("dctcp", FIFO), "host.small_queue", "0", "default: host.model (--set)"),
+    (("dctcp", FIFO, "tcp.growth=cwnd-limited"), "tcp.growth", "cwnd-limited", "--set"),
+    (("dctcp+host.model=linux", FIFO), "tcp.growth", "unless-held", "default: host.model (scheme+key=)"),
+    (("dctcp+host.small_queue=auto", "host.small_queue=3"), "host.small_queue", "2", "default: host.model (default)"),
+    (("dctcp+host.jitter=3us",), "drain", "60ms", "default"),
+    (("pias",), "host.queue", "pias", "scheme"),
+    (("pias", "host.queue=fair"), "host.queue", "fair", "--set"),
+    (("pias+host.queue=fair", "host.queue=droptail"), "host.queue", "fair", "scheme+key="),
+    (("mine.toml:small",), "switch.buffer", "36KB", "scheme"),
+    (("mine.toml:small", "switch.buffer=90KB"), "switch.buffer", "90KB", "--set"),
+    (("mine.toml:small+switch.buffer=50KB", "switch.buffer=90KB"), "switch.buffer", "50KB", "scheme+key="),
+)
 
-    def buffer(scheme: str, settings: dict[str, str]) -> str:
-        found = shortflow.run(incast, scheme, settings=settings).provenance["scheme_settings"]
-        return next(each["value"] for each in found if each["key"] == "switch.buffer")
 
-    assert buffer(f"{file}:small", {}) == "36KB"
-    assert buffer(f"{file}:small", {"switch.buffer": "90KB"}) == "90KB"
-    assert buffer(f"{file}:small+switch.buffer=50KB", {"switch.buffer": "90KB"}) == "50KB"
+def test_a_name_goes_before_set_and_that_before_scheme_and_scenario(
+    shortflow: Command, scenario: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(f"[[scheme]]\n{SMALL}\n", encoding="utf-8")
+
+    def answer(command: str, scheme: str, *settings: str) -> Any:
+        options = [word for each in settings for word in ("--set", each)]
+        return shortflow(command, scenario, "--scheme", scheme, *options, "--json").document
+
+    def digest(*given: str) -> str:
+        return str(answer("run", *given)["runs_digest"])
+
+    for given, key, value, source in DECIDES:
+        found = answer("show", *given)
+        both = {each["key"]: each for each in (*found["settings"], *found["scheme"]["settings"])}
+        assert (both[key]["value"], both[key]["source"]) == (value, source), given
+    assert digest("dctcp+host.model=fifo", "host.model=linux") == digest("dctcp", FIFO) != digest("dctcp")
+    assert digest("dctcp", FIFO, "host.small_queue=2", "tcp.growth=unless-held") == digest("dctcp")
+    assert digest("pias+host.queue=fair", "host.queue=droptail") == digest("pias", "host.queue=fair") != digest("pias")
 
 
 def test_a_scheme_has_the_drain_of_its_scenario_whatever_its_timeouts() -> None:

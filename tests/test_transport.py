@@ -237,7 +237,7 @@ def test_a_timer_in_the_past_is_an_error(one_flow: shortflow.Scenario) -> None:
 
 def source(reference: str) -> str:
     """The fingerprint of a transport that goes into the key of a kept run."""
-    return {key: value for key, value, _ in as_scheme(load_transport(reference), {}).resolved()}["transport.source"]
+    return {key: value for key, value, _ in as_scheme(load_transport(reference), []).resolved()}["transport.source"]
 
 
 def test_a_changed_base_in_another_file_changes_the_key_of_a_run(
@@ -293,7 +293,7 @@ def test_two_files_of_one_name_are_two_transports(tmp_path: Path) -> None:
             f"import shortflow\nclass Law(shortflow.CongestionControl):\n    step = {step}{HOOK}", encoding="utf-8"
         )
         laws.append(load_transport(f"{file}:Law"))
-    first, second = (as_scheme(law, {}).resolved() for law in laws)
+    first, second = (as_scheme(law, []).resolved() for law in laws)
     assert first != second
     assert inspect.getsource(laws[0]) != inspect.getsource(laws[1])
 

@@ -55,7 +55,7 @@ class Scenario:
 @final
 class Scheme:
     @staticmethod
-    def parse(name: str, settings: _Settings, label: str | None = None, table: _Settings = ...) -> Scheme: ...
+    def parse(name: str, settings: Sequence[tuple[str, str, str]], label: str | None = None) -> Scheme: ...
     @staticmethod
     def accepts(name: str, key: str, host_queue: str | None = None) -> bool: ...
     @staticmethod
@@ -65,7 +65,7 @@ class Scheme:
         base: str,
         name: str,
         summary: str,
-        settings: _Settings,
+        settings: Sequence[tuple[str, str, str]],
         factory: Callable[[], object],
         resolved: Sequence[tuple[str, str, str]],
     ) -> Scheme: ...

@@ -94,7 +94,7 @@ class NamedScheme(str):
             for name, value in values.items()
         ]
         scheme = cls._declared["name"]
-        _core.Scheme.parse(scheme, pairs)
+        _core.Scheme.parse(scheme, [(*pair, "--set") for pair in pairs])
         return super().__new__(cls, "+".join([scheme, *(f"{key.removeprefix(_OWN)}={text}" for key, text in pairs)]))
 
 

@@ -113,10 +113,9 @@ class Run:
         }
 
     def scheme_settings(self) -> list[Setting]:
-        """Resolved values of the scheme. Keys of the network take the run's values."""
-        resolved = as_settings(self.scheme.resolved())
-        of_run = {key: value for key, value, _ in self.scenario.core.resolved(self.scheme)}
-        return [{**each, "value": of_run.get(each["key"], each["value"])} for each in resolved]
+        """Resolved values of the scheme. Keys of the network are those of the run."""
+        of_run = {each["key"]: each for each in as_settings(self.scenario.core.resolved(self.scheme))}
+        return [of_run.get(each["key"], each) for each in as_settings(self.scheme.resolved())]
 
 
 class Plan:

@@ -27,11 +27,16 @@ Settings = Mapping[str, str | int | float]
 
 
 class Setting(TypedDict):
-    """A resolved value and its source: default, scenario, parameter or `--set`."""
+    """A resolved value and its source: default, scenario, scheme, parameter, `--set` or `scheme+key=`."""
 
     key: str
     value: str
     source: str
+
+
+def is_default(setting: Setting) -> bool:
+    """True if nobody has stated the value. `default: KEY (SOURCE)` follows another key."""
+    return setting["source"].startswith("default")
 
 
 class ExpectedFlows(TypedDict):

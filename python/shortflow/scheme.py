@@ -7,7 +7,7 @@ from pathlib import Path
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs, read_text
-from shortflow.transport import SOURCE, Transport, accepts, as_scheme, is_transport, load_transport
+from shortflow.transport import SOURCE, Given, Transport, accepts, as_scheme, is_transport, load_transport
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
@@ -21,15 +21,13 @@ class SchemeSource:
     base: str
     """A registered name, `TRANSPORT over QUEUE`, or `FILE.py:CLASS` with an absolute path."""
     in_python: bool
-    settings: tuple[tuple[str, str], ...]
-    table: tuple[tuple[str, str], ...] = ()
-    """Parameters from a user's file of schemes; settings override them."""
+    settings: tuple[Given, ...]
 
     def build(self) -> Scheme:
         """Builds the scheme; a Python law is loaded from its file."""
         if self.in_python:
-            return as_scheme(load_transport(self.base), dict(self.settings), self.label)
-        return Scheme.parse(self.base, self.settings, self.label, self.table)
+            return as_scheme(load_transport(self.base), self.settings, self.label)
+        return Scheme.parse(self.base, self.settings, self.label)
 
 
 @dataclass(frozen=True)
@@ -56,21 +54,19 @@ class _Choice:
     def build(self, settings: Settings) -> Scheme:
         """The scheme with its own settings, and the settings that it has parameters for."""
         if isinstance(self.scheme, str):
-            return Scheme.parse(self.scheme, self._pairs(settings), self.label, as_pairs(self.table))
-        return as_scheme(self.scheme, dict(self._pairs(settings)), self.label)
+            return Scheme.parse(self.scheme, self._given(settings), self.label)
+        return as_scheme(self.scheme, self._given(settings), self.label)
 
     def source(self, settings: Settings) -> SchemeSource | None:
         """Source of the scheme; None for a class of this process."""
         base = self.scheme if isinstance(self.scheme, str) else self.file
-        if not base:
-            return None
-        return SchemeSource(
-            self.label, base, base == self.file, tuple(self._pairs(settings)), tuple(as_pairs(self.table))
-        )
+        return SchemeSource(self.label, base, base == self.file, tuple(self._given(settings))) if base else None
 
-    def _pairs(self, settings: Settings) -> list[tuple[str, str]]:
+    def _given(self, settings: Settings) -> list[Given]:
+        """Settings that the scheme has parameters for, with their sources; later ones win."""
         of_all = {key: value for key, value in settings.items() if self.accepts(key, settings)}
-        return as_pairs({**of_all, **self.own})
+        by_source = {"scheme": self.table, "--set": of_all, "scheme+key=": self.own}
+        return [(*pair, source) for source, found in by_source.items() for pair in as_pairs(found)]
 
 
 def split_settings(settings: Settings) -> tuple[Settings, Settings]:
@@ -186,13 +182,13 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
     lines = []
     for key in dict.fromkeys((*_SHARED, *(key for key in of_tables if key in around))):
         having: dict[str, list[str]] = {}
-        settings = {scheme: own.get(key) or around.get(key) for scheme, own in by_scheme.items()}
+        found = {scheme: own.get(key) or around.get(key) for scheme, own in by_scheme.items()}
+        settings = {scheme: each for scheme, each in found.items() if each}
         for scheme, each in settings.items():
-            if each:
-                having.setdefault(each["value"], []).append(scheme)
+            having.setdefault(each["value"], []).append(scheme)
         if len(having) > 1:
             told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
-            may_set = all(each["source"] in ("default", "scheme") for each in settings.values() if each)
+            may_set = all(each["source"] not in ("--set", "scheme+key=") for each in settings.values())
             remedy = f"; --set {key}={next(iter(having))} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {told}{remedy}")
     return lines

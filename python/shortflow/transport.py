@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -21,6 +21,8 @@ from shortflow.errors import ConfigError, did_you_mean
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
 SOURCE = "transport.source"
 """Key of a Python law's fingerprint among a scheme's parameters."""
+Given = tuple[str, str, str]
+"""A key, its value, and the source of that: scheme, --set or scheme+key=."""
 UNSAVED = "unsaved-"
 """Prefix of the fingerprint of a law without a file."""
 
@@ -122,10 +124,10 @@ def _beside(error: Exception, folder: Path) -> str:
     return ""
 
 
-def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | None = None) -> Scheme:
-    """A transport as a scheme, with its parameters. Remaining settings go to its base."""
+def as_scheme(transport: Transport, settings: Sequence[Given], label: str | None = None) -> Scheme:
+    """A transport as a scheme, with its parameters. Remaining settings go to its base. Later ones win."""
     _check_hooks(transport)
-    own = {key: text for key, text in settings.items() if _is_own(transport, key)}
+    own = {key: text for key, text, _ in settings if _is_own(transport, key)}
     values = dict(transport.parameters)
     for key, text in own.items():
         try:
@@ -136,12 +138,10 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
             raise ConfigError(f"{key}: {text!r} is not a finite number")
     bound = type(transport.__name__, (transport,), {**values, "__module__": transport.__module__})
     summary = (inspect.getdoc(transport) or "").split("\n")[0]
-    resolved = [
-        (f"transport.{key}", repr(value), "--set" if f"transport.{key}" in own else "default")
-        for key, value in values.items()
-    ]
-    resolved.append((SOURCE, _fingerprint(transport), "default"))
-    of_base = [(key, text) for key, text in settings.items() if key not in own]
+    sources = {key: source for key, _, source in settings}
+    found = [*((f"transport.{name}", repr(value)) for name, value in values.items()), (SOURCE, _fingerprint(transport))]
+    resolved = [(key, value, sources.get(key, "default")) for key, value in found]
+    of_base = [each for each in settings if each[0] not in own]
     try:
         return Scheme.user_defined(transport.base, label or transport.__name__, summary, of_base, bound, resolved)
     except ConfigError as error:

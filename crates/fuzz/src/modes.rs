@@ -4,7 +4,6 @@ use crate::choices::Choices;
 use crate::generator::ScenarioGenerator;
 use crate::simulate::{Cap, service, shown};
 use crate::values::Style;
-use shortflow_sim::config::Source;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::watch::{FlowChoice, TraceFilter};
 use shortflow_sim::scenario::Scenario;
@@ -212,7 +211,7 @@ fn seen(outcome: &Outcome) -> String {
 }
 
 fn features(scenario: &Scenario, scheme: &Scheme, outcome: &Outcome) -> BTreeSet<String> {
-    let given = scenario.resolved().iter().filter(|setting| setting.source != Source::Default);
+    let given = scenario.resolved().iter().filter(|setting| !setting.source.is_default());
     let words = |key: &str| {
         let steps = key.split('.').filter(|step| step.parse::<u32>().is_err());
         steps.collect::<Vec<_>>().join(".")

@@ -14,7 +14,7 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::tables::{self, port_names};
 use shortflow_sim::traffic::Expected;
-use shortflow_spec::{Source, Table, located, of_user};
+use shortflow_spec::{Given, Source, Table, located, of_user};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +26,16 @@ fn rows(settings: &[Setting]) -> Resolved {
     settings
         .iter()
         .map(|setting| (setting.key.clone(), setting.value.clone(), setting.source.to_string()))
+        .collect()
+}
+
+/// Settings of schemes by the name of their source.
+fn given(settings: &Resolved) -> Vec<Given<'_>> {
+    let sources = [Source::Scheme, Source::Name];
+    let named = |name: &str| sources.iter().find(|source| source.to_string() == name).cloned();
+    settings
+        .iter()
+        .map(|(key, value, source)| (&**key, &**value, named(source).unwrap_or(Source::Set)))
         .collect()
 }
 
@@ -61,8 +71,9 @@ impl PyScenario {
         }
         let file = (&self.values, self.text.as_str(), self.inner.name.as_str(), self.base_dir.as_str());
         // The default drain follows from tcp.rto_min, and must not depend on the scheme.
-        let drain = self.inner.drain.to_string();
-        let settings = || scheme.around(&self.settings).chain([("drain", drain.as_str(), Source::Scenario)]);
+        let drain = self.inner.resolved().iter().filter(|setting| setting.key == "drain");
+        let drain = drain.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()));
+        let settings = || scheme.around(&self.settings).chain(drain.clone());
         let all: Pairs = settings().map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
         validated(py, file, settings(), &all).map(Arc::new)
     }
@@ -194,12 +205,11 @@ pub struct PyScheme {
 
 #[pymethods]
 impl PyScheme {
-    /// The scheme called `name`, with settings such as ("transport.g", "0.09"), shown as `label`. Settings go before those of
-    /// the user's `table` of schemes.
+    /// The scheme called `name`, with settings such as ("transport.g", "0.09", "--set"), shown as `label`. Later ones win.
     #[staticmethod]
-    #[pyo3(signature = (name, settings, label=None, table=vec![]))]
-    fn parse(name: &str, settings: Pairs, label: Option<String>, table: Pairs) -> PyResult<Self> {
-        let mut inner = ServiceModel::with_table(name, &table, &settings).map_err(config_error)?;
+    #[pyo3(signature = (name, settings, label=None))]
+    fn parse(name: &str, settings: Resolved, label: Option<String>) -> PyResult<Self> {
+        let mut inner = ServiceModel::given(name, &given(&settings)).map_err(config_error)?;
         if let (ServiceModel::Packets(scheme), Some(label)) = (&mut inner, label) {
             scheme.name = label;
         }
@@ -227,14 +237,15 @@ impl PyScheme {
         base: &str,
         name: String,
         summary: String,
-        settings: Pairs,
+        settings: Resolved,
         factory: Py<PyAny>,
         resolved: Resolved,
     ) -> PyResult<Self> {
         let failure = Failure::default();
         let raised = failure.clone();
+        let settings = given(&settings);
         let obeyed = |base: Scheme| base.transport.info().host.obeys();
-        let is_paced = Scheme::named(base, &settings).is_ok_and(|base| obeyed(base) == Some(Obeyed::Rate));
+        let is_paced = Scheme::given(base, &settings).is_ok_and(|base| obeyed(base) == Some(Obeyed::Rate));
         let start = Arc::new(move || {
             Box::new(PythonLaw::new(&factory, raised.clone(), is_paced)) as Box<dyn UserDefined>
         });

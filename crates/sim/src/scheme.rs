@@ -2,7 +2,7 @@
 //! compare schemes.
 
 use crate::config::{
-    ConfigError, Document, Format, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
+    ConfigError, Document, Format, Given, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
 };
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
@@ -193,24 +193,18 @@ pub struct Scheme {
 impl Scheme {
     /// The scheme called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
+        Scheme::given(name, &of_user(settings).collect::<Vec<_>>())
+    }
+
+    /// The scheme called `name`, with settings of several sources; later ones win.
+    pub fn given(name: &str, settings: &[Given]) -> Result<Scheme, ConfigError> {
         Scheme::of(&*info(name)?, settings)
     }
 
-    /// The scheme called `name` with the parameters of a user's `table` of schemes, which `settings` go before.
-    pub fn with_table(
-        name: &str,
-        table: &[(String, String)],
-        settings: &[(String, String)],
-    ) -> Result<Scheme, ConfigError> {
-        let mut info = info(name)?.into_owned();
-        info.set.extend_from_slice(table);
-        Scheme::of(&info, settings)
-    }
-
-    fn of(info: &SchemeInfo, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
+    fn of(info: &SchemeInfo, settings: &[Given]) -> Result<Scheme, ConfigError> {
         let own = info.settings();
         let of_scheme = own.iter().map(|(key, value)| (&**key, &**value, Source::Scheme));
-        let all = of_scheme.chain(of_user(settings));
+        let all = of_scheme.chain(settings.iter().cloned());
         let (network, own): (Vec<_>, Vec<_>) = all.partition(|(key, ..)| is_of_network(key));
         let mut scheme = Scheme::read(info, &Document::of_values(own.iter().cloned())?)?;
         let known: Vec<&str> = scheme.resolved.iter().map(|setting| &*setting.key).collect();
@@ -357,10 +351,10 @@ impl Scheme {
         base: &str,
         name: String,
         summary: String,
-        settings: &[(String, String)],
+        settings: &[Given],
         start: StartUserDefined,
     ) -> Result<Scheme, ConfigError> {
-        let (called, base) = (base, Scheme::named(base, settings)?);
+        let (called, base) = (base, Scheme::given(base, settings)?);
         if base.transport.info().host.obeys().is_none() {
             return Err(ConfigError::Value {
                 key: "base".to_owned(),

@@ -1,6 +1,6 @@
 //! [`ServiceModel`]: service of the flows of a scenario.
 
-use crate::config::{ConfigError, Source};
+use crate::config::{ConfigError, Given, of_user};
 use crate::ideal::{self, Policy, policies};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
@@ -21,22 +21,18 @@ pub enum ServiceModel {
 impl ServiceModel {
     /// The scheme or ideal scheduler called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<ServiceModel, ConfigError> {
-        ServiceModel::with_table(name, &[], settings)
+        ServiceModel::given(name, &of_user(settings).collect::<Vec<_>>())
     }
 
-    /// [`ServiceModel::named`] with a user's `table` of schemes, which `settings` override.
-    pub fn with_table(
-        name: &str,
-        table: &[(String, String)],
-        settings: &[(String, String)],
-    ) -> Result<ServiceModel, ConfigError> {
+    /// [`ServiceModel::named`] with settings of several sources; later ones win.
+    pub fn given(name: &str, settings: &[Given]) -> Result<ServiceModel, ConfigError> {
         match (Policy::named(name), settings.first()) {
             (Some(policy), None) => Ok(ServiceModel::Ideal(policy)),
-            (Some(_), Some((key, _))) => {
+            (Some(_), Some((key, ..))) => {
                 let hint = format!("{name} has none");
-                Err(ConfigError::Unknown { key: key.clone(), what: "parameter", hint })
+                Err(ConfigError::Unknown { key: (*key).to_owned(), what: "parameter", hint })
             }
-            (None, _) => match Scheme::with_table(name, table, settings) {
+            (None, _) => match Scheme::given(name, settings) {
                 Err(ConfigError::Unknown { what: "scheme", .. }) => {
                     let ideal = policies().iter().map(|policy| policy.name);
                     let names: Vec<&str> =
@@ -127,7 +123,7 @@ fn unread(scenario: &Scenario, transport: &TransportInfo) -> Option<String> {
         Host::Roce => roce::TCP_KEYS,
         Host::Minimal => minimal::TCP_KEYS,
     };
-    let set = scenario.resolved().iter().filter(|setting| setting.source != Source::Default);
+    let set = scenario.resolved().iter().filter(|setting| !setting.source.is_default());
     let keys = set.filter(|setting| setting.key.strip_prefix("tcp.").is_some_and(|key| !read.contains(&key)));
     let keys: Vec<&str> = keys.map(|setting| &*setting.key).collect();
     let name = transport.name;

@@ -2,6 +2,7 @@
 
 use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
+use shortflow_sim::config::Source;
 use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_units::{Bytes, Instant, Rate, Span};
@@ -85,7 +86,7 @@ fn scheme(law: &Recorder, recovery: &str) -> Scheme {
 fn scheme_over(base: &str, law: &Recorder, (key, value): (&str, &str)) -> Scheme {
     let law = law.clone();
     let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
-    let settings = [(key.to_owned(), value.to_owned())];
+    let settings = [(key, value, Source::Set)];
     Scheme::user_defined(base, "recorder".to_owned(), String::new(), &settings, start).unwrap()
 }
 

@@ -71,9 +71,9 @@ impl<'a> Document<'a> {
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
     }
 
-    /// Rest of the key of a `--set` below `path`.
+    /// Rest of a key below `path` that the user has set.
     pub(crate) fn set_below(&self, path: &str) -> Option<&str> {
-        let of_set = self.replaced.iter().filter(|(_, source)| *source == Source::Set);
+        let of_set = self.replaced.iter().filter(|(_, source)| matches!(source, Source::Set | Source::Name));
         of_set.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.'))
     }
 

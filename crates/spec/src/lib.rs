@@ -33,7 +33,7 @@ pub use keys::{defaults, read_toml};
 pub use kind::Kind;
 pub use lines::located;
 pub use reader::Reader;
-pub use setting::{Setting, Source};
+pub use setting::{Given, Setting, Source};
 pub use shape::{Entry, Kinds, ParamInfo, Shape, Unit};
 pub use text::Text;
 pub use toml::{Table, Value};

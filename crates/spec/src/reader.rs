@@ -65,11 +65,15 @@ impl<'d> Reader<'d> {
         resolved.insert(place, setting);
     }
 
-    /// Records the default of a key that depends on other keys.
-    pub fn settled(&self, key: &str, value: String) {
+    /// Replaces the value `auto` of a key by the one that the key at the path `by` sets.
+    pub fn settled(&self, key: &str, value: &str, by: &'static str) {
         let (path, mut resolved) = (self.path(key), self.document.resolved.borrow_mut());
-        let of_default = |setting: &&mut Setting| setting.key == path && setting.source == Source::Default;
-        resolved.iter_mut().filter(of_default).for_each(|setting| setting.value.clone_from(&value));
+        let of = resolved.iter().rev().find(|setting| setting.key == by);
+        let source = Source::DefaultOf(by, Box::new(of.map_or(Source::Default, |of| of.source.clone())));
+        let is_auto = |setting: &&mut Setting| setting.key == path && setting.value == "auto";
+        if let Some(setting) = resolved.iter_mut().rev().find(is_auto) {
+            *setting = Setting { key: path.clone(), value: value.to_owned(), source };
+        }
     }
 
     /// The value of a key that was read, as text.

@@ -8,23 +8,36 @@ use std::fmt;
 pub enum Source {
     /// The default.
     Default,
+    /// The default that another key sets, and that key's source.
+    DefaultOf(&'static str, Box<Source>),
     /// The scenario file.
     Scenario,
     /// The definition of the scheme.
     Scheme,
     /// A `--set KEY=VALUE` of this run.
     Set,
+    /// The name of the scheme, such as `dctcp+KEY=VALUE`.
+    Name,
     /// An expression over the scenario's parameters, and the unit to which its value was rounded, if it was.
     Expression(String, Option<&'static str>),
+}
+
+impl Source {
+    /// True if nobody stated the value.
+    pub fn is_default(&self) -> bool {
+        matches!(self, Source::Default | Source::DefaultOf(..))
+    }
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Default => f.write_str("default"),
+            Source::DefaultOf(key, source) => write!(f, "default: {key} ({source})"),
             Source::Scenario => f.write_str("scenario"),
             Source::Scheme => f.write_str("scheme"),
             Source::Set => f.write_str("--set"),
+            Source::Name => f.write_str("scheme+key="),
             Source::Expression(text, rounded) => {
                 match referred(text) {
                     Some(name) => write!(f, "parameter {name}")?,
@@ -35,6 +48,9 @@ impl fmt::Display for Source {
         }
     }
 }
+
+/// A key, the value that it is given, and where from.
+pub type Given<'a> = (&'a str, &'a str, Source);
 
 /// One resolved value.
 #[derive(Debug, Clone, PartialEq, Eq)]

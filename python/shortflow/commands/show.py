@@ -28,7 +28,7 @@ def show(
         "settings": as_settings(of.core.resolved(work.scheme)),
         "notes": of.traffic_notes(),
         "expected_flows": of.expected_flows(),
-        "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": as_settings(work.scheme.resolved())},
+        "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": work.scheme_settings()},
     }
     return Answer(lambda: found, _blocks(found))
 

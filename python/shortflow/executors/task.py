@@ -10,7 +10,7 @@ from shortflow.errors import ConfigError, LostRun, SimulationError
 from shortflow.metrics.catalogue import measuring_id
 from shortflow.result import Record, Result
 from shortflow.runs import Run, build_id
-from shortflow.scenario import Scenario, Source
+from shortflow.scenario import Scenario, Source, is_default
 from shortflow.scheme import SchemeSource
 from shortflow.simulate import execute
 
@@ -54,7 +54,7 @@ def code_id() -> str:
 
 def paths_of(scenario: Scenario) -> dict[str, Path]:
     """Paths of the files named in a scenario, by key."""
-    stated = {each["key"]: each["value"] for each in scenario.resolved() if each["source"] != "default"}
+    stated = {each["key"]: each["value"] for each in scenario.resolved() if not is_default(each)}
     return {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
 
 

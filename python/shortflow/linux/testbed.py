@@ -22,7 +22,7 @@ from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import Progress, Runner, Wanted, once
 from shortflow.runs import KEY_LENGTH, Plan, Run
-from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
+from shortflow.scenario import Settings, as_pairs, is_default, load_scenario, path_of
 from shortflow.scheme import load_schemes
 from shortflow.store.columns import KINDS, TABLES, check_columns
 from shortflow.store.runs import Store
@@ -190,7 +190,7 @@ def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dic
 
 def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, str]:
     """The settings that the scenario does not have."""
-    said = {setting["key"] for setting in load_scenario(scenario).resolved() if setting["source"] != "default"}
+    said = {setting["key"] for setting in load_scenario(scenario).resolved() if not is_default(setting)}
     return {key: value for key, value in settings.items() if key not in said}
 
 

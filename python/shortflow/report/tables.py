@@ -24,7 +24,7 @@ from shortflow.report.blocks import Block, Column, Section, Words, text_section
 from shortflow.report.wording import NOTHING, factor, headline_metrics, metrics_of, percent, scheme_pairs, shown, title
 from shortflow.result import Result
 from shortflow.results import Results
-from shortflow.scenario import Setting
+from shortflow.scenario import Setting, is_default
 
 _LOSSES = (DEADLINE_MISS, DROPS, TIMEOUTS)
 
@@ -119,7 +119,7 @@ def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str)
 def settings_section(settings: Sequence[Setting], heading: str) -> Section:
     """Resolved values with their source."""
     rows = [(each["key"], each["value"], each["source"]) for each in settings]
-    usual = [place for place, (*_, source) in enumerate(rows) if source == "default"]
+    usual = [place for place, each in enumerate(settings) if is_default(each)]
     return text_section(heading, ("key", "value", "source"), rows, faint=usual)
 
 

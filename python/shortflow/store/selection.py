@@ -15,7 +15,7 @@ from shortflow.metrics.catalogue import measuring_id
 from shortflow.quantities import in_base_unit
 from shortflow.result import Result, changed
 from shortflow.runs import Provenance
-from shortflow.scenario import Setting
+from shortflow.scenario import Setting, is_default
 from shortflow.transport import SOURCE, UNSAVED
 
 K = TypeVar("K", bound=Hashable)
@@ -112,7 +112,7 @@ def _identities(result: Result, known: dict[int, tuple[Hashable, Hashable]]) -> 
     both = origin["scenario_settings"], origin["scheme_settings"]
     for settings in both:
         if id(settings) not in known:
-            chosen = [setting for setting in settings if setting["source"] != "default"]
+            chosen = [setting for setting in settings if not is_default(setting)]
             known[id(settings)] = decisive(settings), decisive(chosen)
     run = (origin["scenario"], origin["scheme"], origin["seed"], "testbed" in result.meta)
     return {(*run, which, *(known[id(settings)][which] for settings in both)) for which in (0, 1)}

@@ -160,9 +160,9 @@ impl Scenario {
 
 /// Shows the values that `host.model` sets.
 fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
-    let (host, tcp) = (top.table("host")?, top.table("tcp")?);
-    host.settled("small_queue", conduct.small_queue.to_string());
-    tcp.settled("growth", conduct.growth.word().to_owned());
+    let model = "host.model";
+    top.table("host")?.settled("small_queue", &conduct.small_queue.to_string(), model);
+    top.table("tcp")?.settled("growth", conduct.growth.word(), model);
     Ok(())
 }
 
