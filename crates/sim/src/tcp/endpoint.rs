@@ -32,6 +32,9 @@ impl Endpoint for Sender {
     }
 
     fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+        if timer == CARD && self.is_predictable {
+            return self.on_room(cx, out);
+        }
         if timer != RETRANSMIT {
             self.on_path_timer(timer, cx.now, cx.tcp, out);
         } else if self.alarm.expired(cx.now) {

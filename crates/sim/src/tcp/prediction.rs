@@ -1,13 +1,15 @@
 //! Header prediction (V. Jacobson, 4BSD-Reno): the short path of the packet that an end expects next.
 //!
-//! An end is steady if nothing is missing and only the window limits it. It checks this after every other event, and an
-//! expected packet leaves it steady. For such a packet the short path equals [`Sender::on_ack`] and [`Receiver::on_data`].
+//! An end is steady if nothing is missing and only window and card limit it. It checks this after every other event, and an
+//! expected packet leaves it steady, as does room in the card. Then the short path equals [`Sender::on_ack`],
+//! [`Sender::send`] and [`Receiver::on_data`].
 
 use super::sender::{Phase, Sender};
 use super::usage::End;
 use crate::host::{Context, Outbox};
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
+use shortflow_units::Instant;
 
 impl Sender {
     /// True if one message is being sent, no loss is known, and nothing is asked of an ACK but to move the window.
@@ -43,6 +45,21 @@ impl Sender {
         self.duplicates = 0;
         self.adapt(now, ack, (acked, false), tcp);
         self.alarm.deadline = (self.snd_una < self.snd_max).then(|| now + self.rto.rto());
+        self.send_steadily(now, tcp, out);
+        self.arm(cx, out);
+    }
+
+    /// The card has room again for a steady sender.
+    pub(super) fn on_room(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+        if self.card.alarm.expired(cx.now) {
+            self.send_steadily(cx.now, cx.tcp, out);
+        }
+        self.arm(cx, out);
+    }
+
+    /// A steady sender sends as much as window and card allow.
+    #[inline(always)]
+    fn send_steadily(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Outbox) {
         let (allowed, whole) = (self.window_bytes(tcp), self.messages.end());
         let end = loop {
             let (start, room) = (self.snd_max, allowed.saturating_sub(self.snd_max - self.snd_una));
@@ -60,7 +77,6 @@ impl Sender {
             self.snd_nxt = end;
         };
         self.note_end(end, now, tcp);
-        self.arm(cx, out);
     }
 }
 
