@@ -1,32 +1,32 @@
-//! [`Ahead`]: the time up to which nothing happens at a site but what reaches it on lanes.
+//! [`Ahead`]: the time up to which a node has no events but those of its lanes.
 
 use super::due::Scope;
 use shortflow_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Times of pending events, and some that are past.
+/// Times of pending events, and of some past ones.
 type Times = BinaryHeap<Reverse<Instant>>;
 
-/// Times of the events that are of no lane.
+/// Times of events without a lane.
 #[derive(Debug, Clone)]
 pub(super) struct Ahead {
-    /// By site, and at last of those everywhere.
+    /// By node; the last of global events.
     times: Box<[Times]>,
-    /// The first of each, which may be past.
+    /// First of each node, perhaps past.
     first: Box<[Instant]>,
-    /// The first of those everywhere.
+    /// First global event.
     everywhere: Instant,
 }
 
 impl Ahead {
-    /// Without events, at so many sites.
+    /// No events yet, for so many nodes.
     pub fn new(sites: usize) -> Ahead {
         let (times, first) = (vec![Times::new(); sites + 1], vec![Instant::MAX; sites]);
         Ahead { times: times.into(), first: first.into(), everywhere: Instant::MAX }
     }
 
-    /// Something happens then.
+    /// Adds an event.
     pub fn expect(&mut self, at: Instant, Scope(site): Scope) {
         let (sites, site) = (self.first.len(), site as usize);
         let (place, first) = match self.first.get_mut(site) {
@@ -38,14 +38,14 @@ impl Ahead {
         self.times[place].push(Reverse(at));
     }
 
-    /// True if nothing happens at this site from `past` to `at`.
+    /// True if no event without a lane happens at this node from `past` to `at`.
     #[inline]
     pub fn is_quiet(&mut self, Scope(site): Scope, (past, at): (Instant, Instant)) -> bool {
         let Some(first) = self.first.get(site as usize) else { return false };
         at < *first && at < self.everywhere || self.is_quiet_after(site as usize, (past, at))
     }
 
-    /// The same without what is past.
+    /// [`Ahead::is_quiet`] after dropping past events.
     #[inline(never)] // keeps the path of most packets short
     fn is_quiet_after(&mut self, site: usize, (past, at): (Instant, Instant)) -> bool {
         let next = |times: &mut Times| {

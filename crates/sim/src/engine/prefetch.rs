@@ -1,6 +1,6 @@
-//! [`prefetch`]: has the processor fetch what is needed soon, so that it does not wait for memory then.
+//! [`prefetch`]: loads data that is needed soon into the cache.
 
-/// Fetches the first `lines` cache lines of `value`. It changes nothing but the time that is taken.
+/// Prefetches the first `lines` cache lines of `value`. Changes nothing but the time taken.
 #[inline(always)]
 pub fn prefetch<T>(value: &T, lines: usize) {
     #[cfg(target_arch = "x86_64")]

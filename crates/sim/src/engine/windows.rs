@@ -1,31 +1,30 @@
-//! [`Windows`]: what happens at each site, window by window.
+//! [`Windows`]: events by node and window.
 //!
-//! A window is no longer than the shortest delay of a link, so what happens at one node within it reaches no other node before
-//! the next. The nodes then take it one after another, each in order of time, and what a node works on stays in the processor's
-//! nearer caches.
+//! A window is at most the shortest delay of a link, so events in it affect no other node before the next. Nodes take the window
+//! one after another, each in order of time, so a node's data stays in the near caches.
 //!
-//! A port's arrivals are a lane: one is known at a time, and only the list of its site's lanes holds it. So are the ends of its
-//! transmissions. Other events of a site are sorted at the start of their slot. Events of all sites, such as starts of flows
-//! and samples, end a window: all sites come up to there first.
+//! The arrivals from a port are a lane: at most one is pending, in the list of its node's lanes. The ends of its transmissions
+//! are another. Other events of a node are sorted at the start of their slot. Global events, such as starts of flows and samples,
+//! end a window: all nodes reach that instant first.
 
 use super::due::{EventCode, ScheduledEvent, Scope};
 use super::wheel::Wheel;
 use shortflow_units::{Instant, Span};
 
 const PICOSECOND: Span = Span::from_ps(1);
-/// Lanes that are told of at once, or a few more.
+/// Lanes to prefetch together, at least.
 const SOON: usize = 48;
 
 /// Next step of a run in windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn<E> {
-    /// This site takes the window.
+    /// This node takes the window.
     At(u32),
-    /// This event happens everywhere.
+    /// A global event.
     Everywhere(E),
 }
 
-/// The event of a lane, and when it happens.
+/// Pending event of a lane.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     at: Instant,
@@ -35,39 +34,39 @@ struct Pending {
 /// Events of the present slot, and of all lanes.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
-    /// The site of each lane.
+    /// Node of each lane.
     site_of: Box<[u32]>,
-    /// By site, the lanes that have an event, but at the present site those only that have it after the window.
+    /// Lanes with a pending event, by node. For the present node only those after the window.
     lanes: Box<[Vec<Pending>]>,
-    /// Other events of the present slot by site, sorted, the next one last; at the present site, those of lanes too.
+    /// Other events of the present slot by node, sorted, the next one last. For the present node also those of lanes.
     others: Box<[Vec<ScheduledEvent>]>,
-    /// Those that happen everywhere, in the same order.
+    /// Global events, in the same order.
     everywhere: Vec<ScheduledEvent>,
-    /// By site, when it has something next; out of date at the present one.
+    /// Time of the next event by node; out of date for the present one.
     next: Box<[Instant]>,
-    /// No site has something before.
+    /// No node has an event before.
     soonest: Instant,
-    /// The site that takes the window.
+    /// Node that takes the window.
     site: Scope,
-    /// The one that is looked at next.
+    /// Node looked at next.
     ahead: usize,
-    /// Sites have come up to here, and not with it.
+    /// Start of the window.
     begin: Instant,
-    /// They take the window up to here, and not with it.
+    /// End of the window, exclusive.
     end: Instant,
-    /// The end of the present slot.
+    /// End of the present slot.
     end_of_slot: Instant,
-    /// The present site's lanes that have something in the window, and when the others have first.
+    /// Lanes of the present node with events in the window, and the first event of the others.
     active: Vec<Pending>,
     rest: Instant,
-    /// The first site that has not been told of.
+    /// First node not yet prefetched.
     untold: usize,
-    /// Sites that are to be sorted.
+    /// Nodes whose lists need sorting.
     touched: Vec<u32>,
 }
 
 impl Windows {
-    /// Without events, for lanes that lead to these of so many sites. Those to everywhere are not used.
+    /// No events yet. `lanes` has the node of each lane; global lanes stay unused.
     pub fn new(sites: usize, lanes: impl Iterator<Item = Scope>, wheel: &Wheel) -> Windows {
         Windows {
             site_of: lanes.map(|site| site.0).collect(),
@@ -88,7 +87,7 @@ impl Windows {
         }
     }
 
-    /// The next event of a lane is then; whether its order is certain: other sites may be further.
+    /// Sets the next event of a lane. Returns `false` if another node may already be past it.
     #[inline]
     pub fn set<E: EventCode>(&mut self, lane: u32, at: Instant) -> bool {
         let site = self.site_of[lane as usize];
@@ -104,14 +103,14 @@ impl Windows {
         true
     }
 
-    /// The present site has this of a lane after the window.
+    /// Sets the next event of a lane of the present node, after the window.
     #[inline]
     pub fn put_off(&mut self, at: Instant, lane: u32) {
         self.rest = at.min(self.rest);
         self.lanes[self.site.0 as usize].push(Pending { at, lane });
     }
 
-    /// Another site has something then; whether it can.
+    /// Notes an event of another node. Returns `false` if that may already be past it.
     #[inline]
     fn expect(&mut self, site: u32, at: Instant) -> bool {
         let next = &mut self.next[site as usize];
@@ -120,7 +119,7 @@ impl Windows {
         at >= self.end || self.site == Scope::GLOBAL
     }
 
-    /// Adds an event of the present slot that is of no lane; whether its order is certain.
+    /// Adds an event of the present slot without a lane. Returns `false` if its node may already be past it.
     pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: Scope) -> bool {
         if site == Scope::GLOBAL {
             due.insert::<E>(&mut self.everywhere);
@@ -131,7 +130,7 @@ impl Windows {
         site == self.site || self.expect(site.0, due.at())
     }
 
-    /// Goes on to the next site that has something, or to what happens everywhere, up to `limit`.
+    /// Advances to the next node with events in the window, or to a global event, up to `limit`.
     pub fn turn<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> Option<Turn<ScheduledEvent>> {
         loop {
             if let Some(site) = self.next_site() {
@@ -153,7 +152,7 @@ impl Windows {
         }
     }
 
-    /// The next site that has something in the window.
+    /// Next node with events in the window.
     #[inline]
     fn next_site(&mut self) -> Option<u32> {
         if self.site != Scope::GLOBAL {
@@ -198,7 +197,7 @@ impl Windows {
         self.site = Scope::GLOBAL;
     }
 
-    /// The window goes on up to what happens everywhere next, to the end of the slot, or to `limit` and with it.
+    /// Extends the window to the next global event, the end of the slot, or just past `limit`.
     fn open<E: EventCode>(&mut self, limit: Instant) {
         let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
         self.begin = self.end;
@@ -206,7 +205,7 @@ impl Windows {
         (self.ahead, self.untold) = (0, 0);
     }
 
-    /// Goes on with the next slot that has something, if it begins up to `limit`; whether it does.
+    /// Advances to the next slot with events. Returns `false` if it begins after `limit`.
     fn begin_slot<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> bool {
         let Windows { others, everywhere, next, soonest, touched, .. } = self;
         let has_turned = wheel.advance(*soonest, limit, |at, site, event| {
@@ -229,7 +228,7 @@ impl Windows {
         has_turned
     }
 
-    /// Puts what the present site's lanes have next among its other events.
+    /// Inserts the present node's lanes among its other events.
     pub fn line_up<E: EventCode>(&mut self) {
         let list = &mut self.others[self.site.0 as usize];
         for Pending { at, lane } in self.active.drain(..) {
@@ -237,39 +236,38 @@ impl Windows {
         }
     }
 
-    /// True if this is the present site, and nothing else that is left there comes before `at` or then, which is in the window.
+    /// True for the present node if `at` is in the window and none of its other events comes up to then.
     #[inline]
     pub fn is_next(&self, site: Scope, at: Instant) -> bool {
         let others = self.others.get(site.0 as usize).and_then(|list| list.last());
         site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
     }
 
-    /// Takes the next event of the present site in the window, once they are lined up.
+    /// Takes the next event of the present node in the window. Its lanes must be lined up.
     #[inline]
     pub fn next_here(&mut self) -> Option<ScheduledEvent> {
         self.others.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
     }
 
-    /// Takes a lane of the present site that has something in the window: all up to its end.
+    /// Takes a lane of the present node with all its events in the window.
     #[inline]
     pub fn take_lane(&mut self) -> Option<u32> {
         self.active.pop().map(|pending| pending.lane)
     }
 
-    /// Sites have come up to here, and not with it.
+    /// Start of the window.
     #[inline]
     pub fn begin(&self) -> Instant {
         self.begin
     }
 
-    /// Sites take the window up to here, and not with it.
+    /// End of the window, exclusive.
     #[inline]
     pub fn end(&self) -> Instant {
         self.end
     }
 
-    /// Tells of the lanes that have something at the present site and at those after it, unless it has told of this site: of as
-    /// many sites as have some dozens together.
+    /// Shows the lanes with events of the present node and of the next ones, some dozens together. Skips a node already shown.
     pub fn tell_soon(&mut self, mut tell: impl FnMut(u32)) {
         let Scope(mut site) = self.site;
         if (site as usize) < self.untold {
@@ -289,19 +287,19 @@ impl Windows {
         self.untold = site as usize;
     }
 
-    /// True if the present events are of `site`.
+    /// True if the present node is `site`.
     pub fn are_of(&self, site: Scope) -> bool {
         self.site == site
     }
 
-    /// When the first event of a lane, or of the present slot, happens.
+    /// Time of the first event of a lane or of the present slot.
     pub fn next_at(&self) -> Option<Instant> {
         let others = self.others.iter().flatten().chain(&self.everywhere).map(|due| due.at());
         others.chain(self.lanes.iter().flatten().map(|pending| pending.at)).min()
     }
 }
 
-/// All sites have come up to here, and not further, when this happens everywhere.
+/// Instant that all nodes have reached when this global event happens.
 fn edge<E: EventCode>(due: &ScheduledEvent) -> Instant {
     if E::precedes_nodes(due.event()) { due.at() } else { due.at() + PICOSECOND }
 }
@@ -319,16 +317,16 @@ mod tests {
     const LATE: u32 = 2;
     const OF_LANE: u32 = 0x1ff;
 
-    /// Event that follows: its site, or everywhere early or late, and its delay.
+    /// A following event: its node, or global before or behind nodes, and its delay.
     type Next = (u32, u64);
 
-    /// The number of an event at one of the sites, or everywhere before or behind them; unpacked, the site.
+    /// Number of an event at a node, or of a global one before or behind them; unpacked, the node.
     fn number(site: u32, id: u32) -> u32 {
         let kind = if site < SITES { 1 } else { (site - SITES) * LATE };
         kind << 28 | site << 20 | id
     }
 
-    /// Two lanes lead to each site.
+    /// Two lanes lead to each node.
     fn site(number: u32) -> Scope {
         let site = if number >> 20 == OF_LANE { number % SITES } else { number >> 20 & 0xff };
         if site < SITES { NodeId(site).into() } else { Scope::GLOBAL }
@@ -342,7 +340,7 @@ mod tests {
         site(OF_LANE << 20 | lane)
     }
 
-    /// The next event in order of time, or window by window.
+    /// Next event in order of time, or in windows.
     fn next(queue: &mut EventQueue<u32>, limit: Instant, in_windows: bool) -> Option<u32> {
         if !in_windows {
             return queue.next(limit);
@@ -358,8 +356,8 @@ mod tests {
         }
     }
 
-    /// Events as they come out up to one limit after another, each of which leads to one more, three times; those of each
-    /// lane come at intervals, one after another.
+    /// Events in the order taken, up to one limit after another. Each leads to one more, three times. Events of a lane come at
+    /// intervals.
     fn run(
         mut queue: EventQueue<u32>,
         in_windows: bool,
@@ -421,7 +419,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each site sees its own events and those of all sites in order of time.
+        /// Each node sees its own and the global events in order of time.
         #[test]
         fn every_site_sees_the_order_of_time(
             first in prop::collection::vec((time(), 0..SITES + 2), 1..60),
@@ -441,7 +439,7 @@ mod tests {
         }
     }
 
-    /// Without anything that happens everywhere a site takes its window at once, whatever its events are of.
+    /// Without global events a node takes its window at once.
     #[test]
     fn sites_take_their_windows_one_after_another() {
         let mut queue = windowed();
@@ -454,7 +452,7 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 1].map(|node| Scope::from(NodeId(node))));
     }
 
-    /// Of a site that others may be ahead of nothing new may happen in the window.
+    /// A node that others may have passed gets no new event in the window.
     #[test]
     fn an_event_too_soon_elsewhere_is_told_of() {
         let of_lane = OF_LANE << 20 | 1;

@@ -21,7 +21,7 @@ use crate::topology::Graph;
 use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
-/// Rare parts of a network, off the common path of packets.
+/// Rarely used parts of a network, off the common path.
 #[derive(Debug, Clone)]
 struct PortHooks {
     memory: Option<Box<SharedMemory>>,
@@ -32,7 +32,7 @@ struct PortHooks {
 #[derive(Debug, Clone)]
 pub struct Network {
     pub(super) ports: Vec<Port>,
-    /// Ports that cross to other parts, and to which.
+    /// Ports to other parts, with the part.
     pub(super) crossing: Vec<(PortId, u32)>,
     routes: Routes,
     chooser: Chooser,
@@ -42,13 +42,13 @@ pub struct Network {
     fixed_paths: bool,
     /// True if some port of a switch has a short path.
     passes_on: bool,
-    /// State of its windows, if it is run in windows.
+    /// State of a run in windows.
     windows: Windows,
     outages: Option<Box<Outages>>,
     hosts: usize,
     /// Drops at nodes, not at ports.
     drops: BTreeMap<NodeId, Drops>,
-    /// Reports to hosts about packets that waited in their schedulers, if wanted.
+    /// Reports to hosts on packets that waited in their schedulers, if wanted.
     left: Option<Vec<Left>>,
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -58,7 +58,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `scenario` with these queues in its switches and in its hosts.
+    /// Network of `scenario` with these queues in switches and in hosts.
     pub fn new(
         scenario: &Scenario,
         (of_switches, of_hosts): (&QueueConfig, &QueueConfig),
@@ -123,7 +123,7 @@ impl Network {
         Network { fixed_paths, passes_on, ..self }
     }
 
-    /// The same network, in which hosts take what reaches them ahead of time.
+    /// Lets hosts take arrivals ahead of time.
     pub fn with_pulls(mut self) -> Network {
         let mut inputs = vec![0; self.hosts];
         self.ports
@@ -137,7 +137,7 @@ impl Network {
         self
     }
 
-    /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
+    /// Records packet events from now on, for [`Network::watch_mut`].
     pub fn watch(&mut self, what: TraceFilter) {
         let lag = self.ports.iter().map(|port| port.link().1).max().unwrap_or_default();
         self.ports.iter_mut().for_each(Port::watch);
@@ -155,26 +155,25 @@ impl Network {
         self.watch_mut().map(|watch| watch.take(now)).unwrap_or_default()
     }
 
-    /// Schedules what happens to the network itself.
+    /// Schedules events of the network itself.
     pub fn begin(&self, events: &mut EventQueue<impl WithNetwork>) {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
     }
 
-    /// Keeps from now on what hosts are to know of the packets that waited with their schedulers.
+    /// Reports to hosts on packets that waited in their schedulers, from now on.
     pub fn tell_hosts(&mut self) {
         self.left = Some(Vec::new());
     }
 
-    /// The next report to a host.
+    /// Next report to a host.
     #[inline]
     pub fn next_left(&mut self) -> Option<Left> {
         self.left.as_mut()?.pop()
     }
 
-    /// Sends a packet from `host`; what is known of it now. [`Network::handle`] tells of one that waits with a scheduler when
-    /// it leaves.
+    /// Sends a packet from `host`. Returns its known delays; [`Network::handle`] reports later on one that waits in a scheduler.
     #[inline(never)] // many places send, and few of them often
     pub fn send(
         &mut self,
@@ -185,7 +184,7 @@ impl Network {
         self.emit(events, host, packet)
     }
 
-    /// [`Network::send`], compiled into the caller. A packet with which nothing rare happens is made in its place in the ring.
+    /// [`Network::send`], compiled into the caller. Common packets are built in their slot of the ring.
     #[inline(always)]
     pub fn emit(
         &mut self,
@@ -217,8 +216,8 @@ impl Network {
         self.forward(events, NodeId(host.0), &mut packet)
     }
 
-    /// Does what is due in a network over `graph`; whether a packet has reached its host by it, which is in `packet` then.
-    /// `left_host` is told of one that leaves its host now, after a wait.
+    /// Handles an event. Returns `true` if a packet has reached its host: it is in `packet`. `left_host` gets a packet that
+    /// leaves its host now, after a wait.
     #[inline(always)]
     pub fn handle(
         &mut self,
@@ -249,7 +248,7 @@ impl Network {
         true
     }
 
-    /// True if `port` leads to a host, and false if to a switch; `None` where anything rare can happen.
+    /// True if `port` leads to a host, false if to a switch. `None` if a rare case can happen there.
     #[inline(always)]
     pub fn leads_to_host(&self, port: PortId) -> Option<bool> {
         let source = self.ports.get(port.index())?;
@@ -258,22 +257,22 @@ impl Network {
         if is_rare { None } else { Some(is_to_host) }
     }
 
-    /// The packet that reaches the other end of `port` next.
+    /// Packet that arrives from `port` next.
     #[inline(always)]
     pub fn head(&self, port: PortId) -> Option<&Packet> {
         self.ports.get(port.index())?.head()
     }
 
-    /// Takes the head of `port`'s wire off the network, when its host has all that it needs of it. Returns the arrival of the
-    /// one behind it; never if there is none.
+    /// Removes the packet at the head of `port`'s wire, which its host has handled. Returns the next arrival, `Instant::MAX`
+    /// without one.
     #[inline(always)]
     pub fn deliver(&mut self, port: PortId) -> Instant {
         self.delivered += 1;
         self.ports[port.index()].next_arrival().and_then(|(_, next)| next).unwrap_or(Instant::MAX)
     }
 
-    /// Hands the packet at the head of `port`'s wire to the port that leads on, from ring to ring. Returns that port, and when the
-    /// packet reaches its other end if it is the head there; `None` without doing so if something rare happens with it.
+    /// Moves the packet at the head of `port`'s wire to the ring of its next port. Returns that port, and the packet's arrival
+    /// from it if it is the head there. `None`, with nothing moved, in rare cases.
     #[inline(never)] // has the registers for itself
     pub fn pass_on(
         &mut self,
@@ -299,7 +298,7 @@ impl Network {
         Some((next, reaches.map_or(Instant::MAX, |(at, _)| at)))
     }
 
-    /// Puts the packet at the head of `port`'s wire into `packet`; which node it has reached, if no fault keeps it.
+    /// Takes the packet at the head of `port`'s wire into `packet`. Returns the node it reaches, unless a fault keeps it.
     #[inline]
     fn arrive(
         &mut self,
@@ -322,7 +321,7 @@ impl Network {
         Some(node)
     }
 
-    /// As above on a link with faults; true if the packet arrives.
+    /// [`Network::arrive`] over a link with faults. Returns `true` if the packet arrives.
     #[inline(never)] // keeps the path of the others short
     fn arrive_over_faults(
         &mut self,
@@ -349,7 +348,7 @@ impl Network {
         passage.is_ok()
     }
 
-    /// As above, for a packet that a fault on the wire of `port` has delayed.
+    /// [`Network::arrive`] of a packet that a fault on the wire of `port` has delayed.
     #[inline(never)] // keeps the path of the others short
     fn release(&mut self, now: Instant, port: PortId, packet: &mut Packet) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
@@ -357,7 +356,7 @@ impl Network {
         Some(sender.to)
     }
 
-    /// Links of `graph` fail or are back at `now`, and routes change.
+    /// Links of `graph` fail or recover, and routes change.
     #[inline(never)] // keeps the path of packets short
     fn change_links(&mut self, events: &mut EventQueue<impl WithNetwork>, graph: &Graph, step: u32) {
         let Some(outages) = &self.outages else { return };
@@ -374,7 +373,7 @@ impl Network {
         failing.into_iter().for_each(|port| self.note_drops(now, port));
     }
 
-    /// Hands a packet to the port that leads on; what is known of it there.
+    /// Routes a packet at `node` and enqueues it at its next port. Returns its known delays there.
     #[inline(never)] // keeps the short path short
     fn forward(
         &mut self,
@@ -403,7 +402,7 @@ impl Network {
         hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, packet)
     }
 
-    /// As above, if ports share memory or packets are watched.
+    /// Enqueues a packet at `port` if ports share memory or packets are watched.
     #[inline(never)] // keeps the path of the others short
     fn forward_hooked(
         &mut self,
@@ -437,7 +436,7 @@ impl Network {
         handover
     }
 
-    /// Tells who watches what a port has dropped.
+    /// Records drops of a port for the tracer.
     #[inline(never)] // keeps the path of the others short
     fn note_drops(&mut self, now: Instant, port: PortId) {
         let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
@@ -446,7 +445,7 @@ impl Network {
         watch.dropped(now, Some(port), sender.take_dropped(), backlog);
     }
 
-    /// Drops a packet at a node from which no port leads on.
+    /// Drops a packet at a node without a route.
     #[inline(never)] // keeps the path of the others short
     fn drop_unroutable(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
         self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
@@ -473,8 +472,8 @@ impl Network {
         }
     }
 
-    /// Has the processor fetch what the packets need that arrive next from `ports`, stage by stage, for all of them at
-    /// once. `at_host` is told of those that reach their host. Leaves in `ports` where the others go on.
+    /// Prefetches data for the next arrivals from `ports`, stage by stage for all of them. `at_host` gets those that reach their
+    /// host; `ports` keeps the next ports of the others.
     pub fn prefetch(&self, ports: &mut Vec<PortId>, mut at_host: impl FnMut(&Packet)) {
         let of = |port: &PortId| &self.ports[port.index()];
         ports.iter().for_each(|port| of(port).prefetch_wire());
@@ -498,7 +497,7 @@ impl Network {
         ports.iter().for_each(|port| of(port).prefetch_ring());
     }
 
-    /// A connection begins: works out its path, if all its packets take one.
+    /// Computes the path of a new connection, if all its packets take one.
     pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
         if self.fixed_paths {
             let way = |source, to| self.fixed_path(source, to, flow_id);
@@ -507,7 +506,7 @@ impl Network {
         }
     }
 
-    /// The ports that all packets of a connection cross, if they cross the same.
+    /// Ports of a connection's path, if all its packets take one.
     fn fixed_path(&self, source: HostId, to: HostId, flow_id: u32) -> Option<Vec<PortId>> {
         let (mut node, mut path) = (NodeId(source.0), Vec::new());
         while node.0 != to.0 {
@@ -518,8 +517,8 @@ impl Network {
         Some(path)
     }
 
-    /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is
-    /// down; of the fastest where its packets take several.
+    /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is down; of the fastest
+    /// of several.
     pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Path {
         Path::of(self.ports_on_path(source, to, flow_id).map(|(port, shared)| (port.link(), shared)))
     }
@@ -547,12 +546,12 @@ impl Network {
         self.ports_on_path(source, to, flow_id).map(|(port, _)| port.lost(flow_id)).sum()
     }
 
-    /// The ports, two a link.
+    /// Ports, two per link.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// The ports with these ends, as (sending node, receiving node).
+    /// Ports with these ends: (sending node, receiving node).
     pub fn ports_between(&self, ends: &[(NodeId, NodeId)]) -> Vec<PortId> {
         let ports = self.ports.iter().enumerate();
         let by_ends: BTreeMap<(NodeId, NodeId), usize> =
@@ -560,13 +559,13 @@ impl Network {
         ends.iter().filter_map(|ends| by_ends.get(ends)).map(|port| PortId::from(*port)).collect()
     }
 
-    /// The port sends at another rate than its link has, as one behind a card that keeps the link's.
+    /// Sets the rate of a port apart from its link's, as behind a card that keeps the link's rate.
     pub fn set_rate(&mut self, port: PortId, rate: Rate) {
         self.ports[port.index()].set_rate(rate);
     }
 }
 
-/// Hands a packet to its port; for all ways there alike, or schedulers would be compiled once for each.
+/// Enqueues a packet at its port. One function for all callers, so that schedulers are compiled once.
 #[inline(always)]
 fn hand_over(
     sender: &mut Port,
@@ -577,7 +576,7 @@ fn hand_over(
     sender.enqueue(events.now(), packet, |due| settle((events, left), port, due))
 }
 
-/// Destination of a port's report.
+/// Receivers of a port's report.
 type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Option<Vec<Left>>);
 
 #[inline]

@@ -1,4 +1,4 @@
-//! [`Windows`]: packets that a switch passes on in a window, by the port that takes them.
+//! [`Windows`]: packets that a switch forwards in a window, by output port.
 
 use super::paths::Paths;
 use super::{NetworkEvent, Port};
@@ -7,16 +7,16 @@ use crate::packet::Packet;
 use shortflow_units::{Instant, PortId};
 use std::cmp::Ordering;
 
-/// State of the windows of a network.
+/// State of a network in windows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Windows {
-    /// True of nodes whose outputs know nothing of one another, and at which nothing rare happens to packets that arrive.
+    /// True for nodes with independent outputs and no rare cases on arrival.
     pub by_output: Vec<bool>,
-    /// The number of each port among those of its node.
+    /// Number of each port among those of its node.
     pub numbers: Vec<u32>,
-    /// By number of the port.
+    /// Work by number of the port.
     pub outputs: Vec<Output>,
-    /// Ports with something to do.
+    /// Ports with work.
     pub touched: Vec<PortId>,
 }
 
@@ -24,17 +24,17 @@ pub(super) struct Windows {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
     pub is_touched: bool,
-    /// True if it takes so many that they are sorted at the end of the window.
+    /// True if its packets are sorted at the end of the window, because they are many.
     is_unsorted: bool,
-    /// Packets that it takes.
+    /// Packets to enqueue.
     taken: Vec<Passing>,
 }
 
-/// So many packets are sorted at once.
+/// Longest list kept sorted by insertion.
 const MANY: usize = 48;
 
 impl Output {
-    /// The packets in order of time.
+    /// Packets in order of time.
     #[inline]
     pub fn sorted(&mut self) -> &[Passing] {
         if std::mem::take(&mut self.is_unsorted) {
@@ -43,7 +43,7 @@ impl Output {
         &self.taken
     }
 
-    /// Its window is over.
+    /// Ends the window.
     #[inline]
     pub fn clear(&mut self) {
         self.is_touched = false;
@@ -52,7 +52,7 @@ impl Output {
 }
 
 impl Windows {
-    /// The packets that `port` takes, which has something to do from now on.
+    /// Work of `port`, which has some from now on.
     #[inline(always)]
     pub fn touch(&mut self, port: PortId) -> &mut Output {
         let output = &mut self.outputs[self.numbers[port.index()] as usize];
@@ -63,8 +63,8 @@ impl Windows {
         output
     }
 
-    /// Lines up the packets that arrive from `source` before `end`, from the one with `count` before it on. Returns how many are
-    /// before the next one, and its arrival, never if there is none: up to one whose connection has no kept path.
+    /// Lines up packets that arrive from `source` before `end`, after the first `count`, until one without a fixed path. Returns
+    /// the number before the next one, and its arrival, `Instant::MAX` without one.
     #[inline(never)] // has the registers for itself
     pub fn gather(
         &mut self,
@@ -93,7 +93,7 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Joins the packets of a port in order of time. Few come after it.
+    /// Inserts it among the packets of a port, in order of time. It passes few others.
     #[inline(always)]
     pub fn line_up(self, output: &mut Output) {
         match output.taken.last() {
@@ -117,7 +117,7 @@ impl Passing {
         taken[place] = self;
     }
 
-    /// The order of time.
+    /// Order of time.
     #[inline]
     fn order(&self, other: &Passing) -> Ordering {
         self.at.cmp(&other.at).then_with(|| self.rank().cmp(&other.rank()))
@@ -129,14 +129,14 @@ impl Passing {
     }
 }
 
-/// The ports beside the one that takes packets.
+/// All ports but the one that takes packets.
 pub(super) struct Sources<'a> {
     before: &'a mut [Port],
     behind: &'a mut [Port],
 }
 
 impl<'a> Sources<'a> {
-    /// Port `out`, and those beside it.
+    /// Port `out`, and all others.
     #[inline(always)]
     pub fn of(ports: &'a mut [Port], out: PortId) -> Option<(&'a mut Port, Sources<'a>)> {
         let (before, behind) = ports.split_at_mut(out.index());
@@ -144,7 +144,7 @@ impl<'a> Sources<'a> {
         Some((target, Sources { before, behind }))
     }
 
-    /// The packet in its place.
+    /// The packet in its slot.
     #[inline(always)]
     pub fn packet(&mut self, passing: &Passing) -> Option<&mut Packet> {
         let (from, out) = (passing.from.index(), self.before.len());

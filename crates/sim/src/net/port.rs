@@ -1,12 +1,10 @@
 //! A port: queue discipline, transmitter and the wire behind it.
 //!
-//! Packets of a port with arrival order leave in the order in which they came, so the departure time
-//! is known on arrival and one ring holds queue and wire together. Only the ring's head has a pending
-//! event; the backlog is brought up to date when someone looks.
+//! In arrival order the departure is known on arrival, so one ring holds queue and wire. Only its head has a pending event.
+//! Departures are subtracted from the backlog when it is read.
 //!
-//! A port with a [`Scheduler`] cannot know the departure before that has chosen the packet. The packets that
-//! wait are with it, and the ring holds the one in transmission and those on the wire.
-//! Exactly while packets wait there is one more pending event, at the end of the transmission.
+//! A [`Scheduler`] chooses the next packet only when the transmitter is free. It holds the waiting packets; the ring holds the
+//! one in transmission and those on the wire. While packets wait, the end of the transmission is pending too.
 
 mod boundary;
 mod faulty;
@@ -28,11 +26,11 @@ use std::collections::BTreeMap;
 /// Next event of a port with its node, and a report to its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortEvent {
-    /// The head of its wire reaches the other end.
+    /// Arrival of the head of its wire.
     Arrival(Instant, NodeId),
-    /// Its transmitter is free while packets wait.
+    /// End of a transmission while packets wait.
     Done(Instant, NodeId),
-    /// A data packet of its host waits no longer.
+    /// A data packet of its host has left its scheduler.
     Left(Left),
 }
 
@@ -43,11 +41,11 @@ pub struct PortOccupancy {
     pub ring: u64,
     /// Packets in a scheduler.
     pub waiting: Backlog,
-    /// Unsent packets of both.
+    /// Unsent packets in both.
     pub backlog: Backlog,
 }
 
-/// The sending side of one direction of a link. What every packet needs comes first, so that it shares few cache lines.
+/// Sending side of one direction of a link. Fields that every packet needs come first, in few cache lines.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct Port {
@@ -55,15 +53,15 @@ pub struct Port {
     backlog: Backlog,
     busy_until: Instant,
     delay: Span,
-    /// Time to send a byte; zero if it is not whole.
+    /// Time to send a byte; zero unless a whole number of picoseconds.
     byte_time: Span,
-    /// Packets that reached the other end.
+    /// Packets that have arrived.
     arrived: u64,
-    /// Only totals are kept of what departs up to then, from the beginning of the window on.
+    /// Packets departing up to then need only totals, from the start of the measured time on.
     plain_until: Instant,
-    /// Backlog up to which a packet is neither marked nor dropped, and makes no new peak.
+    /// Largest backlog at which a packet is neither marked nor dropped, nor makes a new peak.
     quiet: Backlog,
-    /// Largest backlog on the short path; zero where something can go wrong, or where the queue reads more than the backlog.
+    /// Largest backlog on the short path; zero without one.
     room: Backlog,
     /// Backlog above which packets are marked on the short path.
     mark_above: Backlog,
@@ -71,9 +69,9 @@ pub struct Port {
     late: Option<Box<HostDelay>>,
     /// Node at the other end.
     pub to: NodeId,
-    /// Its host takes what reaches it ahead of time.
+    /// Its host takes arrivals ahead of time.
     pub pulls: bool,
-    /// Leads to another part of the network, which has the far end of the wire.
+    /// Leads to another part, which has the far end of the wire.
     crosses: bool,
     is_special: bool,
     of_host: bool,
@@ -86,15 +84,15 @@ pub struct Port {
     window: MeasurementWindow,
     levels: Option<Box<OccupancyHistogram>>,
     percentiles: Option<Percentiles>,
-    /// Packets that were on the wire when the link failed.
+    /// Packets lost on the wire when the link failed.
     lost_on_wire: u64,
     /// Payload dropped here, by connection.
     losses: BTreeMap<u32, u64>,
-    /// Drops since the last look, at a watched port.
+    /// Drops since the last call, at a watched port.
     dropped: Option<Vec<(DropReason, Packet)>>,
 }
 
-/// Cache lines at the beginning of a port that packets need which arrive from it, and which are sent by it.
+/// Leading cache lines of a port that an arrival needs, and a transmission.
 const WIRE_LINES: usize = 2;
 const HOT_LINES: usize = 6;
 
@@ -141,7 +139,7 @@ impl Port {
         port
     }
 
-    /// Keeps what is dropped from now on, and takes the path on which something can go wrong, though nothing does.
+    /// Keeps drops from now on, and leaves the short path.
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
         self.faults.get_or_insert_with(FaultInjector::idle);
@@ -167,13 +165,13 @@ impl Port {
         port
     }
 
-    /// Sends at another rate than its link has.
+    /// Sets its rate apart from its link's.
     pub(super) fn set_rate(&mut self, rate: Rate) {
         (self.rate, self.byte_time) = (rate, rate.byte_time().unwrap_or_default());
         self.find_short_path();
     }
 
-    /// The measured window begins at `now`.
+    /// Starts the measured time.
     pub fn open_window(&mut self, now: Instant) {
         self.advance_departures(now);
         self.counters.note_peak(&self.window, now, self.backlog);
@@ -190,7 +188,7 @@ impl Port {
         self.plain_until = Instant::ZERO;
     }
 
-    /// The measured window ends at `now`.
+    /// Ends the measured time.
     pub fn close_window(&mut self, now: Instant) {
         self.advance_departures(now);
         self.percentiles = self.levels.take().map(|levels| levels.percentiles(now));
@@ -216,12 +214,12 @@ impl Port {
         self.counters.counts(self.backlog)
     }
 
-    /// Packets that reached the other end.
+    /// Packets that have arrived.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Packets that were on the wire when the link failed.
+    /// Packets lost on the wire when the link failed.
     pub fn lost_on_wire(&self) -> u64 {
         self.lost_on_wire
     }
@@ -231,7 +229,7 @@ impl Port {
         self.busy_until.since(Instant::ZERO)
     }
 
-    /// The backlog by its running count, as of the last look.
+    /// The backlog as last counted.
     pub fn known_backlog(&self) -> Backlog {
         self.backlog
     }
@@ -279,7 +277,7 @@ impl Port {
         (self.room, self.quiet) = (Backlog::default(), Backlog::default());
     }
 
-    /// Takes a packet in, out of its place; what is known of it. Tells `wake` what is due, as soon as that is.
+    /// Enqueues a packet, taken out of its slot. Returns its known delays. `wake` gets the next events.
     #[inline(never)] // keeps the short path short
     pub fn enqueue(
         &mut self,
@@ -325,7 +323,7 @@ impl Port {
         Handover { waits, departs }
     }
 
-    /// Next packet that reaches the other end, in its place in the ring, and the arrival of the one after it.
+    /// Packet that arrives next, in its slot, and the arrival of the one after it.
     #[inline(always)]
     pub fn next_arrival(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
         let (packet, next) = self.ring.advance()?;
@@ -333,28 +331,27 @@ impl Port {
         Some((packet, next.map(|departs| departs + self.delay)))
     }
 
-    /// The packet on the wire or behind it with so many before it, its arrival at the other end and its number.
+    /// Arrival, number and packet at position `count` of the ring.
     #[inline(always)]
     pub(super) fn arrival(&self, before: usize) -> Option<(Instant, u32, &Packet)> {
         let (number, next) = self.ring.nth(before)?;
         Some((next.departs + self.delay, number, &next.packet))
     }
 
-    /// The next `count` packets reach the other end, and are taken out of their places before others are sent.
+    /// The next `count` packets arrive. They must leave their slots before others are sent.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: usize) {
         self.ring.skip(count);
         self.arrived += count as u64;
     }
 
-    /// The place of the packet with this number.
+    /// Slot of the packet with this number.
     #[inline(always)]
     pub(super) fn place(&mut self, number: u32) -> Option<&mut Packet> {
         self.ring.place_of(number)
     }
 
-    /// Puts the packet that reaches the other end into `place`, if there is one; then, when the next one will, if there is
-    /// a next one.
+    /// Moves the packet that arrives into `place`, if any. Returns the next arrival, if any.
     #[inline]
     pub fn arrive(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
         let (packet, next) = self.next_arrival()?;
@@ -362,7 +359,7 @@ impl Port {
         Some(next)
     }
 
-    /// As above, if the host may be late.
+    /// [`Port::arrive`] if the host may be late.
     #[inline]
     pub fn arrive_late(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
         let next = self.arrive(place)?;
@@ -371,7 +368,7 @@ impl Port {
         Some(next.map(|reaches| late.put_off(reaches)))
     }
 
-    /// Arrival of the new head of the wire at the other end.
+    /// Arrival of the new head of the wire.
     #[inline]
     fn reaches(&mut self, departs: Instant) -> Instant {
         let reaches = departs + self.delay;
@@ -381,14 +378,13 @@ impl Port {
         }
     }
 
-    /// When its transmitter is free, if packets wait.
+    /// End of the transmission, if packets wait.
     #[inline]
     pub(super) fn next_done(&self) -> Option<Instant> {
         (self.queue.waiting().packets > 0).then_some(self.busy_until)
     }
 
-    /// The transmitter is free and packets wait: starts to send one, unless the link has failed since. Returns it, with
-    /// the time that it has waited.
+    /// The transmitter is free: sends the next packet, unless the link has failed. Returns it with its wait.
     pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(PortEvent)) -> Option<&Packet> {
         if self.busy_until != now {
             return None;
@@ -413,7 +409,7 @@ impl Port {
         }
     }
 
-    /// Books a packet of this size that has been added to the backlog.
+    /// Accounts a packet that has been added to the backlog.
     #[inline(always)]
     fn account_at_edges(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
         if times.2 > self.plain_until {
@@ -425,7 +421,7 @@ impl Port {
         }
     }
 
-    /// Books a packet outside the window or at its edge, or with all that a measured port keeps.
+    /// Accounts a packet outside the window, at its edge, or at a measured port.
     #[inline(never)] // keeps the path of the other ports short
     fn book_with_levels(&mut self, now: Instant, starts: Instant, departs: Instant, size: Bytes) {
         self.counters.pass_within(&self.window, (now, starts, departs), size, self.backlog);
@@ -469,7 +465,7 @@ impl Port {
         Handover { waits: Span::ZERO, departs }
     }
 
-    /// Starts to send the packet that the scheduler gives, if it gives one.
+    /// Starts sending the scheduler's next packet, if any.
     #[inline(always)]
     fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(PortEvent)) -> bool {
         let Queue::Scheduled(queue) = &mut self.queue else { return false };
@@ -501,14 +497,14 @@ impl Port {
         }
     }
 
-    /// Tells the host that a packet which had to wait departs then, or was dropped.
+    /// Reports to the host the departure of a waiting packet, or its drop.
     fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(PortEvent)) {
         if self.of_host && packet.payload > 0 {
             wake(PortEvent::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
         }
     }
 
-    /// Packets that waited until now were dropped and not sent.
+    /// Counts waiting packets that were dropped.
     fn evict(&mut self, now: Instant, effects: &SchedulerEffects) {
         for (_, packet) in &effects.drops {
             self.counters.evict(&self.window, now, packet);
@@ -519,7 +515,7 @@ impl Port {
         }
     }
 
-    /// Puts a packet that departs at `departs` on the wire; true if it is the head.
+    /// Puts a packet on the wire. Returns `true` if it is the head.
     #[inline]
     fn push(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
@@ -527,7 +523,7 @@ impl Port {
         self.ring.len() == 1 && !self.crosses
     }
 
-    /// Takes what has departed by `now` off the backlog.
+    /// Subtracts departures up to `now` from the backlog.
     #[inline(always)]
     fn advance_departures(&mut self, now: Instant) {
         if self.busy_until <= now {
@@ -540,7 +536,7 @@ impl Port {
         }
     }
 
-    /// Transmission time, at usual rates without a division.
+    /// Transmission time, without a division at usual rates.
     #[inline]
     fn tx_time(&self, wire: u32) -> Span {
         match self.byte_time {
@@ -549,7 +545,7 @@ impl Port {
         }
     }
 
-    /// The packet that arrives next.
+    /// Packet that arrives next.
     #[inline]
     pub(super) fn head(&self) -> Option<&Packet> {
         self.ring.front().map(|head| &head.packet)

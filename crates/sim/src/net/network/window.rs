@@ -1,4 +1,4 @@
-//! A window of a switch: packets go output by output, where outputs know nothing of one another.
+//! A window of a switch. If its outputs are independent, packets go output by output.
 
 use super::{Network, Told, WithNetwork, settle};
 use crate::engine::EventQueue;
@@ -7,7 +7,7 @@ use crate::net::{NetworkEvent, Port, PortEvent};
 use shortflow_units::{Instant, NodeId, PortId};
 
 impl Network {
-    /// The same network, run window by window.
+    /// Prepares a network for windows.
     pub fn with_windows(mut self, nodes: usize) -> Network {
         let is_plain = self.fixed_paths && self.special.is_none() && self.outages.is_none();
         let mut by_output = vec![is_plain; nodes];
@@ -23,14 +23,14 @@ impl Network {
         self
     }
 
-    /// True if [`Network::pass_window`] takes the windows of `node`.
+    /// True if [`Network::pass_window`] handles windows of `node`.
     #[inline]
     pub fn goes_by_output(&self, node: NodeId) -> bool {
         self.windows.by_output[node.index()]
     }
 
-    /// Hands on what reaches `node` in its window, and lists in `reached` the ports to hosts that take it ahead of time, and when it
-    /// reaches them. Returns how many events it takes the place of.
+    /// Forwards all packets that reach `node` in its window. `reached` gets the ports to hosts that take packets ahead of time,
+    /// with the arrivals. Returns the number of events this replaces.
     #[inline(never)] // has the registers for itself
     pub fn pass_window(
         &mut self,
@@ -83,7 +83,7 @@ impl Network {
     }
 }
 
-/// A port takes packets, from ring to ring.
+/// Moves packets from their rings into that of a port.
 #[inline(never)] // has the registers for itself
 fn take_in_turn(
     (events, left): Told<'_, impl WithNetwork>,
@@ -112,7 +112,7 @@ fn take_in_turn(
     }
 }
 
-/// A port with a scheduler takes packets, and ends transmissions between them. Returns how many it ends.
+/// Enqueues packets at a port with a scheduler, and ends its transmissions in between. Returns the number of those.
 #[inline(never)] // keeps the path of the others short
 fn take_scheduled(
     events: &mut EventQueue<impl WithNetwork>,

@@ -1,14 +1,14 @@
-//! The short path of a packet through a port in arrival order: nothing can go wrong, and nobody looks.
+//! Short path of a packet through a port in arrival order, without faults or tracer.
 //!
-//! The backlog is an upper bound here, by departures that have not been seen. As long as even that is quiet, a packet is accepted
-//! without a look at those before it.
+//! The backlog is an upper bound here, because departures are counted late. While even that is quiet, a packet is accepted
+//! without counting them.
 
 use super::{Backlog, Port, Queue};
 use crate::packet::{EcnField, Frame, Packet};
 use crate::queue::QueueDiscipline;
 use shortflow_units::{Instant, NodeId, Span};
 
-/// Departure of a packet that a port has accepted.
+/// Departure of an accepted packet.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::net) struct Turn {
     /// Departure of its last bit.
@@ -31,7 +31,7 @@ impl Port {
         self.find_quiet();
     }
 
-    /// The first packet that is marked finds one more than the threshold.
+    /// Sets the quiet backlog. The first marked packet finds one more than the threshold.
     pub(super) fn find_quiet(&mut self) {
         let Backlog { packets, bytes } = self.mark_above;
         let unmarked = Backlog { packets: packets.saturating_add(1), bytes };
@@ -50,7 +50,7 @@ impl Port {
         self.room.packets > 0
     }
 
-    /// Short path of [`Port::enqueue`]: accepts a packet, which [`Port::start_transmission`] takes. `None` if something rare happens with it.
+    /// Short path of [`Port::enqueue`]: accepts a packet for [`Port::start_transmission`]. `None` in rare cases.
     #[inline(always)]
     pub(in crate::net) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
         if !self.has_short_path() {
@@ -76,7 +76,7 @@ impl Port {
         Some(Turn { departs, waits: starts.after(now), is_marked: false })
     }
 
-    /// As above, if the backlog matters.
+    /// [`Port::offer`] with the exact backlog.
     #[inline(never)] // keeps the path of the others short
     fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Turn> {
         while let Some(gone) = self.ring.pop_departed(now) {
@@ -97,7 +97,7 @@ impl Port {
         Some(Turn { departs, waits: starts.after(now), is_marked })
     }
 
-    /// Puts an accepted packet on the wire, out of its place. Returns its arrival if it is the head of the wire.
+    /// Moves an accepted packet into the ring. Returns its arrival if it is the head of the wire.
     #[inline(always)]
     pub(in crate::net) fn start_transmission(
         &mut self,
