@@ -389,7 +389,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Short path of a packet at its host, if the endpoint expects it. Returns the arrival of the one behind it; never if there is none.
+    /// Short path of a packet at its host, if the endpoint expects it. Returns the next arrival, `Instant::MAX` without one.
     #[inline(never)] // has the registers for itself
     fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
         let packet = self.network.head(port)?;
