@@ -294,10 +294,11 @@ def test_a_killed_process_loses_no_run(small: dict[str, object], law: str, monke
     original = Processes._process
 
     def noted(self: Processes) -> Any:
-        begun.append(original(self))
+        process = original(self)
+        begun.append(process)
         if len(begun) == 1:
-            threading.Timer(0.05, begun[0].kill).start()
-        return begun[-1]
+            threading.Timer(0.05, process.kill).start()
+        return process
 
     monkeypatch.setattr(Processes, "_process", noted)
     runs = plan(load_scenario(small), [f"{law}:Halving"], list(range(1, 7)))

@@ -418,7 +418,7 @@ def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(
     assert [each.off for each in found] == sorted(each.off for each in found)
     assert {"as taken", "initial-window=10", "d2tcp-clip=none"} <= {each.text for each in found}
     assert any(len(each.values) == 2 for each in found)
-    assert told[0].startswith("14 set-ups, ")
+    assert told[0].startswith("15 set-ups, ")
     (base,) = (each for each in found if not each.values)
     assert len(base.ours) == 2
     printed = {name: 0.11 if "d2tcp" in name else 0.42 for name in base.ours}

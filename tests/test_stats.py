@@ -289,6 +289,6 @@ def test_the_recipe_that_ranks_flows_by_their_size_sees_their_order(tmp_path: Pa
     done = answered(tmp_path, reproduce(select(["pecn/sorting"]), Scale.QUICK))
     (judged,) = done.claims
     taus = judged.finding.measured
-    of_size = taus["Kendall's tau of size_bytes and FCT with pecn"]
+    of_size = taus["Kendall's tau of size and FCT with pecn"]
     assert isinstance(of_size, float)
     assert of_size > 0.95

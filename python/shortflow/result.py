@@ -65,7 +65,7 @@ def as_measured(rows: Sequence[Row], bins: Bins = USUAL_BINS) -> StoredMetrics:
         "lower_bounds": sorted(row.metric.name for row in rows if row.lower_bound),
         "classes": sorted({row.metric.flow_class for row in rows if row.metric.flow_class}),
         "measured_by": measuring_id() if bins == USUAL_BINS else f"{bins}",
-        "bins": bins.ends,
+        "bins": [*bins.ends],
     }
 
 
