@@ -153,7 +153,9 @@ class Ranking:
         found = []
         for point in self.study.points[:_MOST_POINTS]:
             here = [line for line in self.lines if line.at == point.label]
-            told = "; ".join(f"{_short_title(line.metric)} {_verdict(line)}{self._factors([line])}" for line in here)
+            told = "; ".join(
+                f"{_short_title(line.metric)} {_verdict(line)}{self._factors([line], all_worse=False)}" for line in here
+            )
             found += [f"{self.study.x_name} {point.label}: {told}."] if told else []
         return found
 
@@ -174,14 +176,15 @@ class Ranking:
         where = f"at {self.study.x_name} {at}"
         return f"{_verdict(lines[0])} {where}{self._factors(lines)}{_would_tell(lines)}{_cut(lines)}"
 
-    def _factors(self, lines: Sequence[Line]) -> str:
-        """Factors of the baseline at points with one outcome: the winner's, or of all that a leading baseline beats."""
+    def _factors(self, lines: Sequence[Line], *, all_worse: bool = True) -> str:
+        """Factors of the baseline at points with one outcome: the winner's, if another, and those of all that lose."""
         if lines[0].outcome == "open":
             return ""
-        worse = [each.scheme for each in lines[0].standings if each.place == "worse"]
-        told = worse if self.baseline in lines[0].leaders else lines[0].leaders[:1]
+        leads = self.baseline in lines[0].leaders
+        lost = [each.scheme for each in lines[0].standings if each.place == "worse" and each.scheme != self.baseline]
+        told = [*([] if leads else lines[0].leaders[:1]), *(lost if leads or all_worse else [])]
         found = {scheme: _range([line.factor(scheme) for line in lines]) for scheme in told}
-        texts = [f"{'' if told is not worse else f'{scheme} '}{text}" for scheme, text in found.items() if text]
+        texts = [text if scheme in lines[0].leaders else f"{scheme} {text}" for scheme, text in found.items() if text]
         return f" ({', '.join(texts)} × {self.baseline})" if texts else ""
 
     def _at_length(self, line: Line) -> str:
@@ -342,9 +345,10 @@ def _beside(
 
 
 def _range(factors: Sequence[Estimate | None]) -> str:
-    """Smallest and largest of some factors; a bound has its sign."""
-    known = sorted((each for each in factors if each), key=lambda each: each.value)
-    return " to ".join(dict.fromkeys(factor(replace(each, ci95=None)) for each in (*known[:1], *known[-1:])))
+    """Smallest and largest of some factors, in the order of the points if they fall; a bound has its sign."""
+    known = [each for each in factors if each]
+    ends = sorted(known, key=lambda each: each.value, reverse=bool(known) and known[0].value > known[-1].value)
+    return " to ".join(dict.fromkeys(factor(replace(each, ci95=None)) for each in (*ends[:1], *ends[-1:])))
 
 
 def _cut(lines: Sequence[Line]) -> str:
