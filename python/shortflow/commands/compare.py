@@ -85,12 +85,8 @@ def compare(
     `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and optionally `class`. Measured flows are shown beside the
     schemes, without intervals or paired differences. Raises `ConfigError` for invalid arguments.
     """
-    names, edges, shown, until = (
-        given.scheme_list(schemes),
-        given.size_bins(bins),
-        _names(metrics),
-        given.precision(until_ci, max_seeds),
-    )
+    names, edges = given.scheme_list(schemes), given.size_bins(bins)
+    shown, until = _names(metrics), given.precision(until_ci, max_seeds)
     loaded = given.scenario_with(scenario, settings)
     given.check_baseline(baseline, names)
     for name in shown:

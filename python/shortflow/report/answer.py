@@ -236,7 +236,7 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
 def headlines(study: Results) -> list[Metric]:
     """Headline metrics: task times, p99 slowdown and mean FCT of short flows, goodput of long flows.
 
-    Without short flows, FCTs of the first class replace those of short flows.
+    Without short flows, FCTs of the first class stand in.
     """
     known = study.metrics.values()
     *short, goodput = ([each] if each in known else [] for each in short_and_long(study.bins))
@@ -289,14 +289,9 @@ def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
     groups = [
         each.sizes[metric.size_bin] if metric.size_bin else each.classes[metric.flow_class or ""] for each in data
     ]
-    ages = [age for group in groups for age, late in zip(group.times.values, group.times.censored, strict=True) if late]
-    cut_s = min(ages)
-    done = [
-        time
-        for group in groups
-        for time, late in zip(group.times.values, group.times.censored, strict=True)
-        if not late
-    ]
+    times = [each for group in groups for each in zip(group.times.values, group.times.censored, strict=True)]
+    cut_s = min(age for age, late in times if late)
+    done = [time for time, late in times if not late]
     _, (*_, longest, _, longest_s) = place(metric) or (None, ("", "", ""))
     if not done or nearest_rank(done, 99) > cut_s:
         return None
