@@ -89,9 +89,9 @@ rows! {
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
         timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, held, acked, delivered_in_window,
-        measured, task; width, received
+        measured, task; width, received, waited_in_switches
     }
-    DeliveryCounters { left, waited_at_host, held, arrived, marks, waited }
+    DeliveryCounters { left, waited_at_host, held, arrived, marks, waited; waited_in_switches }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
     Sample { at, subject, value }
     PortRow {
@@ -233,10 +233,11 @@ mod tests {
             retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
             waited_at_host: span, held: span, acked: bytes, delivered_in_window: bytes,
             measured: DeliveryCounters { left: 1, ..DeliveryCounters::default() }, task: Some(steps().1);
-            width: 11.0, received: Some(moment)
+            width: 11.0, received: Some(moment), waited_in_switches: span
         } }
         each_field_counts! { |all| &mut all.flows[0].measured, DeliveryCounters {
-            left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span,
+            left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span;
+            waited_in_switches: span
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {
             kind: TaskKind::Job, class: ClassId(7), start: moment, finish: Some(moment), flows: 1,

@@ -141,8 +141,8 @@ impl Sender {
     fn packet(&self, start: u64, payload: u64, cx: Context<'_>) -> Packet {
         let message = self.messages.of(start);
         let priority = message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
-        let payload = payload as u32;
-        let wire = payload + cx.tcp.header.get() as u32;
+        let payload = payload as u16;
+        let wire = payload + cx.tcp.header.get() as u16;
         Packet { kind: PacketType::Data, payload, wire, priority, ..self.identity.control(start, cx.tcp) }
     }
 

@@ -43,6 +43,8 @@ pub struct FlowRow {
     pub packets: u64,
     /// Their time in queues.
     pub waited: Span,
+    /// The part of it in switches. Outside the digest.
+    pub waited_in_switches: Span,
     /// Data packets that left the sender.
     pub left: u64,
     /// Their time in the queue of the sender's host, the first of the queues.
@@ -81,6 +83,7 @@ impl FlowRow {
             marks: 0,
             packets: 0,
             waited: Span::ZERO,
+            waited_in_switches: Span::ZERO,
             left: 0,
             waited_at_host: Span::ZERO,
             held: Span::ZERO,
@@ -111,6 +114,7 @@ impl FlowRow {
     /// Takes the arrivals from another account of the same flow.
     pub fn take_arrived(&mut self, other: &FlowRow) {
         (self.packets, self.marks, self.waited) = (other.packets, other.marks, other.waited);
+        self.waited_in_switches = other.waited_in_switches;
         self.received = other.received;
         self.delivered_in_window = other.delivered_in_window;
         self.measured.take_arrived(&other.measured);
@@ -133,15 +137,13 @@ impl FlowRow {
 
     /// The part of it in switches.
     pub fn switch_queueing(&self) -> Option<f64> {
-        let at_host = self.waited_at_host.as_secs_f64() / self.left.max(1) as f64;
-        Some((self.queueing()? - at_host).max(0.0))
+        (self.packets > 0).then(|| self.waited_in_switches.as_secs_f64() / self.packets as f64)
     }
 
     /// [`FlowRow::switch_queueing`] in the measured time.
     pub fn measured_switch_queueing(&self) -> Option<f64> {
-        let DeliveryCounters { left, waited_at_host, arrived, waited, .. } = self.measured;
-        let mean = |waited: Span, packets: u64| waited.as_secs_f64() / packets as f64;
-        (left > 0 && arrived > 0).then(|| (mean(waited, arrived) - mean(waited_at_host, left)).max(0.0))
+        let DeliveryCounters { arrived, waited_in_switches, .. } = self.measured;
+        (arrived > 0).then(|| waited_in_switches.as_secs_f64() / arrived as f64)
     }
 
     /// True if the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` without

@@ -187,10 +187,12 @@ pub struct Packet {
     pub flow_id: u32,
     /// Destination.
     pub to: HostId,
+    /// Part of `waited` in switches, in picoseconds. Single precision: there is no room for more.
+    pub in_switches: f32,
     /// Payload bytes.
-    pub payload: u32,
+    pub payload: u16,
     /// Bytes on the wire.
-    pub wire: u32,
+    pub wire: u16,
     /// Rare contents.
     pub extension: Option<Box<Extension>>,
     /// Type.
@@ -212,6 +214,7 @@ impl Packet {
         conn: ConnId(0),
         flow_id: 0,
         to: HostId(0),
+        in_switches: 0.0,
         payload: 0,
         wire: 0,
         extension: None,
@@ -231,6 +234,11 @@ impl Packet {
     #[inline]
     pub fn bare(&self) -> Packet {
         Packet { extension: None, ..*self }
+    }
+
+    /// Time spent waiting in switches so far.
+    pub fn waited_in_switches(&self) -> Span {
+        Span::from_ps(self.in_switches as u64)
     }
 
     /// Its size and its ECN field.
@@ -277,6 +285,9 @@ impl Packet {
     #[inline]
     pub fn wait(&mut self, time: Span, in_host: bool) {
         self.waited = self.waited.plus(time);
+        if !in_host {
+            self.in_switches += time.as_ps() as f32;
+        }
         if let Some(extension) = &mut self.extension {
             extension.wait(time, in_host, self.kind);
         }

@@ -5,7 +5,7 @@ use shortflow_sim::outcome::{FlowRow, Place};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{self, Observer, RunProgress};
-use shortflow_units::{Bytes, FlowId, Instant, Span};
+use shortflow_units::{Bytes, FlowId, Instant, NodeId, Span};
 
 /// Two messages of 20 segments, 10 µs apart on one connection, all sent at once: packet 25 is the fifth
 /// of the second message, long before the first one is acknowledged.
@@ -29,6 +29,27 @@ fn messages_of_one_connection_count_their_own_packets() {
         let second_burst = Span::from_micros((20..40).map(|n| 12 * n - 10).sum());
         assert_eq!(second.waited_at_host, second_burst, "the retransmission finds an empty host");
     }
+}
+
+/// A FIFO host's own queue grows as long as its flow's window: packets of the measured time wait there for up to
+/// hundreds of milliseconds, and in the switch no longer than its largest backlog takes.
+#[test]
+fn waits_in_switches_leave_out_a_growing_queue_of_the_host() {
+    let long = |from: u32, at: &str| {
+        format!("[[traffic]]\nkind = 'long-lived'\nfrom = {from}\nto = 2\nstart = '{at}'\n")
+    };
+    let rest = "[host]\nmodel = 'fifo'\n".to_owned() + &long(0, "0s") + &long(1, "500ms");
+    let text = star(3, &rest).replace("duration = \"1s\"", "warmup = \"600ms\"\nduration = \"1s\"");
+    let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[]));
+    let port = outcome.ports.iter().find(|port| port.to == NodeId(2)).unwrap();
+    let longest = 12e-6 * f64::from(port.max_packets);
+    for flow in &outcome.flows {
+        let in_switch = flow.measured_switch_queueing().unwrap();
+        assert!((1e-5..longest).contains(&in_switch), "{in_switch} s, {longest} s at most");
+        assert!(flow.switch_queueing().unwrap() < longest);
+    }
+    let first = &outcome.flows[0];
+    assert!(first.queueing().unwrap() > 10.0 * longest, "{:?} s in all queues", first.queueing());
 }
 
 /// A star of three hosts, measured from `warmup` to 100 ms.

@@ -33,6 +33,7 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<PortEvent> {
         let mut packet = Packet {
             seq,
             waited: Span::ZERO,
+            in_switches: 0.0,
             priority: 0,
             conn: ConnId(0),
             flow_id: 0,

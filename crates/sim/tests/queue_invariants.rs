@@ -14,12 +14,12 @@ struct Arrival {
     gap: u64,
     flow: u32,
     priority: u64,
-    wire: u32,
+    wire: u16,
     ect: bool,
 }
 
 fn arrivals(
-    wire: impl Strategy<Value = u32>,
+    wire: impl Strategy<Value = u16>,
     ect: impl Strategy<Value = bool>,
 ) -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![Just(0), 0u64..12_000, 0u64..60_000];
@@ -145,6 +145,7 @@ fn packet(seq: u64, arrival: &Arrival) -> Packet {
     Packet {
         seq,
         waited: Span::ZERO,
+        in_switches: 0.0,
         priority: arrival.priority,
         conn: ConnId(arrival.flow),
         flow_id: arrival.flow,
@@ -178,7 +179,7 @@ proptest! {
     #[test]
     fn the_buffer_is_respected_and_packets_are_conserved(
         buffer in buffer(),
-        arrivals in arrivals(41u32..=1500, any::<bool>()),
+        arrivals in arrivals(41u16..=1500, any::<bool>()),
     ) {
         for config in disciplines() {
             let bench = Bench::run(&config, buffer, &arrivals);
@@ -198,7 +199,7 @@ proptest! {
     /// Packets of equal size leave at the same instants, whatever the discipline: the link is never idle
     /// while one waits, and none is dropped while there is room.
     #[test]
-    fn work_is_conserved(buffer in buffer(), arrivals in arrivals(Just(1500u32), Just(true))) {
+    fn work_is_conserved(buffer in buffer(), arrivals in arrivals(Just(1500u16), Just(true))) {
         let times = |bench: &Bench| bench.left.iter().map(|left| left.0).collect::<Vec<_>>();
         let reference = Bench::run(&crate::common::discipline(QueueKind::DropTail, ""), buffer, &arrivals);
         let marking = |config: &QueueConfig| match config {
@@ -222,7 +223,7 @@ proptest! {
 
     /// Packets of a flow leave in the order in which they came.
     #[test]
-    fn flows_keep_their_order(buffer in buffer(), arrivals in arrivals(41u32..=1500, any::<bool>())) {
+    fn flows_keep_their_order(buffer in buffer(), arrivals in arrivals(41u16..=1500, any::<bool>())) {
         for config in disciplines() {
             let arrivals = match config.kind() {
                 QueueKind::Pias => demoted(&arrivals),
@@ -238,7 +239,7 @@ proptest! {
 
     /// Recorded waiting times are the real ones.
     #[test]
-    fn waiting_times_add_up(arrivals in arrivals(41u32..=1500, any::<bool>())) {
+    fn waiting_times_add_up(arrivals in arrivals(41u16..=1500, any::<bool>())) {
         for config in disciplines() {
             let bench = Bench::run(&config, Occupancy::Packets(20), &arrivals);
             let mut at = Instant::ZERO;

@@ -204,6 +204,7 @@ fn measured(
         if let Some(tally) = number.and_then(|number| switch.tallies.get(&number)) {
             (row.left, row.waited_at_host) = (tally.left, tally.waited_at_host);
             (row.packets, row.marks, row.waited) = (tally.arrived, tally.marks, tally.waited);
+            row.waited_in_switches = tally.waited_in_switches;
             row.measured = at(1).since(at(0));
         }
     }

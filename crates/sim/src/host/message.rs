@@ -34,6 +34,8 @@ pub struct DeliveryCounters {
     pub marks: u32,
     /// Their time in queues.
     pub waited: Span,
+    /// The part of it in switches. Outside the digest.
+    pub waited_in_switches: Span,
 }
 
 impl DeliveryCounters {
@@ -50,11 +52,13 @@ impl DeliveryCounters {
         self.arrived += 1;
         self.marks += u32::from(packet.ecn == EcnField::Ce);
         self.waited += packet.waited;
+        self.waited_in_switches += packet.waited_in_switches();
     }
 
     /// Takes the arrivals from another account of the same message.
     pub fn take_arrived(&mut self, other: &DeliveryCounters) {
         (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
+        self.waited_in_switches = other.waited_in_switches;
     }
 
     /// Difference from `before`.
@@ -66,6 +70,7 @@ impl DeliveryCounters {
             arrived: self.arrived.saturating_sub(before.arrived),
             marks: self.marks.saturating_sub(before.marks),
             waited: self.waited.saturating_sub(before.waited),
+            waited_in_switches: self.waited_in_switches.saturating_sub(before.waited_in_switches),
         }
     }
 }

@@ -46,8 +46,8 @@ impl OccupancyHistogram {
 
     /// Schedules a departure, after all others.
     #[inline]
-    pub fn schedule_departure(&mut self, departs: Instant, wire: u32) {
-        self.leaving.push_back((departs, wire));
+    pub fn schedule_departure(&mut self, departs: Instant, wire: u16) {
+        self.leaving.push_back((departs, wire.into()));
     }
 
     /// An outage at `now` takes all packets and cancels all departures.

@@ -427,7 +427,7 @@ impl Port {
         self.counters.pass_within(&self.window, (now, starts, departs), size, self.backlog);
         if let Some(levels) = &mut self.levels {
             levels.change(now, self.backlog);
-            levels.schedule_departure(departs, size.get() as u32);
+            levels.schedule_departure(departs, size.get() as u16);
         }
     }
 
@@ -538,7 +538,7 @@ impl Port {
 
     /// Transmission time, without a division at usual rates.
     #[inline]
-    fn tx_time(&self, wire: u32) -> Span {
+    fn tx_time(&self, wire: u16) -> Span {
         match self.byte_time {
             Span::ZERO => self.rate.tx_time(Bytes::new(wire.into())),
             time => time.times(wire.into()),

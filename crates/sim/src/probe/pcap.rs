@@ -130,7 +130,7 @@ fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
         Host::Tcp => (6, tcp(ports, packet), 16),
         Host::Roce | Host::Minimal => (17, udp(ports, packet), 6),
     };
-    let length = transport.len() as u32 + packet.payload;
+    let length = transport.len() as u32 + u32::from(packet.payload);
     let (from, to) = (address(event.source), address(packet.to));
     let pseudo = [&from[..], &to, &u32::from(protocol).to_be_bytes(), &length.to_be_bytes()].concat();
     let sum = match checksum(&[&pseudo, &transport]) {
@@ -147,7 +147,7 @@ fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
     ip[10..12].copy_from_slice(&sum);
 
     let mac = |host: HostId| [&[2, 0][..], &host.0.to_be_bytes()].concat();
-    ([mac(packet.to), mac(event.source), vec![8, 0], ip, transport].concat(), packet.payload)
+    ([mac(packet.to), mac(event.source), vec![8, 0], ip, transport].concat(), packet.payload.into())
 }
 
 fn address(host: HostId) -> [u8; 4] {
@@ -205,7 +205,7 @@ fn options(packet: &Packet) -> Vec<u8> {
 
 fn udp(ports: [u16; 2], packet: &Packet) -> Vec<u8> {
     let mut header = ports.map(u16::to_be_bytes).concat();
-    header.extend((24 + packet.payload as u16).to_be_bytes());
+    header.extend((24 + packet.payload).to_be_bytes());
     header.extend([0, 0, b'S', b'H', b'F', b'L', packet.kind as u8, 0, 0, 0]);
     header.extend(packet.seq.to_be_bytes());
     header

@@ -20,6 +20,7 @@ pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
     Packet {
         seq,
         waited: Span::ZERO,
+        in_switches: 0.0,
         priority,
         conn: ConnId(flow),
         flow_id: flow,

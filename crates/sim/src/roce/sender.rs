@@ -105,8 +105,8 @@ impl Sender {
         let start = std::mem::replace(&mut self.snd_nxt, end);
         let again = start < self.snd_max;
         self.snd_max = self.snd_max.max(end);
-        let payload = (end - start) as u32;
-        let wire = payload + tcp.header.get() as u32;
+        let payload = (end - start) as u16;
+        let wire = payload + tcp.header.get() as u16;
         let is_alone = self.snd_una == start && !again;
         let size = Bytes::new(wire.into());
         self.law.on_sent(size, now);

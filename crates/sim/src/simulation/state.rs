@@ -532,9 +532,11 @@ impl<'a> Simulation<'a> {
         (row.finish, row.received) = (message.finish, message.received);
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
-        let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited } = message.tally;
+        let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited, waited_in_switches } =
+            message.tally;
         (row.left, row.waited_at_host, row.held) = (left, waited_at_host, held);
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
+        row.waited_in_switches = waited_in_switches;
         row.acked = Bytes::new(message.acked(acked));
         row.width = width;
         if row.overlaps(&self.window) {

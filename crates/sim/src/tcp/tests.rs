@@ -102,7 +102,7 @@ struct Segments(Vec<(u64, u32)>);
 
 impl PacketSink for Segments {
     fn send(&mut self, packet: Packet) -> Handover {
-        self.0.push((packet.seq, packet.payload));
+        self.0.push((packet.seq, packet.payload.into()));
         Handover::DROPPED
     }
 }

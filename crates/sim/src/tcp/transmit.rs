@@ -171,8 +171,8 @@ impl Sender {
         if self.alarm.deadline.is_none() {
             self.alarm.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
         }
-        let payload = (end - start) as u32;
-        let wire = payload + tcp.header.get() as u32;
+        let payload = (end - start) as u16;
+        let wire = payload + tcp.header.get() as u16;
         let handover = out.emit(Packet {
             kind: PacketType::Data,
             payload,
@@ -226,7 +226,7 @@ mod tests {
 
     impl PacketSink for Wire {
         fn send(&mut self, packet: Packet) -> Handover {
-            self.0.push((packet.seq, packet.payload));
+            self.0.push((packet.seq, packet.payload.into()));
             Handover::DROPPED
         }
     }

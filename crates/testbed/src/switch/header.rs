@@ -46,9 +46,9 @@ pub struct Header {
     /// Rank that the sender's DSCP marking wrote: the flow label of IPv6, the DSCP of IPv4. Lower leaves sooner.
     pub priority: u32,
     /// Bytes of the IP packet, as on a link of the simulator.
-    pub wire: u32,
+    pub wire: u16,
     /// TCP payload.
-    pub payload: u32,
+    pub payload: u16,
     /// A number of its connection and direction.
     pub flow: u32,
 }
@@ -73,7 +73,7 @@ fn read_ipv4(packet: &[u8]) -> Option<Header> {
         to,
         ecn: ecn(fixed[1]),
         priority: u32::from(fixed[1] >> 2),
-        wire: wire.into(),
+        wire,
         payload,
         flow: hash(&[&fixed[12..20], &ports]),
     })
@@ -81,10 +81,10 @@ fn read_ipv4(packet: &[u8]) -> Option<Header> {
 
 fn read_ipv6(packet: &[u8]) -> Option<Header> {
     let fixed: &[u8; 40] = packet.first_chunk()?;
-    let wire = 40 + u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
+    let wire = u16::from_be_bytes([fixed[4], fixed[5]]).checked_add(40)?;
     let destination: [u8; 16] = *fixed[24..].first_chunk()?;
     let to = host_of(Ipv6Addr::from(destination).into())?;
-    let (payload, ports) = transport(fixed[6], packet.get(40..wire as usize)?);
+    let (payload, ports) = transport(fixed[6], packet.get(40..usize::from(wire))?);
     Some(Header {
         to,
         ecn: ecn(fixed[1] >> 4),
@@ -96,11 +96,11 @@ fn read_ipv6(packet: &[u8]) -> Option<Header> {
 }
 
 /// Payload and ports of a TCP segment.
-fn transport(protocol: u8, segment: &[u8]) -> (u32, [u8; 4]) {
+fn transport(protocol: u8, segment: &[u8]) -> (u16, [u8; 4]) {
     match segment.first_chunk::<20>().filter(|_| protocol == TCP) {
         Some(tcp) => {
             let header = usize::from(tcp[12] >> 4) * 4;
-            (segment.len().saturating_sub(header) as u32, [tcp[0], tcp[1], tcp[2], tcp[3]])
+            (segment.len().saturating_sub(header) as u16, [tcp[0], tcp[1], tcp[2], tcp[3]])
         }
         None => (0, [0; 4]),
     }

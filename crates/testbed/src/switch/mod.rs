@@ -331,6 +331,7 @@ fn packet_of(header: &header::Header, seq: u64) -> Packet {
     Packet {
         seq,
         waited: Span::ZERO,
+        in_switches: 0.0,
         priority: if is_data { header.priority.into() } else { 0 },
         conn: ConnId(0),
         flow_id: header.flow,
