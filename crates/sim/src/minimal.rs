@@ -18,7 +18,8 @@
 //! - These hosts read only the packet sizes of `[tcp]`, [`TCP_KEYS`].
 
 use crate::host::{
-    Context, Endpoint, EndpointId, LazyTimer, Messages, Outbox, ReceiveEndpoint, SendEndpoint, SenderSnapshot,
+    Endpoint, EndpointContext, EndpointId, LazyTimer, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
+    SenderSnapshot,
 };
 use crate::packet::{Extension, Packet, PacketType, SackBlocks};
 use crate::tcp::priority::PriorityRule;
@@ -66,7 +67,7 @@ impl Sender {
     pub fn new(
         identity: EndpointId,
         (transport, priority): (&TransportConfig, PriorityRule),
-        Context { now, tcp }: Context<'_>,
+        EndpointContext { now, tcp }: EndpointContext<'_>,
         (round_trip, line): (Span, Rate),
     ) -> Sender {
         let mut law = transport.start();
@@ -101,7 +102,7 @@ impl Sender {
     }
 
     /// The segment that is sent next, if there is data.
-    fn next_segment(&self, cx: Context<'_>) -> Option<(u64, u64)> {
+    fn next_segment(&self, cx: EndpointContext<'_>) -> Option<(u64, u64)> {
         let (start, hole) = match self.snd_nxt < self.snd_max {
             true => self.scoreboard.hole_from(self.snd_nxt, self.snd_max),
             false => (self.snd_nxt, u64::MAX),
@@ -112,7 +113,7 @@ impl Sender {
     }
 
     /// Sends within the window.
-    fn transmit(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let allowed = self.law.window_bytes(&self.window, cx.tcp.mss).get();
         while !self.is_probing()
             && let Some((start, end)) = self.next_segment(cx)
@@ -125,7 +126,7 @@ impl Sender {
         }
     }
 
-    fn send(&mut self, start: u64, end: u64, cx: Context<'_>, out: &mut impl Outbox) {
+    fn send(&mut self, start: u64, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let again = start < self.snd_max;
         self.snd_nxt = end;
         self.snd_max = self.snd_max.max(end);
@@ -138,7 +139,7 @@ impl Sender {
     }
 
     /// A packet with `payload` bytes from `start` on.
-    fn packet(&self, start: u64, payload: u64, cx: Context<'_>) -> Packet {
+    fn packet(&self, start: u64, payload: u64, cx: EndpointContext<'_>) -> Packet {
         let message = self.messages.of(start);
         let priority = message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
         let payload = payload as u16;
@@ -146,7 +147,7 @@ impl Sender {
         Packet { kind: PacketType::Data, payload, wire, priority, ..self.identity.control(start, cx.tcp) }
     }
 
-    fn on_ack(&mut self, ack: &Packet, cx: Context<'_>) {
+    fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>) {
         let before = self.delivered();
         self.scoreboard.add(ack.sack().ranges(ack.seq), ack.seq.max(self.snd_una), self.snd_max);
         if ack.seq > self.snd_una {
@@ -168,7 +169,7 @@ impl Sender {
     }
 
     /// All outstanding data counts as lost. From the `probe_after`-th timeout in a row on, a header probes the path.
-    fn on_timeout(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_timeout(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.alarm.deadline = Some(cx.now + self.rto);
         self.snd_nxt = self.snd_una;
         if !self.is_probing() {
@@ -184,22 +185,22 @@ impl Sender {
         }
     }
 
-    fn flow_view(&self, Context { now, tcp }: Context<'_>) -> FlowView {
+    fn flow_view(&self, EndpointContext { now, tcp }: EndpointContext<'_>) -> FlowView {
         self.messages.view((now, self.round_trip, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 
 impl Endpoint for Sender {
-    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.transmit(cx, out);
     }
 
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.on_ack(packet, cx);
         self.transmit(cx, out);
     }
 
-    fn on_timer(&mut self, _: u8, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_timer(&mut self, _: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.alarm.expired(cx.now) {
             self.on_timeout(cx, out);
         }
@@ -257,9 +258,9 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _: Context<'_>, _: &mut impl Outbox) {}
+    fn start(&mut self, _: EndpointContext<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
         if start < end {
             self.accept(start, end);
@@ -269,7 +270,7 @@ impl Endpoint for Receiver {
         out.send(Packet { extension, ..self.identity.control(self.received, cx.tcp) });
     }
 
-    fn on_timer(&mut self, _: u8, _: Context<'_>, _: &mut impl Outbox) {}
+    fn on_timer(&mut self, _: u8, _: EndpointContext<'_>, _: &mut impl Outbox) {}
 }
 
 impl ReceiveEndpoint for Receiver {

@@ -1,6 +1,6 @@
 //! [`Ahead`]: the time up to which a node has no events but those of its lanes.
 
-use super::due::Scope;
+use super::due::NodeScope;
 use shortflow_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,11 +27,11 @@ impl Ahead {
     }
 
     /// Adds an event.
-    pub fn expect(&mut self, at: Instant, Scope(site): Scope) {
+    pub fn expect(&mut self, at: Instant, NodeScope(site): NodeScope) {
         let (sites, site) = (self.first.len(), site as usize);
         let (place, first) = match self.first.get_mut(site) {
             Some(first) => (site, first),
-            None if site == Scope::GLOBAL.0 as usize => (sites, &mut self.everywhere),
+            None if site == NodeScope::GLOBAL.0 as usize => (sites, &mut self.everywhere),
             None => return,
         };
         *first = at.min(*first);
@@ -40,7 +40,7 @@ impl Ahead {
 
     /// True if no event without a lane happens at this node from `past` to `at`.
     #[inline]
-    pub fn is_quiet(&mut self, Scope(site): Scope, (past, at): (Instant, Instant)) -> bool {
+    pub fn is_quiet(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
         let Some(first) = self.first.get(site as usize) else { return false };
         at < *first && at < self.everywhere || self.is_quiet_after(site as usize, (past, at))
     }
@@ -67,10 +67,10 @@ mod tests {
     #[test]
     fn a_site_goes_ahead_up_to_its_own_next_event_and_to_those_of_all() {
         let (mut ahead, at) = (Ahead::new(2), Instant::from_ps);
-        ahead.expect(at(50), Scope(0));
-        ahead.expect(at(20), Scope(0));
-        ahead.expect(at(90), Scope::GLOBAL);
-        let mut quiet = |site, past, until| ahead.is_quiet(Scope(site), (at(past), at(until)));
+        ahead.expect(at(50), NodeScope(0));
+        ahead.expect(at(20), NodeScope(0));
+        ahead.expect(at(90), NodeScope::GLOBAL);
+        let mut quiet = |site, past, until| ahead.is_quiet(NodeScope(site), (at(past), at(until)));
         assert_eq!([19, 20].map(|until| quiet(0, 0, until)), [true, false]);
         assert_eq!([49, 50].map(|until| quiet(0, 21, until)), [true, false]);
         assert_eq!([89, 90].map(|until| quiet(1, 21, until)), [true, false]);

@@ -1,4 +1,4 @@
-//! Events as the queue sees them: [`EventCode`], an event in 32 bits; [`Scope`], its place; [`ScheduledEvent`], a pending event
+//! Events as the queue sees them: [`EventCode`], an event in 32 bits; [`NodeScope`], its place; [`ScheduledEvent`], a pending event
 //! as one number.
 
 use shortflow_units::{HostId, Instant, NodeId};
@@ -36,24 +36,24 @@ pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
 
 /// Place of an event: a node, or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scope(pub(super) u32);
+pub struct NodeScope(pub(super) u32);
 
-impl Scope {
+impl NodeScope {
     /// All nodes.
-    pub const GLOBAL: Scope = Scope(u32::MAX);
+    pub const GLOBAL: NodeScope = NodeScope(u32::MAX);
 }
 
-impl From<NodeId> for Scope {
+impl From<NodeId> for NodeScope {
     #[inline]
-    fn from(NodeId(node): NodeId) -> Scope {
-        Scope(node)
+    fn from(NodeId(node): NodeId) -> NodeScope {
+        NodeScope(node)
     }
 }
 
-impl From<HostId> for Scope {
+impl From<HostId> for NodeScope {
     #[inline]
-    fn from(HostId(host): HostId) -> Scope {
-        Scope(host)
+    fn from(HostId(host): HostId) -> NodeScope {
+        NodeScope(host)
     }
 }
 
@@ -73,7 +73,7 @@ impl ScheduledEvent {
 
     /// With its scope.
     #[inline]
-    pub fn sited(at: Instant, Scope(site): Scope, event: u32) -> ScheduledEvent {
+    pub fn sited(at: Instant, NodeScope(site): NodeScope, event: u32) -> ScheduledEvent {
         ScheduledEvent(Reverse(ScheduledEvent::new(at, event).0.0 | u128::from(site) << 32))
     }
 
@@ -83,8 +83,8 @@ impl ScheduledEvent {
     }
 
     #[inline]
-    pub fn site(self) -> Scope {
-        Scope((self.0.0 >> 32) as u32)
+    pub fn site(self) -> NodeScope {
+        NodeScope((self.0.0 >> 32) as u32)
     }
 
     #[inline]

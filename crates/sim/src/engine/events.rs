@@ -7,7 +7,7 @@
 //! with equal numbers are equal.
 
 use super::ahead::Ahead;
-use super::due::{EventCode, ScheduledEvent, Scope};
+use super::due::{EventCode, NodeScope, ScheduledEvent};
 use super::wheel::Wheel;
 use super::windows::{Turn, Windows};
 use shortflow_units::{Instant, Span};
@@ -51,7 +51,7 @@ impl<E: EventCode> EventQueue<E> {
 
     /// Puts an empty queue into windows of at most `apart`, the shortest delay between two of so many nodes. `lanes` has the
     /// node of each lane.
-    pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = Scope>, apart: Span) -> Self {
+    pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = NodeScope>, apart: Span) -> Self {
         let wheel = self.wheel.slotted(apart);
         EventQueue { windows: Some(Box::new(Windows::new(sites, lanes, &wheel))), wheel, ..self }
     }
@@ -74,7 +74,7 @@ impl<E: EventCode> EventQueue<E> {
 
     /// Adds an event. One in the past happens now and is reported by [`EventQueue::scheduled_in_past`].
     #[inline(always)] // most callers know which event it is, and need not pack it
-    pub fn schedule(&mut self, at: Instant, site: impl Into<Scope>, event: E) {
+    pub fn schedule(&mut self, at: Instant, site: impl Into<NodeScope>, event: E) {
         let event = event.pack();
         match E::lane(event) {
             Some(lane) if self.windows.is_some() => self.set(lane, at),
@@ -85,7 +85,7 @@ impl<E: EventCode> EventQueue<E> {
 
     /// Adds an event that is of no lane.
     #[inline(never)] // most events are of lanes
-    fn insert_other(&mut self, at: Instant, site: Scope, event: u32) {
+    fn insert_other(&mut self, at: Instant, site: NodeScope, event: u32) {
         if E::is_barrier(event)
             && let Some(ahead) = &mut self.ahead
         {
@@ -95,7 +95,7 @@ impl<E: EventCode> EventQueue<E> {
     }
 
     #[inline]
-    fn insert(&mut self, at: Instant, site: Scope, event: u32) {
+    fn insert(&mut self, at: Instant, site: NodeScope, event: u32) {
         if !self.wheel.has_reached(at) {
             self.wheel.insert(at, site, event);
         } else if at >= self.now {
@@ -115,13 +115,13 @@ impl<E: EventCode> EventQueue<E> {
     }
 
     #[cold]
-    fn insert_past(&mut self, at: Instant, site: Scope, event: u32) {
+    fn insert_past(&mut self, at: Instant, site: NodeScope, event: u32) {
         self.scheduled_in_past.get_or_insert((at, self.now));
         self.insert(self.now, site, event);
     }
 
     #[inline(never)] // most events go to the wheel
-    fn insert_present(&mut self, at: Instant, site: Scope, event: u32) {
+    fn insert_present(&mut self, at: Instant, site: NodeScope, event: u32) {
         let due = ScheduledEvent::new(at, event);
         match &mut self.windows {
             None => due.insert::<E>(&mut self.present),
@@ -181,7 +181,7 @@ impl<E: EventCode> EventQueue<E> {
 
     /// True if nothing but events of lanes happens at this site up to `at` and then, nor everywhere what matters there.
     #[inline]
-    pub fn is_quiet(&mut self, site: impl Into<Scope>, at: Instant) -> bool {
+    pub fn is_quiet(&mut self, site: impl Into<NodeScope>, at: Instant) -> bool {
         let past = self.windows.as_ref().map_or(self.now, |windows| windows.begin());
         self.ahead.as_mut().is_some_and(|ahead| ahead.is_quiet(site.into(), (past, at)))
     }
@@ -194,7 +194,7 @@ impl<E: EventCode> EventQueue<E> {
 
     /// True if that site is at this one, and what happens at `at` is in the window and before all else that is left there.
     #[inline]
-    pub fn is_next(&self, site: impl Into<Scope>, at: Instant) -> bool {
+    pub fn is_next(&self, site: impl Into<NodeScope>, at: Instant) -> bool {
         self.windows.as_ref().is_some_and(|windows| windows.is_next(site.into(), at))
     }
 
@@ -245,7 +245,7 @@ impl<E: EventCode> EventQueue<E> {
 
     /// True if the event taken last may belong to this node.
     #[inline]
-    pub fn are_of(&self, site: impl Into<Scope>) -> bool {
+    pub fn are_of(&self, site: impl Into<NodeScope>) -> bool {
         self.windows.as_ref().is_none_or(|windows| windows.are_of(site.into()))
     }
 
@@ -281,7 +281,7 @@ mod tests {
     use crate::engine::tie_break_rank;
     use proptest::prelude::*;
 
-    const HERE: Scope = Scope::GLOBAL;
+    const HERE: NodeScope = NodeScope::GLOBAL;
 
     impl EventCode for u32 {
         fn pack(self) -> u32 {

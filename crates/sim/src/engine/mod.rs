@@ -8,7 +8,7 @@ mod seeds;
 mod wheel;
 mod windows;
 
-pub use due::{EventCode, Scope, tie_break_rank};
+pub use due::{EventCode, NodeScope, tie_break_rank};
 pub use events::EventQueue;
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};

@@ -3,7 +3,7 @@
 //! The next four thousand slots have a list each. Later events, mostly retransmission timers, are in a binary heap. Most packets
 //! arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
 
-use super::due::{ScheduledEvent, Scope};
+use super::due::{NodeScope, ScheduledEvent};
 use shortflow_units::{Instant, Span};
 use std::collections::BinaryHeap;
 
@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 struct Node {
     at: Instant,
     event: u32,
-    site: Scope,
+    site: NodeScope,
     next: u32,
 }
 
@@ -110,7 +110,7 @@ impl Wheel {
 
     /// Adds an event after the present slot.
     #[inline]
-    pub fn insert(&mut self, at: Instant, site: Scope, event: u32) {
+    pub fn insert(&mut self, at: Instant, site: NodeScope, event: u32) {
         let slot = self.slot_of(at);
         if slot < self.slot + SLOTS {
             self.insert_near(slot, at, site, event);
@@ -120,7 +120,7 @@ impl Wheel {
     }
 
     #[inline]
-    fn insert_near(&mut self, slot: u64, at: Instant, site: Scope, event: u32) {
+    fn insert_near(&mut self, slot: u64, at: Instant, site: NodeScope, event: u32) {
         let (index, free) = ((slot % SLOTS) as usize, self.free);
         let Some(node) = self.nodes.get_mut(free as usize) else { return self.insert_anew(at, site, event) };
         (node.at, node.event, node.site) = (at, event, site);
@@ -132,14 +132,14 @@ impl Wheel {
 
     /// Adds an entry, then the event.
     #[cold]
-    fn insert_anew(&mut self, at: Instant, site: Scope, event: u32) {
+    fn insert_anew(&mut self, at: Instant, site: NodeScope, event: u32) {
         self.free = self.nodes.len() as u32;
         self.nodes.push(Node { at, event, site, next: END });
         self.insert(at, site, event);
     }
 
     #[inline(never)]
-    fn insert_far(&mut self, at: Instant, site: Scope, event: u32) {
+    fn insert_far(&mut self, at: Instant, site: NodeScope, event: u32) {
         self.far.push(ScheduledEvent::sited(at, site, event));
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
@@ -150,7 +150,7 @@ impl Wheel {
         &mut self,
         first: Instant,
         limit: Instant,
-        mut take: impl FnMut(Instant, Scope, u32),
+        mut take: impl FnMut(Instant, NodeScope, u32),
     ) -> bool {
         let near = self.next_occupied().unwrap_or(NEVER);
         let first = if first == Instant::MAX { NEVER } else { self.slot_of(first) };
@@ -199,7 +199,7 @@ impl Wheel {
 
     /// Empties the list of the present slot.
     #[inline]
-    fn take_near(&mut self, index: usize, mut take: impl FnMut(Instant, Scope, u32)) {
+    fn take_near(&mut self, index: usize, mut take: impl FnMut(Instant, NodeScope, u32)) {
         self.clear(index);
         let mut next = std::mem::replace(&mut self.heads[index], END);
         while let Some(node) = self.nodes.get_mut(next as usize) {
@@ -211,7 +211,7 @@ impl Wheel {
 
     /// Takes the events of the present slot from beyond the wheel.
     #[inline(never)]
-    fn take_far(&mut self, mut take: impl FnMut(Instant, Scope, u32)) {
+    fn take_far(&mut self, mut take: impl FnMut(Instant, NodeScope, u32)) {
         self.far_slot = loop {
             match self.far.peek() {
                 None => break NEVER,

@@ -7,7 +7,7 @@
 //! are another. Other events of a node are sorted at the start of their slot. Global events, such as starts of flows and samples,
 //! end a window: all nodes reach that instant first.
 
-use super::due::{EventCode, ScheduledEvent, Scope};
+use super::due::{EventCode, NodeScope, ScheduledEvent};
 use super::wheel::Wheel;
 use shortflow_units::{Instant, Span};
 
@@ -47,7 +47,7 @@ pub(super) struct Windows {
     /// No node has an event before.
     soonest: Instant,
     /// Node that takes the window.
-    site: Scope,
+    site: NodeScope,
     /// Node looked at next.
     ahead: usize,
     /// Start of the window.
@@ -67,7 +67,7 @@ pub(super) struct Windows {
 
 impl Windows {
     /// No events yet. `lanes` has the node of each lane; global lanes stay unused.
-    pub fn new(sites: usize, lanes: impl Iterator<Item = Scope>, wheel: &Wheel) -> Windows {
+    pub fn new(sites: usize, lanes: impl Iterator<Item = NodeScope>, wheel: &Wheel) -> Windows {
         Windows {
             site_of: lanes.map(|site| site.0).collect(),
             lanes: vec![Vec::new(); sites].into(),
@@ -75,7 +75,7 @@ impl Windows {
             everywhere: Vec::new(),
             next: vec![Instant::MAX; sites].into(),
             soonest: Instant::MAX,
-            site: Scope::GLOBAL,
+            site: NodeScope::GLOBAL,
             ahead: 0,
             begin: Instant::ZERO,
             end: Instant::ZERO,
@@ -116,15 +116,15 @@ impl Windows {
         let next = &mut self.next[site as usize];
         *next = at.min(*next);
         self.soonest = at.min(self.soonest);
-        at >= self.end || self.site == Scope::GLOBAL
+        at >= self.end || self.site == NodeScope::GLOBAL
     }
 
     /// Adds an event of the present slot without a lane. Returns `false` if its node may already be past it.
-    pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: Scope) -> bool {
-        if site == Scope::GLOBAL {
+    pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: NodeScope) -> bool {
+        if site == NodeScope::GLOBAL {
             due.insert::<E>(&mut self.everywhere);
             self.end = self.end.min(edge::<E>(&due));
-            return self.site == Scope::GLOBAL;
+            return self.site == NodeScope::GLOBAL;
         }
         due.insert::<E>(&mut self.others[site.0 as usize]);
         site == self.site || self.expect(site.0, due.at())
@@ -155,7 +155,7 @@ impl Windows {
     /// Next node with events in the window.
     #[inline]
     fn next_site(&mut self) -> Option<u32> {
-        if self.site != Scope::GLOBAL {
+        if self.site != NodeScope::GLOBAL {
             self.leave();
         }
         if self.ahead == 0 && self.soonest >= self.end {
@@ -176,7 +176,7 @@ impl Windows {
 
     #[inline]
     fn enter(&mut self, site: usize) {
-        self.site = Scope(site as u32);
+        self.site = NodeScope(site as u32);
         let (list, mut rest, mut place) = (&mut self.lanes[site], Instant::MAX, 0);
         while let Some(pending) = list.get(place) {
             if pending.at < self.end {
@@ -194,7 +194,7 @@ impl Windows {
         let site = self.site.0 as usize;
         let next = self.others[site].last().map_or(self.rest, |other| self.rest.min(other.at()));
         self.next[site] = next;
-        self.site = Scope::GLOBAL;
+        self.site = NodeScope::GLOBAL;
     }
 
     /// Extends the window to the next global event, the end of the slot, or just past `limit`.
@@ -238,7 +238,7 @@ impl Windows {
 
     /// True for the present node if `at` is in the window and none of its other events comes up to then.
     #[inline]
-    pub fn is_next(&self, site: Scope, at: Instant) -> bool {
+    pub fn is_next(&self, site: NodeScope, at: Instant) -> bool {
         let others = self.others.get(site.0 as usize).and_then(|list| list.last());
         site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
     }
@@ -269,7 +269,7 @@ impl Windows {
 
     /// Shows the lanes with events of the present node and of the next ones, some dozens together. Skips a node already shown.
     pub fn tell_soon(&mut self, mut tell: impl FnMut(u32)) {
-        let Scope(mut site) = self.site;
+        let NodeScope(mut site) = self.site;
         if (site as usize) < self.untold {
             return;
         }
@@ -288,7 +288,7 @@ impl Windows {
     }
 
     /// True if the present node is `site`.
-    pub fn are_of(&self, site: Scope) -> bool {
+    pub fn are_of(&self, site: NodeScope) -> bool {
         self.site == site
     }
 
@@ -306,7 +306,7 @@ fn edge<E: EventCode>(due: &ScheduledEvent) -> Instant {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::{EventQueue, Scope, Turn};
+    use crate::engine::{EventQueue, NodeScope, Turn};
     use proptest::prelude::*;
     use shortflow_units::{Instant, NodeId, Span};
 
@@ -327,16 +327,16 @@ mod tests {
     }
 
     /// Two lanes lead to each node.
-    fn site(number: u32) -> Scope {
+    fn site(number: u32) -> NodeScope {
         let site = if number >> 20 == OF_LANE { number % SITES } else { number >> 20 & 0xff };
-        if site < SITES { NodeId(site).into() } else { Scope::GLOBAL }
+        if site < SITES { NodeId(site).into() } else { NodeScope::GLOBAL }
     }
 
     fn windowed() -> EventQueue<u32> {
         EventQueue::new().windowed(SITES as usize, (0..LANES).map(site_of_lane), Span::from_ps(APART))
     }
 
-    fn site_of_lane(lane: u32) -> Scope {
+    fn site_of_lane(lane: u32) -> NodeScope {
         site(OF_LANE << 20 | lane)
     }
 
@@ -397,7 +397,7 @@ mod tests {
                 let id = event & 0xf_ffff;
                 let (to, mut delay) = chains[id as usize % chains.len()];
                 let next = number(to, id + count);
-                if site(event) != Scope::GLOBAL && site(next) != site(event) {
+                if site(event) != NodeScope::GLOBAL && site(next) != site(event) {
                     delay += APART;
                 }
                 if id < 3 * count {
@@ -429,9 +429,9 @@ mod tests {
         ) {
             let by_time = run(EventQueue::new(), false, &first, &chains, &limits, &lanes);
             let by_site = run(windowed(), true, &first, &chains, &limits, &lanes);
-            for seen in (0..SITES).map(|node| Scope::from(NodeId(node))) {
+            for seen in (0..SITES).map(|node| NodeScope::from(NodeId(node))) {
                 let of = |taken: &[(u64, u32)]| -> Vec<_> {
-                    let sees = |event| site(event) == seen || site(event) == Scope::GLOBAL;
+                    let sees = |event| site(event) == seen || site(event) == NodeScope::GLOBAL;
                     taken.iter().copied().filter(|&(_, event)| sees(event)).collect()
                 };
                 prop_assert_eq!(of(&by_site), of(&by_time));
@@ -449,7 +449,7 @@ mod tests {
             queue.schedule(Instant::from_ps(at), site(event), event);
         }
         let order: Vec<_> = std::iter::from_fn(|| next(&mut queue, Instant::MAX, true)).map(site).collect();
-        assert_eq!(order, [0, 0, 1, 1].map(|node| Scope::from(NodeId(node))));
+        assert_eq!(order, [0, 0, 1, 1].map(|node| NodeScope::from(NodeId(node))));
     }
 
     /// A node that others may have passed gets no new event in the window.

@@ -55,7 +55,7 @@ impl EndpointId {
 
 /// Current time and host configuration.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct EndpointContext<'a> {
     /// The present time.
     pub now: Instant,
     /// Sizes of packets, timeouts and acknowledgements.
@@ -83,13 +83,13 @@ pub trait Outbox: PacketSink {
 /// One end of a connection.
 pub trait Endpoint {
     /// There is something new to send.
-    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox);
+    fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox);
 
     /// A packet of the other end arrives.
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox);
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox);
 
     /// The timer of this number has come.
-    fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox);
+    fn on_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox);
 }
 
 /// Sender state for probes.
@@ -118,7 +118,7 @@ pub trait SendEndpoint: Endpoint {
     fn sent(&self) -> u64;
 
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
-    fn on_left(&mut self, _departs: Instant, _scene: Context<'_>, _out: &mut impl Outbox) {}
+    fn on_left(&mut self, _departs: Instant, _scene: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
     /// State for probes at `now`.
     fn snapshot(&self, now: Instant) -> SenderSnapshot;
@@ -138,5 +138,5 @@ pub trait ReceiveEndpoint: Endpoint {
     fn skipped(&self) -> u64;
 
     /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.
-    fn on_message_end(&mut self, _end: u64, _scene: Context<'_>, _out: &mut impl Outbox) {}
+    fn on_message_end(&mut self, _end: u64, _scene: EndpointContext<'_>, _out: &mut impl Outbox) {}
 }

@@ -1,7 +1,7 @@
 //! [`Outages`]: times at which links fail and recover.
 
 use super::{NetworkEvent, Routes, WithNetwork};
-use crate::engine::{EventQueue, Scope};
+use crate::engine::{EventQueue, NodeScope};
 use crate::scenario::Scenario;
 use shortflow_units::{Instant, PortId};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl Outages {
     /// Schedules the steps.
     pub(super) fn schedule(&self, events: &mut EventQueue<impl WithNetwork>) {
         for (step, (at, _)) in (0..).zip(&self.steps) {
-            events.schedule(*at, Scope::GLOBAL, NetworkEvent::LinkChange(step).into());
+            events.schedule(*at, NodeScope::GLOBAL, NetworkEvent::LinkChange(step).into());
         }
     }
 

@@ -1,6 +1,6 @@
 //! The receiver: in order or not at all.
 
-use crate::host::{Context, Endpoint, EndpointId, Outbox, ReceiveEndpoint};
+use crate::host::{Endpoint, EndpointContext, EndpointId, Outbox, ReceiveEndpoint};
 use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_units::{Instant, Span};
 
@@ -31,7 +31,7 @@ impl Receiver {
     }
 
     /// An answer. It is ECN-capable, so that queues that would drop others at random spare it.
-    fn control(&self, kind: PacketType, cx: Context<'_>) -> Packet {
+    fn control(&self, kind: PacketType, cx: EndpointContext<'_>) -> Packet {
         Packet { kind, ecn: EcnField::Ect, ..self.identity.control(self.received, cx.tcp) }
     }
 
@@ -49,9 +49,9 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _: Context<'_>, _: &mut impl Outbox) {}
+    fn start(&mut self, _: EndpointContext<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.marked |= packet.ecn == EcnField::Ce;
         if self.marked && cx.now >= self.cnp_from {
             self.marked = false;
@@ -63,7 +63,7 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn on_timer(&mut self, _: u8, _: Context<'_>, _: &mut impl Outbox) {}
+    fn on_timer(&mut self, _: u8, _: EndpointContext<'_>, _: &mut impl Outbox) {}
 }
 
 impl ReceiveEndpoint for Receiver {

@@ -1,7 +1,8 @@
 //! The sender: paced at the control's rate, without a window.
 
 use crate::host::{
-    Context, Endpoint, EndpointId, LazyTimer, Messages, Outbox, RateSampler, SendEndpoint, SenderSnapshot,
+    Endpoint, EndpointContext, EndpointId, LazyTimer, Messages, Outbox, RateSampler, SendEndpoint,
+    SenderSnapshot,
 };
 use crate::packet::{EcnField, Packet, PacketType};
 use crate::tcp::priority::PriorityRule;
@@ -72,7 +73,7 @@ impl Sender {
     }
 
     /// Sends within the rate, and arms the timer for the rest.
-    fn transmit(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
         while let Some(end) = self.segment_end(cx) {
             let due = self.due();
@@ -96,12 +97,12 @@ impl Sender {
     }
 
     /// End of the next segment, if there is data.
-    fn segment_end(&self, cx: Context<'_>) -> Option<u64> {
+    fn segment_end(&self, cx: EndpointContext<'_>) -> Option<u64> {
         let message = self.messages.of(self.snd_nxt)?;
         Some(message.end.min(self.snd_nxt + cx.tcp.mss.get()))
     }
 
-    fn send(&mut self, end: u64, Context { now, tcp }: Context<'_>, out: &mut impl Outbox) {
+    fn send(&mut self, end: u64, EndpointContext { now, tcp }: EndpointContext<'_>, out: &mut impl Outbox) {
         let start = std::mem::replace(&mut self.snd_nxt, end);
         let again = start < self.snd_max;
         self.snd_max = self.snd_max.max(end);
@@ -135,7 +136,7 @@ impl Sender {
     }
 
     /// Everything below `seq` has arrived.
-    fn advance(&mut self, packet: &Packet, cx: Context<'_>) {
+    fn advance(&mut self, packet: &Packet, cx: EndpointContext<'_>) {
         let acked = packet.seq.saturating_sub(self.snd_una);
         if packet.seq > self.snd_max || acked == 0 {
             return;
@@ -157,23 +158,23 @@ impl Sender {
         self.law.on_ack(&mut self.window, &sample);
     }
 
-    fn tell(&mut self, cause: Cause, cx: Context<'_>) {
+    fn tell(&mut self, cause: Cause, cx: EndpointContext<'_>) {
         let flow = self.flow_view(cx);
         self.law.on_congestion(&mut self.window, cause, &flow);
     }
 
-    fn flow_view(&self, Context { now, tcp }: Context<'_>) -> FlowView {
+    fn flow_view(&self, EndpointContext { now, tcp }: EndpointContext<'_>) -> FlowView {
         let srtt = self.meter.as_ref().map_or(Span::ZERO, RateSampler::last_rtt);
         self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 
 impl Endpoint for Sender {
-    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.transmit(cx, out);
     }
 
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         match packet.kind {
             PacketType::Cnp => self.tell(Cause::EcnEcho, cx),
             PacketType::Nack => {
@@ -188,7 +189,7 @@ impl Endpoint for Sender {
         self.transmit(cx, out);
     }
 
-    fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let alarm = &mut self.timers[usize::from(timer)];
         if alarm.expired(cx.now) {
             match timer {

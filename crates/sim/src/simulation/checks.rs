@@ -156,7 +156,7 @@ fn backlog_text(backlog: Backlog) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::Scope;
+    use crate::engine::NodeScope;
     use crate::packet::{Packet, PacketType};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
@@ -289,8 +289,9 @@ sizes = { kind = 'fixed', value = '100KB' }
 
     #[test]
     fn an_event_in_the_past_is_an_error() {
-        let text =
-            after(|simulation| simulation.events.schedule(Instant::from_ps(5), Scope::GLOBAL, Event::Sample));
+        let text = after(|simulation| {
+            simulation.events.schedule(Instant::from_ps(5), NodeScope::GLOBAL, Event::Sample)
+        });
         assert!(text.contains("an event was scheduled for 5ps when it was"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! [`Endpoints`]: both ends of a connection, of any protocol. Each event is dispatched by one match.
 
 use crate::host::{
-    Context, Endpoint, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
+    Endpoint, EndpointContext, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
     SenderSnapshot,
 };
 use crate::packet::Packet;
@@ -32,7 +32,7 @@ pub(super) enum Endpoints {
 /// Time and path of a new connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConnectionSetup<'a> {
-    pub cx: Context<'a>,
+    pub cx: EndpointContext<'a>,
     /// Round trip of a segment and its ACK in an empty network.
     pub round_trip: Span,
     /// Rate of the link of the sender's host.
@@ -73,7 +73,7 @@ impl Endpoints {
         start: ConnectionSetup<'_>,
     ) -> Endpoints {
         let ConnectionSetup { cx, round_trip, line, small_queue, predicts } = start;
-        let Context { now, tcp } = cx;
+        let EndpointContext { now, tcp } = cx;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         match transport.info().host {
             Host::Tcp => {
@@ -131,7 +131,7 @@ impl Endpoints {
     }
 
     /// Starts sending new data.
-    pub fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    pub fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => Endpoint::start(&mut pair.sender, cx, out));
     }
 
@@ -150,7 +150,7 @@ impl Endpoints {
     pub fn deliver_expected_ack(
         &mut self,
         ack: &Packet,
-        cx: Context<'_>,
+        cx: EndpointContext<'_>,
         out: &mut impl Outbox,
     ) -> Option<(u64, ClassId)> {
         let Endpoints::Tcp(pair) = self else { return None };
@@ -161,7 +161,7 @@ impl Endpoints {
 
     /// Delivers expected data to the receiver.
     #[inline(always)]
-    pub fn deliver_expected_data(&mut self, data: &Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    pub fn deliver_expected_data(&mut self, data: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let Endpoints::Tcp(pair) = self else { return };
         if let Some(message) = pair.sender.messages_mut().of_mut(data.seq) {
             message.tally.count_arrived(data);
@@ -175,7 +175,12 @@ impl Endpoints {
 
     /// Delivers a packet to the receiver.
     #[inline]
-    pub fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    pub fn deliver_to_receiver(
+        &mut self,
+        packet: &mut Packet,
+        cx: EndpointContext<'_>,
+        out: &mut impl Outbox,
+    ) {
         each!(self, pair => pair.deliver_to_receiver(packet, cx, out));
     }
 
@@ -184,24 +189,24 @@ impl Endpoints {
     pub fn deliver_to_sender(
         &mut self,
         packet: &mut Packet,
-        cx: Context<'_>,
+        cx: EndpointContext<'_>,
         out: &mut impl Outbox,
     ) -> AckOutcome {
         each!(self, pair => pair.deliver_to_sender(packet, cx, out))
     }
 
     /// Runs a timer of the sender.
-    pub fn sender_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+    pub fn sender_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_timer(timer, cx, out));
     }
 
     /// Runs a timer of the receiver.
-    pub fn receiver_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+    pub fn receiver_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.receiver.on_timer(timer, cx, out));
     }
 
     /// Tells the sender that a segment has left the scheduler of its host's port.
-    pub fn on_left(&mut self, departs: Instant, cx: Context<'_>, out: &mut impl Outbox) {
+    pub fn on_left(&mut self, departs: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_left(departs, cx, out));
     }
 
@@ -268,7 +273,7 @@ impl Endpoints {
 
 impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
     #[inline]
-    fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let (mut message_end, mut end) = (u64::MAX, u64::MAX);
         if packet.payload > 0
             && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
@@ -291,7 +296,7 @@ impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
     fn deliver_to_sender(
         &mut self,
         packet: &mut Packet,
-        cx: Context<'_>,
+        cx: EndpointContext<'_>,
         out: &mut impl Outbox,
     ) -> AckOutcome {
         let before = self.sender.acked();
@@ -313,7 +318,7 @@ mod tests {
 
     fn ends(transport: &str) -> Endpoints {
         let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let cx = Context { now: Instant::ZERO, tcp: &tcp() };
+        let cx = EndpointContext { now: Instant::ZERO, tcp: &tcp() };
         let start = ConnectionSetup {
             cx,
             round_trip: Span::from_micros(300),

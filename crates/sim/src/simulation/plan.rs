@@ -1,7 +1,7 @@
 //! [`ExecutionPlan`]: the cores, the order of events and the shortcuts of a run, derived from what its parts need. No plan
 //! changes an outcome.
 
-use crate::engine::{EventCode, EventQueue, SHORTEST_SLOT, Scope, Seeds};
+use crate::engine::{EventCode, EventQueue, NodeScope, SHORTEST_SLOT, Seeds};
 use crate::needs::Needs;
 use crate::net::{Network, Port};
 use crate::scenario::{Fault, Scenario};
@@ -181,7 +181,7 @@ impl ExecutionPlan {
         let queue =
             if self.goes_ahead() { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
-            let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { Scope::GLOBAL };
+            let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { NodeScope::GLOBAL };
             let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
             return queue.windowed(graph.nodes.len(), lanes, lookahead);
         }

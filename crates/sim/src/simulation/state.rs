@@ -11,8 +11,8 @@ use super::part::{AckNotice, Part, owns};
 use super::plan::ExecutionPlan;
 use super::sources::Sources;
 use super::{Observer, RunError, RunProgress};
-use crate::engine::{EventQueue, Scope, Seeds, Turn};
-use crate::host::{Context, DeliveryCounters, Message};
+use crate::engine::{EventQueue, NodeScope, Seeds, Turn};
+use crate::host::{DeliveryCounters, EndpointContext, Message};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::FlowRow;
 use crate::packet::{Left, Packet};
@@ -164,14 +164,14 @@ impl<'a> Simulation<'a> {
             arriving: Vec::new(),
             reached: Vec::new(),
         };
-        simulation.events.schedule(simulation.window.start, Scope::GLOBAL, Event::WarmUpEnd);
-        simulation.events.schedule(simulation.window.end, Scope::GLOBAL, Event::MeasureEnd);
+        simulation.events.schedule(simulation.window.start, NodeScope::GLOBAL, Event::WarmUpEnd);
+        simulation.events.schedule(simulation.window.end, NodeScope::GLOBAL, Event::MeasureEnd);
         simulation.network.begin(&mut simulation.events);
         if scenario.conduct.small_queue > 0 {
             simulation.network.tell_hosts();
         }
         if scenario.measure.sample_every.is_some() {
-            simulation.events.schedule(Instant::ZERO, Scope::GLOBAL, Event::Sample);
+            simulation.events.schedule(Instant::ZERO, NodeScope::GLOBAL, Event::Sample);
         }
         let (known, planned) = simulation.sources.begin();
         simulation.schedule_flows(&known);
@@ -400,7 +400,7 @@ impl<'a> Simulation<'a> {
             return None;
         }
         let packet = packet.bare();
-        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let next = self.network.deliver(port);
         self.packets_received += 1;
         let (network, events) = (&mut self.network, &mut self.events);
@@ -457,7 +457,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn receive(&mut self, packet: &mut Packet) {
         self.packets_received += 1;
         let (conn, flow_id) = (packet.conn, packet.flow_id);
-        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
         let (network, events, host) = (&mut self.network, &mut self.events, packet.to);
         if host == connection.source {
@@ -492,7 +492,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn on_message_acked(&mut self, AckNotice { conn, acked, at }: AckNotice) {
         self.check_acked(conn, acked);
         self.connections.slot(conn).ends.messages_mut().finish(acked, at);
-        self.events.schedule(at + self.finish_delay, Scope::GLOBAL, Event::Finish(conn));
+        self.events.schedule(at + self.finish_delay, NodeScope::GLOBAL, Event::Finish(conn));
     }
 
     fn finish_messages(&mut self, conn: ConnId) {
@@ -559,7 +559,7 @@ impl<'a> Simulation<'a> {
 
     /// Runs a timer of a connection, which may be closed by now.
     fn on_timer(&mut self, conn: ConnId, timer: u8) {
-        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
         // The timer may belong to an earlier connection in this slot, at another host.
@@ -587,7 +587,7 @@ impl<'a> Simulation<'a> {
 
     #[inline(never)] // keeps the path of packets short
     fn tell_sender(&mut self, Left { conn, flow_id, departs }: Left) {
-        let cx = Context { now: self.events.now(), tcp: &self.scenario.tcp };
+        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
         let (network, events, host) = (&mut self.network, &mut self.events, connection.source);
         let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };

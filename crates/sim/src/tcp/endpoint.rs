@@ -2,7 +2,9 @@
 
 use super::path::CARD;
 use super::{Receiver, Sender};
-use crate::host::{Context, Endpoint, Messages, Outbox, ReceiveEndpoint, SendEndpoint, SenderSnapshot};
+use crate::host::{
+    Endpoint, EndpointContext, Messages, Outbox, ReceiveEndpoint, SendEndpoint, SenderSnapshot,
+};
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_cc::CongestionControl;
@@ -14,12 +16,12 @@ const RETRANSMIT: u8 = 0;
 const DELAYED_ACK: u8 = 0;
 
 impl Endpoint for Sender {
-    fn start(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         Sender::start(self, cx.now, cx.tcp, out);
         self.settle(cx, out);
     }
 
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.expects(packet) {
             return self.on_expected(packet, cx, out);
         }
@@ -31,7 +33,7 @@ impl Endpoint for Sender {
         self.settle(cx, out);
     }
 
-    fn on_timer(&mut self, timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if timer == CARD && self.is_predictable {
             return self.on_room(cx, out);
         }
@@ -47,14 +49,14 @@ impl Endpoint for Sender {
 impl Sender {
     /// Arms its timers, and finds out if it is steady; after all but expected packets.
     #[inline]
-    fn settle(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    fn settle(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.arm(cx, out);
         self.is_predictable = self.may_predict && self.is_steady(cx.tcp);
     }
 
     /// Arms its timers.
     #[inline(always)]
-    pub(super) fn arm(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    pub(super) fn arm(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
             out.set_timer(RETRANSMIT, at);
         }
@@ -89,7 +91,7 @@ impl SendEndpoint for Sender {
         self.snd_max
     }
 
-    fn on_left(&mut self, departs: Instant, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_left(&mut self, departs: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.card.on_left(departs.max(cx.now));
         self.settle(cx, out);
     }
@@ -100,9 +102,9 @@ impl SendEndpoint for Sender {
 }
 
 impl Endpoint for Receiver {
-    fn start(&mut self, _: Context<'_>, _: &mut impl Outbox) {}
+    fn start(&mut self, _: EndpointContext<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: &mut Packet, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.expects(packet) {
             self.on_expected(packet, cx.tcp, out);
         } else if packet.kind == PacketType::Data {
@@ -113,7 +115,7 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn on_timer(&mut self, _timer: u8, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_timer(&mut self, _timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.alarm.expired(cx.now) {
             self.acknowledge(cx.now, cx.tcp, out);
         }
@@ -147,7 +149,7 @@ impl ReceiveEndpoint for Receiver {
         self.skipped
     }
 
-    fn on_message_end(&mut self, end: u64, cx: Context<'_>, out: &mut impl Outbox) {
+    fn on_message_end(&mut self, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.has_unanswered(end) {
             self.acknowledge(cx.now, cx.tcp, out);
         }

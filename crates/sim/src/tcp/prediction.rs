@@ -6,7 +6,7 @@
 
 use super::sender::{Phase, Sender};
 use super::usage::End;
-use crate::host::{Context, Outbox};
+use crate::host::{EndpointContext, Outbox};
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_units::Instant;
@@ -37,8 +37,8 @@ impl Sender {
 
     /// An expected ACK arrives.
     #[inline(always)]
-    pub(crate) fn on_expected(&mut self, ack: &Packet, cx: Context<'_>, out: &mut impl Outbox) {
-        let Context { now, tcp } = cx;
+    pub(crate) fn on_expected(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        let EndpointContext { now, tcp } = cx;
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
         self.rto.on_ack(self.snd_una, now, tcp);
@@ -50,7 +50,7 @@ impl Sender {
     }
 
     /// The card has room again for a steady sender.
-    pub(super) fn on_room(&mut self, cx: Context<'_>, out: &mut impl Outbox) {
+    pub(super) fn on_room(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.card.alarm.expired(cx.now) {
             self.send_steadily(cx.now, cx.tcp, out);
         }
@@ -82,7 +82,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Context, Endpoint, EndpointId, Flow, Outbox, PacketSink};
+    use crate::host::{Endpoint, EndpointContext, EndpointId, Flow, Outbox, PacketSink};
     use crate::packet::{EcnField, Handover, Packet, PacketType};
     use crate::specs::{Growth, TcpSpec};
     use crate::tcp::testing::tcp;
@@ -144,7 +144,7 @@ mod tests {
         }
 
         fn step(&mut self, (step, by): (u8, u64), tcp: &TcpSpec) {
-            let cx = Context { now: self.card.now, tcp };
+            let cx = EndpointContext { now: self.card.now, tcp };
             match step {
                 10 if self.sender.messages.end() == u64::MAX => {
                     self.sender.messages.stop(self.sender.snd_max)
@@ -168,7 +168,7 @@ mod tests {
                 8 => self.deliver_ack(cx),
                 _ => (0..by).for_each(|_| {
                     self.sleep(Span::from_micros(7), tcp);
-                    let cx = Context { now: self.card.now, tcp };
+                    let cx = EndpointContext { now: self.card.now, tcp };
                     self.deliver_data(false, cx);
                     self.deliver_ack(cx);
                 }),
@@ -176,7 +176,7 @@ mod tests {
             self.sort();
         }
 
-        fn deliver_data(&mut self, is_marked: bool, cx: Context<'_>) {
+        fn deliver_data(&mut self, is_marked: bool, cx: EndpointContext<'_>) {
             let Some(mut packet) = self.data.pop_front() else { return };
             if is_marked {
                 packet.mark();
@@ -188,7 +188,7 @@ mod tests {
             self.sort();
         }
 
-        fn deliver_ack(&mut self, cx: Context<'_>) {
+        fn deliver_ack(&mut self, cx: EndpointContext<'_>) {
             let Some(mut packet) = self.acks.pop_front() else { return };
             self.expected += usize::from(self.sender.expects(&packet));
             self.sender.on_packet(&mut packet, cx, &mut self.card);
@@ -209,7 +209,7 @@ mod tests {
                 self.card.timers.retain(|timer| *timer != next);
                 let (at, of_receiver, timer) = next;
                 self.card.now = self.card.now.max(at);
-                let cx = Context { now: self.card.now, tcp };
+                let cx = EndpointContext { now: self.card.now, tcp };
                 self.card.of_receiver = of_receiver;
                 match of_receiver {
                     true => self.receiver.on_timer(timer, cx, &mut self.card),
@@ -261,7 +261,7 @@ mod tests {
             let mut connection = Connection::new(&transport, &tcp, 0, true);
             let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
             connection.sender.push(flow, Bytes::new(146_000));
-            let cx = Context { now: Instant::ZERO, tcp: &tcp };
+            let cx = EndpointContext { now: Instant::ZERO, tcp: &tcp };
             Endpoint::start(&mut connection.sender, cx, &mut connection.card);
             connection.sort();
             (0..10).for_each(|_| connection.step((9, 10), &tcp));

@@ -16,7 +16,7 @@ pub use timing::{Rounds, Stalls, TimingErrors};
 use crate::card::Card;
 use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
-use shortflow_sim::engine::{EventQueue, Scope};
+use shortflow_sim::engine::{EventQueue, NodeScope};
 use shortflow_sim::host::DeliveryCounters;
 use shortflow_sim::net::Network;
 use shortflow_sim::packet::{EcnField, Packet, PacketType};
@@ -173,11 +173,11 @@ impl<'a> Switch<'a> {
         clock: Clock,
     ) -> Switch<'a> {
         let mut events = EventQueue::new();
-        events.schedule(Instant::ZERO + scenario.warmup, Scope::GLOBAL, Event::WarmUpEnd);
-        events.schedule(Instant::ZERO + scenario.duration, Scope::GLOBAL, Event::MeasureEnd);
+        events.schedule(Instant::ZERO + scenario.warmup, NodeScope::GLOBAL, Event::WarmUpEnd);
+        events.schedule(Instant::ZERO + scenario.duration, NodeScope::GLOBAL, Event::MeasureEnd);
         network.begin(&mut events);
         if scenario.measure.sample_every.is_some() {
-            events.schedule(Instant::ZERO, Scope::GLOBAL, Event::Sample);
+            events.schedule(Instant::ZERO, NodeScope::GLOBAL, Event::Sample);
         }
         Switch {
             measured: network.ports_between(&scenario.measure.ports),
@@ -314,7 +314,7 @@ impl<'a> Switch<'a> {
         }
         let next = self.scenario.measure.sample_every.map(|every| at + every);
         if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {
-            self.events.schedule(next, Scope::GLOBAL, Event::Sample);
+            self.events.schedule(next, NodeScope::GLOBAL, Event::Sample);
         }
         Ok(())
     }

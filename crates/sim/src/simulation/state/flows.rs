@@ -6,8 +6,8 @@ use super::super::outbox::{EndpointOutbox, OF_SENDER};
 use super::super::part::owns;
 use super::super::sources::{FlowStart, Start};
 use super::{Backlogged, DRAIN, Simulation};
-use crate::engine::Scope;
-use crate::host::{Context, Flow};
+use crate::engine::NodeScope;
+use crate::host::{EndpointContext, Flow};
 use crate::outcome::FlowRow;
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{ConnectionUse, FlowArrival};
@@ -17,7 +17,7 @@ use shortflow_units::{Bytes, ConnId, FlowId, Rate};
 impl Simulation<'_> {
     pub(super) fn schedule_flows(&mut self, starts: &[FlowStart]) {
         for &(at, source) in starts {
-            self.events.schedule(at, Scope::GLOBAL, Event::FlowStart(source as u32));
+            self.events.schedule(at, NodeScope::GLOBAL, Event::FlowStart(source as u32));
         }
     }
 
@@ -39,7 +39,7 @@ impl Simulation<'_> {
         }
         let next = self.sources.advance(index);
         if let Some(at) = next {
-            self.events.schedule(at, Scope::GLOBAL, Event::FlowStart(index as u32));
+            self.events.schedule(at, NodeScope::GLOBAL, Event::FlowStart(index as u32));
         }
     }
 
@@ -61,7 +61,7 @@ impl Simulation<'_> {
         let round_trip = ideal_fct(tcp.mss, tcp.mss, tcp.header, &path, &back);
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
-        let cx = Context { now: self.events.now(), tcp };
+        let cx = EndpointContext { now: self.events.now(), tcp };
         let line = path.links.first().map_or(Rate::MAX, |link| link.0);
         let opening = ConnectionSetup {
             cx,
@@ -104,7 +104,7 @@ impl Simulation<'_> {
         let (network, events, host) = (&mut self.network, &mut self.events, arrival.source);
         let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
         if owns(&self.part, host) {
-            connection.ends.start(Context { now, tcp }, &mut outbox);
+            connection.ends.start(EndpointContext { now, tcp }, &mut outbox);
         }
         if !counted {
             self.drained.0 += 1;
@@ -123,7 +123,7 @@ impl Simulation<'_> {
         if backlogged {
             let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
-            let stop = arrival.stop.map(|at| (at, Scope::GLOBAL, Event::Stop(conn)));
+            let stop = arrival.stop.map(|at| (at, NodeScope::GLOBAL, Event::Stop(conn)));
             stop.into_iter().for_each(|(at, site, event)| self.events.schedule(at, site, event));
         } else if reply.is_none() {
             self.pending += 1;

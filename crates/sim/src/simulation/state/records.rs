@@ -3,7 +3,7 @@
 use super::super::event::Event;
 use super::super::part::owns;
 use super::{Backlogged, DRAIN, Simulation, TICK};
-use crate::engine::Scope;
+use crate::engine::NodeScope;
 use crate::host::{Message, SenderSnapshot};
 use crate::net::Port;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
@@ -56,7 +56,7 @@ impl Simulation<'_> {
         if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
             && at <= self.window.end
         {
-            self.events.schedule(at, Scope::GLOBAL, Event::Sample);
+            self.events.schedule(at, NodeScope::GLOBAL, Event::Sample);
         }
     }
 
