@@ -111,10 +111,19 @@ impl FlowRow {
         (self.retransmits_in_window, self.timeouts_in_window) = (counts.retransmits, counts.timeouts);
     }
 
+    /// Takes the fate of its data packets.
+    pub fn take_tally(&mut self, tally: DeliveryCounters) {
+        let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited, waited_in_switches } =
+            tally;
+        (self.left, self.waited_at_host, self.held) = (left, waited_at_host, held);
+        (self.packets, self.marks) = (arrived, marks);
+        (self.waited, self.waited_in_switches) = (waited, waited_in_switches);
+    }
+
     /// Takes the arrivals from another account of the same flow.
     pub fn take_arrived(&mut self, other: &FlowRow) {
-        (self.packets, self.marks, self.waited) = (other.packets, other.marks, other.waited);
-        self.waited_in_switches = other.waited_in_switches;
+        (self.packets, self.marks) = (other.packets, other.marks);
+        (self.waited, self.waited_in_switches) = (other.waited, other.waited_in_switches);
         self.received = other.received;
         self.delivered_in_window = other.delivered_in_window;
         self.measured.take_arrived(&other.measured);

@@ -202,9 +202,7 @@ fn measured(
         let edges = |edge: usize| switch.edges.get(edge)?.get(number.as_ref()?);
         let at = |edge| edges(edge).copied().unwrap_or_default();
         if let Some(tally) = number.and_then(|number| switch.tallies.get(&number)) {
-            (row.left, row.waited_at_host) = (tally.left, tally.waited_at_host);
-            (row.packets, row.marks, row.waited) = (tally.arrived, tally.marks, tally.waited);
-            row.waited_in_switches = tally.waited_in_switches;
+            row.take_tally(*tally);
             row.measured = at(1).since(at(0));
         }
     }

@@ -12,7 +12,7 @@ use super::plan::ExecutionPlan;
 use super::sources::Sources;
 use super::{Observer, RunError, RunProgress};
 use crate::engine::{EventQueue, NodeScope, Seeds, Turn};
-use crate::host::{DeliveryCounters, EndpointContext, Message};
+use crate::host::{EndpointContext, Message};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::FlowRow;
 use crate::packet::{Left, Packet};
@@ -532,11 +532,7 @@ impl<'a> Simulation<'a> {
         (row.finish, row.received) = (message.finish, message.received);
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
-        let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited, waited_in_switches } =
-            message.tally;
-        (row.left, row.waited_at_host, row.held) = (left, waited_at_host, held);
-        (row.packets, row.marks, row.waited) = (arrived, marks, waited);
-        row.waited_in_switches = waited_in_switches;
+        row.take_tally(message.tally);
         row.acked = Bytes::new(message.acked(acked));
         row.width = width;
         if row.overlaps(&self.window) {
