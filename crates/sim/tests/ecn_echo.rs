@@ -3,7 +3,7 @@
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Host, Role};
-use shortflow_sim::host::{EndpointId, Flow, PacketSink};
+use shortflow_sim::host::{EndpointContext, EndpointId, Flow, PacketSink};
 use shortflow_sim::packet::{Handover, Packet, PacketType};
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::tcp::Sender;
@@ -31,14 +31,14 @@ fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
     let mut sender = Sender::new(identity, &scheme.transport, &tcp, Span::from_millis(10));
     let (mut wire, mut now, mut sent) = (Wire::default(), Instant::ZERO, 0);
     sender.push(flow, Bytes::MAX);
-    sender.start(now, &tcp, &mut wire);
+    sender.start(EndpointContext { now, tcp: &tcp }, &mut wire);
     let answer = |&ece: &bool| {
         let (data, end) = wire.0.pop_front().expect("a sender without losses has data out");
         now += Span::from_micros(10);
         sent = wire.0.back().map_or(end, |&(_, last)| last);
         let ack = Packet { kind: PacketType::Ack, seq: end, payload: 0, ecn_flag: ece, ..data };
         let before = sender.window().cwnd;
-        sender.on_ack(now, &ack, &tcp, &mut wire);
+        sender.on_ack(&ack, EndpointContext { now, tcp: &tcp }, &mut wire);
         (before, sender.window().cwnd, end, sent)
     };
     echoes.iter().map(answer).collect()

@@ -118,7 +118,7 @@ pub trait SendEndpoint: Endpoint {
     fn sent(&self) -> u64;
 
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
-    fn on_left(&mut self, _departs: Instant, _scene: EndpointContext<'_>, _out: &mut impl Outbox) {}
+    fn on_left(&mut self, _departs: Instant, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
     /// State for probes at `now`.
     fn snapshot(&self, now: Instant) -> SenderSnapshot;
@@ -138,5 +138,5 @@ pub trait ReceiveEndpoint: Endpoint {
     fn skipped(&self) -> u64;
 
     /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.
-    fn on_message_end(&mut self, _end: u64, _scene: EndpointContext<'_>, _out: &mut impl Outbox) {}
+    fn on_message_end(&mut self, _end: u64, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 }

@@ -17,7 +17,7 @@ const DELAYED_ACK: u8 = 0;
 
 impl Endpoint for Sender {
     fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        Sender::start(self, cx.now, cx.tcp, out);
+        Sender::start(self, cx, out);
         self.settle(cx, out);
     }
 
@@ -26,9 +26,9 @@ impl Endpoint for Sender {
             return self.on_expected(packet, cx, out);
         }
         if packet.kind == PacketType::Ack {
-            self.on_ack(cx.now, packet, cx.tcp, out);
+            self.on_ack(packet, cx, out);
         } else {
-            self.on_syn_ack(cx.now, cx.tcp, out);
+            self.on_syn_ack(cx, out);
         }
         self.settle(cx, out);
     }
@@ -38,9 +38,9 @@ impl Endpoint for Sender {
             return self.on_room(cx, out);
         }
         if timer != RETRANSMIT {
-            self.on_path_timer(timer, cx.now, cx.tcp, out);
+            self.on_path_timer(timer, cx, out);
         } else if self.alarm.expired(cx.now) {
-            self.on_timeout(cx.now, cx.tcp, out);
+            self.on_timeout(cx, out);
         }
         self.settle(cx, out);
     }
@@ -108,7 +108,7 @@ impl Endpoint for Receiver {
         if self.expects(packet) {
             self.on_expected(packet, cx.tcp, out);
         } else if packet.kind == PacketType::Data {
-            self.on_data(cx.now, packet, cx.tcp, out);
+            self.on_data(packet, cx, out);
             self.settle(cx.tcp, out);
         } else {
             self.on_syn(cx.tcp, out);
@@ -117,7 +117,7 @@ impl Endpoint for Receiver {
 
     fn on_timer(&mut self, _timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.alarm.expired(cx.now) {
-            self.acknowledge(cx.now, cx.tcp, out);
+            self.acknowledge(cx, out);
         }
         self.settle(cx.tcp, out);
     }
@@ -151,7 +151,7 @@ impl ReceiveEndpoint for Receiver {
 
     fn on_message_end(&mut self, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.has_unanswered(end) {
-            self.acknowledge(cx.now, cx.tcp, out);
+            self.acknowledge(cx, out);
         }
     }
 }

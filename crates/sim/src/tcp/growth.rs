@@ -2,26 +2,27 @@
 
 use super::sender::Sender;
 use super::usage::End;
+use crate::host::EndpointContext;
 use crate::specs::{Growth, TcpSpec};
 use shortflow_units::Instant;
 
 impl Sender {
     /// It sends no more for now.
     #[inline]
-    pub(super) fn note_end(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
+    pub(super) fn note_end(&mut self, end: End, cx: EndpointContext<'_>) {
         if self.usage.is_kept {
-            self.keep_usage(end, now, tcp);
+            self.keep_usage(end, cx);
         }
     }
 
     #[inline(never)] // keeps the path of the others short
-    fn keep_usage(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
+    fn keep_usage(&mut self, end: End, cx: EndpointContext<'_>) {
         let held = if let End::Card(start) = end { Some(start) } else { None };
         if held.is_some() || self.card.holds() {
-            self.note_hold(held, now);
+            self.note_hold(held, cx.now);
         }
         let sent = std::mem::replace(&mut self.usage.sent, self.snd_max) != self.snd_max;
-        let is_limited = match tcp.growth {
+        let is_limited = match cx.tcp.growth {
             None | Some(Growth::Always) => return,
             Some(Growth::UnlessHeld) => held.is_none(),
             Some(Growth::CwndLimited) => end == End::Window,
@@ -56,7 +57,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{EndpointId, Flow, Outbox, PacketSink};
+    use crate::host::{EndpointContext, EndpointId, Flow, Outbox, PacketSink};
     use crate::packet::{Handover, Packet};
     use crate::tcp::{path::CARD, testing::tcp};
     use shortflow_cc::{Role, TransportConfig};
@@ -86,17 +87,18 @@ mod tests {
             let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
             let sender = Sender::new(identity, &transport, &spec, Span::from_millis(10));
             let mut sender = sender.with_small_queue(1, &spec);
+            let cx = |micros| EndpointContext { now: at(micros), tcp: &spec };
             for flow in 0..2 {
                 let flow =
                     Flow { flow: FlowId(flow), class: ClassId(0), role: Role::Unknown, deadline: None };
                 sender.push(flow, Bytes::new(4380));
             }
-            sender.start(at(0), &spec, &mut Until(at(0)));
+            sender.start(cx(0), &mut Until(at(0)));
             assert_eq!(sender.snd_max, 8760, "{recovery}");
-            sender.on_timeout(at(10_000), &spec, &mut Until(at(10_100)));
+            sender.on_timeout(cx(10_000), &mut Until(at(10_100)));
             let ack = sender.identity.control(1460, &spec);
-            sender.on_ack(at(10_050), &ack, &spec, &mut Until(at(10_150)));
-            sender.on_path_timer(CARD, at(10_150), &spec, &mut Until(at(10_250)));
+            sender.on_ack(&ack, cx(10_050), &mut Until(at(10_150)));
+            sender.on_path_timer(CARD, cx(10_150), &mut Until(at(10_250)));
             let held: Vec<Span> = sender.messages.iter_mut().map(|message| message.tally.held).collect();
             assert_eq!(held, [Span::from_micros(100), Span::ZERO], "{recovery}");
         }

@@ -5,7 +5,7 @@
 //! for the pacer nor for the window (RFC 6675 §5 (4.3)). Later segments wait.
 
 use super::sender::{Phase, Sender};
-use crate::host::Outbox;
+use crate::host::{EndpointContext, Outbox};
 use crate::packet::{Extension, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, CongestionControl, Ecn, PathSample, Recovery};
@@ -46,24 +46,24 @@ impl Sender {
 
     /// The law sees an ACK that does not advance.
     #[inline]
-    pub(super) fn observe(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec) {
-        if let Some(path) = self.path_sample(now, ack) {
-            self.show(now, ack, path, tcp);
+    pub(super) fn observe(&mut self, ack: &Packet, cx: EndpointContext<'_>) {
+        if let Some(path) = self.path_sample(cx.now, ack) {
+            self.show(ack, path, cx);
         }
     }
 
     #[inline(never)]
-    fn show(&mut self, now: Instant, ack: &Packet, path: PathSample, tcp: &TcpSpec) {
+    fn show(&mut self, ack: &Packet, path: PathSample, cx: EndpointContext<'_>) {
         let sample = AckSample {
             acked: Bytes::ZERO,
             ece: ack.ecn_flag && self.ecn != Ecn::Off,
             may_grow: false,
-            limited: self.is_limited(tcp),
+            limited: self.is_limited(cx.tcp),
             in_recovery: self.phase == Phase::Recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             path: Some(path),
-            flow: self.flow_view(now, tcp),
+            flow: self.flow_view(cx),
         };
         self.law.on_ack(&mut self.window, &sample);
     }
@@ -130,23 +130,23 @@ impl Sender {
     }
 
     /// The card's timer, the pacer's or the law's has come.
-    pub(super) fn on_path_timer(&mut self, timer: u8, now: Instant, tcp: &TcpSpec, out: &mut impl Outbox) {
+    pub(super) fn on_path_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if timer == CARD {
-            if self.card.alarm.expired(now) {
-                self.send(now, tcp, out);
+            if self.card.alarm.expired(cx.now) {
+                self.send(cx, out);
             }
             return;
         }
         let Some(path) = &mut self.path else { return };
         if timer == PACE {
-            if path.pace.expired(now) {
+            if path.pace.expired(cx.now) {
                 path.pace.deadline = None;
-                self.send(now, tcp, out);
+                self.send(cx, out);
             }
-        } else if path.law.expired(now) {
-            let flow = self.flow_view(now, tcp);
+        } else if path.law.expired(cx.now) {
+            let flow = self.flow_view(cx);
             self.law.on_timer(&mut self.window, &flow);
-            self.send(now, tcp, out);
+            self.send(cx, out);
         }
     }
 }

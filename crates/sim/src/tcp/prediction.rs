@@ -9,7 +9,6 @@ use super::usage::End;
 use crate::host::{EndpointContext, Outbox};
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
-use shortflow_units::Instant;
 
 impl Sender {
     /// True if one message is being sent, no loss is known, and nothing is asked of an ACK but to move the window.
@@ -38,45 +37,44 @@ impl Sender {
     /// An expected ACK arrives.
     #[inline(always)]
     pub(crate) fn on_expected(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let EndpointContext { now, tcp } = cx;
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
-        self.rto.on_ack(self.snd_una, now, tcp);
+        self.rto.on_ack(self.snd_una, cx.now, cx.tcp);
         self.duplicates = 0;
-        self.adapt(now, ack, (acked, false), tcp);
-        self.alarm.deadline = (self.snd_una < self.snd_max).then(|| now + self.rto.rto());
-        self.send_steadily(now, tcp, out);
+        self.adapt(ack, (acked, false), cx);
+        self.alarm.deadline = (self.snd_una < self.snd_max).then(|| cx.now + self.rto.rto());
+        self.send_steadily(cx, out);
         self.arm(cx, out);
     }
 
     /// The card has room again for a steady sender.
     pub(super) fn on_room(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.card.alarm.expired(cx.now) {
-            self.send_steadily(cx.now, cx.tcp, out);
+            self.send_steadily(cx, out);
         }
         self.arm(cx, out);
     }
 
     /// A steady sender sends as much as window and card allow.
     #[inline(always)]
-    fn send_steadily(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Outbox) {
-        let (allowed, whole) = (self.window_bytes(tcp), self.messages.end());
+    fn send_steadily(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        let (allowed, whole) = (self.window_bytes(cx.tcp), self.messages.end());
         let end = loop {
             let (start, room) = (self.snd_max, allowed.saturating_sub(self.snd_max - self.snd_una));
-            let end = whole.min(start.saturating_add(self.segment_size(room, tcp)));
+            let end = whole.min(start.saturating_add(self.segment_size(room, cx.tcp)));
             if start >= whole || end > self.receive_limit() {
-                break if room < self.segment_size(u64::MAX, tcp) { End::Window } else { End::Data };
+                break if room < self.segment_size(u64::MAX, cx.tcp) { End::Window } else { End::Data };
             }
             if end - start > room {
                 break End::Window;
             }
-            if self.is_held_by_card(now) {
+            if self.is_held_by_card(cx.now) {
                 break End::Card(start);
             }
-            self.send_bytes(start, end, now, tcp, out);
+            self.send_bytes(start, end, cx, out);
             self.snd_nxt = end;
         };
-        self.note_end(end, now, tcp);
+        self.note_end(end, cx);
     }
 }
 

@@ -13,7 +13,7 @@ use super::prr::Prr;
 use super::sender::{Phase, Sender};
 use super::tlp::{Answer, pto};
 use super::usage::End;
-use crate::host::PacketSink;
+use crate::host::{EndpointContext, PacketSink};
 use crate::packet::Packet;
 use crate::specs::TcpSpec;
 use shortflow_cc::{Cause, CongestionControl, FlowView};
@@ -24,19 +24,18 @@ impl Sender {
     #[inline(never)] // keeps the path of the others short
     pub(super) fn on_ack_by_rack(
         &mut self,
-        now: Instant,
         ack: &Packet,
-        tcp: &TcpSpec,
+        cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
         let (blocks, advances) = (ack.sack(), ack.seq > self.snd_una);
         let recovering = self.phase != Phase::Open;
         let Some(state) = self.rack.as_deref_mut() else { return };
-        let delivery = state.rack.on_ack(now, ack.seq, blocks.ranges(ack.seq), &mut self.scoreboard);
+        let delivery = state.rack.on_ack(cx.now, ack.seq, blocks.ranges(ack.seq), &mut self.scoreboard);
         if advances {
-            self.on_new_ack(now, ack, tcp, out);
+            self.on_new_ack(ack, cx, out);
         } else {
-            self.observe(now, ack, tcp);
+            self.observe(ack, cx);
         }
         let Some(state) = self.rack.as_deref_mut() else { return };
         if advances {
@@ -53,60 +52,60 @@ impl Sender {
             measured: delivery.measured,
         };
         if state.tlp.on_ack(answer) && self.phase == Phase::Open {
-            self.decrease(now, self.window_bytes(tcp), tcp); // what was out when the probe left is not known any more
+            self.decrease(self.window_bytes(cx.tcp), cx); // what was out when the probe left is not known any more
         }
-        let lost = self.detect(now, tcp);
+        let lost = self.detect(cx);
         if let Some(state) = self.rack.as_deref_mut() {
-            state.prr.on_ack(delivery.bytes, state.rack.pipe(), advances && !lost, tcp.mss.get());
+            state.prr.on_ack(delivery.bytes, state.rack.pipe(), advances && !lost, cx.tcp.mss.get());
         }
-        self.send_by_rack(now, tcp, out);
-        self.set_timers(now, tcp);
+        self.send_by_rack(cx, out);
+        self.set_timers(cx);
     }
 
     /// The timer expires. True if it was RACK's or TLP's, which are handled here.
-    pub(super) fn on_alarm(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) -> bool {
+    pub(super) fn on_alarm(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> bool {
         let Some(state) = self.rack.as_deref() else { return false };
-        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= cx.now);
         if is_due(state.reorder) {
-            self.detect(now, tcp);
-            self.send_by_rack(now, tcp, out);
+            self.detect(cx);
+            self.send_by_rack(cx, out);
         } else if is_due(state.probe) {
-            self.send_probe(now, tcp, out);
+            self.send_probe(cx, out);
         } else {
             return false;
         }
-        self.set_timers(now, tcp);
+        self.set_timers(cx);
         true
     }
 
     /// After a timeout, §6.3: resends the first segment regardless of the window, others within it.
-    pub(super) fn resend_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub(super) fn resend_by_rack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return };
         state.tlp.on_recovery();
-        state.rack.on_timeout(now, reo_wnd);
+        state.rack.on_timeout(cx.now, reo_wnd);
         (state.reorder, state.rto) = (None, None);
         if let Some((start, end)) = state.rack.first() {
-            self.send_segment(start, end, now, tcp, out);
+            self.send_segment(start, end, cx, out);
         }
-        self.send_by_rack(now, tcp, out);
-        self.set_timers(now, tcp);
+        self.send_by_rack(cx, out);
+        self.set_timers(cx);
     }
 
     /// Sends within the window: lost segments, then new data.
-    pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub(super) fn send_by_rack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let end = loop {
-            let Some((start, end)) = self.next_by_rack(tcp) else { break self.end_by_rack(tcp) };
-            if self.is_paced_out(now) {
+            let Some((start, end)) = self.next_by_rack(cx.tcp) else { break self.end_by_rack(cx.tcp) };
+            if self.is_paced_out(cx.now) {
                 break End::Pacer;
             }
-            if self.is_held_by_card(now) {
+            if self.is_held_by_card(cx.now) {
                 break End::Card(start);
             }
-            self.send_segment(start, end, now, tcp, out);
+            self.send_segment(start, end, cx, out);
             self.snd_nxt = self.snd_max;
         };
-        self.note_end(end, now, tcp);
+        self.note_end(end, cx);
     }
 
     /// Why there is no segment that may be sent.
@@ -131,17 +130,17 @@ impl Sender {
     }
 
     /// §7.3: new data if there is any, else the last segment again, as soon as the pacer permits.
-    fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
-        if self.is_paced_out(now) {
+    fn send_probe(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+        if self.is_paced_out(cx.now) {
             let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
             return self.rack.iter_mut().for_each(|state| state.probe = paced);
         }
-        let new = self.segment_end(self.snd_max, u64::MAX, tcp).map(|end| (self.snd_max, end));
+        let new = self.segment_end(self.snd_max, u64::MAX, cx.tcp).map(|end| (self.snd_max, end));
         let last = self.rack.as_deref().and_then(|state| state.rack.last());
         let Some((start, end)) = new.or(last) else { return };
-        self.send_segment(start, end, now, tcp, out);
+        self.send_segment(start, end, cx, out);
         self.snd_nxt = self.snd_max;
-        let rto = now + self.rto.rto();
+        let rto = cx.now + self.rto.rto();
         if let Some(state) = self.rack.as_deref_mut() {
             state.tlp.on_sent(self.snd_max, new.is_none());
             state.rto = Some(rto);
@@ -162,13 +161,13 @@ impl Sender {
     }
 
     /// §6.2 steps 4 and 5; true if they find new losses.
-    fn detect(&mut self, now: Instant, tcp: &TcpSpec) -> bool {
+    fn detect(&mut self, cx: EndpointContext<'_>) -> bool {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return false };
-        let found = state.rack.detect(now, reo_wnd, &self.scoreboard);
-        state.reorder = found.wait.map(|wait| now + wait);
+        let found = state.rack.detect(cx.now, reo_wnd, &self.scoreboard);
+        state.reorder = found.wait.map(|wait| cx.now + wait);
         if found.lost && self.phase == Phase::Open {
-            self.enter_recovery_by_rack(now, tcp);
+            self.enter_recovery_by_rack(cx);
         }
         found.lost
     }
@@ -180,28 +179,28 @@ impl Sender {
     }
 
     /// Reduces the window at once; RFC 6937 spreads the effect. Limited transmit's segments do not count (RFC 5681 §3.2).
-    fn enter_recovery_by_rack(&mut self, now: Instant, tcp: &TcpSpec) {
+    fn enter_recovery_by_rack(&mut self, cx: EndpointContext<'_>) {
         let out = self.snd_max - self.snd_una;
-        self.decrease(now, out.min(self.window_bytes(tcp)), tcp);
+        self.decrease(out.min(self.window_bytes(cx.tcp)), cx);
         (self.phase, self.recover) = (Phase::Recovery, Some(self.snd_max));
-        let ssthresh = self.window_bytes(tcp);
+        let ssthresh = self.window_bytes(cx.tcp);
         if let Some(state) = self.rack.as_deref_mut() {
             state.tlp.on_recovery();
             state.prr = Prr::new(out, ssthresh);
-            state.prr.on_ack(0, state.rack.pipe(), false, tcp.mss.get());
+            state.prr.on_ack(0, state.rack.pipe(), false, cx.tcp.mss.get());
         }
     }
 
     /// The law answers to a loss, with `flight` bytes out.
-    fn decrease(&mut self, now: Instant, flight: u64, tcp: &TcpSpec) {
-        let flow = FlowView { flight: Bytes::new(flight), ..self.flow_view(now, tcp) };
+    fn decrease(&mut self, flight: u64, cx: EndpointContext<'_>) {
+        let flow = FlowView { flight: Bytes::new(flight), ..self.flow_view(cx) };
         self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
         self.decrease_once.on_decrease(self.snd_max);
     }
 
     /// §5.4 and §8: arms the next timer. TLP's starts with new data and with ACKs that advance, unless losses are being
     /// detected or repaired (§7.2), and ends no later than the retransmission timer.
-    pub(super) fn set_timers(&mut self, now: Instant, tcp: &TcpSpec) {
+    pub(super) fn set_timers(&mut self, cx: EndpointContext<'_>) {
         let srtt = self.rto.srtt();
         let Some(state) = self.rack.as_deref_mut() else { return };
         if state.rack.outstanding() == 0 {
@@ -211,7 +210,7 @@ impl Sender {
         if !open || srtt.is_zero() || !state.tlp.is_due() || state.rto.is_none() {
             state.probe = None;
         } else if state.progress {
-            state.probe = state.rto.min(Some(now + pto(srtt, state.rack.outstanding() == 1, tcp)));
+            state.probe = state.rto.min(Some(cx.now + pto(srtt, state.rack.outstanding() == 1, cx.tcp)));
         }
         state.progress = false;
         self.alarm.deadline = [state.reorder, state.probe, state.rto].into_iter().flatten().min();
@@ -221,7 +220,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{EndpointId, Flow};
+    use crate::host::{EndpointContext, EndpointId, Flow};
     use crate::packet::{Extension, Handover, SackBlocks};
     use crate::tcp::testing::tcp;
     use shortflow_cc::{Role, TransportConfig};
@@ -266,7 +265,7 @@ mod tests {
         fn push(&mut self, now: u64, segments: u64) {
             let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
             self.sender.push(flow, Bytes::new(segments * MSS));
-            self.sender.start(at(now), &tcp(), &mut self.wire);
+            self.sender.start(EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
         }
 
         fn take(&mut self) -> Vec<u64> {
@@ -278,14 +277,14 @@ mod tests {
             let blocks: Vec<_> = block.iter().map(|(first, end)| (first * MSS, end * MSS)).collect();
             let extension = Extension::of_sack(SackBlocks::new(whole * MSS, &blocks));
             let ack = Packet { extension, ..self.sender.identity.control(whole * MSS, &tcp()) };
-            self.sender.on_ack(at(now), &ack, &tcp(), &mut self.wire);
+            self.sender.on_ack(&ack, EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
             self.take()
         }
 
         /// The timer, which is due now.
         fn expire(&mut self, now: u64) -> Vec<u64> {
             assert_eq!(self.sender.alarm.deadline, Some(at(now)));
-            self.sender.on_timeout(at(now), &tcp(), &mut self.wire);
+            self.sender.on_timeout(EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
             self.take()
         }
 

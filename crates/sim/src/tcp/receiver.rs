@@ -2,7 +2,7 @@
 //! ECN echo that the transport asks for.
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::host::{EndpointId, LazyTimer, PacketSink};
+use crate::host::{EndpointContext, EndpointId, LazyTimer, PacketSink};
 use crate::packet::{EcnField, Extension, Packet, PacketType, SackBlocks, Telemetry};
 use crate::specs::TcpSpec;
 use shortflow_cc::{Ecn, Recovery};
@@ -109,20 +109,20 @@ impl Receiver {
 
     /// A data packet arrives.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub fn on_data(&mut self, packet: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
-        self.note_mark(now, (ce, packet.ecn_flag), tcp, out);
+        self.note_mark((ce, packet.ecn_flag), cx, out);
         if packet.extension.is_some() {
-            self.answered = packet.telemetry().map(|telemetry| Box::new((telemetry, now)));
+            self.answered = packet.telemetry().map(|telemetry| Box::new((telemetry, cx.now)));
         }
-        let at_once = tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
+        let at_once = cx.tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once when out of order or filling a gap.
-        if !in_order || self.unacknowledged >= tcp.ack_every || at_once || self.in_quickack(tcp) {
-            self.acknowledge(now, tcp, out);
+        if !in_order || self.unacknowledged >= cx.tcp.ack_every || at_once || self.in_quickack(cx.tcp) {
+            self.acknowledge(cx, out);
         } else if self.alarm.deadline.is_none() {
-            self.alarm.deadline = Some(now + tcp.ack_delay);
+            self.alarm.deadline = Some(cx.now + cx.tcp.ack_delay);
         }
     }
 
@@ -137,13 +137,13 @@ impl Receiver {
     }
 
     #[inline]
-    fn note_mark(&mut self, now: Instant, (ce, cwr): (bool, bool), tcp: &TcpSpec, out: &mut impl PacketSink) {
+    fn note_mark(&mut self, (ce, cwr): (bool, bool), cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let flush = match &self.echo {
             Echo::Exact(echo) => echo.differs(ce) && self.unacknowledged > 0,
             Echo::None | Echo::Latched(_) => false,
         };
         if flush {
-            self.acknowledge(now, tcp, out);
+            self.acknowledge(cx, out);
         }
         self.count_mark(ce, cwr);
     }
@@ -213,13 +213,13 @@ impl Receiver {
     }
 
     #[inline(never)] // keeps the path of expected data short
-    pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub(super) fn acknowledge(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         self.unacknowledged = 0;
         self.alarm.deadline = None;
         let ecn_flag = self.ece();
         let tells_more = self.answered.is_some() || self.has_blocks;
-        let extension = if tells_more { self.extension(now) } else { None };
-        out.send(Packet { ecn_flag, extension, ..self.identity.control(self.rcv_nxt, tcp) });
+        let extension = if tells_more { self.extension(cx.now) } else { None };
+        out.send(Packet { ecn_flag, extension, ..self.identity.control(self.rcv_nxt, cx.tcp) });
     }
 
     /// SACK blocks, and the telemetry to bring back.
@@ -259,7 +259,7 @@ mod tests {
         for segment in segments {
             let data =
                 Packet { kind: PacketType::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
-            receiver.on_data(Instant::ZERO, &data, &tcp(), &mut wire);
+            receiver.on_data(&data, EndpointContext { now: Instant::ZERO, tcp: &tcp() }, &mut wire);
         }
         wire.0.iter().map(|ack| (ack.seq, ack.sack().ranges(ack.seq).collect())).collect()
     }
@@ -294,7 +294,11 @@ mod tests {
         let skipped = [0, 2, 1, 5, 4, 3].map(|segment| {
             let data =
                 Packet { kind: PacketType::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
-            receiver.on_data(Instant::ZERO, &data, &tcp(), &mut Wire::default());
+            receiver.on_data(
+                &data,
+                EndpointContext { now: Instant::ZERO, tcp: &tcp() },
+                &mut Wire::default(),
+            );
             receiver.skipped()
         });
         assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);

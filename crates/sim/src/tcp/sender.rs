@@ -20,7 +20,7 @@ use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
 use super::usage::Usage;
-use crate::host::{EndpointId, Flow, LazyTimer, Messages, PacketSink};
+use crate::host::{EndpointContext, EndpointId, Flow, LazyTimer, Messages, PacketSink};
 use crate::packet::{Packet, PacketType};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
@@ -193,37 +193,37 @@ impl Sender {
     }
 
     /// Sends within the window; call it after [`Sender::push`].
-    pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.phase != Phase::Connecting {
-            self.send(now, tcp, out);
+            self.send(cx, out);
         } else if self.alarm.deadline.is_none() {
-            self.connect(now, tcp, out);
+            self.connect(cx, out);
         }
     }
 
     /// The answer to the connection request arrives.
-    pub fn on_syn_ack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub fn on_syn_ack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
-            self.rto.on_ack(0, now, tcp);
+            self.rto.on_ack(0, cx.now, cx.tcp);
             self.alarm.deadline = None;
-            self.send(now, tcp, out);
+            self.send(cx, out);
         }
     }
 
     /// Sends within the window.
-    pub(super) fn send(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub(super) fn send(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.recovery == Recovery::Rack {
-            self.send_by_rack(now, tcp, out);
-            self.set_timers(now, tcp);
+            self.send_by_rack(cx, out);
+            self.set_timers(cx);
         } else {
-            self.transmit(now, tcp, out);
+            self.transmit(cx, out);
         }
     }
 
     /// An acknowledgement arrives.
     #[inline]
-    pub fn on_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if ack.seq < self.snd_una || ack.seq > self.snd_max {
             return;
         }
@@ -231,17 +231,17 @@ impl Sender {
         match self.recovery {
             Recovery::Sack if ack.extension.is_some() => news = self.add_blocks(ack),
             Recovery::Sack | Recovery::NewReno => {}
-            Recovery::Rack => return self.on_ack_by_rack(now, ack, tcp, out),
+            Recovery::Rack => return self.on_ack_by_rack(ack, cx, out),
         }
         if ack.seq > self.snd_una {
-            self.on_new_ack(now, ack, tcp, out);
+            self.on_new_ack(ack, cx, out);
         } else {
-            self.observe(now, ack, tcp);
+            self.observe(ack, cx);
             if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
-                self.on_duplicate(now, tcp, out);
+                self.on_duplicate(cx, out);
             }
         }
-        self.transmit(now, tcp, out);
+        self.transmit(cx, out);
     }
 
     /// Deadline of the retransmission timer, if nothing has been acknowledged for many round trips.
@@ -252,21 +252,21 @@ impl Sender {
     }
 
     /// A timer expired: RACK-TLP's, or the retransmission timer (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
-    pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
-        if self.on_alarm(now, tcp, out) {
+    pub fn on_timeout(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+        if self.on_alarm(cx, out) {
             return;
         }
-        self.rto.back_off(tcp);
+        self.rto.back_off(cx.tcp);
         if let Some(message) = self.messages.first_mut() {
             message.timeouts += 1;
         }
         if self.phase == Phase::Connecting {
-            return self.connect(now, tcp, out);
+            return self.connect(cx, out);
         }
         let ssthresh = self.window.ssthresh;
         // Bytes in the network: during a long recovery far less than the unacknowledged bytes.
         let flight = Bytes::new(self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt));
-        let flow = FlowView { flight, ..self.flow_view(now, tcp) };
+        let flow = FlowView { flight, ..self.flow_view(cx) };
         self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
         if self.timed_out_at.replace(self.snd_una) == Some(self.snd_una) {
             self.window.ssthresh = ssthresh;
@@ -278,21 +278,21 @@ impl Sender {
         self.inflation = Inflation::default();
         self.rto.on_retransmit();
         if self.recovery == Recovery::Rack {
-            return self.resend_by_rack(now, tcp, out);
+            return self.resend_by_rack(cx, out);
         }
         self.snd_nxt = self.snd_una;
         self.alarm.deadline = None;
-        self.transmit(now, tcp, out);
+        self.transmit(cx, out);
     }
 
-    fn connect(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    fn connect(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.alarm.deadline.is_none() {
-            self.rto.on_send(0, now);
+            self.rto.on_send(0, cx.now);
         } else {
             self.rto.on_retransmit();
         }
-        self.alarm.deadline = Some(now + self.rto.rto());
-        out.send(Packet { kind: PacketType::Syn, ..self.identity.control(0, tcp) });
+        self.alarm.deadline = Some(cx.now + self.rto.rto());
+        out.send(Packet { kind: PacketType::Syn, ..self.identity.control(0, cx.tcp) });
     }
 
     /// Records the SACK blocks of an ACK. Returns `true` if a block is new, or without blocks.
@@ -308,50 +308,44 @@ impl Sender {
     }
 
     #[inline(never)] // keeps the path of expected ACKs short
-    pub(super) fn on_new_ack(
-        &mut self,
-        now: Instant,
-        ack: &Packet,
-        tcp: &TcpSpec,
-        out: &mut impl PacketSink,
-    ) {
+    pub(super) fn on_new_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
         self.scoreboard.advance(self.snd_una);
-        self.rto.on_ack(self.snd_una, now, tcp);
+        self.rto.on_ack(self.snd_una, cx.now, cx.tcp);
         self.duplicates = 0;
         // After a loss, most bytes that an ACK covers arrived earlier (RFC 3465 §2.3).
-        let each = tcp.grow_by_segments && self.phase == Phase::Open;
+        let each = cx.tcp.grow_by_segments && self.phase == Phase::Open;
         let restart = match self.phase {
-            Phase::Recovery => self.on_ack_in_recovery(acked, now, tcp, out),
+            Phase::Recovery => self.on_ack_in_recovery(acked, cx, out),
             Phase::Loss if self.is_recovered() => {
                 self.phase = Phase::Open;
                 true
             }
             Phase::Loss | Phase::Open | Phase::Connecting => true,
         };
-        self.adapt(now, ack, (acked, each), tcp);
+        self.adapt(ack, (acked, each), cx);
         if self.snd_una == self.snd_max {
             self.alarm.deadline = None; // RFC 6298 (5.2)
         } else if restart {
-            self.alarm.deadline = Some(now + self.rto.rto()); // (5.3)
+            self.alarm.deadline = Some(cx.now + self.rto.rto()); // (5.3)
         }
     }
 
     /// Lets the law see the ACK, or one of `each` segment that it covers, and, at most once per window of
     /// data, decrease for ECN-Echo.
     #[inline(always)]
-    pub(super) fn adapt(&mut self, now: Instant, ack: &Packet, (acked, each): (u64, bool), tcp: &TcpSpec) {
+    pub(super) fn adapt(&mut self, ack: &Packet, (acked, each): (u64, bool), cx: EndpointContext<'_>) {
         let ece = ack.ecn_flag && self.ecn != Ecn::Off;
         let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
-        let open = match tcp.grow_on_marked_acks {
+        let open = match cx.tcp.grow_on_marked_acks {
             MarkedGrowth::No => !ece,
             MarkedGrowth::Yes => !decrease,
             MarkedGrowth::AfterFirst => !ece || self.echoed,
         };
         self.echoed = ece;
-        let (in_recovery, limited) = (self.phase == Phase::Recovery, self.is_limited(tcp));
+        let (in_recovery, limited) = (self.phase == Phase::Recovery, self.is_limited(cx.tcp));
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece,
@@ -360,8 +354,8 @@ impl Sender {
             in_recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
-            path: self.path_sample(now, ack),
-            flow: if self.reads_flow { self.flow_view(now, tcp) } else { FlowView::blank(now, tcp.mss) },
+            path: self.path_sample(cx.now, ack),
+            flow: if self.reads_flow { self.flow_view(cx) } else { FlowView::blank(cx.now, cx.tcp.mss) },
         };
         if each {
             self.adapt_to_each(sample);
@@ -369,16 +363,16 @@ impl Sender {
             self.law.on_ack(&mut self.window, &sample);
         }
         if decrease {
-            self.decrease_for_ecn(now, tcp);
+            self.decrease_for_ecn(cx);
         }
-        if self.window.cwnd > tcp.receive_window {
-            self.window.cwnd = tcp.receive_window;
+        if self.window.cwnd > cx.tcp.receive_window {
+            self.window.cwnd = cx.tcp.receive_window;
         }
     }
 
     #[inline(never)] // keeps the path of every other ACK short
-    fn decrease_for_ecn(&mut self, now: Instant, tcp: &TcpSpec) {
-        let flow = self.flow_view(now, tcp);
+    fn decrease_for_ecn(&mut self, cx: EndpointContext<'_>) {
+        let flow = self.flow_view(cx);
         self.law.on_congestion(&mut self.window, Cause::EcnEcho, &flow);
         self.decrease_once.on_decrease(self.snd_nxt);
     }
@@ -403,13 +397,7 @@ impl Sender {
     }
 
     /// A full ACK ends recovery, a partial ACK reveals the next hole. True if the timer restarts.
-    fn on_ack_in_recovery(
-        &mut self,
-        acked: u64,
-        now: Instant,
-        tcp: &TcpSpec,
-        out: &mut impl PacketSink,
-    ) -> bool {
+    fn on_ack_in_recovery(&mut self, acked: u64, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> bool {
         if self.is_recovered() {
             self.phase = Phase::Open;
             self.inflation = Inflation::default();
@@ -418,23 +406,23 @@ impl Sender {
         match self.recovery {
             Recovery::Sack | Recovery::Rack => true,
             Recovery::NewReno => {
-                let restart = self.inflation.on_partial(acked, self.segment_size(u64::MAX, tcp));
-                self.retransmit_first(now, tcp, out);
+                let restart = self.inflation.on_partial(acked, self.segment_size(u64::MAX, cx.tcp));
+                self.retransmit_first(cx, out);
                 restart
             }
         }
     }
 
-    fn on_duplicate(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    fn on_duplicate(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         match self.phase {
             Phase::Recovery if self.recovery == Recovery::NewReno => {
-                self.inflation.on_duplicate(self.segment_size(u64::MAX, tcp));
+                self.inflation.on_duplicate(self.segment_size(u64::MAX, cx.tcp));
             }
             Phase::Recovery | Phase::Loss | Phase::Connecting => {}
             Phase::Open => {
                 self.duplicates += 1;
-                if self.is_loss_evident(tcp) {
-                    self.enter_recovery(now, tcp, out);
+                if self.is_loss_evident(cx.tcp) {
+                    self.enter_recovery(cx, out);
                 }
             }
         }
@@ -454,24 +442,24 @@ impl Sender {
         }
     }
 
-    fn enter_recovery(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
-        let flow = self.flow_view(now, tcp);
+    fn enter_recovery(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+        let flow = self.flow_view(cx);
         self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
         self.phase = Phase::Recovery;
         self.recover = Some(self.snd_max);
         self.decrease_once.on_decrease(self.snd_max);
         self.inflation = match self.recovery {
-            Recovery::NewReno => Inflation::enter(self.dupthresh, self.segment_size(u64::MAX, tcp)),
+            Recovery::NewReno => Inflation::enter(self.dupthresh, self.segment_size(u64::MAX, cx.tcp)),
             Recovery::Sack | Recovery::Rack => Inflation::default(),
         };
-        let end = self.retransmit_first(now, tcp, out);
+        let end = self.retransmit_first(cx, out);
         self.scoreboard.enter_recovery(end);
-        self.alarm.deadline = Some(now + self.rto.rto());
+        self.alarm.deadline = Some(cx.now + self.rto.rto());
     }
 
     /// The law's view of the oldest unfinished message.
     #[inline(never)] // few laws read it on every ACK
-    pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
-        self.messages.view((now, self.rto.srtt(), tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
+    pub(super) fn flow_view(&self, cx: EndpointContext<'_>) -> FlowView {
+        self.messages.view((cx.now, self.rto.srtt(), cx.tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::testing::tcp;
 use super::{Sender, priority::PriorityRule};
-use crate::host::{EndpointId, Flow, PacketSink};
+use crate::host::{EndpointContext, EndpointId, Flow, PacketSink};
 use crate::packet::{Extension, Handover, Packet, PacketType, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
@@ -37,14 +37,18 @@ fn bench(by: &str) -> Bench {
     let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
     sender.push(flow, Bytes::new(30_000));
     let mut bench = Bench { sender, tcp, wire: Wire::default() };
-    bench.sender.start(Instant::ZERO, &bench.tcp, &mut bench.wire);
+    bench.sender.start(EndpointContext { now: Instant::ZERO, tcp: &bench.tcp }, &mut bench.wire);
     bench
 }
 
 impl Bench {
     fn ack(&mut self, seq: u64) {
         let ack = self.sender.identity.control(seq, &self.tcp);
-        self.sender.on_ack(Instant::from_ps(1), &ack, &self.tcp, &mut self.wire);
+        self.sender.on_ack(
+            &ack,
+            EndpointContext { now: Instant::from_ps(1), tcp: &self.tcp },
+            &mut self.wire,
+        );
     }
 
     /// The second segment is lost: the ACK of the first releases two more, the third duplicate sends the
@@ -55,7 +59,7 @@ impl Bench {
 
     /// Bytes sent, remaining and in flight, as the law is told.
     fn view(&self) -> [u64; 3] {
-        let view = self.sender.flow_view(Instant::ZERO, &self.tcp);
+        let view = self.sender.flow_view(EndpointContext { now: Instant::ZERO, tcp: &self.tcp });
         [view.sent, view.remaining, view.flight].map(Bytes::get)
     }
 }
@@ -114,7 +118,7 @@ impl Peer {
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(bytes));
         let mut wire = Segments::default();
-        sender.start(Instant::ZERO, &tcp, &mut wire);
+        sender.start(EndpointContext { now: Instant::ZERO, tcp: &tcp }, &mut wire);
         Peer { sender, tcp, wire }
     }
 
@@ -131,7 +135,11 @@ impl Peer {
         self.wire.0.clear();
         let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
         let ack = Packet { extension, ..self.sender.identity.control(seq, &self.tcp) };
-        self.sender.on_ack(Instant::from_ps(1), &ack, &self.tcp, &mut self.wire);
+        self.sender.on_ack(
+            &ack,
+            EndpointContext { now: Instant::from_ps(1), tcp: &self.tcp },
+            &mut self.wire,
+        );
         std::mem::take(&mut self.wire.0)
     }
 }
@@ -149,8 +157,8 @@ fn a_handshake_begins_with_a_request() {
     let transport = TransportConfig::named("newreno").unwrap();
     let mut peer = Peer::new(&transport, TcpSpec { handshake: true, ..tcp() }, 2920);
     let mut wire = Kinds(Vec::new());
-    peer.sender.on_timeout(Instant::from_ps(1), &peer.tcp, &mut wire);
-    peer.sender.on_syn_ack(Instant::from_ps(2), &peer.tcp, &mut wire);
+    peer.sender.on_timeout(EndpointContext { now: Instant::from_ps(1), tcp: &peer.tcp }, &mut wire);
+    peer.sender.on_syn_ack(EndpointContext { now: Instant::from_ps(2), tcp: &peer.tcp }, &mut wire);
     assert_eq!(wire.0, [PacketType::Syn, PacketType::Data, PacketType::Data]);
 }
 
@@ -197,7 +205,7 @@ fn after_a_timeout_only_sack_leaves_out_what_arrived() {
         let mut peer = Peer::with_recovery(recovery);
         peer.ack(1460, &[(2920, 7300)]);
         peer.wire.0.clear();
-        peer.sender.on_timeout(Instant::from_ps(2), &peer.tcp, &mut peer.wire);
+        peer.sender.on_timeout(EndpointContext { now: Instant::from_ps(2), tcp: &peer.tcp }, &mut peer.wire);
         assert_eq!(peer.wire.0, [(1460, 1460)], "{recovery}");
         assert_eq!(peer.ack(2920, &[]), next.map(|start| (start, 1460)), "{recovery}");
     }

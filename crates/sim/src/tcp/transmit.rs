@@ -3,7 +3,7 @@
 use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
 use super::usage::End;
-use crate::host::PacketSink;
+use crate::host::{EndpointContext, PacketSink};
 use crate::packet::{EcnField, Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
@@ -12,73 +12,73 @@ use shortflow_units::{Bytes, Instant};
 impl Sender {
     /// Sends as much as the window allows.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub(super) fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.phase == Phase::Recovery && self.recovery == Recovery::Sack {
-            return self.transmit_by_pipe(now, tcp, out);
+            return self.transmit_by_pipe(cx, out);
         }
-        let allowed = self.window_bytes(tcp) + self.inflation.bytes();
+        let allowed = self.window_bytes(cx.tcp) + self.inflation.bytes();
         let end = loop {
             if self.snd_nxt < self.snd_max {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
             }
             let room = allowed.saturating_sub(self.outstanding());
-            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else {
-                break if room < self.segment_size(u64::MAX, tcp) { End::Window } else { End::Data };
+            let Some(end) = self.segment_end(self.snd_nxt, room, cx.tcp) else {
+                break if room < self.segment_size(u64::MAX, cx.tcp) { End::Window } else { End::Data };
             };
             let fits = end - self.snd_nxt <= room || self.may_exceed(self.outstanding());
             if !fits {
                 break End::Window;
             }
-            if self.is_paced_out(now) {
+            if self.is_paced_out(cx.now) {
                 break End::Pacer;
             }
-            if self.is_held_by_card(now) {
+            if self.is_held_by_card(cx.now) {
                 break End::Card(self.snd_nxt);
             }
-            self.send_segment(self.snd_nxt, end, now, tcp, out);
+            self.send_segment(self.snd_nxt, end, cx, out);
             self.snd_nxt = end;
         };
-        self.note_end(end, now, tcp);
+        self.note_end(end, cx);
     }
 
     /// RFC 6675 §5 (C): one segment for each that the pipe estimate leaves room for.
-    fn transmit_by_pipe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) {
-        let mss = tcp.mss.get();
-        let allowed = self.window_bytes(tcp);
+    fn transmit_by_pipe(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+        let mss = cx.tcp.mss.get();
+        let allowed = self.window_bytes(cx.tcp);
         let end = loop {
             let pipe = self.scoreboard.pipe(self.snd_una, self.snd_max, mss);
             let room = allowed.saturating_sub(pipe);
-            let segment = self.segment_size(room, tcp);
+            let segment = self.segment_size(room, cx.tcp);
             let fits = segment <= room || self.may_exceed(pipe);
             if !fits {
                 break End::Window;
             }
-            if self.is_paced_out(now) {
+            if self.is_paced_out(cx.now) {
                 break End::Pacer;
             }
-            let new_data = self.segment_end(self.snd_max, room, tcp);
+            let new_data = self.segment_end(self.snd_max, room, cx.tcp);
             let Some(choice) =
                 self.scoreboard.next_segment(self.snd_una, self.snd_max, mss, new_data.is_some())
             else {
                 break End::Data;
             };
             let (start, end) = match (choice, new_data) {
-                (NextSegment::Hole(start, end), _) => (start, self.resend_end(start, end, room, tcp)),
+                (NextSegment::Hole(start, end), _) => (start, self.resend_end(start, end, room, cx.tcp)),
                 (NextSegment::Rescue(start, end), _) => {
                     let start = start.max(end.saturating_sub(segment)); // the last bytes, rule 4
-                    (start, self.resend_end(start, end, room, tcp))
+                    (start, self.resend_end(start, end, room, cx.tcp))
                 }
                 (NextSegment::New, Some(end)) => (self.snd_max, end),
                 (NextSegment::New, None) => break End::Data,
             };
-            if self.is_held_by_card(now) {
+            if self.is_held_by_card(cx.now) {
                 break End::Card(start);
             }
-            self.send_segment(start, end, now, tcp, out);
+            self.send_segment(start, end, cx, out);
             self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.snd_max));
             self.snd_nxt = self.snd_max;
         };
-        self.note_end(end, now, tcp);
+        self.note_end(end, cx);
     }
 
     /// End of a segment that resends from `start`, within a hole that ends at `hole`.
@@ -87,10 +87,10 @@ impl Sender {
     }
 
     /// Resends the first unacknowledged segment regardless of the window; returns its end.
-    pub(super) fn retransmit_first(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl PacketSink) -> u64 {
+    pub(super) fn retransmit_first(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> u64 {
         let hole = self.scoreboard.hole_from(self.snd_una, self.snd_max).1;
-        let end = self.resend_end(self.snd_una, hole, u64::MAX, tcp);
-        self.send_segment(self.snd_una, end, now, tcp, out);
+        let end = self.resend_end(self.snd_una, hole, u64::MAX, cx.tcp);
+        self.send_segment(self.snd_una, end, cx, out);
         end
     }
 
@@ -143,11 +143,10 @@ impl Sender {
         &mut self,
         start: u64,
         end: u64,
-        now: Instant,
-        tcp: &TcpSpec,
+        cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
-        self.send_bytes(start, end, now, tcp, out);
+        self.send_bytes(start, end, cx, out);
     }
 
     /// Sends bytes `start..end`.
@@ -156,32 +155,31 @@ impl Sender {
         &mut self,
         start: u64,
         end: u64,
-        now: Instant,
-        tcp: &TcpSpec,
+        cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
         let again = start < self.snd_max;
-        let priority = if self.is_plain { 0 } else { self.prepare(start, end, now) };
+        let priority = if self.is_plain { 0 } else { self.prepare(start, end, cx.now) };
         if again {
             self.rto.on_retransmit();
         } else {
-            self.rto.on_send(end, now);
+            self.rto.on_send(end, cx.now);
             self.snd_max = end;
         }
         if self.alarm.deadline.is_none() {
-            self.alarm.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
+            self.alarm.deadline = Some(cx.now + self.rto.rto()); // RFC 6298 (5.1)
         }
         let payload = (end - start) as u16;
-        let wire = payload + tcp.header.get() as u16;
+        let wire = payload + cx.tcp.header.get() as u16;
         let handover = out.emit(Packet {
             kind: PacketType::Data,
             payload,
             wire,
             priority,
-            extension: self.telemetry(now, wire, start == self.snd_una && !again),
+            extension: self.telemetry(cx.now, wire, start == self.snd_una && !again),
             ecn: self.ecn_field(again),
             ecn_flag: !again && self.decrease_once.take_cwr(),
-            ..self.identity.control(start, tcp)
+            ..self.identity.control(start, cx.tcp)
         });
         if let Some(message) = self.messages.of_mut(start) {
             message.retransmits += u32::from(again);
@@ -214,7 +212,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{EndpointId, Flow};
+    use crate::host::{EndpointContext, EndpointId, Flow};
     use crate::packet::{Extension, Handover, SackBlocks};
     use crate::tcp::testing::tcp;
     use shortflow_cc::{Role, TransportConfig};
@@ -252,7 +250,7 @@ mod tests {
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(100_000));
         let mut bench = Bench { sender, wire: Wire::default(), now: Instant::ZERO };
-        bench.sender.start(bench.now, &tcp(), &mut bench.wire);
+        bench.sender.start(EndpointContext { now: bench.now, tcp: &tcp() }, &mut bench.wire);
         bench
     }
 
@@ -262,7 +260,7 @@ mod tests {
             self.now += Span::from_micros(100);
             let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
             let ack = Packet { ecn_flag: ece, extension, ..self.sender.identity.control(seq, &tcp()) };
-            self.sender.on_ack(self.now, &ack, &tcp(), &mut self.wire);
+            self.sender.on_ack(&ack, EndpointContext { now: self.now, tcp: &tcp() }, &mut self.wire);
             self.wire.take()
         }
     }
@@ -300,7 +298,7 @@ mod tests {
     fn what_is_sent_again_carries_no_new_data() {
         let mut bench = fast("sack", "3");
         bench.wire.take();
-        bench.sender.on_timeout(bench.now, &tcp(), &mut bench.wire);
+        bench.sender.on_timeout(EndpointContext { now: bench.now, tcp: &tcp() }, &mut bench.wire);
         assert_eq!(bench.wire.take(), [(0, 730), (730, 730)]);
         assert_eq!(bench.sender.snd_max, 1460);
         assert_eq!(bench.ack(1460, false, &[]).first(), Some(&(1460, 1460)));
