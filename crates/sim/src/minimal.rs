@@ -17,16 +17,14 @@
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
 //! - These hosts read only the packet sizes of `[tcp]`, [`TCP_KEYS`].
 
+use crate::host::priority::PriorityRule;
 use crate::host::{
-    Endpoint, EndpointContext, EndpointId, LazyTimer, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
+    Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, ReceiveEndpoint, SendEndpoint, SendStream,
     SenderSnapshot,
 };
-use crate::packet::{Extension, Packet, PacketType, SackBlocks};
-use crate::tcp::priority::PriorityRule;
+use crate::packet::{Extension, Packet, SackBlocks};
 use crate::tcp::scoreboard::Scoreboard;
-use shortflow_cc::{
-    AckSample, Cause, CongestionControl, FlowView, Timeouts, Transport, TransportConfig, Window,
-};
+use shortflow_cc::{Cause, CongestionControl, Timeouts, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Keys of `[tcp]` that these hosts read.
@@ -43,15 +41,7 @@ fn bandwidth_delay_product(line: Rate, round_trip: Span, wire: Bytes) -> f64 {
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    identity: EndpointId,
-    law: Transport,
-    window: Window,
-    messages: Messages,
-    priority: PriorityRule,
-    snd_una: u64,
-    snd_nxt: u64,
-    /// One past the highest byte ever sent.
-    snd_max: u64,
+    stream: SendStream,
     scoreboard: Scoreboard,
     rto: Span,
     round_trip: Span,
@@ -75,14 +65,7 @@ impl Sender {
         let first = law.first_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
         let Timeouts { rto, probe_after } = transport.timeouts();
         Sender {
-            identity,
-            law,
-            window: Window { cwnd: first, ssthresh: first },
-            messages: Messages::default(),
-            priority,
-            snd_una: 0,
-            snd_nxt: 0,
-            snd_max: 0,
+            stream: SendStream::new(identity, law, Window { cwnd: first, ssthresh: first }, priority),
             scoreboard: Scoreboard::new(transport.dupthresh()),
             rto: rto.unwrap_or(round_trip.times(3)),
             round_trip,
@@ -98,26 +81,27 @@ impl Sender {
 
     /// Bytes that are known to have arrived.
     fn delivered(&self) -> u64 {
-        self.snd_max - self.scoreboard.unsacked_bytes(self.snd_una, self.snd_max)
+        self.stream.snd_max - self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_max)
     }
 
     /// The segment that is sent next, if there is data.
     fn next_segment(&self, cx: EndpointContext<'_>) -> Option<(u64, u64)> {
-        let (start, hole) = match self.snd_nxt < self.snd_max {
-            true => self.scoreboard.hole_from(self.snd_nxt, self.snd_max),
-            false => (self.snd_nxt, u64::MAX),
+        let (start, hole) = match self.stream.snd_nxt < self.stream.snd_max {
+            true => self.scoreboard.hole_from(self.stream.snd_nxt, self.stream.snd_max),
+            false => (self.stream.snd_nxt, u64::MAX),
         };
-        let hole = if start < self.snd_max { hole } else { u64::MAX };
-        let message = self.messages.of(start)?;
+        let hole = if start < self.stream.snd_max { hole } else { u64::MAX };
+        let message = self.stream.messages.of(start)?;
         Some((start, hole.min(message.end).min(start + cx.tcp.mss.get())))
     }
 
     /// Sends within the window.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let allowed = self.law.window_bytes(&self.window, cx.tcp.mss).get();
+        let allowed = self.stream.law.window_bytes(&self.stream.window, cx.tcp.mss).get();
         while !self.is_probing()
             && let Some((start, end)) = self.next_segment(cx)
-            && self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt) + (end - start) <= allowed
+            && self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt) + (end - start)
+                <= allowed
         {
             self.send(start, end, cx, out);
         }
@@ -127,66 +111,56 @@ impl Sender {
     }
 
     fn send(&mut self, start: u64, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let again = start < self.snd_max;
-        self.snd_nxt = end;
-        self.snd_max = self.snd_max.max(end);
+        let again = start < self.stream.snd_max;
+        self.stream.snd_nxt = end;
+        self.stream.snd_max = self.stream.snd_max.max(end);
         self.alarm.deadline.get_or_insert(cx.now + self.rto);
-        let waits = out.send(self.packet(start, end - start, cx)).waits;
-        if let Some(message) = self.messages.of_mut(start) {
-            message.retransmits += u32::from(again);
-            message.tally.count_left(waits);
-        }
+        let waits = out.send(self.packet(start, end, cx)).waits;
+        self.stream.count_sent(start, again, waits);
     }
 
-    /// A packet with `payload` bytes from `start` on.
-    fn packet(&self, start: u64, payload: u64, cx: EndpointContext<'_>) -> Packet {
-        let message = self.messages.of(start);
-        let priority = message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
-        let payload = payload as u16;
-        let wire = payload + cx.tcp.header.get() as u16;
-        Packet { kind: PacketType::Data, payload, wire, priority, ..self.identity.control(start, cx.tcp) }
+    fn packet(&self, start: u64, end: u64, cx: EndpointContext<'_>) -> Packet {
+        let priority = self.stream.priority_at(start);
+        Packet { priority, ..self.stream.packet(start, end, cx.tcp) }
     }
 
     fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>) {
         let before = self.delivered();
-        self.scoreboard.add(ack.sack().ranges(ack.seq), ack.seq.max(self.snd_una), self.snd_max);
-        if ack.seq > self.snd_una {
-            self.snd_una = ack.seq;
+        self.scoreboard.add(
+            ack.sack().ranges(ack.seq),
+            ack.seq.max(self.stream.snd_una),
+            self.stream.snd_max,
+        );
+        if ack.seq > self.stream.snd_una {
+            self.stream.snd_una = ack.seq;
             self.scoreboard.advance(ack.seq);
-            self.alarm.deadline = (ack.seq < self.snd_max).then(|| cx.now + self.rto);
+            self.alarm.deadline = (ack.seq < self.stream.snd_max).then(|| cx.now + self.rto);
         }
-        self.snd_nxt = self.snd_nxt.max(self.snd_una);
+        self.stream.snd_nxt = self.stream.snd_nxt.max(self.stream.snd_una);
         if self.is_probing() {
             self.alarm.deadline = None; // the probe's: what it has held back gets its own
         }
         self.timeouts = 0;
-        let acked = Bytes::new(self.delivered() - before);
-        if acked > Bytes::ZERO {
-            let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
-            let sample = AckSample { snd_una, snd_nxt, ..AckSample::of(self.flow_view(cx), acked) };
-            self.law.on_ack(&mut self.window, &sample);
+        let acked = self.delivered() - before;
+        if acked > 0 {
+            let sample = self.stream.sample(self.stream.view(self.round_trip, cx), acked);
+            self.stream.law.on_ack(&mut self.stream.window, &sample);
         }
     }
 
     /// All outstanding data counts as lost. From the `probe_after`-th timeout in a row on, a header probes the path.
     fn on_timeout(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.alarm.deadline = Some(cx.now + self.rto);
-        self.snd_nxt = self.snd_una;
+        self.stream.snd_nxt = self.stream.snd_una;
         if !self.is_probing() {
             self.timeouts += 1;
-            if let Some(message) = self.messages.first_mut() {
-                message.timeouts += 1;
-            }
-            let flow = self.flow_view(cx);
-            self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
+            self.stream.count_timeout();
+            let flow = self.stream.view(self.round_trip, cx);
+            self.stream.decrease(Cause::Timeout, &flow);
         }
         if self.is_probing() {
-            out.send(self.packet(self.snd_una, 0, cx));
+            out.send(self.packet(self.stream.snd_una, self.stream.snd_una, cx));
         }
-    }
-
-    fn flow_view(&self, EndpointContext { now, tcp }: EndpointContext<'_>) -> FlowView {
-        self.messages.view((now, self.round_trip, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 
@@ -209,24 +183,16 @@ impl Endpoint for Sender {
 }
 
 impl SendEndpoint for Sender {
-    fn messages(&self) -> &Messages {
-        &self.messages
+    fn stream(&self) -> &SendStream {
+        &self.stream
     }
 
-    fn messages_mut(&mut self) -> &mut Messages {
-        &mut self.messages
-    }
-
-    fn acked(&self) -> u64 {
-        self.snd_una
-    }
-
-    fn sent(&self) -> u64 {
-        self.snd_max
+    fn stream_mut(&mut self) -> &mut SendStream {
+        &mut self.stream
     }
 
     fn snapshot(&self, now: Instant) -> SenderSnapshot {
-        SenderSnapshot { window: Some(self.window), rate: None, alpha: self.law.alpha(now) }
+        SenderSnapshot { window: Some(self.stream.window), rate: None, alpha: self.stream.law.alpha(now) }
     }
 }
 

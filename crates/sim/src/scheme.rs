@@ -4,9 +4,9 @@
 use crate::config::{
     ConfigError, Document, Format, Given, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
 };
+use crate::host::priority::PriorityRule;
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
-use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{StartUserDefined, TransportConfig, TransportInfo, transports};
 use shortflow_spec::{Value, hint, located};
 use std::borrow::Cow;

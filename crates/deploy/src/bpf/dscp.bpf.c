@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* Gives each TCP packet that leaves a device its priority, as crates/sim/src/tcp/priority.rs defines them. */
+/* Gives each TCP packet that leaves a device its priority, as crates/sim/src/host/priority.rs defines them. */
 #include "maps.h"
 #include "laws/priority.h"
 

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsFd;
 
 words! {
-    /// Source of the priority, as in `shortflow_sim::tcp::priority`.
+    /// Source of the priority, as in `shortflow_sim::host::priority`.
     pub enum By {
         /// The bytes of the message.
         Size = "size",

@@ -3,10 +3,13 @@
 
 mod message;
 mod path;
+pub mod priority;
+mod stream;
 mod timer;
 
 pub use message::{DeliveryCounters, Flow, Message, MessageCounts, Messages};
 pub use path::RateSampler;
+pub use stream::SendStream;
 pub use timer::LazyTimer;
 
 use crate::packet::{EcnField, Handover, Packet, PacketType};
@@ -105,17 +108,11 @@ pub struct SenderSnapshot {
 
 /// The end that sends data.
 pub trait SendEndpoint: Endpoint {
-    /// The messages that are not yet acknowledged whole.
-    fn messages(&self) -> &Messages;
+    /// What it sends.
+    fn stream(&self) -> &SendStream;
 
-    /// Mutable messages, to add, to take finished ones, and to count.
-    fn messages_mut(&mut self) -> &mut Messages;
-
-    /// First byte of the stream that is not acknowledged.
-    fn acked(&self) -> u64;
-
-    /// One past the highest byte of the stream that has been sent.
-    fn sent(&self) -> u64;
+    /// Mutable [`SendEndpoint::stream`].
+    fn stream_mut(&mut self) -> &mut SendStream;
 
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
     fn on_left(&mut self, _departs: Instant, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}

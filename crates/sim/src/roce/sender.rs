@@ -1,12 +1,12 @@
 //! The sender: paced at the control's rate, without a window.
 
+use crate::host::priority::PriorityRule;
 use crate::host::{
-    Endpoint, EndpointContext, EndpointId, LazyTimer, Messages, Outbox, RateSampler, SendEndpoint,
+    Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, RateSampler, SendEndpoint, SendStream,
     SenderSnapshot,
 };
 use crate::packet::{EcnField, Packet, PacketType};
-use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, TransportConfig, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Numbers of its timers.
@@ -17,16 +17,8 @@ const LAW: u8 = 2;
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    identity: EndpointId,
-    law: Transport,
-    /// Required by laws, and otherwise unused.
-    window: Window,
-    messages: Messages,
-    priority: PriorityRule,
-    snd_una: u64,
-    snd_nxt: u64,
-    /// One past the highest byte ever sent.
-    snd_max: u64,
+    /// Its window is required by laws, and otherwise unused.
+    stream: SendStream,
     timeout: Span,
     line: Rate,
     /// Time of the last packet's hand-over to the card, and its size on the wire.
@@ -47,15 +39,8 @@ impl Sender {
         let mut law = transport.start();
         law.on_start(now, line);
         Sender {
-            identity,
             meter: law.reads_path().then(RateSampler::default),
-            law,
-            window: Window { cwnd: 1.0, ssthresh: 1.0 },
-            messages: Messages::default(),
-            priority,
-            snd_una: 0,
-            snd_nxt: 0,
-            snd_max: 0,
+            stream: SendStream::new(identity, law, Window { cwnd: 1.0, ssthresh: 1.0 }, priority),
             timeout,
             line,
             last: None,
@@ -64,7 +49,7 @@ impl Sender {
     }
 
     fn rate(&self) -> Rate {
-        self.law.pacing_rate().map_or(self.line, |rate| rate.min(self.line))
+        self.stream.law.pacing_rate().map_or(self.line, |rate| rate.min(self.line))
     }
 
     /// Departure of the next packet at the present rate.
@@ -86,9 +71,9 @@ impl Sender {
         if self.segment_end(cx).is_none()
             && let Some(meter) = &mut self.meter
         {
-            meter.note_app_limited(self.snd_nxt - self.snd_una);
+            meter.note_app_limited(self.stream.snd_nxt - self.stream.snd_una);
         }
-        self.timers[usize::from(LAW)].deadline = self.law.timer();
+        self.timers[usize::from(LAW)].deadline = self.stream.law.timer();
         for (number, timer) in (0..).zip(&mut self.timers) {
             if let Some(at) = timer.arm() {
                 out.set_timer(number, at);
@@ -98,74 +83,59 @@ impl Sender {
 
     /// End of the next segment, if there is data.
     fn segment_end(&self, cx: EndpointContext<'_>) -> Option<u64> {
-        let message = self.messages.of(self.snd_nxt)?;
-        Some(message.end.min(self.snd_nxt + cx.tcp.mss.get()))
+        let message = self.stream.messages.of(self.stream.snd_nxt)?;
+        Some(message.end.min(self.stream.snd_nxt + cx.tcp.mss.get()))
     }
 
-    fn send(&mut self, end: u64, EndpointContext { now, tcp }: EndpointContext<'_>, out: &mut impl Outbox) {
-        let start = std::mem::replace(&mut self.snd_nxt, end);
-        let again = start < self.snd_max;
-        self.snd_max = self.snd_max.max(end);
-        let payload = (end - start) as u16;
-        let wire = payload + tcp.header.get() as u16;
-        let is_alone = self.snd_una == start && !again;
-        let size = Bytes::new(wire.into());
-        self.law.on_sent(size, now);
-        let timeout = &mut self.timers[usize::from(TIMEOUT)].deadline;
-        timeout.get_or_insert(now + self.timeout);
-        let priority = self
-            .messages
-            .of(start)
-            .map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
+    fn send(&mut self, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        let start = std::mem::replace(&mut self.stream.snd_nxt, end);
+        let again = start < self.stream.snd_max;
+        self.stream.snd_max = self.stream.snd_max.max(end);
+        let packet = self.stream.packet(start, end, cx.tcp);
+        let is_alone = self.stream.snd_una == start && !again;
+        let size = packet.wire_size();
+        self.stream.law.on_sent(size, cx.now);
+        self.timers[usize::from(TIMEOUT)].deadline.get_or_insert(cx.now + self.timeout);
         let waits = out
             .send(Packet {
-                kind: PacketType::Data,
-                payload,
-                wire,
-                priority,
+                priority: self.stream.priority_at(start),
                 ecn: EcnField::Ect,
-                extension: self.meter.as_mut().map(|meter| meter.on_sent(now, is_alone)),
-                ..self.identity.control(start, tcp)
+                extension: self.meter.as_mut().map(|meter| meter.on_sent(cx.now, is_alone)),
+                ..packet
             })
             .waits;
-        self.last = Some((now + waits, size));
-        if let Some(message) = self.messages.of_mut(start) {
-            message.retransmits += u32::from(again);
-            message.tally.count_left(waits);
-        }
+        self.last = Some((cx.now + waits, size));
+        self.stream.count_sent(start, again, waits);
     }
 
     /// Everything below `seq` has arrived.
     fn advance(&mut self, packet: &Packet, cx: EndpointContext<'_>) {
-        let acked = packet.seq.saturating_sub(self.snd_una);
-        if packet.seq > self.snd_max || acked == 0 {
+        let acked = packet.seq.saturating_sub(self.stream.snd_una);
+        if packet.seq > self.stream.snd_max || acked == 0 {
             return;
         }
-        self.snd_una = packet.seq;
-        self.snd_nxt = self.snd_nxt.max(self.snd_una);
-        let idle = self.snd_una == self.snd_max;
+        self.stream.snd_una = packet.seq;
+        self.stream.snd_nxt = self.stream.snd_nxt.max(self.stream.snd_una);
+        let idle = self.stream.snd_una == self.stream.snd_max;
         self.timers[usize::from(TIMEOUT)].deadline = (!idle).then(|| cx.now + self.timeout);
-        let delivered = self.snd_una;
+        let delivered = self.stream.snd_una;
         let telemetry = packet.telemetry();
         let path = self
             .meter
             .as_mut()
             .zip(telemetry)
             .map(|(meter, telemetry)| meter.sample(cx.now, telemetry, delivered));
-        let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
-        let plain = AckSample::of(self.flow_view(cx), Bytes::new(acked));
-        let sample = AckSample { snd_una, snd_nxt, path, ..plain };
-        self.law.on_ack(&mut self.window, &sample);
+        let sample = AckSample { path, ..self.stream.sample(self.flow_view(cx), acked) };
+        self.stream.law.on_ack(&mut self.stream.window, &sample);
     }
 
     fn tell(&mut self, cause: Cause, cx: EndpointContext<'_>) {
         let flow = self.flow_view(cx);
-        self.law.on_congestion(&mut self.window, cause, &flow);
+        self.stream.decrease(cause, &flow);
     }
 
-    fn flow_view(&self, EndpointContext { now, tcp }: EndpointContext<'_>) -> FlowView {
-        let srtt = self.meter.as_ref().map_or(Span::ZERO, RateSampler::last_rtt);
-        self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
+    fn flow_view(&self, cx: EndpointContext<'_>) -> FlowView {
+        self.stream.view(self.meter.as_ref().map_or(Span::ZERO, RateSampler::last_rtt), cx)
     }
 }
 
@@ -179,8 +149,8 @@ impl Endpoint for Sender {
             PacketType::Cnp => self.tell(Cause::EcnEcho, cx),
             PacketType::Nack => {
                 self.advance(packet, cx);
-                if packet.seq == self.snd_una && packet.seq < self.snd_nxt {
-                    self.snd_nxt = packet.seq;
+                if packet.seq == self.stream.snd_una && packet.seq < self.stream.snd_nxt {
+                    self.stream.snd_nxt = packet.seq;
                     self.tell(Cause::FastRetransmit, cx);
                 }
             }
@@ -195,15 +165,13 @@ impl Endpoint for Sender {
             match timer {
                 TIMEOUT => {
                     alarm.deadline = None;
-                    self.snd_nxt = self.snd_una;
-                    if let Some(message) = self.messages.first_mut() {
-                        message.timeouts += 1;
-                    }
+                    self.stream.snd_nxt = self.stream.snd_una;
+                    self.stream.count_timeout();
                     self.tell(Cause::Timeout, cx);
                 }
                 LAW => {
                     let flow = self.flow_view(cx);
-                    self.law.on_timer(&mut self.window, &flow);
+                    self.stream.law.on_timer(&mut self.stream.window, &flow);
                 }
                 _ => {}
             }
@@ -213,23 +181,15 @@ impl Endpoint for Sender {
 }
 
 impl SendEndpoint for Sender {
-    fn messages(&self) -> &Messages {
-        &self.messages
+    fn stream(&self) -> &SendStream {
+        &self.stream
     }
 
-    fn messages_mut(&mut self) -> &mut Messages {
-        &mut self.messages
-    }
-
-    fn acked(&self) -> u64 {
-        self.snd_una
-    }
-
-    fn sent(&self) -> u64 {
-        self.snd_max
+    fn stream_mut(&mut self) -> &mut SendStream {
+        &mut self.stream
     }
 
     fn snapshot(&self, now: Instant) -> SenderSnapshot {
-        SenderSnapshot { window: None, rate: Some(self.rate()), alpha: self.law.alpha(now) }
+        SenderSnapshot { window: None, rate: Some(self.rate()), alpha: self.stream.law.alpha(now) }
     }
 }

@@ -3,9 +3,9 @@
 use super::ends::{ConnectionSetup, Endpoints};
 use crate::engine::prefetch;
 use crate::host::EndpointId;
+use crate::host::priority::PriorityRule;
 use crate::net::REVERSE;
 use crate::packet::Packet;
-use crate::tcp::priority::PriorityRule;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{ConnId, HostId};
 

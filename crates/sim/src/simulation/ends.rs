@@ -1,11 +1,11 @@
 //! [`Endpoints`]: both ends of a connection, of any protocol. Each event is dispatched by one match.
 
+use crate::host::priority::PriorityRule;
 use crate::host::{
     Endpoint, EndpointContext, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
     SenderSnapshot,
 };
 use crate::packet::Packet;
-use crate::tcp::priority::PriorityRule;
 use crate::{minimal, roce, tcp};
 use shortflow_cc::{Host, TransportConfig};
 use shortflow_units::{Bytes, ClassId, Instant, Rate, Span};
@@ -105,8 +105,8 @@ impl Endpoints {
     /// Stops new data of a backlogged message. Returns `true` if all sent data is acknowledged.
     pub fn stop(&mut self) -> bool {
         each!(self, pair => {
-            let sent = pair.sender.sent();
-            pair.sender.messages_mut().stop(sent);
+            let sent = pair.sender.stream().snd_max;
+            pair.sender.stream_mut().messages.stop(sent);
         });
         self.messages().has_finished(self.acked())
     }
@@ -154,20 +154,20 @@ impl Endpoints {
         out: &mut impl Outbox,
     ) -> Option<(u64, ClassId)> {
         let Endpoints::Tcp(pair) = self else { return None };
-        let before = pair.sender.acked();
+        let before = pair.sender.stream().snd_una;
         pair.sender.on_expected(ack, cx, out);
-        Some((ack.seq - before, pair.sender.messages().first()?.class))
+        Some((ack.seq - before, pair.sender.stream().messages.first()?.class))
     }
 
     /// Delivers expected data to the receiver.
     #[inline(always)]
     pub fn deliver_expected_data(&mut self, data: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let Endpoints::Tcp(pair) = self else { return };
-        if let Some(message) = pair.sender.messages_mut().of_mut(data.seq) {
+        if let Some(message) = pair.sender.stream_mut().messages.of_mut(data.seq) {
             message.tally.count_arrived(data);
             let end = data.seq + u64::from(data.payload);
             if end == message.end {
-                pair.sender.messages_mut().receive(end, cx.now);
+                pair.sender.stream_mut().messages.receive(end, cx.now);
             }
         }
         pair.receiver.on_expected(data, cx.tcp, out);
@@ -212,17 +212,17 @@ impl Endpoints {
 
     /// Messages not fully acknowledged.
     pub fn messages(&self) -> &Messages {
-        each!(self, pair => pair.sender.messages())
+        &each!(self, pair => pair.sender.stream()).messages
     }
 
     /// As above, mutable.
     pub fn messages_mut(&mut self) -> &mut Messages {
-        each!(self, pair => pair.sender.messages_mut())
+        &mut each!(self, pair => pair.sender.stream_mut()).messages
     }
 
     /// First unacknowledged byte of the stream.
     pub fn acked(&self) -> u64 {
-        each!(self, pair => pair.sender.acked())
+        each!(self, pair => pair.sender.stream().snd_una)
     }
 
     /// All bytes of the stream below this have arrived.
@@ -239,7 +239,7 @@ impl Endpoints {
     pub fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         each!(self, pair => {
             let arrived = |message: &Message| pair.receiver.arrived(message.start, message.end);
-            let messages = pair.sender.messages_mut().iter_mut();
+            let messages = pair.sender.stream_mut().messages.iter_mut();
             messages.for_each(|message| tell(message, arrived(message)));
         });
     }
@@ -276,7 +276,7 @@ impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
     fn deliver_to_receiver(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let (mut message_end, mut end) = (u64::MAX, u64::MAX);
         if packet.payload > 0
-            && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
+            && let Some(message) = self.sender.stream_mut().messages.of_mut(packet.seq)
         {
             message.tally.count_arrived(packet);
             end = message.end;
@@ -285,7 +285,7 @@ impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
         self.receiver.on_packet(packet, cx, out);
         let received = self.receiver.received();
         if end <= received {
-            self.sender.messages_mut().receive(received, cx.now);
+            self.sender.stream_mut().messages.receive(received, cx.now);
         }
         if cx.tcp.ack_message_end {
             self.receiver.on_message_end(message_end, cx, out);
@@ -299,9 +299,9 @@ impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
         cx: EndpointContext<'_>,
         out: &mut impl Outbox,
     ) -> AckOutcome {
-        let before = self.sender.acked();
+        let before = self.sender.stream().snd_una;
         self.sender.on_packet(packet, cx, out);
-        let (acked, messages) = (self.sender.acked(), self.sender.messages());
+        let (acked, messages) = (self.sender.stream().snd_una, &self.sender.stream().messages);
         AckOutcome {
             acked: acked - before,
             class: messages.first().map(|message| message.class),

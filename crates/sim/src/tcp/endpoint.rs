@@ -3,7 +3,7 @@
 use super::path::CARD;
 use super::{Receiver, Sender};
 use crate::host::{
-    Endpoint, EndpointContext, Messages, Outbox, ReceiveEndpoint, SendEndpoint, SenderSnapshot,
+    Endpoint, EndpointContext, Outbox, ReceiveEndpoint, SendEndpoint, SendStream, SenderSnapshot,
 };
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
@@ -73,22 +73,13 @@ impl Sender {
 
 impl SendEndpoint for Sender {
     #[inline]
-    fn messages(&self) -> &Messages {
-        &self.messages
+    fn stream(&self) -> &SendStream {
+        &self.stream
     }
 
     #[inline]
-    fn messages_mut(&mut self) -> &mut Messages {
-        &mut self.messages
-    }
-
-    #[inline]
-    fn acked(&self) -> u64 {
-        self.snd_una()
-    }
-
-    fn sent(&self) -> u64 {
-        self.snd_max
+    fn stream_mut(&mut self) -> &mut SendStream {
+        &mut self.stream
     }
 
     fn on_left(&mut self, departs: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
@@ -97,7 +88,11 @@ impl SendEndpoint for Sender {
     }
 
     fn snapshot(&self, now: Instant) -> SenderSnapshot {
-        SenderSnapshot { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha(now) }
+        SenderSnapshot {
+            window: Some(self.stream.window),
+            rate: self.stream.law.pacing_rate(),
+            alpha: self.stream.law.alpha(now),
+        }
     }
 }
 

@@ -21,14 +21,14 @@ impl Sender {
         if held.is_some() || self.card.holds() {
             self.note_hold(held, cx.now);
         }
-        let sent = std::mem::replace(&mut self.usage.sent, self.snd_max) != self.snd_max;
+        let sent = std::mem::replace(&mut self.usage.sent, self.stream.snd_max) != self.stream.snd_max;
         let is_limited = match cx.tcp.growth {
             None | Some(Growth::Always) => return,
             Some(Growth::UnlessHeld) => held.is_none(),
             Some(Growth::CwndLimited) => end == End::Window,
         };
         if is_limited || sent {
-            self.usage.note(is_limited, (self.snd_una, self.snd_max));
+            self.usage.note(is_limited, (self.stream.snd_una, self.stream.snd_max));
         }
     }
 
@@ -36,7 +36,7 @@ impl Sender {
     fn note_hold(&mut self, held: Option<u64>, now: Instant) {
         let before = self.card.hold(held, now);
         if let Some((start, time)) = before
-            && let Some(message) = self.messages.of_mut(start)
+            && let Some(message) = self.stream.messages.of_mut(start)
         {
             message.tally.held += time;
         }
@@ -50,7 +50,7 @@ impl Sender {
 
     #[inline(never)] // seldom
     fn is_within_twice(&self, tcp: &TcpSpec) -> bool {
-        self.window.cwnd < self.window.ssthresh && self.window_bytes(tcp) < 2 * self.usage.most
+        self.stream.window.cwnd < self.stream.window.ssthresh && self.window_bytes(tcp) < 2 * self.usage.most
     }
 }
 
@@ -94,12 +94,13 @@ mod tests {
                 sender.push(flow, Bytes::new(4380));
             }
             sender.start(cx(0), &mut Until(at(0)));
-            assert_eq!(sender.snd_max, 8760, "{recovery}");
+            assert_eq!(sender.stream.snd_max, 8760, "{recovery}");
             sender.on_timeout(cx(10_000), &mut Until(at(10_100)));
-            let ack = sender.identity.control(1460, &spec);
+            let ack = sender.stream.identity.control(1460, &spec);
             sender.on_ack(&ack, cx(10_050), &mut Until(at(10_150)));
             sender.on_path_timer(CARD, cx(10_150), &mut Until(at(10_250)));
-            let held: Vec<Span> = sender.messages.iter_mut().map(|message| message.tally.held).collect();
+            let held: Vec<Span> =
+                sender.stream.messages.iter_mut().map(|message| message.tally.held).collect();
             assert_eq!(held, [Span::from_micros(100), Span::ZERO], "{recovery}");
         }
     }

@@ -28,7 +28,6 @@ pub mod newreno;
 mod pacer;
 mod path;
 mod prediction;
-pub mod priority;
 mod prr;
 mod rack;
 mod rack_tlp;

@@ -26,7 +26,7 @@ impl Sender {
     #[inline(never)]
     fn new_telemetry(&mut self, now: Instant, wire: u16, is_alone: bool) -> Option<Box<Extension>> {
         let wire = Bytes::new(wire.into());
-        self.law.on_sent(wire, now);
+        self.stream.law.on_sent(wire, now);
         let path = self.path.as_mut()?;
         path.sent = Some((now, wire));
         Some(path.meter.on_sent(now, is_alone))
@@ -40,8 +40,8 @@ impl Sender {
 
     #[inline(never)]
     fn new_path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
-        let outstanding = self.scoreboard.unsacked_bytes(self.snd_una, self.snd_max);
-        Some(self.path.as_mut()?.meter.sample(now, ack.telemetry()?, self.snd_max - outstanding))
+        let outstanding = self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_max);
+        Some(self.path.as_mut()?.meter.sample(now, ack.telemetry()?, self.stream.snd_max - outstanding))
     }
 
     /// The law sees an ACK that does not advance.
@@ -60,12 +60,12 @@ impl Sender {
             may_grow: false,
             limited: self.is_limited(cx.tcp),
             in_recovery: self.phase == Phase::Recovery,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
+            snd_una: self.stream.snd_una,
+            snd_nxt: self.stream.snd_nxt,
             path: Some(path),
             flow: self.flow_view(cx),
         };
-        self.law.on_ack(&mut self.window, &sample);
+        self.stream.law.on_ack(&mut self.stream.window, &sample);
     }
 
     /// Bytes in flight, if data has run out, and not the window, and nothing lost waits for its retransmission
@@ -74,14 +74,15 @@ impl Sender {
         let (in_flight, all_resent) = match (&self.rack, self.recovery, self.phase) {
             (Some(state), ..) => (state.rack.pipe(), state.rack.is_all_resent()),
             (None, Recovery::Sack, Phase::Recovery) => {
-                let (una, max, mss) = (self.snd_una, self.snd_max, tcp.mss.get());
+                let (una, max, mss) = (self.stream.snd_una, self.stream.snd_max, tcp.mss.get());
                 let next = self.scoreboard.next_segment(una, max, mss, false);
                 (self.scoreboard.pipe(una, max, mss), next.is_none())
             }
-            _ => (self.outstanding(), self.snd_nxt == self.snd_max),
+            _ => (self.outstanding(), self.stream.snd_nxt == self.stream.snd_max),
         };
-        let is_limited =
-            all_resent && in_flight < self.window_bytes(tcp) && self.messages.of(self.snd_max).is_none();
+        let is_limited = all_resent
+            && in_flight < self.window_bytes(tcp)
+            && self.stream.messages.of(self.stream.snd_max).is_none();
         is_limited.then_some(in_flight)
     }
 
@@ -102,12 +103,12 @@ impl Sender {
     /// timeout may pass.
     #[inline]
     pub(super) fn is_held_by_card(&self, now: Instant) -> bool {
-        self.card.is_full(now) && self.snd_nxt > self.snd_una
+        self.card.is_full(now) && self.stream.snd_nxt > self.stream.snd_una
     }
 
     #[inline(never)]
     fn hold_back(&mut self, now: Instant) -> bool {
-        let (rate, cwnd) = (self.law.pacing_rate(), self.window.cwnd);
+        let (rate, cwnd) = (self.stream.law.pacing_rate(), self.stream.window.cwnd);
         let Some(path) = &mut self.path else { return false };
         path.pace.deadline = Some(path.due(rate, cwnd)).filter(|due| *due > now);
         path.pace.deadline.is_some()
@@ -121,7 +122,7 @@ impl Sender {
         if let Some(in_flight) = app_limited {
             path.meter.note_app_limited(in_flight);
         }
-        path.law.deadline = self.law.timer();
+        path.law.deadline = self.stream.law.timer();
         for (timer, alarm) in [(PACE, &mut path.pace), (LAW, &mut path.law)] {
             if let Some(at) = alarm.arm() {
                 out.set_timer(timer, at);
@@ -145,7 +146,7 @@ impl Sender {
             }
         } else if path.law.expired(cx.now) {
             let flow = self.flow_view(cx);
-            self.law.on_timer(&mut self.window, &flow);
+            self.stream.law.on_timer(&mut self.stream.window, &flow);
             self.send(cx, out);
         }
     }

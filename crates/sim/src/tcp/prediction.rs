@@ -14,13 +14,13 @@ impl Sender {
     /// True if one message is being sent, no loss is known, and nothing is asked of an ACK but to move the window.
     pub(super) fn is_steady(&self, tcp: &TcpSpec) -> bool {
         self.phase == Phase::Open
-            && self.snd_nxt == self.snd_max
+            && self.stream.snd_nxt == self.stream.snd_max
             && self.scoreboard.is_empty()
             && self.inflation.bytes() == 0
             && self.rack.is_none()
             && self.path.is_none()
             && !tcp.grow_by_segments
-            && self.messages.is_single()
+            && self.stream.messages.is_single()
     }
 
     /// True for an ACK of new data, but not of the whole message.
@@ -28,21 +28,21 @@ impl Sender {
     pub(crate) fn expects(&self, packet: &Packet) -> bool {
         self.is_predictable
             && packet.kind == PacketType::Ack
-            && self.snd_una < packet.seq
-            && packet.seq <= self.snd_max
-            && packet.seq < self.messages.end()
+            && self.stream.snd_una < packet.seq
+            && packet.seq <= self.stream.snd_max
+            && packet.seq < self.stream.messages.end()
             && packet.extension.is_none()
     }
 
     /// An expected ACK arrives.
     #[inline(always)]
     pub(crate) fn on_expected(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let acked = ack.seq - self.snd_una;
-        self.snd_una = ack.seq;
-        self.rto.on_ack(self.snd_una, cx.now, cx.tcp);
+        let acked = ack.seq - self.stream.snd_una;
+        self.stream.snd_una = ack.seq;
+        self.rto.on_ack(self.stream.snd_una, cx.now, cx.tcp);
         self.duplicates = 0;
         self.adapt(ack, (acked, false), cx);
-        self.alarm.deadline = (self.snd_una < self.snd_max).then(|| cx.now + self.rto.rto());
+        self.alarm.deadline = (self.stream.snd_una < self.stream.snd_max).then(|| cx.now + self.rto.rto());
         self.send_steadily(cx, out);
         self.arm(cx, out);
     }
@@ -58,9 +58,10 @@ impl Sender {
     /// A steady sender sends as much as window and card allow.
     #[inline(always)]
     fn send_steadily(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let (allowed, whole) = (self.window_bytes(cx.tcp), self.messages.end());
+        let (allowed, whole) = (self.window_bytes(cx.tcp), self.stream.messages.end());
         let end = loop {
-            let (start, room) = (self.snd_max, allowed.saturating_sub(self.snd_max - self.snd_una));
+            let (start, room) =
+                (self.stream.snd_max, allowed.saturating_sub(self.stream.snd_max - self.stream.snd_una));
             let end = whole.min(start.saturating_add(self.segment_size(room, cx.tcp)));
             if start >= whole || end > self.receive_limit() {
                 break if room < self.segment_size(u64::MAX, cx.tcp) { End::Window } else { End::Data };
@@ -72,7 +73,7 @@ impl Sender {
                 break End::Card(start);
             }
             self.send_bytes(start, end, cx, out);
-            self.snd_nxt = end;
+            self.stream.snd_nxt = end;
         };
         self.note_end(end, cx);
     }
@@ -144,13 +145,13 @@ mod tests {
         fn step(&mut self, (step, by): (u8, u64), tcp: &TcpSpec) {
             let cx = EndpointContext { now: self.card.now, tcp };
             match step {
-                10 if self.sender.messages.end() == u64::MAX => {
-                    self.sender.messages.stop(self.sender.snd_max)
+                10 if self.sender.stream.messages.end() == u64::MAX => {
+                    self.sender.stream.messages.stop(self.sender.stream.snd_max)
                 }
-                0 if self.sender.messages.end() < u64::MAX => {
+                0 if self.sender.stream.messages.end() < u64::MAX => {
                     let flow =
                         Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
-                    let endless = by < 2 && self.sender.messages.is_empty();
+                    let endless = by < 2 && self.sender.stream.messages.is_empty();
                     self.sender.push(flow, if endless { Bytes::MAX } else { Bytes::new(1 + by * by * 100) });
                     Endpoint::start(&mut self.sender, cx, &mut self.card);
                 }
@@ -158,9 +159,9 @@ mod tests {
                 2 => drop(self.acks.pop_front()),
                 3 if self.data.len() > 1 => self.data.swap(0, 1),
                 4 => self.sleep(Span::from_micros(10 * by * by), tcp),
-                5 if self.sender.messages.end() < u64::MAX => {
-                    self.sender.messages.finish(self.sender.snd_una, cx.now);
-                    while self.sender.messages.take_finished(cx.now).is_some() {}
+                5 if self.sender.stream.messages.end() < u64::MAX => {
+                    self.sender.stream.messages.finish(self.sender.stream.snd_una, cx.now);
+                    while self.sender.stream.messages.take_finished(cx.now).is_some() {}
                 }
                 6 | 7 => self.deliver_data(step == 7, cx),
                 8 => self.deliver_ack(cx),
@@ -263,7 +264,7 @@ mod tests {
             Endpoint::start(&mut connection.sender, cx, &mut connection.card);
             connection.sort();
             (0..10).for_each(|_| connection.step((9, 10), &tcp));
-            assert_eq!((connection.sender.snd_una, connection.expected), (146_000, 198), "{name}");
+            assert_eq!((connection.sender.stream.snd_una, connection.expected), (146_000, 198), "{name}");
         }
     }
 

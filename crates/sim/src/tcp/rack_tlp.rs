@@ -16,7 +16,7 @@ use super::usage::End;
 use crate::host::{EndpointContext, PacketSink};
 use crate::packet::Packet;
 use crate::specs::TcpSpec;
-use shortflow_cc::{Cause, CongestionControl, FlowView};
+use shortflow_cc::{Cause, FlowView};
 use shortflow_units::{Bytes, Instant, Span};
 
 impl Sender {
@@ -28,7 +28,7 @@ impl Sender {
         cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
-        let (blocks, advances) = (ack.sack(), ack.seq > self.snd_una);
+        let (blocks, advances) = (ack.sack(), ack.seq > self.stream.snd_una);
         let recovering = self.phase != Phase::Open;
         let Some(state) = self.rack.as_deref_mut() else { return };
         let delivery = state.rack.on_ack(cx.now, ack.seq, blocks.ranges(ack.seq), &mut self.scoreboard);
@@ -44,7 +44,7 @@ impl Sender {
         let duplicate = blocks.duplicate(ack.seq);
         let recovered = recovering && self.phase == Phase::Open;
         let was_spurious = duplicate.is_some_and(|(_, end)| !state.tlp.ended_at(end));
-        state.rack.adapt(self.snd_una, self.snd_max, was_spurious, recovered);
+        state.rack.adapt(self.stream.snd_una, self.stream.snd_max, was_spurious, recovered);
         let answer = Answer {
             ack: ack.seq,
             duplicate: duplicate.map(|(_, end)| end),
@@ -103,7 +103,7 @@ impl Sender {
                 break End::Card(start);
             }
             self.send_segment(start, end, cx, out);
-            self.snd_nxt = self.snd_max;
+            self.stream.snd_nxt = self.stream.snd_max;
         };
         self.note_end(end, cx);
     }
@@ -125,8 +125,8 @@ impl Sender {
         if let Some((start, end)) = state.rack.first_lost() {
             return (pipe == 0 || end - start <= room).then_some((start, end));
         }
-        let end = self.segment_end(self.snd_max, room, tcp)?;
-        (end - self.snd_max <= room || self.may_exceed(pipe)).then_some((self.snd_max, end))
+        let end = self.segment_end(self.stream.snd_max, room, tcp)?;
+        (end - self.stream.snd_max <= room || self.may_exceed(pipe)).then_some((self.stream.snd_max, end))
     }
 
     /// §7.3: new data if there is any, else the last segment again, as soon as the pacer permits.
@@ -135,14 +135,15 @@ impl Sender {
             let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
             return self.rack.iter_mut().for_each(|state| state.probe = paced);
         }
-        let new = self.segment_end(self.snd_max, u64::MAX, cx.tcp).map(|end| (self.snd_max, end));
+        let new =
+            self.segment_end(self.stream.snd_max, u64::MAX, cx.tcp).map(|end| (self.stream.snd_max, end));
         let last = self.rack.as_deref().and_then(|state| state.rack.last());
         let Some((start, end)) = new.or(last) else { return };
         self.send_segment(start, end, cx, out);
-        self.snd_nxt = self.snd_max;
+        self.stream.snd_nxt = self.stream.snd_max;
         let rto = cx.now + self.rto.rto();
         if let Some(state) = self.rack.as_deref_mut() {
-            state.tlp.on_sent(self.snd_max, new.is_none());
+            state.tlp.on_sent(self.stream.snd_max, new.is_none());
             state.rto = Some(rto);
         }
     }
@@ -150,12 +151,12 @@ impl Sender {
     /// A segment leaves, §6.1. The retransmission timer starts if it does not run (RFC 6298 (5.1)), and again where the
     /// first segment is retransmitted, as in Linux.
     pub(super) fn note_sent(&mut self, start: u64, end: u64, now: Instant) {
-        let (is_new, rto) = (start >= self.snd_max, now + self.rto.rto());
+        let (is_new, rto) = (start >= self.stream.snd_max, now + self.rto.rto());
         let Some(state) = self.rack.as_deref_mut() else { return };
         state.rack.on_sent(start, end, now);
         state.prr.on_sent(end - start);
         state.progress |= is_new;
-        if state.rto.is_none() || (start == self.snd_una && !is_new) {
+        if state.rto.is_none() || (start == self.stream.snd_una && !is_new) {
             state.rto = Some(rto);
         }
     }
@@ -180,9 +181,9 @@ impl Sender {
 
     /// Reduces the window at once; RFC 6937 spreads the effect. Limited transmit's segments do not count (RFC 5681 §3.2).
     fn enter_recovery_by_rack(&mut self, cx: EndpointContext<'_>) {
-        let out = self.snd_max - self.snd_una;
+        let out = self.stream.snd_max - self.stream.snd_una;
         self.decrease(out.min(self.window_bytes(cx.tcp)), cx);
-        (self.phase, self.recover) = (Phase::Recovery, Some(self.snd_max));
+        (self.phase, self.recover) = (Phase::Recovery, Some(self.stream.snd_max));
         let ssthresh = self.window_bytes(cx.tcp);
         if let Some(state) = self.rack.as_deref_mut() {
             state.tlp.on_recovery();
@@ -194,8 +195,8 @@ impl Sender {
     /// The law answers to a loss, with `flight` bytes out.
     fn decrease(&mut self, flight: u64, cx: EndpointContext<'_>) {
         let flow = FlowView { flight: Bytes::new(flight), ..self.flow_view(cx) };
-        self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
-        self.decrease_once.on_decrease(self.snd_max);
+        self.stream.decrease(Cause::FastRetransmit, &flow);
+        self.decrease_once.on_decrease(self.stream.snd_max);
     }
 
     /// §5.4 and §8: arms the next timer. TLP's starts with new data and with ACKs that advance, unless losses are being
@@ -276,7 +277,7 @@ mod tests {
         fn ack(&mut self, now: u64, whole: u64, block: &[(u64, u64)]) -> Vec<u64> {
             let blocks: Vec<_> = block.iter().map(|(first, end)| (first * MSS, end * MSS)).collect();
             let extension = Extension::of_sack(SackBlocks::new(whole * MSS, &blocks));
-            let ack = Packet { extension, ..self.sender.identity.control(whole * MSS, &tcp()) };
+            let ack = Packet { extension, ..self.sender.stream.identity.control(whole * MSS, &tcp()) };
             self.sender.on_ack(&ack, EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
             self.take()
         }
@@ -289,7 +290,7 @@ mod tests {
         }
 
         fn cwnd(&self) -> f64 {
-            self.sender.window.cwnd
+            self.sender.stream.window.cwnd
         }
     }
 
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn a_probe_is_new_data_where_there_is_some() {
         let mut bench = bench(30);
-        assert_eq!(bench.sender.snd_max, 12 * MSS);
+        assert_eq!(bench.sender.stream.snd_max, 12 * MSS);
         assert_eq!(bench.expire(900), [12]);
         assert_eq!(bench.sender.alarm.deadline, Some(at(10_900)));
     }

@@ -13,19 +13,18 @@ use super::card::Card;
 use super::ecn::DecreaseOnce;
 use super::newreno::Inflation;
 use super::pacer::Path;
-use super::priority::PriorityRule;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
 use super::usage::Usage;
-use crate::host::{EndpointContext, EndpointId, Flow, LazyTimer, Messages, PacketSink};
+use crate::host::priority::PriorityRule;
+use crate::host::{EndpointContext, EndpointId, Flow, LazyTimer, PacketSink, SendStream};
 use crate::packet::{Packet, PacketType};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Transport, TransportConfig,
-    Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, TransportConfig, Window,
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -58,19 +57,11 @@ pub(super) struct RackTlp {
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    pub(super) identity: EndpointId,
-    pub(super) window: Window,
-    pub(super) law: Transport,
-    pub(super) messages: Messages,
-    pub(super) snd_una: u64,
-    pub(super) snd_nxt: u64,
-    /// One past the highest byte ever sent.
-    pub(super) snd_max: u64,
+    pub(super) stream: SendStream,
     pub(super) rto: RtoEstimator,
     /// Timer of retransmissions and of RACK-TLP.
     pub(super) alarm: LazyTimer,
     pub(super) ecn: Ecn,
-    pub(super) priority: PriorityRule,
     /// Neither RACK nor a switch asks anything of the segments that leave.
     pub(super) is_plain: bool,
     /// True if the law reads the flow on every ACK.
@@ -112,20 +103,14 @@ impl Sender {
     ) -> Sender {
         let (law, recovery, dupthresh) = (transport.start(), transport.recovery(), transport.dupthresh());
         let rack = (recovery == Recovery::Rack).then(Box::default);
+        let window = Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh };
         Sender {
             path: law.reads_path().then(Box::default),
             reads_flow: law.reads_flow(),
-            identity,
-            window: Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
-            law,
-            messages: Messages::default(),
-            snd_una: 0,
-            snd_nxt: 0,
-            snd_max: 0,
+            stream: SendStream::new(identity, law, window, PriorityRule::default()),
             rto: RtoEstimator::new(initial_rto),
             alarm: LazyTimer::IDLE,
             ecn: transport.ecn(),
-            priority: PriorityRule::default(),
             is_plain: rack.is_none(),
             is_predictable: false,
             may_predict: false,
@@ -147,8 +132,9 @@ impl Sender {
     }
 
     /// Sets the rule for the priority of the sender's packets.
-    pub fn with_priority(self, priority: PriorityRule) -> Sender {
-        Sender { priority, is_plain: self.is_plain && priority.is_none(), ..self }
+    pub fn with_priority(mut self, priority: PriorityRule) -> Sender {
+        self.stream.priority = priority;
+        Sender { is_plain: self.is_plain && priority.is_none(), ..self }
     }
 
     /// Sets the round trip that RACK knows from a handshake before the run.
@@ -171,25 +157,25 @@ impl Sender {
 
     /// Starts the connection at `now`, on a host with link rate `line`.
     pub fn begun(mut self, now: Instant, line: Rate) -> Sender {
-        self.law.on_start(now, line);
+        self.stream.law.on_start(now, line);
         self
     }
 
     /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in
     /// the stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
-        self.messages.push(flow, size)
+        self.stream.messages.push(flow, size)
     }
 
     /// First unacknowledged byte.
     #[inline]
     pub fn snd_una(&self) -> u64 {
-        self.snd_una
+        self.stream.snd_una
     }
 
     /// Congestion window and slow-start threshold.
     pub fn window(&self) -> Window {
-        self.window
+        self.stream.window
     }
 
     /// Sends within the window; call it after [`Sender::push`].
@@ -224,7 +210,7 @@ impl Sender {
     /// An acknowledgement arrives.
     #[inline]
     pub fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        if ack.seq < self.snd_una || ack.seq > self.snd_max {
+        if ack.seq < self.stream.snd_una || ack.seq > self.stream.snd_max {
             return;
         }
         let mut news = true;
@@ -233,11 +219,11 @@ impl Sender {
             Recovery::Sack | Recovery::NewReno => {}
             Recovery::Rack => return self.on_ack_by_rack(ack, cx, out),
         }
-        if ack.seq > self.snd_una {
+        if ack.seq > self.stream.snd_una {
             self.on_new_ack(ack, cx, out);
         } else {
             self.observe(ack, cx);
-            if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
+            if self.stream.snd_max > self.stream.snd_una && self.is_duplicate(ack, news) {
                 self.on_duplicate(cx, out);
             }
         }
@@ -257,30 +243,28 @@ impl Sender {
             return;
         }
         self.rto.back_off(cx.tcp);
-        if let Some(message) = self.messages.first_mut() {
-            message.timeouts += 1;
-        }
+        self.stream.count_timeout();
         if self.phase == Phase::Connecting {
             return self.connect(cx, out);
         }
-        let ssthresh = self.window.ssthresh;
+        let ssthresh = self.stream.window.ssthresh;
         // Bytes in the network: during a long recovery far less than the unacknowledged bytes.
-        let flight = Bytes::new(self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt));
+        let flight = Bytes::new(self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt));
         let flow = FlowView { flight, ..self.flow_view(cx) };
-        self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
-        if self.timed_out_at.replace(self.snd_una) == Some(self.snd_una) {
-            self.window.ssthresh = ssthresh;
+        self.stream.decrease(Cause::Timeout, &flow);
+        if self.timed_out_at.replace(self.stream.snd_una) == Some(self.stream.snd_una) {
+            self.stream.window.ssthresh = ssthresh;
         }
         self.phase = Phase::Loss;
-        self.recover = Some(self.snd_max);
-        self.decrease_once.on_decrease(self.snd_max);
+        self.recover = Some(self.stream.snd_max);
+        self.decrease_once.on_decrease(self.stream.snd_max);
         self.duplicates = 0;
         self.inflation = Inflation::default();
         self.rto.on_retransmit();
         if self.recovery == Recovery::Rack {
             return self.resend_by_rack(cx, out);
         }
-        self.snd_nxt = self.snd_una;
+        self.stream.snd_nxt = self.stream.snd_una;
         self.alarm.deadline = None;
         self.transmit(cx, out);
     }
@@ -292,14 +276,14 @@ impl Sender {
             self.rto.on_retransmit();
         }
         self.alarm.deadline = Some(cx.now + self.rto.rto());
-        out.send(Packet { kind: PacketType::Syn, ..self.identity.control(0, cx.tcp) });
+        out.send(Packet { kind: PacketType::Syn, ..self.stream.identity.control(0, cx.tcp) });
     }
 
     /// Records the SACK blocks of an ACK. Returns `true` if a block is new, or without blocks.
     #[inline(never)] // keeps the path of the others short
     fn add_blocks(&mut self, ack: &Packet) -> bool {
         let blocks = ack.sack();
-        blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.snd_max)
+        blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.stream.snd_max)
     }
 
     /// With SACK, a duplicate ACK carries a new block (RFC 6675 §2).
@@ -309,11 +293,11 @@ impl Sender {
 
     #[inline(never)] // keeps the path of expected ACKs short
     pub(super) fn on_new_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        let acked = ack.seq - self.snd_una;
-        self.snd_una = ack.seq;
-        self.snd_nxt = self.snd_nxt.max(self.snd_una);
-        self.scoreboard.advance(self.snd_una);
-        self.rto.on_ack(self.snd_una, cx.now, cx.tcp);
+        let acked = ack.seq - self.stream.snd_una;
+        self.stream.snd_una = ack.seq;
+        self.stream.snd_nxt = self.stream.snd_nxt.max(self.stream.snd_una);
+        self.scoreboard.advance(self.stream.snd_una);
+        self.rto.on_ack(self.stream.snd_una, cx.now, cx.tcp);
         self.duplicates = 0;
         // After a loss, most bytes that an ACK covers arrived earlier (RFC 3465 §2.3).
         let each = cx.tcp.grow_by_segments && self.phase == Phase::Open;
@@ -326,7 +310,7 @@ impl Sender {
             Phase::Loss | Phase::Open | Phase::Connecting => true,
         };
         self.adapt(ack, (acked, each), cx);
-        if self.snd_una == self.snd_max {
+        if self.stream.snd_una == self.stream.snd_max {
             self.alarm.deadline = None; // RFC 6298 (5.2)
         } else if restart {
             self.alarm.deadline = Some(cx.now + self.rto.rto()); // (5.3)
@@ -338,7 +322,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn adapt(&mut self, ack: &Packet, (acked, each): (u64, bool), cx: EndpointContext<'_>) {
         let ece = ack.ecn_flag && self.ecn != Ecn::Off;
-        let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
+        let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.stream.snd_una);
         let open = match cx.tcp.grow_on_marked_acks {
             MarkedGrowth::No => !ece,
             MarkedGrowth::Yes => !decrease,
@@ -352,29 +336,29 @@ impl Sender {
             may_grow: open && !in_recovery && limited,
             limited,
             in_recovery,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
+            snd_una: self.stream.snd_una,
+            snd_nxt: self.stream.snd_nxt,
             path: self.path_sample(cx.now, ack),
             flow: if self.reads_flow { self.flow_view(cx) } else { FlowView::blank(cx.now, cx.tcp.mss) },
         };
         if each {
             self.adapt_to_each(sample);
         } else {
-            self.law.on_ack(&mut self.window, &sample);
+            self.stream.law.on_ack(&mut self.stream.window, &sample);
         }
         if decrease {
             self.decrease_for_ecn(cx);
         }
-        if self.window.cwnd > cx.tcp.receive_window {
-            self.window.cwnd = cx.tcp.receive_window;
+        if self.stream.window.cwnd > cx.tcp.receive_window {
+            self.stream.window.cwnd = cx.tcp.receive_window;
         }
     }
 
     #[inline(never)] // keeps the path of every other ACK short
     fn decrease_for_ecn(&mut self, cx: EndpointContext<'_>) {
         let flow = self.flow_view(cx);
-        self.law.on_congestion(&mut self.window, Cause::EcnEcho, &flow);
-        self.decrease_once.on_decrease(self.snd_nxt);
+        self.stream.decrease(Cause::EcnEcho, &flow);
+        self.decrease_once.on_decrease(self.stream.snd_nxt);
     }
 
     /// Lets the law see one ACK for each segment that `sample` covers.
@@ -388,12 +372,14 @@ impl Sender {
             let newly_delivered = if start < sample.snd_una { news.min(acked) } else { news };
             news = news.saturating_sub(newly_delivered);
             let path = sample.path.map(|path| PathSample { newly_delivered, ..path });
-            self.law.on_ack(&mut self.window, &AckSample { acked, snd_una: start, path, ..sample });
+            self.stream
+                .law
+                .on_ack(&mut self.stream.window, &AckSample { acked, snd_una: start, path, ..sample });
         }
     }
 
     fn is_recovered(&self) -> bool {
-        self.recover.is_none_or(|recover| self.snd_una >= recover)
+        self.recover.is_none_or(|recover| self.stream.snd_una >= recover)
     }
 
     /// A full ACK ends recovery, a partial ACK reveals the next hole. True if the timer restarts.
@@ -432,11 +418,13 @@ impl Sender {
         match self.recovery {
             // RFC 6582 §3.2 step 2: the ACK must cover more than recover.
             Recovery::NewReno => {
-                self.duplicates == self.dupthresh && self.recover.is_none_or(|recover| self.snd_una > recover)
+                self.duplicates == self.dupthresh
+                    && self.recover.is_none_or(|recover| self.stream.snd_una > recover)
             }
             // RFC 6675 §5 (1), (2).
             Recovery::Sack | Recovery::Rack => {
-                let lost = self.scoreboard.lost_below(self.snd_una, tcp.mss.get()) > self.snd_una;
+                let lost =
+                    self.scoreboard.lost_below(self.stream.snd_una, tcp.mss.get()) > self.stream.snd_una;
                 self.duplicates >= self.dupthresh || lost
             }
         }
@@ -444,10 +432,10 @@ impl Sender {
 
     fn enter_recovery(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let flow = self.flow_view(cx);
-        self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
+        self.stream.decrease(Cause::FastRetransmit, &flow);
         self.phase = Phase::Recovery;
-        self.recover = Some(self.snd_max);
-        self.decrease_once.on_decrease(self.snd_max);
+        self.recover = Some(self.stream.snd_max);
+        self.decrease_once.on_decrease(self.stream.snd_max);
         self.inflation = match self.recovery {
             Recovery::NewReno => Inflation::enter(self.dupthresh, self.segment_size(u64::MAX, cx.tcp)),
             Recovery::Sack | Recovery::Rack => Inflation::default(),
@@ -460,6 +448,6 @@ impl Sender {
     /// The law's view of the oldest unfinished message.
     #[inline(never)] // few laws read it on every ACK
     pub(super) fn flow_view(&self, cx: EndpointContext<'_>) -> FlowView {
-        self.messages.view((cx.now, self.rto.srtt(), cx.tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
+        self.stream.view(self.rto.srtt(), cx)
     }
 }

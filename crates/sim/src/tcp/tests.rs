@@ -1,7 +1,8 @@
 //! Message data that the sender gives to switches and window laws.
 
+use super::Sender;
 use super::testing::tcp;
-use super::{Sender, priority::PriorityRule};
+use crate::host::priority::PriorityRule;
 use crate::host::{EndpointContext, EndpointId, Flow, PacketSink};
 use crate::packet::{Extension, Handover, Packet, PacketType, SackBlocks};
 use crate::specs::TcpSpec;
@@ -43,7 +44,7 @@ fn bench(by: &str) -> Bench {
 
 impl Bench {
     fn ack(&mut self, seq: u64) {
-        let ack = self.sender.identity.control(seq, &self.tcp);
+        let ack = self.sender.stream.identity.control(seq, &self.tcp);
         self.sender.on_ack(
             &ack,
             EndpointContext { now: Instant::from_ps(1), tcp: &self.tcp },
@@ -134,7 +135,7 @@ impl Peer {
     fn ack(&mut self, seq: u64, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
         self.wire.0.clear();
         let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
-        let ack = Packet { extension, ..self.sender.identity.control(seq, &self.tcp) };
+        let ack = Packet { extension, ..self.sender.stream.identity.control(seq, &self.tcp) };
         self.sender.on_ack(
             &ack,
             EndpointContext { now: Instant::from_ps(1), tcp: &self.tcp },
@@ -217,7 +218,7 @@ fn after_a_timeout_only_sack_leaves_out_what_arrived() {
 fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
     let mut peer = Peer::with_recovery("newreno");
     (0..3).for_each(|_| drop(peer.ack(1460, &[])));
-    let recover = peer.sender.snd_max;
+    let recover = peer.sender.stream.snd_max;
     peer.ack(recover, &[]);
     let window = peer.sender.window();
     (0..3).for_each(|_| assert!(peer.ack(recover, &[]).iter().all(|&(start, _)| start >= recover)));

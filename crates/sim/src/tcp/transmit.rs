@@ -4,7 +4,7 @@ use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
 use super::usage::End;
 use crate::host::{EndpointContext, PacketSink};
-use crate::packet::{EcnField, Packet, PacketType};
+use crate::packet::{EcnField, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
 use shortflow_units::{Bytes, Instant};
@@ -18,14 +18,14 @@ impl Sender {
         }
         let allowed = self.window_bytes(cx.tcp) + self.inflation.bytes();
         let end = loop {
-            if self.snd_nxt < self.snd_max {
-                self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
+            if self.stream.snd_nxt < self.stream.snd_max {
+                self.stream.snd_nxt = self.scoreboard.hole_from(self.stream.snd_nxt, self.stream.snd_max).0;
             }
             let room = allowed.saturating_sub(self.outstanding());
-            let Some(end) = self.segment_end(self.snd_nxt, room, cx.tcp) else {
+            let Some(end) = self.segment_end(self.stream.snd_nxt, room, cx.tcp) else {
                 break if room < self.segment_size(u64::MAX, cx.tcp) { End::Window } else { End::Data };
             };
-            let fits = end - self.snd_nxt <= room || self.may_exceed(self.outstanding());
+            let fits = end - self.stream.snd_nxt <= room || self.may_exceed(self.outstanding());
             if !fits {
                 break End::Window;
             }
@@ -33,10 +33,10 @@ impl Sender {
                 break End::Pacer;
             }
             if self.is_held_by_card(cx.now) {
-                break End::Card(self.snd_nxt);
+                break End::Card(self.stream.snd_nxt);
             }
-            self.send_segment(self.snd_nxt, end, cx, out);
-            self.snd_nxt = end;
+            self.send_segment(self.stream.snd_nxt, end, cx, out);
+            self.stream.snd_nxt = end;
         };
         self.note_end(end, cx);
     }
@@ -46,7 +46,7 @@ impl Sender {
         let mss = cx.tcp.mss.get();
         let allowed = self.window_bytes(cx.tcp);
         let end = loop {
-            let pipe = self.scoreboard.pipe(self.snd_una, self.snd_max, mss);
+            let pipe = self.scoreboard.pipe(self.stream.snd_una, self.stream.snd_max, mss);
             let room = allowed.saturating_sub(pipe);
             let segment = self.segment_size(room, cx.tcp);
             let fits = segment <= room || self.may_exceed(pipe);
@@ -56,10 +56,13 @@ impl Sender {
             if self.is_paced_out(cx.now) {
                 break End::Pacer;
             }
-            let new_data = self.segment_end(self.snd_max, room, cx.tcp);
-            let Some(choice) =
-                self.scoreboard.next_segment(self.snd_una, self.snd_max, mss, new_data.is_some())
-            else {
+            let new_data = self.segment_end(self.stream.snd_max, room, cx.tcp);
+            let Some(choice) = self.scoreboard.next_segment(
+                self.stream.snd_una,
+                self.stream.snd_max,
+                mss,
+                new_data.is_some(),
+            ) else {
                 break End::Data;
             };
             let (start, end) = match (choice, new_data) {
@@ -68,15 +71,15 @@ impl Sender {
                     let start = start.max(end.saturating_sub(segment)); // the last bytes, rule 4
                     (start, self.resend_end(start, end, room, cx.tcp))
                 }
-                (NextSegment::New, Some(end)) => (self.snd_max, end),
+                (NextSegment::New, Some(end)) => (self.stream.snd_max, end),
                 (NextSegment::New, None) => break End::Data,
             };
             if self.is_held_by_card(cx.now) {
                 break End::Card(start);
             }
             self.send_segment(start, end, cx, out);
-            self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.snd_max));
-            self.snd_nxt = self.snd_max;
+            self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.stream.snd_max));
+            self.stream.snd_nxt = self.stream.snd_max;
         };
         self.note_end(end, cx);
     }
@@ -88,9 +91,9 @@ impl Sender {
 
     /// Resends the first unacknowledged segment regardless of the window; returns its end.
     pub(super) fn retransmit_first(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> u64 {
-        let hole = self.scoreboard.hole_from(self.snd_una, self.snd_max).1;
-        let end = self.resend_end(self.snd_una, hole, u64::MAX, cx.tcp);
-        self.send_segment(self.snd_una, end, cx, out);
+        let hole = self.scoreboard.hole_from(self.stream.snd_una, self.stream.snd_max).1;
+        let end = self.resend_end(self.stream.snd_una, hole, u64::MAX, cx.tcp);
+        self.send_segment(self.stream.snd_una, end, cx, out);
         end
     }
 
@@ -100,27 +103,27 @@ impl Sender {
     #[inline]
     pub(super) fn outstanding(&self) -> u64 {
         match self.phase {
-            Phase::Loss => self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt),
-            Phase::Connecting | Phase::Open | Phase::Recovery => self.snd_nxt - self.snd_una,
+            Phase::Loss => self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt),
+            Phase::Connecting | Phase::Open | Phase::Recovery => self.stream.snd_nxt - self.stream.snd_una,
         }
     }
 
     /// The congestion window in bytes.
     #[inline]
     pub(super) fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
-        self.law.window_bytes(&self.window, tcp.mss).get()
+        self.stream.law.window_bytes(&self.stream.window, tcp.mss).get()
     }
 
     /// One past the last byte that the receiver has room for.
     #[inline]
     pub(super) fn receive_limit(&self) -> u64 {
-        self.snd_una.saturating_add(self.receive_window)
+        self.stream.snd_una.saturating_add(self.receive_window)
     }
 
     /// Payload of a whole segment, where `room` bytes of the window are free.
     #[inline]
     pub(super) fn segment_size(&self, room: u64, tcp: &TcpSpec) -> u64 {
-        self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
+        self.stream.law.segment_size(&self.stream.window, tcp.mss, Bytes::new(room)).get()
     }
 
     /// End of the segment that begins at `seq`. `None` without data, or without room at the receiver, in
@@ -128,12 +131,12 @@ impl Sender {
     /// no new data.
     #[inline(always)] // once more on every ACK to find that the window is full
     pub(super) fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
-        let message = self.messages.of(seq)?;
+        let message = self.stream.messages.of(seq)?;
         let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
-        if seq >= self.snd_max {
+        if seq >= self.stream.snd_max {
             return (full <= self.receive_limit()).then_some(full);
         }
-        let sent = full.min(self.snd_max);
+        let sent = full.min(self.stream.snd_max);
         Some(sent.min(self.scoreboard.hole_from(seq, sent).1))
     }
 
@@ -158,33 +161,27 @@ impl Sender {
         cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
-        let again = start < self.snd_max;
+        let again = start < self.stream.snd_max;
         let priority = if self.is_plain { 0 } else { self.prepare(start, end, cx.now) };
         if again {
             self.rto.on_retransmit();
         } else {
             self.rto.on_send(end, cx.now);
-            self.snd_max = end;
+            self.stream.snd_max = end;
         }
         if self.alarm.deadline.is_none() {
             self.alarm.deadline = Some(cx.now + self.rto.rto()); // RFC 6298 (5.1)
         }
-        let payload = (end - start) as u16;
-        let wire = payload + cx.tcp.header.get() as u16;
+        let packet = self.stream.packet(start, end, cx.tcp);
+        let is_alone = start == self.stream.snd_una && !again;
         let handover = out.emit(Packet {
-            kind: PacketType::Data,
-            payload,
-            wire,
             priority,
-            extension: self.telemetry(cx.now, wire, start == self.snd_una && !again),
+            extension: self.telemetry(cx.now, packet.wire, is_alone),
             ecn: self.ecn_field(again),
             ecn_flag: !again && self.decrease_once.take_cwr(),
-            ..self.identity.control(start, cx.tcp)
+            ..packet
         });
-        if let Some(message) = self.messages.of_mut(start) {
-            message.retransmits += u32::from(again);
-            message.tally.count_left(handover.waits);
-        }
+        self.stream.count_sent(start, again, handover.waits);
         self.card.on_sent(handover.departs);
     }
 
@@ -192,10 +189,10 @@ impl Sender {
     #[inline(never)] // most transports have neither priorities nor RACK, and this is the path of every packet
     fn prepare(&mut self, start: u64, end: u64, now: Instant) -> u64 {
         self.note_sent(start, end, now);
-        if self.priority.is_none() {
+        if self.stream.priority.is_none() {
             return 0;
         }
-        self.messages.of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
+        self.stream.priority_at(start)
     }
 
     /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.
@@ -259,7 +256,7 @@ mod tests {
         fn ack(&mut self, seq: u64, ece: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
             self.now += Span::from_micros(100);
             let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
-            let ack = Packet { ecn_flag: ece, extension, ..self.sender.identity.control(seq, &tcp()) };
+            let ack = Packet { ecn_flag: ece, extension, ..self.sender.stream.identity.control(seq, &tcp()) };
             self.sender.on_ack(&ack, EndpointContext { now: self.now, tcp: &tcp() }, &mut self.wire);
             self.wire.take()
         }
@@ -285,7 +282,7 @@ mod tests {
     #[test]
     fn below_one_segment_one_smaller_segment_is_out_at_a_time() {
         let mut bench = fast("sack", "0");
-        bench.sender.window.cwnd = 0.5;
+        bench.sender.stream.window.cwnd = 0.5;
         assert_eq!(bench.wire.take().len(), 2);
         assert_eq!(bench.ack(1460, true, &[]), [], "a whole segment is still out");
         assert_eq!(bench.ack(2920, true, &[]), [(2920, 547)], "0.375 segments");
@@ -300,7 +297,7 @@ mod tests {
         bench.wire.take();
         bench.sender.on_timeout(EndpointContext { now: bench.now, tcp: &tcp() }, &mut bench.wire);
         assert_eq!(bench.wire.take(), [(0, 730), (730, 730)]);
-        assert_eq!(bench.sender.snd_max, 1460);
+        assert_eq!(bench.sender.stream.snd_max, 1460);
         assert_eq!(bench.ack(1460, false, &[]).first(), Some(&(1460, 1460)));
     }
 
@@ -308,10 +305,10 @@ mod tests {
     #[test]
     fn sack_repairs_a_whole_segment_with_smaller_ones() {
         let mut bench = fast("sack", "0");
-        bench.sender.window.cwnd = 5.0;
+        bench.sender.stream.window.cwnd = 5.0;
         bench.ack(1460, false, &[]);
-        bench.sender.window.cwnd = 0.5;
-        assert_eq!(bench.sender.snd_max, 10_220);
+        bench.sender.stream.window.cwnd = 0.5;
+        assert_eq!(bench.sender.stream.snd_max, 10_220);
         assert_eq!(bench.ack(1460, false, &[(2920, 4380)]), []);
         assert_eq!(bench.ack(1460, false, &[(2920, 5840)]), []);
         assert_eq!(bench.ack(1460, false, &[(2920, 7300)]), [(1460, 730)]);
@@ -323,9 +320,9 @@ mod tests {
     #[test]
     fn newreno_counts_duplicates_in_present_segments() {
         let mut bench = fast("newreno", "0");
-        bench.sender.window.cwnd = 5.0;
+        bench.sender.stream.window.cwnd = 5.0;
         bench.ack(1460, false, &[]);
-        bench.sender.window.cwnd = 0.5;
+        bench.sender.stream.window.cwnd = 0.5;
         let resent: Vec<_> = (0..4).map(|_| bench.ack(1460, false, &[])).collect();
         assert_eq!(resent[2], [(1460, 730)]);
         assert_eq!(bench.sender.inflation.bytes(), 4 * 730);

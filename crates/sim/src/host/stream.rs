@@ -1,0 +1,84 @@
+//! [`SendStream`]: the part of a sender that all protocols share.
+
+use super::{EndpointContext, EndpointId, Messages, priority::PriorityRule};
+use crate::packet::{Packet, PacketType};
+use crate::specs::TcpSpec;
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, Window};
+use shortflow_units::{Bytes, Span};
+
+/// The stream of bytes that a sender sends, with its window law. Bytes below `snd_una` are acknowledged, and `snd_nxt` is
+/// sent next, as in RFC 9293.
+#[derive(Debug)]
+pub struct SendStream {
+    /// Sender and connection.
+    pub identity: EndpointId,
+    /// Congestion window and slow-start threshold.
+    pub window: Window,
+    /// The law that sets them.
+    pub law: Transport,
+    /// Messages that are not acknowledged whole.
+    pub messages: Messages,
+    /// First byte that is not acknowledged.
+    pub snd_una: u64,
+    /// First byte to send next.
+    pub snd_nxt: u64,
+    /// One past the highest byte ever sent.
+    pub snd_max: u64,
+    /// Rule for the priority of its packets.
+    pub priority: PriorityRule,
+}
+
+impl SendStream {
+    /// A stream without data.
+    pub fn new(identity: EndpointId, law: Transport, window: Window, priority: PriorityRule) -> SendStream {
+        let messages = Messages::default();
+        SendStream { identity, window, law, messages, snd_una: 0, snd_nxt: 0, snd_max: 0, priority }
+    }
+
+    /// The law's view of the oldest message, when the smoothed round trip is `srtt`.
+    #[inline]
+    pub fn view(&self, srtt: Span, EndpointContext { now, tcp }: EndpointContext<'_>) -> FlowView {
+        self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
+    }
+
+    /// An ACK of `acked` bytes, for a law without TCP's phases.
+    pub fn sample(&self, flow: FlowView, acked: u64) -> AckSample {
+        let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
+        AckSample { snd_una, snd_nxt, ..AckSample::of(flow, Bytes::new(acked)) }
+    }
+
+    /// Lets the law decrease the window.
+    #[inline]
+    pub fn decrease(&mut self, cause: Cause, flow: &FlowView) {
+        self.law.on_congestion(&mut self.window, cause, flow);
+    }
+
+    /// Priority of the packet that begins with byte `start`.
+    pub fn priority_at(&self, start: u64) -> u64 {
+        self.messages.of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
+    }
+
+    /// A data packet with bytes `start..end`, not ECN-capable and without priority.
+    #[inline(always)] // the path of every packet
+    pub fn packet(&self, start: u64, end: u64, tcp: &TcpSpec) -> Packet {
+        let payload = (end - start) as u16;
+        let wire = payload + tcp.header.get() as u16;
+        Packet { kind: PacketType::Data, payload, wire, ..self.identity.control(start, tcp) }
+    }
+
+    /// The packet from byte `start`, `again` or for the first time, waits so long at its host.
+    #[inline]
+    pub fn count_sent(&mut self, start: u64, again: bool, waits: Span) {
+        if let Some(message) = self.messages.of_mut(start) {
+            message.retransmits += u32::from(again);
+            message.tally.count_left(waits);
+        }
+    }
+
+    /// The oldest message has timed out.
+    pub fn count_timeout(&mut self) {
+        if let Some(message) = self.messages.first_mut() {
+            message.timeouts += 1;
+        }
+    }
+}
