@@ -129,6 +129,7 @@ def told(each: Judged) -> str:
 def test_a_page_says_what_the_results_say(paper: str) -> None:
     page = page_of(paper)
     assert counted(papers.title(paper).partition(":")[0], count(of_paper(paper))) in " ".join(page.split())
+    assert kept.made(kept.load(REPRODUCTION / "results.json")[paper]) in " ".join(page.split())
     assert len(re.findall(r"\S*\w\S*", re.sub(r"\]\([^)]*\)", "]", page))) <= 700, "five minutes"
     links = [(text, name) for text, name in LINK.findall(page) if name != paper]
     assert len(links) > 15

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from shortflow.errors import DamagedResult
 from shortflow.lab import Beside, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, level, within
 from shortflow.lab.drawing import Row
 from shortflow.lab.finding import Finding, all_hold
-from shortflow.lab.study import Position
+from shortflow.lab.study import Position, Value
 from shortflow.metrics.stats import Estimate
 from shortflow.papers import figures
 from shortflow.report.chart import Chart
@@ -85,15 +86,19 @@ def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
     assert all(len(text) <= 82 for text in shown)
 
 
+def with_times(study: Study, times: Mapping[Value, Sequence[float]]) -> Data:
+    """Runs of the study with these mean FCTs at each value of its only key."""
+    points: dict[Position, Results] = {}
+    for value, found in times.items():
+        rows = [make_rows(afct_short_s=fct) for fct in found]
+        runs = [make_run(name, seed, "", row, 0.0) for name in study.schemes for seed, row in enumerate(rows)]
+        points[value,] = make_results("incast", "", {}, runs)
+    return Data(study, list(study.grid(Scale.FULL)), points)
+
+
 def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_path: Path) -> None:
     study = Study("incast", ("tcp", "dctcp"), over={"servers": (10, 20)})
-    points: dict[Position, Results] = {
-        (n,): make_results(
-            "incast", "", {}, [make_run(name, 1, "", make_rows(afct_short_s=n * 1e-3), 0.0) for name in study.schemes]
-        )
-        for n in (10, 20)
-    }
-    data = {"runs": Data(study, ["servers"], points)}
+    data = {"runs": with_times(study, {n: [n * 1e-3] for n in (10, 20)})}
     claim = Claim("x/one").says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
     figure = Figure("x/one", "Fig. 1", "", {"runs": study}).decides(
         claim, draws=[Curves("servers", "afct_short_s", "", "")]
@@ -109,17 +114,7 @@ def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_pa
 
 def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: Path) -> None:
     study = Study("incast", ("tcp",), over={"tcp.rto_min": ("900us", "1ms")})
-    times = {"900us": [1e-3], "1ms": [2e-3, 4e-3]}
-    points: dict[Position, Results] = {
-        (value,): make_results(
-            "incast",
-            "",
-            {},
-            [make_run("tcp", seed, "", make_rows(afct_short_s=fct), 0.0) for seed, fct in enumerate(times[value])],
-        )
-        for value in times
-    }
-    data = Data(study, list(study.grid(Scale.FULL)), points)
+    data = with_times(study, {"900us": [1e-3], "1ms": [2e-3, 4e-3]})
     (line,) = Curves("tcp.rto_min", "afct_short_s", "RTOmin (us)", "").draw(data).lines
     assert (list(line.x), list(line.y)) == ([900.0, 1000.0], [1.0, 3.0])
     assert line.ci95[0] is None
@@ -127,10 +122,11 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
     assert 0 < low < 3.0 < high
 
 
-def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str = "") -> Reproduction:
+def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str = "", build: str = "") -> Reproduction:
     (figure,) = select([name])
+    made = {build: ["2026-11-25", "2026-11-26"]} if build else {}
     judged = [Judged(dataclasses.replace(claim, statement=statement), finding) for claim in figure.claims]
-    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {}, {})], 1, 0, 0.1)
+    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {}, {}, made)], 1, 0, 0.1)
 
 
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:
@@ -163,9 +159,7 @@ def test_a_browser_finds_no_fault_with_the_pages(browser: Browser, tmp_path: Pat
     assert (tmp_path / "pictures" / "l2dct-fig2-2.svg").is_file()
 
 
-def test_the_front_page_keeps_papers_that_were_reproduced_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path) -> None:
     write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), Drawing("old", "", "", [])), tmp_path)
     write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -174,8 +168,8 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(
     assert '<td class="differs">differs</td>' in front
     assert [cells_of(front, name)[5] for name in ("l2dct", "pecn", "all")] == ["0 of 1", "1 of 1", "1 of 2"]
     every = sum(name.startswith("l2dct/") for name in figures())
-    for text in (front, (tmp_path / "l2dct.html").read_text(encoding="utf-8")):
-        assert f"A part: 1 of {every} figures." in text
+    pages = (front, (tmp_path / "l2dct.html").read_text(encoding="utf-8"))
+    assert all(f"A part: 1 of {every} figures." in text for text in pages)
     picture = tmp_path / "pictures" / "l2dct-fig2-1.svg"
     assert picture.exists()
     write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1)), tmp_path)
@@ -185,11 +179,14 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(
         "l2dct": ["agrees"],
         "pecn": ["agrees"],
     }
-    monkeypatch.setattr(kept, "build_id", lambda: "0+new")
-    write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
+    write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1), build="0+old"), tmp_path)
+    write_pages(reproduced("pecn/fig1", within(0.5, 0, 1), build="0+new"), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "Made by 0+new at the quick scale." in front
+    assert "Build 0+new, 2026-11-25 to 2026-11-26." in front
     assert "No sum: several builds" in front
+    builds = {"0+new": {"l2dct/fig12": ["2026-11-26"]}, "0+old": {"l2dct/fig4a": ["2026-11-25"], "l2dct/fig5": []}}
+    several = kept.made({"state": "", "made": builds, "scale": None, "claims": {}})
+    assert several == "Builds 0+old, 2026-11-25; 0+new, 2026-11-26 (l2dct/fig12)."
     assert "<td>all</td>" not in front
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DamagedResult, match="reproduce its papers again"):
@@ -205,6 +202,6 @@ def cells_of(front: str, name: str) -> list[str]:
 def test_what_is_kept_of_a_finding_is_what_tables_show() -> None:
     found = all_hold({"a b": within(0.123456789, 0, 1), "never": within(math.inf, 0, 1)})
     (before,) = reproduced("l2dct/fig2", found).claims
-    (after,) = kept.judged({"state": "", "made": "", "scale": None, "claims": {before.claim.id: kept.kept(before)}})
+    (after,) = kept.judged({"state": "", "made": {}, "scale": None, "claims": {before.claim.id: kept.kept(before)}})
     assert measured(after.finding) == measured(before.finding)
     assert (after.finding.verdict, after.reason) == (before.finding.verdict, before.reason)

@@ -23,6 +23,7 @@ from shortflow.reproduction.tried import (
     save,
     sentence,
     single,
+    spread,
     stands,
     stored,
 )
@@ -111,6 +112,9 @@ def test_the_sentence_about_other_choices_has_their_numbers() -> None:
     )
     one = tried(outcome("differs", "-0.6"), OTHERS, "at_load 0.1")
     assert sentence(one, 9) == said
+    assert spread(one) == "-0.6 to -0.39, 1 of 4 other values agree"
+    longer = tried(outcome("differs", "1.1 ms"), {"jitter=0": outcome("agrees", "950 µs")})
+    assert spread(longer) == "950 µs to 1.1 ms, 1 of 1 other value agree"
     assert elsewhere(one, Scale.QUICK, 9) == f"at the quick scale (differs, at load 0.1: -0.6), {said}"
     unnumbered = {"handshake=on": outcome("agrees", ""), "jitter=0": outcome("differs", "")}
     assert sentence(tried(outcome("undecided", ""), {**unnumbered, "jitter=1ms": outcome("undecided", "")}), 3) == (
@@ -122,10 +126,8 @@ def test_the_sentence_about_other_choices_has_their_numbers() -> None:
         elsewhere(nothing, Scale.QUICK, 9) == "at the quick scale (differs), no other choice that was tried changes it"
     )
     assert sentence(None, 9) == "no other choice was tried"
-    idle: Tried = {
-        **tried(outcome("differs", "1"), {"jitter=0": outcome("agrees", "2")}),
-        "unchanged": ["handshake=on"],
-    }
+    idle = tried(outcome("differs", "1"), {"jitter=0": outcome("agrees", "2")})
+    idle["unchanged"] = ["handshake=on"]
     assert sentence(idle, 2) == (
         "other choices: agrees with jitter=0 (2); no run changed with handshake=on; tried: 1 of 2 values"
     )

@@ -21,7 +21,7 @@ from shortflow.lab.study import Position, Scale
 from shortflow.metrics.stats import Estimate
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
 from shortflow.reproduction.baseline import Baseline, Group, group, with_baseline
-from shortflow.reproduction.tried import elsewhere, sentence, stored
+from shortflow.reproduction.tried import elsewhere, sentence, spread, stored
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import Ask, Wanted
@@ -82,6 +82,16 @@ class Judged:
         return "; ".join(part for part in (because if same else "", *others) if part)
 
     @property
+    def over_choices(self) -> str:
+        """Range of the deciding number over the paper's open choices, at this scale or another; empty if unknown."""
+        tried = stored().get(self.claim.id, {}) if self.scale else {}
+        found = {scale: text for scale, each in tried.items() if (text := spread(each))}
+        if not self.scale or self.scale in found or not found:
+            return found.get(self.scale or "", "")
+        scale, text = next(iter(found.items()))
+        return f"{text} at the {scale} scale"
+
+    @property
     def reason(self) -> str:
         """Reason for the verdict, or why agreement is not evidence."""
         empty = EMPTY if self.agrees_emptily else ""
@@ -107,6 +117,7 @@ class Judged:
             "ci95": self.finding.ci95 and [finite(end) for end in self.finding.ci95],
             "tolerance": self.claim.tolerance,
             "could_be": [verdict.value for verdict in self.finding.could_be],
+            "over_choices": self.over_choices,
             "reason": self.reason,
             "group": self.group.value,
             "baseline": self.baseline.value,
@@ -126,6 +137,8 @@ class Reproduced:
     """Choices that each study follows."""
     digests: Mapping[str, Sequence[str]]
     """Digests of each study's runs."""
+    made: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Days on which each build of the simulator made its runs."""
 
     def without(self, name: str, value: str) -> str | None:
         """The paper that lacks a chosen value, or the figure that it does not change; None otherwise."""
@@ -286,8 +299,13 @@ class Planned:
             name: [results[run.key].digest for runs in points.values() for run in runs]
             for name, points in self.runs.items()
         }
+        made: dict[str, set[str]] = {}
+        for run in self.all_runs:
+            origin = results[run.key].provenance
+            made.setdefault(origin["build"], set()).add(origin["finished_at"][:10])
+        days = {build: sorted(found) for build, found in made.items()}
         drawings = draw(self.figure, data)
-        return Reproduced(self.figure, drawings, judged, len(self.all_runs), self.followed, digests)
+        return Reproduced(self.figure, drawings, judged, len(self.all_runs), self.followed, digests, days)
 
     def _data(self, name: str, results: Mapping[str, Result]) -> Data:
         study = self.figure.studies[name]

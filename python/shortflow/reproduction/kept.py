@@ -10,7 +10,6 @@ from shortflow.papers import PAPERS, claims
 from shortflow.reproduction.baseline import Baseline
 from shortflow.reproduction.engine import Judged, Reproduction
 from shortflow.reproduction.tried import in_lines
-from shortflow.runs import build_id
 from shortflow.store.files import Kind, read_json, write_text
 
 _DIGITS = 5
@@ -22,8 +21,8 @@ class Entry(TypedDict):
 
     state: str
     """The runs, in a sentence."""
-    made: str
-    """The build and the scale."""
+    made: dict[str, dict[str, list[str]]]
+    """Days on which each build made the runs of a figure, by build and figure."""
     scale: str | None
     """The scale, if the choices are as taken."""
     claims: dict[str, dict[str, Any]]
@@ -45,25 +44,33 @@ def load(file: Path) -> Mapping[str, Entry]:
 
 def judged(entry: Entry) -> list[Judged]:
     """The verdicts of a paper; claims that the code no longer has are left out."""
-    known, scale = claims(), entry["scale"]
+    known, scale = claims(), Scale(entry["scale"]) if entry["scale"] else None
     return [
-        Judged(
-            known[name],
-            _finding(kept),
-            Baseline(kept["baseline"]),
-            Scale(scale) if scale else None,
-            _number(kept.get("off")),
-        )
+        Judged(known[name], _finding(kept), Baseline(kept["baseline"]), scale, _number(kept.get("off")))
         for name, kept in entry["claims"].items()
         if name in known
     ]
 
 
+def made(entry: Entry) -> str:
+    """The builds that made a paper's runs, with their days; of several, all but the largest with their figures."""
+    told: list[str] = []
+    for build, figures in sorted(entry["made"].items(), key=lambda each: -len(each[1])):
+        days = sorted(day for found in figures.values() for day in found)
+        which = f" ({', '.join(sorted(figures))})" * bool(told)
+        told.append(f"{build}, {' to '.join(dict.fromkeys((days[0], days[-1])))}{which}")
+    return f"Build{'s' * (len(told) > 1)} {'; '.join(told)}." if told else "No runs."
+
+
 def _entry(done: Reproduction, paper: str) -> Entry:
     of_paper = [each for figure in done.of_paper(paper) for each in figure.claims]
+    builds: dict[str, dict[str, list[str]]] = {}
+    for each in done.of_paper(paper):
+        for build, days in each.made.items():
+            builds.setdefault(build, {})[each.figure.id] = [*days]
     return {
         "state": done.conditions(paper),
-        "made": f"{build_id()} at the {done.scale.value} scale",
+        "made": builds,
         "scale": None if done.chosen else done.scale.value,
         "claims": {each.claim.id: kept(each) for each in of_paper},
     }
@@ -97,14 +104,7 @@ def _number(kept: Any) -> Any:
 
 
 def _finding(kept: Mapping[str, Any]) -> Finding:
-    worst = Verdict(kept["worst"])
-    low, high = map(_number, kept.get("ci95", (0, 0)))
-    return Finding(
-        worst,
-        Verdict(kept.get("best", worst)),
-        {name: _number(value) for name, value in kept.get("measured", {}).items()},
-        (low, high) if "ci95" in kept else None,
-        kept.get("note", ""),
-        kept.get("deciding", ""),
-        kept.get("units", {}),
-    )
+    worst, ci95 = Verdict(kept["worst"]), [_number(end) for end in kept.get("ci95", ())]
+    measured = {name: _number(value) for name, value in kept.get("measured", {}).items()}
+    more = {name: kept[name] for name in ("note", "deciding", "units") if name in kept}
+    return Finding(worst, Verdict(kept.get("best", worst)), measured, (ci95[0], ci95[1]) if ci95 else None, **more)

@@ -9,7 +9,7 @@ from shortflow.papers import choices, figures, set_apart, title
 from shortflow.report.markup import page, part
 from shortflow.reproduction.charts import chart
 from shortflow.reproduction.engine import Judged, Reproduction, count
-from shortflow.reproduction.kept import Entry, judged, update
+from shortflow.reproduction.kept import Entry, judged, made, update
 from shortflow.reproduction.summary import HEADERS, measured, summary_row, verdict_text
 from shortflow.store.files import Kind, check_replaceable, write_text
 
@@ -72,9 +72,9 @@ def write_pages(done: Reproduction, out: Path) -> Path:
 
 def _front(known: Mapping[str, Entry]) -> str:
     verdicts = {paper: judged(entry) for paper, entry in known.items()}
-    of_one_kind = len({entry["made"] for entry in known.values()}) == 1
+    of_one_kind = len({(entry["scale"], *entry["made"]) for entry in known.values() if entry["made"]}) < 2
     every = {"all": [each for claims in verdicts.values() for each in claims]} if of_one_kind else {}
-    states = [f"{paper}: {entry['state']} Made by {entry['made']}." for paper, entry in known.items()]
+    states = [f"{paper}: {entry['state']} {made(entry)}" for paper, entry in known.items()]
     return page(
         "reproduction/front.html",
         heading="The papers, claim by claim",
@@ -96,4 +96,5 @@ def evidence(paper: str, entry: Entry) -> str:
         for figure in figures().values()
         if figure.paper == paper
     ]
-    return part("reproduction/evidence.html", state=entry["state"], figures=shown, choices=choices(paper), **_SHARED)
+    state = f"{entry['state']} {made(entry)}"
+    return part("reproduction/evidence.html", state=state, figures=shown, choices=choices(paper), **_SHARED)

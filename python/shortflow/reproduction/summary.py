@@ -30,6 +30,7 @@ def claim_section(claims: Sequence[Judged]) -> Section:
         lines = {
             "paper": judged.claim.statement,
             "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
+            "over open choices": judged.over_choices,
             "because": finding.note if finding.measured and not finding.holds else "",
             "agrees if": judged.claim.tolerance,
         }

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -10,6 +11,7 @@ from typing import Any, NotRequired, TypedDict
 from shortflow import papers
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
+from shortflow.quantities import counted, parse
 from shortflow.store.files import Kind, read_json, write_text
 
 
@@ -216,6 +218,20 @@ def elsewhere(tried: Tried, scale: str, values: int) -> str:
     part = f"{tried['deciding'].replace('_', ' ')}: " * (tried["deciding"] != "value")
     number = f", {part}{taken['number']}" * bool(taken["number"])
     return f"at the {scale} scale ({taken['verdict']}{number}), {sentence(tried, values)}"
+
+
+def spread(tried: Tried) -> str:
+    """Range of the deciding number over the values tried alone, and how many agree; empty if nothing was tried."""
+    others = [each for name, each in tried["others"].items() if single(name)]
+    numbers = sorted({each["number"] for each in (tried["taken"], *others) if "part" not in each} - {""}, key=_size)
+    ends = f"{' to '.join(dict.fromkeys((numbers[0], numbers[-1])))}, " if numbers else ""
+    agree = sum(each["verdict"] == "agrees" for each in others)
+    return f"{ends}{agree} of {counted(len(others), 'other value')} agree" if others else ""
+
+
+def _size(number: str) -> float:
+    found = parse(number.replace("µ", "u").replace("kbps", "Kbps"))
+    return found.number * found.factor if found else math.inf
 
 
 def _how_many(tried: Tried, values: int) -> str:
