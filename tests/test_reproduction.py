@@ -129,9 +129,7 @@ UNFOLLOWED = {
     "atcp buffer=30pkt": "fig10.answers fig11.shuffles",
     "atcp buffer=50pkt": "fig10.answers fig11.shuffles",
     "fast initial-alpha=0": "fig3.ping",
-    "fast delayed-acks=nobody": "fig3.ping sec4.nagle",
-    "fast receive-window=128KiB": "fig12.sizes sec32-fit.fitting",
-    "fast receive-window=unlimited": "fig12.sizes sec32-fit.fitting",
+    "fast delayed-acks=baselines": "fig3.ping sec4.nagle",
 }
 """Studies that vary something, set it on purpose, cannot have it otherwise, or have no scheme that it is about."""
 OF_FAST = ("cut", "probing", "regrowth", "loss-floor")

@@ -10,20 +10,20 @@ CHOICES = {
     ),
     "initial-window": lab.Choice(
         "segments that a new connection may send at once",
-        {size: {"tcp.initial_window": size} for size in ("1", "2", "10")},
+        {size: {"tcp.initial_window": size} for size in ("10", "1", "2")},
     ),
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "delayed-acks": lab.Choice(
-        "whose segments share an ACK with another: NewReno's and DCTCP's, or nobody's; FaST's have one each",
-        {"baselines": {"tcp.ack_every": 2}, "nobody": {"tcp.ack_every": 1}},
+        "whose segments share an ACK with another: nobody's, or NewReno's and DCTCP's; FaST's have one each",
+        {"nobody": {"tcp.ack_every": 1}, "baselines": {"tcp.ack_every": 2}},
     ),
     "receive-window": lab.Choice(
         "most data in flight of a connection, in whole segments",
         {
+            "unlimited": {"tcp.receive_window": "unlimited"},
             "64KiB": {"tcp.receive_window": "44pkt"},
             "128KiB": {"tcp.receive_window": "89pkt"},
-            "unlimited": {"tcp.receive_window": "unlimited"},
         },
     ),
     "host-queue": lab.Choice(
