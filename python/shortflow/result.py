@@ -56,17 +56,19 @@ class Record(StoredMetrics):
 
 
 def as_measured(rows: Sequence[Row], bins: Bins = USUAL_BINS) -> StoredMetrics:
-    """Rows of metrics in their stored form, with the hash of this version's code.
-
-    Stored metrics by other bins than the usual ones count as out of date.
-    """
+    """Rows of metrics in their stored form, with the hash of this version's code."""
     return {
         "metrics": {row.metric.name: row.value for row in rows},
         "lower_bounds": sorted(row.metric.name for row in rows if row.lower_bound),
         "classes": sorted({row.metric.flow_class for row in rows if row.metric.flow_class}),
-        "measured_by": measuring_id() if bins == USUAL_BINS else f"{bins}",
+        "measured_by": measuring_id(),
         "bins": [*bins.ends],
     }
+
+
+def is_measured_today(record: StoredMetrics) -> bool:
+    """True for metrics as this version's code measures them, by the usual size bins."""
+    return record["measured_by"] == measuring_id() and tuple(record.get("bins", USUAL_BINS.ends)) == USUAL_BINS.ends
 
 
 def table_of(name: str, about: str) -> "functools.cached_property[pl.DataFrame]":

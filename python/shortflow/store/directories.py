@@ -18,8 +18,8 @@ import msgspec
 import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.metrics.catalogue import measure, measuring_id, possible
-from shortflow.result import Checksum, Record, Result, as_measured, checksum, parquet
+from shortflow.metrics.catalogue import measure, possible
+from shortflow.result import Checksum, Record, Result, as_measured, checksum, is_measured_today, parquet
 from shortflow.store.columns import TABLES, check_columns, with_added
 from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, sealed, sweep, write_bytes
 
@@ -93,7 +93,7 @@ def loaded(result: Result) -> Result:
     """A stored result with its tables in memory, and metrics as today's code measures them."""
     tables: dict[str, pl.DataFrame] = {name: result.tables[name] for name in TABLES}  # type: ignore[misc]
     record = result.record
-    if record["measured_by"] != measuring_id():
+    if not is_measured_today(record):
         record = {**record, **as_measured(measure(tables, record["meta"]))}
     if "burst" in result.tables:
         tables["burst"] = result.tables["burst"]  # type: ignore[assignment]
@@ -102,7 +102,7 @@ def loaded(result: Result) -> Result:
 
 def measured_today(result: Result) -> Result:
     """A stored result with metrics as today's code measures them; without tables they stay as they were measured."""
-    if not result.tables or result.record["measured_by"] == measuring_id():
+    if not result.tables or is_measured_today(result.record):
         return result
     record = loaded(result).record
     if wrong := _impossible(record):  # of tables that no run leaves behind
@@ -207,7 +207,7 @@ def _impossible(record: Record) -> str:
     """Error in a well-formed record; empty if none."""
     metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
     infinite = [name for name, value in metrics.items() if not math.isfinite(value)]
-    unknown = metrics.keys() - possible(record["classes"]).keys() if record["measured_by"] == measuring_id() else ()
+    unknown = metrics.keys() - possible(record["classes"]).keys() if is_measured_today(record) else ()
     missing = sorted(TABLES.keys() - record["tables"].keys() - {NEW})
     found = {
         "metrics: none": not metrics,

@@ -14,8 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult, front_door
-from shortflow.metrics.catalogue import measuring_id
-from shortflow.result import Result, parquet
+from shortflow.result import Result, is_measured_today, parquet
 from shortflow.results import Results, with_distances
 from shortflow.runs import Run
 from shortflow.store import directories
@@ -76,7 +75,7 @@ class Store:
                     continue
                 if today is not found:
                     self._add(today)
-                if today.record["measured_by"] == measuring_id():
+                if is_measured_today(today.record):
                     return replace(today, reused=True)
         return None
 
@@ -233,7 +232,7 @@ def conclude(store: Store) -> None:
     for result in store.results():
         with contextlib.suppress(DamagedResult):
             today.append(measured_today(result))
-    selection = supersede([result for result in today if result.record["measured_by"] == measuring_id()])
+    selection = supersede([result for result in today if is_measured_today(result.record)])
     _renew(store.directory, runs_frame(current(selection), superseded(selection), selection.failed))
 
 
@@ -249,7 +248,7 @@ def current(selection: Selection) -> list[Result]:
 def superseded(selection: Selection) -> list[Result]:
     """Superseded runs that this version can measure."""
     every = [measured_today(result) for result in selection.superseded]
-    return [result for result in every if result.record["measured_by"] == measuring_id()]
+    return [result for result in every if is_measured_today(result.record)]
 
 
 def _renew(directory: Path, table: pl.DataFrame) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from shortflow.errors import ConfigError
-from shortflow.metrics.catalogue import measuring_id
 from shortflow.quantities import in_base_unit
-from shortflow.result import Result, changed
+from shortflow.result import Result, changed, is_measured_today
 from shortflow.runs import Provenance
 from shortflow.scenario import Setting, is_default
 from shortflow.transport import SOURCE, UNSAVED
@@ -59,7 +58,7 @@ def supersede(results: Sequence[Result]) -> Selection:
 
 def check_one_code(directory: Path, selection: Selection) -> None:
     """Refuses runs of one scenario from different builds, sources or files. The `ConfigError` has the remedy."""
-    if {result.record["measured_by"] for result in selection.current if not result.tables} - {measuring_id()}:
+    if not all(result.tables or is_measured_today(result.record) for result in selection.current):
         raise ConfigError(
             f"{directory}: runs without tables were measured by another version of Shortflow, whose metrics may mean "
             "something else; do them again, or read runs.parquet, which is as it was"
