@@ -18,6 +18,7 @@ from shortflow import _core
 from shortflow.lab.study import Scale
 from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, Row, possible
 from shortflow.report.library import library
+from shortflow.report.wording import NOTHING
 from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
@@ -26,6 +27,7 @@ from shortflow.survey import WORKLOADS, Cell, CellVerdict, Survey, Workload, eng
 from shortflow.survey.document import document
 from shortflow.survey.pages import evidence, write_pages
 from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas, own_alpha
+from shortflow.survey.tables import UNFINISHED
 from shortflow.survey.winners import AFCT, CRITERIA
 from shortflow.survey.workloads import PUBLISHED
 
@@ -246,11 +248,11 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     assert all(sentence in page for sentence in (*words.conclusions(first), *words.alpha_effects(found)))
 
 
-def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
-    slower = dict(zip(SCHEMES, (1.0, 1.001, 1.012, 1.013, 1.04, 34.96, 35.04, *(2.0,) * len(SCHEMES)), strict=False))
+def heat_map(tmp_path: Path, **metrics: Mapping[str, float]) -> tuple[list[str], list[float | None]]:
+    """Texts and values of the first map with these metrics of each scheme, at one level."""
     workload = WORKLOADS["fast"]
     runs = [
-        make_run(scheme, 1, "", make_rows(p99_short_s=1e-3 * slower[scheme], distance_short=3.0), 0.0)
+        make_run(scheme, 1, "", make_rows(**{name: of[scheme] for name, of in metrics.items()}), 0.0)
         for scheme in SCHEMES
     ]
     places = {engine.Place(workload, level): make_results("fast", "", {}, runs) for level in workload.levels}
@@ -262,9 +264,24 @@ def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
         name: values if isinstance(values, list) else [value for value, count in values["runs"] for _ in range(count)]
         for name, values in zip(packed["columns"], packed["values"], strict=True)
     }
-    shown, values = column["said"][: len(SCHEMES)], column["value"][: len(SCHEMES)]
+    return column["said"][: len(SCHEMES)], column["value"][: len(SCHEMES)]
+
+
+def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
+    times = dict(zip(SCHEMES, (1.0, 1.001, 1.012, 1.013, 1.04, 34.96, 35.04, *(2.0,) * len(SCHEMES)), strict=False))
+    distances = dict.fromkeys(SCHEMES, 3.0)
+    shown, values = heat_map(
+        tmp_path, p99_short_s={scheme: 1e-3 * of for scheme, of in times.items()}, distance_short=distances
+    )
     assert shown[:7] == ["1", "1", "1.01", "1.01", "1.04", "35", "35"]
     assert len(set(values)) == len(set(shown)) == 5
+
+
+def test_a_heat_map_has_no_numbers_where_every_scheme_left_flows_unfinished(tmp_path: Path) -> None:
+    late = dict.fromkeys(SCHEMES, 0.1)
+    shown, values = heat_map(tmp_path, p99_short_s=late, distance_short=late, unfinished_share_short=late)
+    assert {*shown} == {f"{NOTHING} {UNFINISHED}"}
+    assert {*values} == {None}
 
 
 def test_the_command_answers_with_one_document(shortflow: Command, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def _heat_map(view: View, what: _Shown) -> Chart:
         found = _relative(view.places[place], cell, what, 100 if percent else 1)
         for scheme in SCHEMES:
             value = found.get(scheme)
-            said = NOTHING if value is None else number(value) + f" {UNFINISHED}" * (scheme in cell.unfinished)
+            said = (NOTHING if value is None else number(value)) + f" {UNFINISHED}" * (scheme in cell.unfinished)
             rows.append(
                 {"x": place.name, "y": scheme, "value": value if percent or value is None else max(value, _LEAST)}
                 | {"said": said, "bold": value is not None and cell.wins(scheme)}
@@ -141,13 +141,18 @@ def _heat_map(view: View, what: _Shown) -> Chart:
     y = chart.words("y", "scheme", SCHEMES)
     colours = "blues" if what.criterion.most else "oranges"
     heading = f"{what.heading} ({what.unit}), {view.label}; {_BOLD}"
-    panel = heat(rows, x, y, what.unit, log=not percent, scheme=colours)
+    panel = heat(rows, x, y, what.unit, log=not percent, colours=colours)
     return Chart(f"{what.criterion.metric}-{view.label}", heading, "", rows, [panel], wide=True)
 
 
 def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
-    """Means of all schemes with the metric, relative to the best if wanted, rounded as shown."""
+    """Means of all schemes with the metric, relative to the best if wanted, rounded as shown.
+
+    None if the best is wanted, and every scheme left flows unfinished.
+    """
     means = {scheme: each.value for scheme in SCHEMES if (each := comparison.mean(scheme, what.criterion.metric))}
     exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
-    reference = what.best(exact) if what.best and exact else 1.0
+    if what.best and not exact:
+        return {}
+    reference = what.best(exact) if what.best else 1.0
     return {scheme: round(float(f"{factor * value / reference:.3g}"), 3) for scheme, value in means.items()}
