@@ -217,7 +217,7 @@ SIZE_MEAN_FCT, SIZE_FCT = _family(
     ("afct_<bin>_s", "p{}_<bin>_s"),
     _FCT,
     "completion time of flows in a range of sizes",
-    (100,),
+    (99, 100),
     lambda flows: flows.times,
 )
 SIZE_RECEIPT, SIZE_RECEIPTS = _family(
