@@ -105,9 +105,10 @@ def test_a_leading_baseline_says_what_the_others_lose() -> None:
     assert told[1] == "mean FCT, flows ≤ 100 KB: tcp wins at load 0.3 to 0.6 (l2dct 2 × tcp)."
     assert told[3].startswith("load 0.3: p99 slowdown (≤ 100 KB) tcp wins (l2dct 2 × tcp); ")
     alike = {scheme: [2.0, 2.1] for scheme in ("tcp", "dctcp", "l2dct")}
-    other = [replace(run, at={"load": "0.3"}) for run in compared(alike, tcp=4.0, dctcp=8.0, l2dct=2.0).runs]
+    runs = compared(alike, tcp=4.0, dctcp=8.0, l2dct=2.0).runs
+    other = [replace(run, at={"load": load}) for load in ("0.3", "0.6") for run in runs]
     told = answer(replace(compared({}), done=other, keys=["load"]), Criteria([RATE])).words
-    assert told[0] == "goodput per flow, flows > 1 MB: dctcp wins at load 0.3 (2, l2dct 0.500 × tcp)."
+    assert told[0] == "goodput per flow, flows > 1 MB: dctcp wins at load 0.3 to 0.6 (2, l2dct 0.500 × tcp)."
 
 
 def test_equal_schemes_with_random_seeds_are_not_called_free_of_chance() -> None:

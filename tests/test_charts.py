@@ -177,6 +177,36 @@ def test_bounds_are_marked_and_unfinished_flows_have_a_chart() -> None:
     assert share["value"] == pytest.approx(100 / 30)
 
 
+def test_equal_bounds_rank_behind_exact_numbers_and_the_trade_off_flags_them() -> None:
+    late = stalled(make_result("dctcp", fct_s=[1e-3] * 30), [0])
+    mean = (29 * 1e-3 + 2.5) / 30
+    study = study_of([late, make_result("tcp", fct_s=[mean] * 30), make_result("l2dct", fct_s=[2 * mean] * 30)])
+    rows = rows_of(ranked(study), metric="afct_upto_100kb_s")
+    assert [row["scheme"] for row in sorted(rows, key=lambda row: row["rank"])] == ["tcp", "dctcp", "l2dct"]
+    (chart,) = (each for each in charts(study) if each.name == "trade-off")
+    assert {row["scheme"]: (row["bound"], row["gain_bound"]) for row in chart.rows}["dctcp"] == (True, False)
+    said = {each["as"]: each["calculate"] for each in chart.panels[0]["transform"] if "as" in each}
+    assert said["gain_said"].startswith("(datum.gain_bound ?")
+    assert chart.panels[0]["layer"][-2]["transform"] == [{"filter": "datum.bound || datum.gain_bound"}]
+
+
+def test_panels_of_sizes_share_their_axis_and_lines_differ_by_more_than_colour() -> None:
+    times = [1e-3] * 4 + [1.0] * 96  # the slowdowns of two bins span a decade, those of each do not
+    ideal = pl.Series("slowdown", [2.0] * 4 + [90.0] * 96 + [None])
+    sizes = pl.Series("size_bytes", [1000] * 4 + [50_000] * 96 + [None])
+    runs = [make_result("tcp", load=load, fct_s=times) for load in ("0.2", "0.4")]
+    study = study_of([with_tables(run, flows=run.flows.with_columns(ideal, sizes)) for run in runs])
+    (chart,) = (each for each in charts(study) if each.name == "slowdown-by-size")
+    scales = [panel["layer"][0]["encoding"]["y"]["scale"] for panel in chart.panels]
+    assert len(scales) == 2
+    assert scales[0] == scales[1]
+    assert scales[0]["type"] == "log"
+    (queue,) = (each for each in charts(study) if each.name == "queue")
+    line, points = queue.panels[0]["layer"]
+    assert "strokeDash" in line["encoding"]
+    assert ("tooltip" in line["encoding"], "tooltip" in points["encoding"]) == (False, True), "of each point its own"
+
+
 def test_means_count_flows_up_to_one_time_where_several_schemes_leave_some_unfinished() -> None:
     times = {"dctcp": 0.5, "tcp": 2.0}
     late = [stalled(make_result(name, seed, fct_s=[time] * 10), [0]) for name, time in times.items() for seed in (1, 2)]

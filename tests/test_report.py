@@ -86,7 +86,7 @@ def texts(value: Any) -> list[str]:
 def test_points_are_the_values_of_the_parameter_in_order() -> None:
     (study,) = studies(RESULTS)
     assert study.x_name == "load"
-    assert study.axis == ({"0.2": 0.2, "0.4": 0.4, "0.8": 0.8}, "")
+    assert study.dimensions[0].numbers == ({"0.2": 0.2, "0.4": 0.4, "0.8": 0.8}, "")
     assert study.schemes == ["tcp", "dctcp", "l2dct"]
     assert study.points[0].seeds == [1, 2]
 
@@ -105,8 +105,9 @@ def test_settings_that_are_numbers_stand_as_numbers_of_one_unit(
     values: list[str], unit: str, places: list[float]
 ) -> None:
     (study,) = studies([make_result(load=value) for value in values])
-    assert study.axis
-    assert (study.axis[1], [*study.axis[0].values()]) == (unit, places)
+    (axis,) = study.dimensions
+    assert axis.numbers
+    assert (axis.numbers[1], [*axis.numbers[0].values()]) == (unit, places)
     x = over_points(study).panels[0]["layer"][0]["encoding"]["x"]
     assert x["title"] == (f"load ({unit})" if unit else "load")
 
@@ -114,7 +115,7 @@ def test_settings_that_are_numbers_stand_as_numbers_of_one_unit(
 @pytest.mark.parametrize("values", [["100pkt", "30KB"], ["auto", "1ms"], ["1s", "1"]])
 def test_words_and_unlike_quantities_are_no_axis(values: list[str]) -> None:
     (study,) = studies([make_result(load=value) for value in values])
-    assert not study.axis
+    assert not study.dimensions[0].numbers
     x = over_points(study).panels[0]["layer"][0]["encoding"]["x"]
     assert (x["type"], x["sort"]) == ("nominal", [point.label for point in study.points])
     (alone,) = studies([make_result()])
@@ -375,9 +376,10 @@ def test_plots_follow_a_window_that_shrinks(browser: Browser, tmp_path: Path) ->
     assert browser.see(tmp_path / "report.html", width=700, then=use).faults == []
 
 
-def test_schemes_of_one_name_are_told_apart_by_what_they_were_set_to(shortflow: Command, scenario: str) -> None:
+def test_values_of_a_scheme_are_compared_with_one_another(shortflow: Command, scenario: str) -> None:
     for g in ("0.5", "0.9"):
         arguments = ("--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--set", f"transport.g={g}", "--out", "kept")
         assert shortflow("compare", scenario, *arguments).code == 0
     (study,) = shortflow("report", "kept", "--json").document["studies"]
-    assert list(study["points"][0]["comparison"]["schemes"]) == ["dctcp (g = 0.5)", "dctcp (g = 0.9)"]
+    assert [study["varies"], *(point["at"] for point in study["points"])] == ["transport.g", "0.5", "0.9"]
+    assert {*study["answer"]["lines"][0]["schemes"]} == {"transport.g=0.5", "transport.g=0.9"}

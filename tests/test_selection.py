@@ -14,7 +14,7 @@ from made import make_result
 from shortflow import runs
 from shortflow.api.report import write_report
 from shortflow.errors import ConfigError, DamagedResult, SimulationError
-from shortflow.report.sweep.runs import swept
+from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.scenario import Setting, Settings
 from shortflow.store.directories import place_of, write_run
@@ -85,8 +85,8 @@ def test_runs_with_other_settings_are_never_one_point(
     found = shortflow.read_store(stored(tmp_path, [plain, other]))
     assert [each.settings for each in found.comparisons()] == [{key: labels}, {key: more[key][0]}]
     assert found.to_frame().columns[10] == key
-    (sweep,) = swept([plain, other])
-    assert [len(each.runs) for each in sweep.runs["dctcp"].values()] == [1, 1]
+    (study,) = studies([plain, other])
+    assert [len(point.runs) for point in study.points] == [1, 1]
 
 
 def test_what_follows_from_other_keys_varies_with_them() -> None:

@@ -24,8 +24,9 @@ from made import make_result, make_rows, make_run
 from shortflow._core import Control
 from shortflow.errors import ConfigError, DamagedResult, ExitCode, SimulationError
 from shortflow.grid import Grid
+from shortflow.report.answer import Criteria
 from shortflow.report.blocks import Section
-from shortflow.report.sweep.tables import sweep_blocks
+from shortflow.report.views import sweep_blocks
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import plan
@@ -323,7 +324,7 @@ def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
     runs = [replace(make_run("tcp", 1, "-", rows), at=at) for at, rows in zip(grid.points, gave, strict=True)]
-    _, table = sweep_blocks(Results(runs, "s", "s", keys=grid.keys), ["afct_short_s"])
+    _, table, _ = sweep_blocks(Results(runs, "s", "s", keys=grid.keys), Criteria(["afct_short_s"]))
     assert isinstance(table, Section)
     assert table.columns[0].header.startswith("mean FCT")
 

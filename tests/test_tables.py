@@ -14,6 +14,7 @@ from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric, missing
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report import tables, wording
+from shortflow.report.answer import headlines
 from shortflow.report.blocks import Block, terminal
 from shortflow.report.spreads import spread_section
 from shortflow.result import Result
@@ -27,6 +28,10 @@ def printed(blocks: Iterable[Block], width: int = 1000) -> list[str]:
     return console.file.getvalue().splitlines()
 
 
+def main_blocks(comparison: Results) -> list[Block]:
+    return tables.main_blocks(comparison, headlines(comparison))
+
+
 def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Results:
     results = [
         make_result(s, seed, fct_s=(1e-3 * seed, 3e-3 + i * 1e-3)) for i, s in enumerate(schemes) for seed in seeds
@@ -37,7 +42,7 @@ def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Result
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    lines = printed(tables.main_blocks(compared(["tcp", "dctcp", "l2dct"])), width)
+    lines = printed(main_blocks(compared(["tcp", "dctcp", "l2dct"])), width)
     assert max(len(line) for line in lines) <= width
     assert sum("l2dct vs dctcp" in line for line in lines) == sum("schemes" in line for line in lines)
 
@@ -49,11 +54,14 @@ def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     comparison = compared(schemes)
     lines = printed(tables.comparison_blocks(comparison))
     assert max(len(line) for line in lines) <= 100
-    overview = tables.overview_section("all", "load", [replace(comparison, label=load) for load in ("0.2", "0.4")])
-    alone = tables.overview_section("all", "load", [compared(["dctcp"])])
-    for section, has_factors in ((overview, len(schemes) > 1), (alone, False)):
-        assert any(each.header == f"× {schemes[0]}" for each in section.columns) is has_factors
-    assert max(len(line) for line in printed([overview])) <= 100
+    runs = [replace(run, at={"load": load}) for load in ("0.2", "0.4") for run in comparison.runs]
+    section = tables.sweep_section(replace(comparison, done=runs, keys=["load"]), headlines(comparison), schemes[0])
+    assert [row[:2] for row in section.rows[: len(schemes) + 1 : len(schemes)]] == [
+        ("0.2", schemes[0]),
+        ("0.4", schemes[0]),
+    ]
+    assert any(each.header == f"× {schemes[0]}" for each in section.columns) is (len(schemes) > 1)
+    assert max(len(line) for line in printed([section])) <= 100
 
 
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
@@ -112,13 +120,13 @@ def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
 def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     results = [stalled("stalls", None), stalled("quick", 1.2), stalled("slow", 9.0), stalled("stalls too", None)]
     comparison = make_results("made", "made", {}, results)
-    lines = printed(tables.main_blocks(comparison))
+    lines = printed(main_blocks(comparison))
     rows = {
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
         for scheme in ("stalls", "quick")
     }
-    # The mean of 1 s and at least 2.5 s; half of the flows did not finish.
-    assert rows["stalls"][1:3] == ["≥", "1.75"]
+    # A slowdown of at least 2.5 s over 0.5 s, the mean of 1 s and at least 2.5 s; half of the flows did not finish.
+    assert rows["stalls"][1:5] == ["≥", "5", "≥", "1.75"]
     assert rows["stalls"][-1] == "50"
     assert rows["quick"][-1] == "0"
     afct = {(a, b): comparison.difference(a, b, "afct_short_s") for a in comparison.schemes for b in comparison.schemes}

@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shortflow.api.report import write_report
@@ -10,7 +10,7 @@ from shortflow.front.console import progress_bar
 from shortflow.front.terminal import print_blocks
 from shortflow.report.answer import answer
 from shortflow.report.blocks import Block, Words
-from shortflow.report.tables import overview_section
+from shortflow.report.tables import sweep_section
 from shortflow.results import Results
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Plan, Run
@@ -59,7 +59,7 @@ def _blocks(part: Loads, store: Store) -> list[Block]:
         done = Runner(store=store, progress=progress).answer(once(Wanted(_runs(part))))
     found = Results(done, scenario.name, scenario.title, keys=[PARAMETER])
     ranking = answer(found)
-    section = overview_section(scenario.title, PARAMETER, found.points, ranking.metrics)
+    section = replace(sweep_section(found, ranking.metrics, ranking.baseline), heading=scenario.title)
     return [section, Words("\n".join([*ranking.over_points, *ranking.caveats]))]
 
 

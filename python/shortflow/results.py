@@ -21,10 +21,32 @@ from shortflow.result import Result, as_measured
 from shortflow.scenario import WARNING
 from shortflow.scheme import differing
 from shortflow.shown import Shown
+from shortflow.terms import shares
 
 SHORTEST = "ideal-srpt"
 """Ideal scheduler with the lowest mean FCT."""
 _UNFINISHED = catalogue.UNFINISHED_OF_ALL.pattern
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A setting with several values, and settings that vary in step with it."""
+
+    key: str
+    values: Sequence[str]
+    """Ascending numbers, or words in the order of the points."""
+    in_step: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        """All its keys."""
+        return f"{self.key} (with {', '.join(self.in_step)})" if self.in_step else self.key
+
+    @functools.cached_property
+    def numbers(self) -> tuple[dict[str, float], str] | None:
+        """Values as numbers of one unit, and the unit; None for words."""
+        found = common_axis(self.values)
+        return (dict(zip(self.values, found[0], strict=True)), found[1]) if found else None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -143,25 +165,44 @@ class Results(Shown):
         return [self._point(dict(at), group) for at, group in groups.items()]
 
     def _point(self, at: Mapping[str, str], done: Sequence[Result]) -> "Results":
-        here, label = {run.scheme for run in done}, ", ".join(at.values())
+        here, label = {run.scheme for run in done}, ", ".join(at[each.key] for each in self.dimensions)
         beside = [name for name in self.ideal_names if name in here]
         beside = beside if len(beside) < len(here) else []  # without others they are the schemes
         return replace(self, done=done, settings=at, keys=(), ideal_names=beside, superseded=(), label=label)
 
+    @functools.cached_property
+    def dimensions(self) -> list[Dimension]:
+        """Settings with several values; those whose values correspond one to one are one dimension."""
+        places = list({tuple(run.at.items()): run.at for run in self.done}.values())
+        found: list[Dimension] = []
+        for key in self.keys:
+            values = list(dict.fromkeys(at[key] for at in places))
+            if len(values) < 2:
+                continue
+            pairs = ((one, {(at[one.key], at[key]) for at in places}) for one in found)
+            same = next((one for one, of in pairs if len(of) == len(values) == len(one.values)), None)
+            if same:
+                found[found.index(same)] = replace(same, in_step=[*same.in_step, key])
+                continue
+            numbers = common_axis(values)
+            order = dict(zip(values, numbers[0], strict=True)) if numbers else {}
+            found.append(Dimension(key, sorted(values, key=lambda value: order.get(value, 0.0))))
+        return found
+
     @property
     def x_name(self) -> str | None:
         """Names of the settings that vary; None if none does."""
-        return ", ".join(self.keys) or None
+        return ", ".join(each.label for each in self.dimensions) or None
+
+    @property
+    def place(self) -> str:
+        """Settings of a point, as text."""
+        return ", ".join(f"{key} {value}" for key, value in self.settings.items())
 
     @functools.cached_property
-    def axis(self) -> tuple[dict[str, float], str] | None:
-        """Numeric positions of the points by label, and their unit, if exactly one key varies.
-
-        None if several keys vary or the values are words.
-        """
-        labels = [point.label for point in self.points]
-        found = common_axis(labels) if len(self.keys) == 1 and len(labels) > 1 else None
-        return (dict(zip(labels, found[0], strict=True)), found[1]) if found else None
+    def with_tables(self) -> "Results":
+        """The runs that have tables."""
+        return replace(self, done=[run for run in self.done if run.tables])
 
     @property
     def shown_first(self) -> "Results":
@@ -285,7 +326,7 @@ class Results(Shown):
         if not values:
             return None
         found = estimate(values, self._described[metric].support, self._stake(scheme, metric))
-        return replace(found, lower_bound=self._is_bound(scheme, metric), lacking=len(self._of(scheme)) - len(values))
+        return replace(found, lower_bound=self.is_bound(scheme, metric), lacking=len(self._of(scheme)) - len(values))
 
     @front_door
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
@@ -313,34 +354,43 @@ class Results(Shown):
         if not common:
             return None
         sides = [ours[seed] for seed in common], [theirs[seed] for seed in common]
+        if self.are_same(scheme, baseline):
+            return Estimate(0.0, (0.0, 0.0) if scheme != baseline and len(common) > 1 else None, len(common))
         stakes = self._stake(scheme, metric), self._stake(baseline, metric)
         found = paired_difference(*sides, stakes=stakes, among=among)
         if found is None:
             return None
-        low, high = (self._is_bound(each, metric) for each in (scheme, baseline))
+        low, high = (self.is_bound(each, metric) for each in (scheme, baseline))
         lacking = len({run.seed for each in (scheme, baseline) for run in self._of(each)}) - len(common)
         return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
+
+    def are_same(self, scheme: str, other: str) -> bool:
+        """True if two schemes have equal runs: the same digest at every seed."""
+        digests = [{run.seed: run.digest for run in self._of(each)} for each in (scheme, other)]
+        return scheme == other or (digests[0] == digests[1] and all(digests[0].values()))
 
     @front_door
     def answer(
         self,
         metrics: Sequence[str] | None = None,
         baseline: str | None = None,
-        ties: tuple[float, float] = (0.05, 0.1),
+        ties: str | Sequence[float] = (0.05, 0.1),
     ) -> dict[str, Any]:
-        """Winner, tie or open order by each metric at each point, with a baseline (default: the first scheme).
+        """Winner, tie or open order by each metric at each point, with factors of a baseline.
 
-        The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named. Schemes tie if
-        their factor is within the first of `ties` of 1, and its interval within the second.
+        The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named. The baseline
+        is the first scheme in the order of `shortflow list schemes`, unless named. Schemes tie if their factor is
+        within the first of `ties` of 1, and its interval within the second: shares, or a text such as `5%,10%`. A
+        single scheme is compared with itself at other values of settings that keep the flows.
         """
-        criteria = answers.Criteria(metrics or (), baseline, ties)
+        criteria = answers.Criteria(metrics or (), baseline, shares(ties))
         return answers.answer(views.one_scenario(self), criteria).document()
 
     def document(self, criteria: "answers.Criteria | None" = None) -> dict[str, Any]:
         """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
         found["bins"] = list(self.bins.ends)
-        if len(self.schemes) > 1:
+        if len(self.schemes) > 1 or self.dimensions:
             found["answer"] = answers.answer(self, criteria or answers.USUAL).document()
         if self.keys:
             return {
@@ -414,8 +464,12 @@ class Results(Shown):
 
     @property
     def changed(self) -> str:
-        """Changed settings, as a suffix of a title."""
-        return "".join(f", {key} = {value}" for key, value in self.settings.items())
+        """Changed settings that are equal everywhere, as a suffix of a title."""
+        values = [*self.settings.items()]
+        if self.keys:
+            varies = {key for each in self.dimensions for key in (each.key, *each.in_step)}
+            values += [(key, self.done[0].at[key]) for key in self.keys if self.done and key not in varies]
+        return "".join(f", {key} = {value}" for key, value in values)
 
     def _blocks(self) -> "list[blocks.Block]":
         return views.blocks(self)
@@ -450,7 +504,8 @@ class Results(Shown):
             return 0.0
         return max((run.stake(self._described[metric]) for run in self._of(scheme)), default=0.0)
 
-    def _is_bound(self, scheme: str, metric: str) -> bool:
+    def is_bound(self, scheme: str, metric: str) -> bool:
+        """True if unfinished flows make a metric of a scheme a lower bound."""
         return any(metric in run.lower_bounds for run in self._of(scheme))
 
     def _point_table(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Grammars of options: KEY=VALUE, names between commas, KEY=LOW:HIGH[:STEP], METRIC <= NUMBER."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
@@ -26,6 +26,18 @@ def names(text: str, option: str) -> list[str]:
     if not all(found):
         raise ConfigError(f"{option} {text}: expected names separated by commas")
     return found
+
+
+def shares(ties: str | Sequence[float]) -> tuple[float, float]:
+    """The widest factor and interval of a tie: a text such as `5%,10%`, or two shares."""
+    try:
+        texts = ties.split(",") if isinstance(ties, str) else [f"{100 * share}%" for share in ties]
+        near, within = (float(text.strip().removesuffix("%")) / 100 for text in texts if text.strip().endswith("%"))
+    except (TypeError, ValueError):
+        near = within = -1.0
+    if not 0 <= near <= within < 1:
+        raise ConfigError(f"--ties {ties}: expected two shares below 100%, the smaller first, such as 5%,10%")
+    return near, within
 
 
 @dataclass(frozen=True)

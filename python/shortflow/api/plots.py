@@ -3,9 +3,8 @@
 from shortflow.bursts import with_burst
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.report import figures, views
+from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart
-from shortflow.report.sweep.plots import plot_of_metric
-from shortflow.report.sweep.runs import swept
 from shortflow.report.timeline import timeline
 from shortflow.results import Results
 from shortflow.tuning.plots import plots as tuning_plots
@@ -87,15 +86,12 @@ class Plots:
 
     @front_door
     def metric(self, name: str | None = None) -> Chart:
-        """A metric over the one or two keys that vary between the runs: lines with intervals, or maps.
+        """A metric over the settings that vary between the runs: lines with 95 % intervals, a panel for each setting.
 
-        Unless named it is the first main metric. A `ConfigError` where nothing varies, or more than two keys do.
+        Unless named it is the first headline metric. A `ConfigError` where nothing varies.
         """
-        beside = self._results.ideal_names
-        found = swept(run for run in self._results.results if run.scheme not in beside)
-        if len(found) != 1:
-            raise ConfigError(f"runs of several scenarios: {', '.join(each.name for each in found)}")
-        return plot_of_metric(found[0], name)
+        study = self._study(False)
+        return figures.over_points(study, [study.require(name)] if name else headlines(study)[:1])
 
     def sketch(self) -> str:
         """One chart as HTML, for where there is room for one: over what varies, else the distribution; else nothing."""

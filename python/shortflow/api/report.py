@@ -13,11 +13,10 @@ from shortflow.report.answer import USUAL, Criteria
 from shortflow.report.page import StoredFailure, document, write
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
-from shortflow.report.sweep.runs import Swept, stored_sweeps
 from shortflow.result import Result, changed
 from shortflow.results import Results
 from shortflow.store.directories import loaded, read_each
-from shortflow.store.runs import current, select_runs
+from shortflow.store.runs import select_runs
 from shortflow.tuning.pages import document as tuning_document
 from shortflow.tuning.pages import write_page as write_tuning
 from shortflow.tuning.record import is_tuning, read_tuning
@@ -47,11 +46,9 @@ def write_report(
         tuning = read_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
-    studies, sweeps, failures = _found(directory, only, measured, damages, criteria.bins)
-    write(page, studies, sweeps, failures, damages or (), criteria)
-    origins = [origin for sweep in sweeps for origin in sweep.origins]
-    origins += [run.provenance for study in studies for run in study.results]
-    return len({origin["key"] for origin in origins})
+    studies, failures = _found(directory, only, measured, damages, criteria.bins)
+    write(page, studies, failures, damages or (), criteria)
+    return sum(len(study.results) for study in studies)
 
 
 def report_numbers(
@@ -73,11 +70,8 @@ def _found(
     measured: "Source | None" = None,
     damages: list[str] | None = None,
     bins: Bins = USUAL_BINS,
-) -> tuple[list[Results], list[Swept], list[StoredFailure]]:
-    """Current results of a directory: studies of runs with tables, and sweeps, which need none.
-
-    Also returns failed runs.
-    """
+) -> tuple[list[Results], list[StoredFailure]]:
+    """Current results of a directory by scenario, and failed runs."""
     selection = select_runs(directory, only, damages)
     if old := selection.superseded:
         schemes = ", ".join(dict.fromkeys(f"{run.provenance['scenario']} with {run.scheme}" for run in old))
@@ -90,13 +84,14 @@ def _found(
     found = read_each(selection.current, today, damages)
     if damages and not found:
         raise DamagedResult("\n".join(damages))
-    studies = make_studies((result for result in found if result.tables), selection.superseded)
+    studies = make_studies(found, selection.superseded)
     if measured is not None:
-        if len(studies) != 1:
-            names = ", ".join(each.scenario for each in studies) or "none"
+        tabled = [study for study in studies if study.with_tables.done]
+        if len(tabled) != 1:
+            names = ", ".join(each.scenario for each in tabled) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
-        own = replace(read_measured(measured, studies[0].classes), bins=bins)
-        studies = [with_measured(studies[0], own)]
+        own = replace(read_measured(measured, tabled[0].classes), bins=bins)
+        studies = [with_measured(study, own) if study in tabled else study for study in studies]
     failures = [
         StoredFailure(
             scenario=run.provenance["scenario"],
@@ -107,4 +102,4 @@ def _found(
         )
         for run in selection.failed
     ]
-    return studies, stored_sweeps(current(replace(selection, current=found))), failures
+    return studies, failures

@@ -43,11 +43,14 @@ def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
 
 
 def _blocks(found: Results, criteria: "answers.Criteria", shown: Sequence[str]) -> "Iterator[blocks.Block]":
-    metrics = [found.require(name) for name in criteria.metrics]
-    yield from tables_of.comparison_blocks(found, metrics) if shown else tables_of.main_blocks(found, MORE)
-    if not shown and sys.stdout.isatty() and (spread := spreads.spread_section(found)):
-        yield spread
-    yield blocks.Words("\n".join(answers.answer(found, criteria).words))
+    ranking = answers.answer(found, criteria)
+    if shown:
+        yield from tables_of.comparison_blocks(found, ranking.metrics if criteria.metrics else ())
+    else:
+        yield from tables_of.main_blocks(found, ranking.metrics, MORE)
+        if sys.stdout.isatty() and (spread := spreads.spread_section(found)):
+            yield spread
+    yield blocks.Words("\n".join(ranking.words))
 
 
 @showing(_answer)
@@ -85,10 +88,9 @@ def compare(
     `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and optionally `class`. Measured flows are shown beside the
     schemes, without intervals or paired differences. Raises `ConfigError` for invalid arguments.
     """
-    names, edges = given.scheme_list(schemes), given.size_bins(bins)
-    shown, until = _names(metrics), given.precision(until_ci, max_seeds)
+    names, shown = given.scheme_list(schemes), _names(metrics)
+    edges, until = given.criteria(shown, baseline, ties, bins, names).bins, given.precision(until_ci, max_seeds)
     loaded = given.scenario_with(scenario, settings)
-    given.check_baseline(baseline, names)
     for name in shown:
         if name != ALL:
             check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out", edges)

@@ -1,6 +1,6 @@
 """`sweep`: schemes at every point of a grid of settings."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,9 +15,7 @@ from shortflow.grid import Grid
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
-from shortflow.report.answer import Criteria, answer
-from shortflow.report.blocks import Block, Words
-from shortflow.report.sweep.tables import sweep_blocks
+from shortflow.report.views import sweep_blocks
 from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
@@ -30,13 +28,7 @@ Values = str | int | float | Iterable[str | int | float]
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
     criteria = given.criteria(given.metric_names(values["metrics"]), values["baseline"], values["ties"], values["bins"])
-    return Answer(lambda: found.document(criteria), _blocks(found, criteria), code)
-
-
-def _blocks(found: Results, criteria: Criteria) -> Iterator[Block]:
-    yield from sweep_blocks(found, criteria.metrics, criteria.baseline)
-    if len(found.schemes) > 1:
-        yield Words("\n".join(answer(found, criteria).words))
+    return Answer(lambda: found.document(criteria), (block for block in sweep_blocks(found, criteria)), code)
 
 
 @showing(_answer)
@@ -84,10 +76,9 @@ def sweep(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int):
         raise ConfigError(f"seeds: {seeds!r} is not a whole number from 1 on; a sweep uses seeds 1 to this number")
-    edges, tables = given.size_bins(bins), tables or bins is not None
+    shown, tables = given.metric_names(metrics), tables or bins is not None
     names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
-    shown = given.metric_names(metrics)
-    given.check_baseline(baseline, names)
+    edges = given.criteria(shown, baseline, ties, bins, names).bins
     axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
     for name in shown:

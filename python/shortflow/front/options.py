@@ -22,7 +22,7 @@ from shortflow.runs import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.scenario import Settings as Changes
 from shortflow.scheme import split_settings
-from shortflow.terms import names, pairs
+from shortflow.terms import names, pairs, shares
 from shortflow.transport import Transport
 
 _DIGITS = 100
@@ -92,7 +92,11 @@ UntilCi = Annotated[
 MaxSeeds = Annotated[int | None, whole(f"Maximum seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)]
 Baseline = Annotated[
     str | None,
-    Opt("Give factors of this scheme in the answer (default: the first).", "NAME", complete=complete.schemes),
+    Opt(
+        "Give factors of this scheme in the answer (default: the first in `shortflow list schemes`).",
+        "NAME",
+        complete=complete.schemes,
+    ),
 ]
 Ties = Annotated[
     str | tuple[float, float] | None,
@@ -159,31 +163,19 @@ def criteria(
     baseline: str | None,
     ties: str | tuple[float, float] | None,
     bins: str | Sequence[str | int] | None = None,
+    schemes: Sequence[str | Transport] = (),
 ) -> "answers.Criteria":
-    """What decides an answer."""
+    """What decides an answer; a baseline must be among the schemes, if given."""
+    known = [getattr(each, "__name__", str(each)) for each in schemes]
+    if known and baseline is not None and baseline not in known:
+        raise unknown_name("baseline among the schemes", baseline, known)
     found = answers.Criteria(metrics, baseline, bins=size_bins(bins))
-    if ties is None:
-        return found
-    try:
-        texts = [f"{share:%}" for share in ties] if isinstance(ties, tuple) else ties.split(",")
-        near, within = (float(text.strip().removesuffix("%")) / 100 for text in texts if text.strip().endswith("%"))
-    except ValueError:
-        near = within = -1.0
-    if not 0 <= near <= within < 1:
-        raise ConfigError(f"--ties {ties}: expected two shares below 100%, the smaller first, such as 5%,10%")
-    return replace(found, ties=(near, within))
+    return found if ties is None else replace(found, ties=shares(ties))
 
 
 def size_bins(bins: str | Sequence[str | int] | None) -> Bins:
     """The size bins, or the usual ones."""
     return USUAL_BINS if bins is None else Bins.parse(bins)
-
-
-def check_baseline(baseline: str | None, schemes: Sequence[str | Transport]) -> None:
-    """Refuses a baseline that is not among the schemes."""
-    known = [getattr(each, "__name__", str(each)) for each in schemes]
-    if baseline is not None and baseline not in known:
-        raise unknown_name("baseline among the schemes", baseline, known)
 
 
 def store_in(out: str | Path | None) -> "stored.Store | None":

@@ -31,8 +31,6 @@ class Line:
     """True for the paper's points, drawn in the colour of the curve of the same name."""
     apart: bool = False
     """True if the marks are not joined."""
-    colour: str = ""
-    """Default: the scheme's colour, or an unused one."""
 
 
 @dataclass(frozen=True)

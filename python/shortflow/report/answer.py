@@ -8,7 +8,6 @@ import bisect
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
 from typing import Any, Literal
 
 from shortflow.errors import unknown_name
@@ -16,6 +15,7 @@ from shortflow.metrics.catalogue import (
     FCT,
     FLOWS_DONE,
     MEAN_FCT,
+    SIZE_FLOW_GOODPUT,
     SIZE_MEAN_FCT,
     TASK_TIME,
     UNFINISHED,
@@ -23,18 +23,23 @@ from shortflow.metrics.catalogue import (
     Row,
     short_and_long,
 )
-from shortflow.metrics.data import USUAL_BINS, Bins, RunData, mean
+from shortflow.metrics.data import USUAL_BINS, Bins, RunData, Times, mean
 from shortflow.metrics.stakes import place
 from shortflow.metrics.stats import Estimate, nearest_rank, student
 from shortflow.quantities import scale_for
-from shortflow.report.wording import factor, headline_metrics, metrics_of, number, scheme_pairs, shown, title
+from shortflow.report.study import by_value, default_baseline
+from shortflow.report.wording import factor, metrics_of, number, scheme_pairs, shown, title
 from shortflow.result import as_measured
-from shortflow.results import Results, mean_table
+from shortflow.results import Dimension, Results, mean_table
 
 _BEYOND = 10
 """Flows beyond a percentile, per seed, for a steady estimate."""
 _MOST_POINTS = 20
 """Most points with a line each."""
+_MOST_LISTED = 8
+"""Most schemes or factors named in a row."""
+_LONGEST_PLACE = 150
+"""Most characters on the points of an outcome; of others, their number is said."""
 _FAR = 10_000
 """Most further seeds to suggest."""
 EVERY_FLOW = "All measured flows finished."
@@ -49,7 +54,7 @@ class Criteria:
     metrics: Sequence[str] = ()
     """Names (default: headlines)."""
     baseline: str | None = None
-    """Scheme of the factors (default: the first)."""
+    """Scheme of the factors (default: the first of the registry)."""
     ties: tuple[float, float] = (0.05, 0.1)
     """Schemes tie if their factor is within the first share of 1, and its interval within the second."""
     bins: Bins = USUAL_BINS
@@ -133,14 +138,24 @@ class Ranking:
 
     @property
     def words(self) -> list[str]:
-        """One sentence per metric over all points, then one per point if several, then caveats."""
-        at_points = self.at_points if len(self.study.points) > 1 else []
-        return [*self.over_points, *at_points, *self.caveats]
+        """One sentence per metric over all points, then by values and by points if several, then caveats."""
+        return [*self.over_points, *self.by_value, *self.at_points, *self.caveats]
 
     @property
     def over_points(self) -> list[str]:
         """A sentence for each metric over all points."""
         return [self._over_points(metric) for metric in self.metrics]
+
+    @property
+    def by_value(self) -> list[str]:
+        """For each of several schemes, the best values of settings that keep the flows."""
+        schemes = self.study.schemes if len(self.study.schemes) > 1 else []
+        found = {scheme: values for scheme in schemes if (values := by_value(self.study, scheme))}
+        return [
+            f"{scheme}: {words}"
+            for scheme, values in found.items()
+            for words in answer(values, replace(self.criteria, baseline=None)).over_points
+        ]
 
     @property
     def caveats(self) -> list[str]:
@@ -149,14 +164,16 @@ class Ranking:
 
     @property
     def at_points(self) -> list[str]:
-        """One sentence per point."""
+        """One sentence per point, if several."""
+        if len(self.study.points) < 2 or len(self.study.schemes) < 2:
+            return []
         found = []
         for point in self.study.points[:_MOST_POINTS]:
             here = [line for line in self.lines if line.at == point.label]
             told = "; ".join(
                 f"{_short_title(line.metric)} {_verdict(line)}{self._factors([line], all_worse=False)}" for line in here
             )
-            found += [f"{self.study.x_name} {point.label}: {told}."] if told else []
+            found += [f"{point.place}: {told}."] if told else []
         return found
 
     def document(self) -> dict[str, Any]:
@@ -167,14 +184,20 @@ class Ranking:
         lines = self.of(metric)
         if not self.study.x_name:
             return f"{title(metric)}: {self._at_length(lines[0])}."
-        groups = [list(group) for _, group in groupby(lines, key=lambda line: (line.outcome, {*line.leaders}))]
-        return f"{title(metric)}: {'; '.join(self._group(group) for group in groups)}."
+        groups: dict[tuple[str, frozenset[str]], list[Line]] = {}
+        for line in lines:
+            groups.setdefault((line.outcome, frozenset(line.leaders)), []).append(line)
+        return f"{title(metric)}: {'; '.join(self._group(group) for group in groups.values())}."
 
     def _group(self, lines: Sequence[Line]) -> str:
-        """Text on neighbouring points with the same outcome."""
-        at = lines[0].at if len(lines) == 1 else f"{lines[0].at} to {lines[-1].at}"
-        where = f"at {self.study.x_name} {at}"
-        return f"{_verdict(lines[0])} {where}{self._factors(lines)}{_would_tell(lines)}{_cut(lines)}"
+        """Text on points with the same outcome."""
+        dimensions = self.study.dimensions
+        places = {point.label: tuple(point.settings[each.key] for each in dimensions) for point in self.study.points}
+        where = _where(dimensions, [places[line.at] for line in lines], [*places.values()])
+        if len(where) > _LONGEST_PLACE:
+            where = f"{len(lines)} of {len(places)} points"
+        told = _verdict(lines[0]) if len(self.study.schemes) > 1 else _values(lines)
+        return f"{told} at {where}{self._factors(lines)}{_would_tell(lines)}{_cut(lines)}"
 
     def _factors(self, lines: Sequence[Line], *, all_worse: bool = True) -> str:
         """Factors of the baseline at points with one outcome: the winner's, if another, and those of all that lose."""
@@ -185,7 +208,7 @@ class Ranking:
         told = [*([] if leads else lines[0].leaders[:1]), *(lost if leads or all_worse else [])]
         found = {scheme: _range([line.factor(scheme) for line in lines]) for scheme in told}
         texts = [text if scheme in lines[0].leaders else f"{scheme} {text}" for scheme, text in found.items() if text]
-        return f" ({', '.join(texts)} × {self.baseline})" if texts else ""
+        return f" ({_listed(texts, ', ')} × {self.baseline})" if texts else ""
 
     def _at_length(self, line: Line) -> str:
         """Text on the only point: value of the best scheme, and factors over the baseline."""
@@ -197,7 +220,7 @@ class Ranking:
             for each in line.standings
             if each.scheme != self.baseline and each.factor is not None
         ]
-        return text + (f"; factors of {self.baseline}: {', '.join(factors)}" if factors else "")
+        return text + (f"; factors of {self.baseline}: {_listed(factors, ', ')}" if factors else "")
 
     def _few_flows(self) -> Iterator[str]:
         """Notes on percentiles from few flows."""
@@ -218,15 +241,20 @@ class Ranking:
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
-    """Answer by some criteria."""
+    """Answer by some criteria.
+
+    A single scheme is compared with itself at other values of settings that keep the flows.
+    """
     schemes, baseline = study.schemes, criteria.baseline
     if baseline is not None and baseline not in schemes:
         raise unknown_name("scheme of these runs", baseline, schemes)
-    chosen = [study.require(name) for name in criteria.metrics]
-    baseline = baseline or (schemes[0] if schemes else "")
+    metrics = [study.require(name) for name in criteria.metrics] or headlines(study)
+    if len(schemes) == 1 and (values := by_value(study, schemes[0])):
+        study, baseline = values, None
+    baseline = baseline or default_baseline(study.schemes)
     lines = [
         line
-        for metric in chosen or headlines(study)
+        for metric in metrics
         for point in study.points
         if (line := _line(_on_common_seeds(point), metric, baseline, criteria.ties, point.label))
     ]
@@ -239,10 +267,11 @@ def headlines(study: Results) -> list[Metric]:
     Without short flows, FCTs of the first class stand in.
     """
     known = study.metrics.values()
-    *short, goodput = ([each] if each in known else [] for each in short_and_long(study.bins))
-    if not any(short) and (first := metrics_of(study, MEAN_FCT)[:1]):
-        short = [[Metric(FCT[99], first[0].flow_class)], first]
-    return [*metrics_of(study, TASK_TIME), *chain(*short), *goodput]
+    found = [each for each in short_and_long(study.bins) if each in known]
+    if not any(each.size_bin == study.bins.short for each in found):
+        of_class = metrics_of(study, MEAN_FCT)[:1]
+        found = [*(Metric(FCT[99], each.flow_class) for each in of_class), *of_class, *found]
+    return [*metrics_of(study, TASK_TIME), *found]
 
 
 def _on_common_seeds(point: Results) -> Results:
@@ -258,9 +287,12 @@ def _line(point: Results, metric: Metric, baseline: str, ties: tuple[float, floa
     if not found:
         return None
     cut_s = None
-    if sum(each.lower_bound for each in found.values()) > 1 and (cut := _cut_short(point, metric)):
-        point, cut_s = cut
-        found = _means(point, metric)
+    if sum(each.lower_bound for each in found.values()) > 1:
+        times = _times(point, metric)
+        cut_s = _common_time(times)
+        if cut_s is not None:
+            point = _up_to(cut_s, point, metric, times)
+            found = _means(point, metric)
     sign = -1 if metric.more_is_better else 1
     order = sorted(found, key=lambda scheme: (found[scheme].lower_bound, sign * found[scheme].value))
     best = order[0]
@@ -277,42 +309,48 @@ def _means(point: Results, metric: Metric) -> dict[str, Estimate]:
     return {scheme: each for scheme, each in found.items() if each and math.isfinite(each.value)}
 
 
-def _cut_short(point: Results, metric: Metric) -> tuple[Results, float] | None:
-    """Runs whose mean FCT counts every flow up to one time, the least age of an unfinished flow; and this time.
-
-    These means are exact. None for other metrics, without tables of flows, and if more than 1 % of finished flows took
-    longer: such means would leave out the slow flows.
-    """
+def _times(point: Results, metric: Metric) -> list[Times]:
+    """Completion times behind a mean, by run; empty for other metrics, and without tables of flows."""
     if metric.statistic not in (MEAN_FCT, SIZE_MEAN_FCT) or not all(run.tables for run in point.runs):
-        return None
+        return []
     data = [RunData({"flows": run.table("flows")}, run.meta, run.bins) for run in point.runs]
-    groups = [
-        each.sizes[metric.size_bin] if metric.size_bin else each.classes[metric.flow_class or ""] for each in data
-    ]
-    times = [each for group in groups for each in zip(group.times.values, group.times.censored, strict=True)]
-    cut_s = min(age for age, late in times if late)
-    done = [time for time, late in times if not late]
+    if metric.size_bin:
+        return [each.sizes[metric.size_bin].times for each in data]
+    return [each.classes[metric.flow_class or ""].times for each in data]
+
+
+def _common_time(times: Sequence[Times]) -> float | None:
+    """Least age of an unfinished flow in seconds: means up to this time are exact.
+
+    None if more than 1 % of finished flows took longer, as such means would leave out the slow flows.
+    """
+    flows = [each for of in times for each in zip(of.values, of.censored, strict=True)]
+    done = [time for time, late in flows if not late]
+    cut_s = min((age for age, late in flows if late), default=None)
+    return cut_s if cut_s is not None and done and nearest_rank(done, 99) <= cut_s else None
+
+
+def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times]) -> Results:
+    """Runs whose mean FCT counts every flow up to one time."""
     _, (*_, longest, _, longest_s) = place(metric) or (None, ("", "", ""))
-    if not done or nearest_rank(done, 99) > cut_s:
-        return None
-    means = (mean([min(time, cut_s) for time in group.times.values]) or 0.0 for group in groups)
     runs = []
-    for run, value in zip(point.runs, means, strict=True):
+    for run, of in zip(point.runs, times, strict=True):
+        value = mean([min(time, cut_s) for time in of.values]) or 0.0
         cut = {metric.name: value, **{name: min(run.metrics[name], cut_s) for name in (longest, longest_s)}}
         rows = [
             Row(row.metric, cut.get(row.metric.name, row.value), row.lower_bound and row.metric != metric)
             for row in run.rows
         ]
         runs.append(replace(run, record={**run.record, **as_measured(rows, run.bins)}))
-    return replace(point, done=runs), cut_s
+    return replace(point, done=runs)
 
 
 def _beside(
     point: Results, metric: Metric, best: str, other: str, among: int, ties: tuple[float, float]
 ) -> tuple[Place, int | None]:
     """Position of a scheme relative to the best, and further seeds to settle an open order."""
-    found = point.relation(best, other, metric.name, among)
-    if found is None:  # the other mean is zero
+    found = None if point.are_same(best, other) else point.relation(best, other, metric.name, among)
+    if found is None:  # the runs are the same, or the other mean is zero
         if point.mean(best, metric.name) == point.mean(other, metric.name):
             return "tie", None
         starved = metric.more_is_better and point.relation(other, best, metric.name, among)
@@ -339,6 +377,48 @@ def _beside(
     return "open", further[settled] if settled < _FAR else None
 
 
+def _where(dimensions: Sequence[Dimension], places: Sequence[Sequence[str]], every: Sequence[Sequence[str]]) -> str:
+    """Text on some points among all: `load 0.2 to 0.6 with switch.mark_above 20pkt`."""
+    first, *rest = dimensions
+    every_other = {tuple(place[1:]) for place in every}
+    groups: dict[frozenset[tuple[str, ...]], list[str]] = {}
+    for value in first.values:
+        if others := frozenset(tuple(place[1:]) for place in places if place[0] == value):
+            groups.setdefault(others, []).append(value)
+    texts = []
+    for others, values in groups.items():
+        text = f"{first.label} {_spans(values, first)}"
+        if rest and others == every_other:
+            text += f" with every {_listed([each.label for each in rest])}"
+        elif rest:
+            text += f" with {_where(rest, sorted(others), sorted(every_other))}"
+        texts.append(text)
+    return _listed(texts)
+
+
+def _spans(values: Sequence[str], dimension: Dimension) -> str:
+    """Values of a setting, with neighbouring numbers as a range."""
+    if not dimension.numbers:
+        return _listed(values)
+    spans: list[list[str]] = []
+    for value in values:
+        place = dimension.values.index(value)
+        if spans and dimension.values[place - 1] == spans[-1][-1]:
+            spans[-1].append(value)
+        else:
+            spans.append([value])
+    return _listed([" to ".join(dict.fromkeys((span[0], span[-1]))) for span in spans])
+
+
+def _values(lines: Sequence[Line]) -> str:
+    """The only scheme with its smallest and largest mean."""
+    means = [line.standings[0].mean for line in lines]
+    scale = scale_for(lines[0].metric.unit, [each.value for each in means])
+    ends = (min(means, key=lambda each: each.value), max(means, key=lambda each: each.value))
+    texts = dict.fromkeys(shown(replace(each, ci95=None), scale.divisor) for each in ends)
+    return f"{lines[0].leaders[0]} {' to '.join(texts)} {scale.unit}".rstrip()
+
+
 def _range(factors: Sequence[Estimate | None]) -> str:
     """Smallest and largest of some factors, in the order of the points if they fall; a bound has its sign."""
     known = [each for each in factors if each]
@@ -361,7 +441,7 @@ def _verdict(line: Line) -> str:
         return names[0]
     if line.outcome == "winner":
         return f"{names[0]} wins"
-    return f"{_joined(names)} tie" if line.outcome == "tie" else f"open between {_joined(names)}"
+    return f"{_listed(names)} tie" if line.outcome == "tie" else f"open between {_listed(names)}"
 
 
 def _would_tell(lines: Sequence[Line]) -> str:
@@ -395,9 +475,10 @@ def _line_table(line: Line) -> dict[str, Any]:
     return {**about, **more, "schemes": schemes}
 
 
-def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
+def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """Notes on unfinished flows, seeds, and events of few seeds."""
     yield from _unfinished(study)
+    yield from _cut_goodput(study, metrics)
     if len(study.seeds) == 1:
         yield "One seed has no interval: run several seeds."
     elif all(len(_digests(point, scheme)) == 1 for point in study.points for scheme in point.schemes):
@@ -406,9 +487,9 @@ def notes(study: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
     if any(each != seeds[0] for each in seeds):
         common = len(set.intersection(*seeds))
         yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
-    few = [(point.label, text) for point in study.points for text in few_events(point, metrics)]
+    few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
     if few:
-        at = f"{study.x_name} {few[0][0]}: " if study.x_name else ""
+        at = f"{few[0][0]}: " if study.x_name else ""
         more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
         yield f"{at}{few[0][1]}{more}"
 
@@ -435,14 +516,26 @@ def _counts(study: Results, scheme: str) -> tuple[int, int]:
     return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
 
 
-def few_events(comparison: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
-    """Warning for the first metric (default: of the headlines) with a difference that rests on few events.
+def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Note on goodput of finite flows that did not finish: a longer drain would change it."""
+    long = study.bins.long
+    time, goodput = Metric(SIZE_MEAN_FCT, size_bin=long), Metric(SIZE_FLOW_GOODPUT, size_bin=long)
+    late = [scheme for scheme in study.schemes if any(point.is_bound(scheme, time.name) for point in study.points)]
+    if goodput in metrics and late:
+        yield (
+            f"{title(goodput)} depends on the length of the drain: under {_listed(late)} some of these flows did not "
+            "finish."
+        )
+
+
+def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warning for the first metric with a difference that rests on few events.
 
     Names the largest such difference, and the number of others.
     """
     found = [
         (-place, difference.allowance, f"{scheme} vs {baseline} in {metric.name}", difference)
-        for place, metric in enumerate(metrics or headline_metrics(comparison))
+        for place, metric in enumerate(metrics)
         for scheme, baseline in scheme_pairs(comparison)
         if (difference := comparison.change(scheme, baseline, metric.name)) and difference.few_events
     ]
@@ -467,5 +560,9 @@ def few_events_of(difference: Estimate, what: str) -> str:
     return text
 
 
-def _joined(parts: Sequence[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+def _listed(parts: Sequence[str], last: str = " and ") -> str:
+    """Texts in a row, of many the first ones and the number of others."""
+    if len(parts) > _MOST_LISTED + 1:
+        parts = [*parts[:_MOST_LISTED], f"{len(parts) - _MOST_LISTED} more"]
+        last = " and "
+    return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]

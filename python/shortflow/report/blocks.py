@@ -85,10 +85,8 @@ class Legend:
 
     kind: ClassVar[str] = "legend"
     schemes: Sequence[str]
-    name: str = ""
-    points: Sequence[str] = ()
-    at: str | None = None
-    """Point shown first."""
+    menus: Sequence[tuple[str, Sequence[str], str]] = ()
+    """Settings that vary: name, values, and the value shown first."""
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ class Chart:
     """Views without data, configuration, parameters and width, which `spec` and the page's script add."""
     schemes: Sequence[str] = ()
     """Names in the legend."""
-    at: str | None = None
-    """The point that is shown first; none if all are shown."""
+    at: Sequence[str] | None = None
+    """Values of the point that is shown first; none if all are shown."""
     wide: bool = False
     """Each panel has a row of its own."""
 
@@ -73,7 +73,7 @@ class Chart:
     @property
     def params(self) -> list[Spec]:
         """The state of the chart: the schemes shown, the one in focus, the point."""
-        state = {"shown": list(self.schemes), "focus": None, "at": self.at}
+        state = {"shown": list(self.schemes), "focus": None, "at": self.at and list(self.at)}
         return [{"name": name, "value": value} for name, value in state.items()]
 
     @property

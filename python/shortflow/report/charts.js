@@ -98,8 +98,8 @@ for (const scope of [document.body, ...document.querySelectorAll("[data-scope]")
   const bar = scope === document.body ? null : scope.querySelector(".bar");
   const chips = [...(bar?.querySelectorAll("button") ?? [])];
   const shown = () => chips.filter((each) => each.getAttribute("aria-pressed") === "true").map((each) => each.dataset.scheme);
-  const menu = bar?.querySelector("select");
-  scope.state = { shown: shown(), focus: null, at: menu?.value ?? null };
+  const menus = [...(bar?.querySelectorAll("select") ?? [])], at = () => (menus.length ? menus.map((menu) => menu.value) : null);
+  scope.state = { shown: shown(), focus: null, at: at() };
   for (const chip of chips) {
     chip.onclick = () => {
       chip.setAttribute("aria-pressed", chip.getAttribute("aria-pressed") === "false");
@@ -108,7 +108,7 @@ for (const scope of [document.body, ...document.querySelectorAll("[data-scope]")
     chip.onpointerenter = () => focusOn(scope, chip.dataset.scheme);
     chip.onpointerleave = () => focusOn(scope, null);
   }
-  if (menu) menu.onchange = () => send(scope, "at", menu.value);
+  for (const menu of menus) menu.onchange = () => send(scope, "at", at());
 }
 for (const box of document.querySelectorAll(".plot")) {
   box.onkeydown = (event) => {

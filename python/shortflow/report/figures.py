@@ -17,6 +17,7 @@ from shortflow.metrics.catalogue import (
     Metric,
     short_and_long,
 )
+from shortflow.metrics.stats import rank
 from shortflow.quantities import Scale, scale_for
 from shortflow.report import marks
 from shortflow.report.answer import headlines
@@ -41,10 +42,11 @@ def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
     found = [ranked(study, chosen)] if chosen and len(study.schemes) > 1 else []
     found += [by_size(study)] if len(_bins(study)) > 1 else []
     found += [trade_off(study)] if _objectives(study) and len(study.schemes) * len(study.points) > 1 else []
-    found += [over_points(study, [*chosen, *_unfinished(study)])] if chosen and study.x_name else []
-    found += [distribution(study)] if _finite(study) else []
-    found += _queue(study)
-    return [*found, *time_lines(study)]
+    found += [over_points(study, [*chosen, *_unfinished(study)])] if chosen and study.dimensions else []
+    if not (tabled := study.with_tables).done:
+        return found
+    found += [distribution(tabled)] if _finite(tabled) else []
+    return [*found, *_queue(tabled), *time_lines(tabled)]
 
 
 def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
@@ -53,30 +55,31 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     panels, rows = [], []
     for metric in chosen:
         found, unit = estimates(study, metric, study.schemes)
-        better = metric.more_is_better
         label = labelled(title(metric), unit)
-        panels.append(
-            marks.ranked(found, metric.name, label, study.schemes, at=study.x_name or "", more_is_better=better)
-        )
+        order = sorted(found, key=lambda row: (row["value"] * (-1 if metric.more_is_better else 1), row["bound"]))
+        found = [{**row, "rank": order.index(row)} for row in found]
+        panels.append(marks.ranked(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found
     caption = f"Mean over the seeds with its 95 % interval, the best on top. {_bounds(rows)}"
     return _chart("ranking", "Who is best", caption, rows, panels, study, study.schemes)
 
 
 def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
-    """Metrics at all points of what varies, with those of ideal schedulers."""
-    if not study.x_name:
+    """Metrics over each setting that varies, with those of ideal schedulers."""
+    if not study.dimensions:
         raise ConfigError(f"{study.scenario}: nothing varies between these runs")
-    schemes = _everyone(study)
-    panels, rows = [], []
-    for metric in _chosen(study, metrics):
-        found, unit = estimates(study, metric, schemes)
-        panels.append(
-            marks.over(found, labelled(title(metric), unit), schemes, _points_axis(study), metric=metric.name)
-        )
-        rows += found
-    caption = f"Mean over the seeds with its 95 % interval. {_bounds(rows)}{_ideal(study)}"
-    return _chart("over-points", f"Headlines over {study.x_name}", caption, rows, panels, study, schemes, at=None)
+    schemes, several = _everyone(study), len(study.dimensions) > 1
+    found = {metric: estimates(study, metric, schemes) for metric in _chosen(study, metrics)}
+    rows, panels = [row for of_metric, _ in found.values() for row in of_metric], []
+    for number in range(len(study.dimensions)):
+        where = [f"at == null || datum.at{i} == at[{i}]" for i in range(len(study.dimensions)) if i != number]
+        for metric, (of_metric, unit) in found.items():
+            label, axis = labelled(title(metric), unit), _axis(study, number)
+            panels.append(marks.over(of_metric, label, schemes, axis, metric=metric.name, where=where))
+    others = "Other settings are those of the menu. " if several else ""
+    caption = f"Mean over the seeds with its 95 % interval. {others}{_bounds(rows)}{_ideal(study)}"
+    heading = f"Headlines over {' and '.join(each.label for each in study.dimensions)}"
+    return _chart("over-points", heading, caption, rows, panels, study, schemes, one_point=several)
 
 
 def by_size(study: Results) -> Chart:
@@ -86,26 +89,19 @@ def by_size(study: Results) -> Chart:
         raise ConfigError(f"{study.scenario}: has no slowdowns by size")
     found = {metric: estimates(study, metric, schemes)[0] for metric in bins}
     rows = [row for of_bin in found.values() for row in of_bin]
-    y = numeric("value", "", marks.ends(rows))
-    label = "p99 slowdown (x)"
-    if study.x_name:
+    label, one_point = "p99 slowdown (x)", len(study.dimensions) != 1
+    if not one_point:
+        axis, ends = _axis(study), marks.ends(rows)
         panels = [
-            marks.over(
-                found[metric],
-                label,
-                schemes,
-                _points_axis(study),
-                title=metric.sizes,
-                metric=metric.name,
-                domain=y["scale"].get("domain"),
-            )
+            marks.over(found[metric], label, schemes, axis, title=metric.sizes, metric=metric.name, ends_at=ends)
             for metric in bins
         ]
     else:
         axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0})
         panels = [marks.over(rows, label, schemes, axis, one_point=True)]
     caption = f"Completion time over the time in an empty network, 99th percentile. {_bounds(rows)}{_ideal(study)}"
-    return _chart("slowdown-by-size", "p99 slowdown by flow size", caption, rows, panels, study, schemes, at=None)
+    heading = "p99 slowdown by flow size"
+    return _chart("slowdown-by-size", heading, caption, rows, panels, study, schemes, one_point=one_point)
 
 
 def trade_off(study: Results) -> Chart:
@@ -117,18 +113,17 @@ def trade_off(study: Results) -> Chart:
     costs, cost_unit = estimates(study, cost, study.schemes)
     gains, gain_unit = estimates(study, gain, study.schemes)
     by_place = {(row["scheme"], row["at"]): row for row in gains}
-    first, last = study.points[0].label, study.points[-1].label
+    named = (study.points[0].label, study.points[-1].label) if len(study.dimensions) == 1 else ()
     rows = []
     for row in costs:
-        other = by_place.get((row["scheme"], row["at"]))
-        if other:
-            more = {"gain": other["value"], "gain_low": other["low"], "gain_high": other["high"]}
-            rows.append({**row, **more, "end": bool(study.x_name) and row["at"] in (first, last)})
+        if other := by_place.get((row["scheme"], row["at"])):
+            more = {f"gain_{name}": other[name] for name in ("low", "high", "bound")}
+            rows.append({**row, "gain": other["value"], **more, "end": row["at"] in named})
     x, y = labelled(title(gain), gain_unit), labelled(title(cost), cost_unit)
-    panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "")
-    caption = f"A mark for each scheme{f' and {study.x_name}' if study.x_name else ''}, with both 95 % intervals; "
+    panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(named))
+    caption = f"A mark for each scheme{' and point' if study.x_name else ''}, with both 95 % intervals; "
     caption += "right and down is better. " + _bounds(rows, "gain")
-    return _chart("trade-off", "What it costs", caption, rows, [panel], study, study.schemes, at=None)
+    return _chart("trade-off", "What it costs", caption, rows, [panel], study, study.schemes, one_point=False)
 
 
 def distribution(study: Results, flow_class: str | None = None) -> Chart:
@@ -172,18 +167,25 @@ def queue(study: Results) -> Chart:
 
 
 def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[list[Row], str]:
-    """A metric of schemes at every point as rows, in one unit; ideal schedulers and measured flows have no interval."""
-    scale = _scale(study, metric)
+    """A metric of schemes at every point as rows, in one unit; ideal schedulers and measured flows have no interval.
+
+    `x` is a point's place along the first setting that varies; of several, `at0`, `x1`, `at1` and so on complete it.
+    """
+    scale, several = _scale(study, metric), len(study.dimensions) > 1
     rows: list[Row] = []
     for point in study.points:
-        place = study.axis[0][point.label] if study.axis else point.label
+        place: dict[str, float | str] = {} if study.dimensions else {"x": point.label}
+        for number, each in enumerate(study.dimensions):
+            at = point.settings[each.key]
+            place[_field(number)] = each.numbers[0][at] if each.numbers else at
+            place |= {f"at{number}": at} if several else {}
         for scheme in schemes:
             found = point.mean(scheme, metric.name)
             if found is None or not math.isfinite(found.value):
                 continue
             own = scheme in study.schemes
             low, high = (end / scale.divisor for end in found.ci95) if found.ci95 and own else (None, None)
-            where = {"scheme": scheme, "at": point.label, "x": place, "metric": metric.name, "sizes": metric.sizes}
+            where = {"scheme": scheme, "at": point.label, **place, "metric": metric.name, "sizes": metric.sizes}
             value = {"value": found.value / scale.divisor, "low": low, "high": high, "unit": scale.unit}
             rows.append({**where, **value, "bound": found.lower_bound, "seeds": found.n if own else None})
     return rows, scale.unit
@@ -202,11 +204,17 @@ def _chart(
     panels: Sequence[Spec],
     study: Results,
     schemes: Sequence[str],
-    at: str | None = "",
+    *,
+    one_point: bool = True,
 ) -> Chart:
-    """A chart that shows one point at first, unless `at` is none."""
-    shown = study.shown_first.label if at == "" and len(study.points) > 1 else None
-    return Chart(name, heading, caption.strip(), rows, panels, schemes, shown)
+    """A chart of all points, or of one at a time."""
+    return Chart(name, heading, caption.strip(), rows, panels, schemes, shown_first(study) if one_point else None)
+
+
+def shown_first(study: Results) -> list[str] | None:
+    """Values of the point that charts show first; None if nothing varies."""
+    at = study.shown_first.settings
+    return [at[each.key] for each in study.dimensions] or None
 
 
 def _chosen(study: Results, metrics: Sequence[Metric]) -> Sequence[Metric]:
@@ -245,14 +253,20 @@ def _objectives(study: Results) -> tuple[Metric, Metric] | None:
     return (times[0], rates[0]) if times and rates else None
 
 
-def _points_axis(study: Results) -> Spec:
-    """The axis of what varies."""
-    if not study.axis:
-        return words("at", study.x_name, [point.label for point in study.points], axis={"labelAngle": 0})
-    places, unit = study.axis
-    values = list(places.values())
+def _field(number: int) -> str:
+    """Field of a row with its place along a setting that varies."""
+    return f"x{number or ''}"
+
+
+def _axis(study: Results, number: int = 0) -> Spec:
+    """The axis of a setting that varies."""
+    dimension = study.dimensions[number]
+    if not dimension.numbers:
+        return words(_field(number), dimension.label, dimension.values, axis={"labelAngle": 0})
+    places, unit = dimension.numbers
+    values, label = list(places.values()), labelled(dimension.label, unit)
     wide = min(values) > 0 and max(values) / min(values) > _LOG_AXIS_FROM_RATIO
-    return numeric("x", labelled(study.x_name or "", unit), log=wide, domain=span(values, log=wide), tickCount=6)
+    return numeric(_field(number), label, log=wide, domain=span(values, log=wide), tickCount=6)
 
 
 def _scale(study: Results, metric: Metric) -> Scale:
@@ -277,19 +291,19 @@ def _steps(flows: pl.DataFrame, scale: Scale, about: Row) -> list[Row]:
     done = np.sort(flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy())
     ages = flows.filter("censored")["elapsed_s"].to_list()
     youngest = min(ages, default=math.inf)
-    marked = {math.ceil(percent * flows.height / 100) - 1: f"p{percent:g}" for percent in _MARKED}
-    kept = sorted({*thinned(len(done)).tolist(), *(rank for rank in marked if rank < len(done))})
-    bound = [bool(done[rank] >= youngest) for rank in kept]
+    marked = {rank(flows.height, percent): f"p{percent:g}" for percent in _MARKED}
+    kept = sorted({*thinned(len(done)).tolist(), *(at for at in marked if at < len(done))})
+    bound = [bool(done[at] >= youngest) for at in kept]
     return [
         {
             **about,
-            "time": _digits(done[rank] / scale.divisor),
-            "share": round((rank + 1) / flows.height, 6),
-            "mark": marked.get(rank),
+            "time": _digits(done[at] / scale.divisor),
+            "share": round((at + 1) / flows.height, 6),
+            "mark": marked.get(at),
             "bound": bound[number],
             "joint": not bound[number] and bound[number + 1 : number + 2] == [True],
         }
-        for number, rank in enumerate(kept)
+        for number, at in enumerate(kept)
     ]
 
 
@@ -324,8 +338,8 @@ def _queue(study: Results) -> Iterator[Chart]:
             rows += [{**about, "ms": _digits(times[at]), "length": _digits(lengths[at])} for at in extremes(lengths)]
             every = np.sort(pl.concat(samples)["value"].to_numpy())
             rows += [
-                {**about, "length": _digits(every[rank]), "share": round((rank + 1) / len(every), 5)}
-                for rank in thinned(len(every)).tolist()
+                {**about, "length": _digits(every[at]), "share": round((at + 1) / len(every), 5)}
+                for at in thinned(len(every)).tolist()
             ]
     if not rows:
         return

@@ -60,12 +60,10 @@ MARKERS = (
     *("M-.42,-1.1H.42V1.1H-.42Z", _CROSS),
 )
 
-BEST, OTHERS = "best", "others"
-FEASIBLE, INFEASIBLE, GIVEN_UP = "feasible", "infeasible", "given up"
+BEST, FEASIBLE, INFEASIBLE, GIVEN_UP = "best", "feasible", "infeasible", "given up"
 _GROUPS = {
     MEASURED: Look("var(--ink)", _polygon(6, inner=0.5, outer=1.1), dash=(9, 2)),
     BEST: Look("var(--c0)", STAR),
-    OTHERS: Look("var(--c5)", CIRCLE),
     FEASIBLE: Look("var(--c4)", CIRCLE),
     INFEASIBLE: Look("var(--c5)", _CROSS, dash=(2, 2)),
     GIVEN_UP: Look("var(--c5)", "M-1,-.2H1V.2H-1Z", dash=(6, 3)),

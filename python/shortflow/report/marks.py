@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from shortflow.metrics.catalogue import Metric
 from shortflow.report.chart import (
     FOCUS,
     Condition,
@@ -19,7 +20,7 @@ from shortflow.report.chart import (
     words,
 )
 
-ONE_POINT = "at == null || datum.at == at"
+ONE_POINT = "at == null || datum.at == join(at, ', ')"
 """Selects the rows of the point that a chart shows."""
 _ROOM = 4.0
 """Largest ratio between the end of an axis and the outermost value; wider intervals leave the panel."""
@@ -51,13 +52,13 @@ def are_cut(rows: Sequence[Row], field: str = "value") -> bool:
     return False
 
 
-def _said(field: str = "value", low: str = "low", high: str = "high") -> list[Spec]:
+def _said(field: str, of: str) -> list[Spec]:
     """The words of a tooltip: a number with its interval."""
-    number = f"(datum.bound ? '≥ ' : '') + format(datum.{field}, ',.4~r')"
-    interval = f"format(datum.{low}, ',.4~r') + ' to ' + format(datum.{high}, ',.4~r')"
+    number = f"(datum.{of}bound ? '≥ ' : '') + format(datum.{field}, ',.4~r')"
+    interval = f"format(datum.{of}low, ',.4~r') + ' to ' + format(datum.{of}high, ',.4~r')"
     return [
         {"calculate": number, "as": f"{field}_said"},
-        {"calculate": f"isValid(datum.{low}) ? {interval} : 'none'", "as": f"{field}_interval"},
+        {"calculate": f"isValid(datum.{of}low) ? {interval} : 'none'", "as": f"{field}_interval"},
     ]
 
 
@@ -82,29 +83,24 @@ def _interval(side: str, axis: Spec, encoding: Spec, of: str = "", **look: Any) 
     return mark("rule", {**encoding, **ends}, where=[f"isValid(datum.{of}low)"], clip=True, **look)
 
 
-def ranked(
-    rows: Sequence[Row], metric: str, label: str, schemes: Sequence[str], *, at: str, more_is_better: bool
-) -> Spec:
+def ranked(rows: Sequence[Row], metric: Metric, label: str, schemes: Sequence[str], *, at: str) -> Spec:
     """Schemes by rank, the best on top, with intervals."""
     look = by_scheme(schemes)
-    order = {"field": "value", "op": "min", "order": "descending" if more_is_better else "ascending"}
-    y = {"field": "scheme", "type": "nominal", "title": None, "sort": order}
-    x = numeric("value", label, ends(rows), zero=more_is_better)
+    y = {"field": "scheme", "type": "nominal", "title": None, "sort": {"field": "rank", "op": "min"}}
+    x = numeric("value", label, ends(rows), zero=metric.more_is_better)
     layers = [
         _interval("x", x, {"y": y, **lines(look, dashed=False)}, strokeWidth=2),
         _points({"y": y, "x": x, **markers(look), "tooltip": _tips(label, at)}, size=90),
         mark("text", {"y": y, "x": x}, where=["datum.bound"], text="≥", dx=-11),
     ]
     said = f"{label}: schemes by rank, best on top, with 95 % intervals"
-    found = view("", said, layers, where=[equal("metric", metric), ONE_POINT], height=24 * len(schemes))
+    found = view("", said, layers, where=[equal("metric", metric.name), ONE_POINT], height=24 * len(schemes))
     return with_said(found)
 
 
-def with_said(panel: Spec, **more: tuple[str, str]) -> Spec:
-    """The panel with words for its tooltips."""
-    every = _said()
-    for field, (low, high) in more.items():
-        every += _said(field, low, high)
+def with_said(panel: Spec, *more: str) -> Spec:
+    """The panel with words for its tooltips, of the value and of more fields."""
+    every = [*_said("value", ""), *(each for field in more for each in _said(field, f"{field}_"))]
     return {**panel, "transform": [*panel["transform"], *every]}
 
 
@@ -116,12 +112,13 @@ def over(
     *,
     title: str = "",
     metric: str = "",
-    domain: Sequence[float] | None = None,
+    ends_at: Sequence[float] = (),
     one_point: bool = False,
+    where: Sequence[Condition] = (),
 ) -> Spec:
-    """Lines over a number or a word, with intervals."""
+    """Lines over a number or a word, with intervals; panels beside one another have the axis of all their values."""
     look = by_scheme(schemes)
-    y = numeric("value", label, ends(rows), domain=domain)
+    y = numeric("value", label, ends_at or ends(rows))
     beside = {} if x["type"] == "quantitative" or one_point else {"xOffset": {"field": "scheme", "type": "nominal"}}
     place = {"x": x, **beside}
     joined = [mark("line", {**place, "y": y, **lines(look)}, strokeWidth=2, clip=True)] if not beside else []
@@ -129,27 +126,30 @@ def over(
     about = [
         *joined,
         _interval("y", y, {**place, **lines(look, dashed=False)}, strokeWidth=1.5),
-        _points({**place, "y": y, **markers(look), "tooltip": _tips(label, at if not one_point else "", x=at)}),
+        _points({**place, "y": y, **markers(look), "tooltip": _tips(label, "", **{x["field"]: at})}),
         mark("text", {**place, "y": y}, where=["datum.bound"], text="≥", dy=-12),
     ]
-    where: list[Condition] = [*([equal("metric", metric)] if metric else []), *([ONE_POINT] if one_point else [])]
+    where = [*where, *([equal("metric", metric)] if metric else []), *([ONE_POINT] if one_point else [])]
     said = f"{label} over {at}: a line for each scheme, with 95 % intervals"
     return with_said(view(title, f"{title}: {said}" if title else said, about, where=where))
 
 
-def trade_off(rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str) -> Spec:
-    """Two metrics with both intervals; the points of a scheme are joined in order."""
+def trade_off(
+    rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str, joined: bool
+) -> Spec:
+    """Two metrics with both intervals; `joined` points of a scheme have a line in their order."""
     look = by_scheme(schemes)
     x = numeric("gain", x_label, ends(rows, "gain"), zero=True)
     y = numeric("value", y_label, ends(rows))
-    order = {"field": "place", "type": "quantitative"}
+    line = {"x": x, "y": y, "order": {"value": 0}, **lines(look)}
     plain = lines(look, dashed=False)
     more = {"gain_said": x_label, "gain_interval": "its 95 % interval"}
     layers = [
-        mark("line", {"x": x, "y": y, "order": order, **lines(look)}, strokeWidth=1, clip=True),
+        *([mark("line", line, strokeWidth=1, clip=True)] if joined else []),
         _interval("y", y, {"x": x, **plain}),
         _interval("x", x, {"y": y, **plain}, "gain_"),
         _points({"x": x, "y": y, **markers(look), "tooltip": _tips(y_label, at, **more)}, size=70),
+        mark("text", {"x": x, "y": y}, where=["datum.bound || datum.gain_bound"], text="≥", dx=-11),
         mark(
             "text",
             {"x": x, "y": y, "text": {"field": "at", "type": "nominal"}, "opacity": FOCUS},
@@ -161,7 +161,7 @@ def trade_off(rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence
         ),
     ]
     found = view("", f"{y_label} against {x_label}: a mark for each scheme and point", layers, height=320)
-    return with_said(found, gain=("gain_low", "gain_high"))
+    return with_said(found, "gain")
 
 
 def distribution(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tail: bool) -> Spec:
@@ -201,8 +201,11 @@ def over_time(rows: Sequence[Row], label: str, schemes: Sequence[str], title: st
         {"field": "ms", "type": "quantitative", "title": "time (ms)", "format": ",.5~r"},
         {"field": "length", "type": "quantitative", "title": label, "format": ",.4~r"},
     ]
-    line = mark("line", {"x": x, "y": y, **lines(by_scheme(schemes), dashed=False), "tooltip": tip}, strokeWidth=1.2)
-    return view(title, f"{label} over time", [line], where=[ONE_POINT, "isValid(datum.ms)"])
+    look = by_scheme(schemes)
+    line = mark("line", {"x": x, "y": y, **lines(look)}, strokeWidth=1.2)
+    # A line has one tooltip, that of its first point.
+    points = mark("point", {"x": x, "y": y, "stroke": look["stroke"], "tooltip": tip}, size=40, opacity=0)
+    return view(title, f"{label} over time", [line, points], where=[ONE_POINT, "isValid(datum.ms)"])
 
 
 def shares(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
@@ -240,40 +243,27 @@ def scatter(
     return {**found, "transform": [*found["transform"], *spoken]}
 
 
-def heat(
-    rows: Sequence[Row],
-    x: Spec,
-    y: Spec,
-    label: str,
-    *,
-    title: str = "",
-    panel: str = "",
-    log: bool = False,
-    numbers: bool = True,
-    scheme: str = "cividis",
-) -> Spec:
-    """A cell for each pair of words, with its number in it."""
+def heat(rows: Sequence[Row], x: Spec, y: Spec, label: str, *, log: bool, colours: str) -> Spec:
+    """A cell for each pair of words, with its number in it; higher numbers are darker."""
     every = [row["value"] for row in rows if row["value"] is not None]
     ends = [min(every, default=0.0), max(every, default=1.0)]
     log = log and ends[0] > 0
     colour = {
         "field": "value",
         "type": "quantitative",
-        "scale": {"scheme": scheme, "domain": ends, "type": "log" if log else "linear"},
+        "scale": {"scheme": colours, "domain": ends, "type": "log" if log else "linear"},
         "legend": {"title": label, "orient": "bottom", "direction": "horizontal", "gradientLength": 220},
     }
     tip = tips(y=y["title"] or "", x=x["title"] or "", said=label)
     middle = (ends[0] * ends[1]) ** 0.5 if log else (ends[0] + ends[1]) / 2
-    test = f"datum.value {'<' if scheme == 'cividis' else '>'} {middle}"
-    ink = {"condition": {"test": test, "value": "#ffffff"}, "value": "#1f2937"}
-    layers = [mark("rect", {"x": x, "y": y, "color": colour, "tooltip": tip})]
-    if numbers:
-        text = {"x": x, "y": y, "text": {"field": "said", "type": "nominal"}, "color": ink}
-        layers.append(mark("text", text, fontSize=11, fontWeight={"expr": "datum.bold ? 700 : 400"}))
-    found = view(
-        title, f"{title or label}: a cell for each {x['title']} and {y['title']}", layers, height=26 * len(y["sort"])
-    )
-    return {**found, "transform": [{"filter": equal("panel", panel)}] if panel else []}
+    ink = {"condition": {"test": f"datum.value > {middle}", "value": "#ffffff"}, "value": "#1f2937"}
+    text = {"x": x, "y": y, "text": {"field": "said", "type": "nominal"}, "color": ink}
+    layers = [
+        mark("rect", {"x": x, "y": y, "color": colour, "tooltip": tip}),
+        mark("text", text, fontSize=11, fontWeight={"expr": "datum.bold ? 700 : 400"}),
+    ]
+    said = f"{label}: a cell for each {x['title']} and {y['title']}"
+    return {**view("", said, layers, height=26 * len(y["sort"])), "transform": []}
 
 
 def bars(rows: Sequence[Row], label: str, order: Sequence[str], *, title: str) -> Spec:

@@ -11,11 +11,8 @@ from shortflow.report import markup
 from shortflow.report.answer import USUAL, Criteria, answer
 from shortflow.report.blocks import Block, Legend, Part, Words, text_section
 from shortflow.report.chart import finite
-from shortflow.report.figures import charts
+from shortflow.report.figures import charts, shown_first
 from shortflow.report.looks import is_ideal
-from shortflow.report.sweep.runs import Swept
-from shortflow.report.sweep.view import sweep_part
-from shortflow.report.sweep.view import table as sweep_table
 from shortflow.report.tables import choices, measured_time, study_section
 from shortflow.result import Result
 from shortflow.results import Results
@@ -40,41 +37,32 @@ class StoredFailure(TypedDict):
 def write(
     path: Path,
     studies: Sequence[Results],
-    sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
     criteria: Criteria = USUAL,
 ) -> None:
     """Writes the whole page, or Markdown."""
-    shown = parts(studies, sweeps, criteria)
-    origins = [*(of.provenance for of in _results(studies)), *(origin for sweep in sweeps for origin in sweep.origins)]
-    versions = ", ".join(sorted({each["version"] for each in origins}))
+    shown = [Part(study.title, list(_study_blocks(study, criteria))) for study in studies]
+    versions = ", ".join(sorted({each.provenance["version"] for each in _results(studies)}))
     markup.write(
         path,
         title=", ".join(part.heading for part in shown) or "Shortflow report",
         heading="Shortflow report",
-        head=head(studies, sweeps, failures, damages, criteria),
+        head=head(studies, failures, damages, criteria),
         parts=shown,
         footer=f"Simulated by Shortflow {versions}. Written {markup.now()} by {git_revision() or _core.version()}.",
     )
 
 
-def parts(studies: Sequence[Results], sweeps: Sequence[Swept], criteria: Criteria) -> list[Part]:
-    """A part for each study and sweep."""
-    found = [Part(study.title, list(_study_blocks(study, criteria))) for study in studies]
-    return [*found, *(sweep_part(sweep) for sweep in sweeps)]
-
-
 def head(
     studies: Sequence[Results],
-    sweeps: Sequence[Swept],
     failures: Sequence[StoredFailure],
     damages: Sequence[str],
     criteria: Criteria,
 ) -> Iterator[Words]:
     """What the page is about, and what is in no number of it."""
     yield Words(
-        f"{_lead(studies, sweeps)} Within a seed every scheme sees the same flows, so differences are paired. "
+        f"{_lead(studies)} Within a seed every scheme sees the same flows, so differences are paired. "
         f"Intervals are 95 % over the seeds. {criteria.text} {_bins(criteria)}",
         "note",
     )
@@ -102,12 +90,11 @@ def _failure(run: StoredFailure) -> str:
 
 def document(
     studies: Sequence[Results],
-    sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
     criteria: Criteria = USUAL,
 ) -> dict[str, Any]:
-    """Numbers of the page as plain data: plots and points of each study or sweep."""
+    """Numbers of the page as plain data: plots and points of each study."""
     found = {
         "studies": [
             {
@@ -121,7 +108,6 @@ def document(
             }
             for study in studies
         ],
-        "sweeps": [sweep_table(sweep) for sweep in sweeps],
         "failed": failures,
         "damaged": damages,
     }
@@ -133,22 +119,17 @@ def _results(studies: Sequence[Results]) -> list[Result]:
     return [run for study in studies for run in study.results]
 
 
-def _lead(studies: Sequence[Results], sweeps: Sequence[Swept]) -> str:
-    results = _results(studies)
+def _lead(studies: Sequence[Results]) -> str:
+    every = _results(studies)
     schemes = {scheme for study in studies for scheme in study.schemes}
-    schemes |= {scheme for sweep in sweeps for scheme in sweep.schemes}
-    every, results = results, [each for each in results if not _of_ideal(each)] or results
-    keys, ideal = {result.provenance["key"] for result in results}, len(every) - len(results)
-    count = len(keys.union(origin["key"] for sweep in sweeps for origin in sweep.origins))
-    runs = f"{counted(count, 'run')} of {counted(len(schemes), 'scheme')}"
-    if ideal:
-        runs += f", beside {counted(ideal, 'run')} of ideal schedulers on the same flows"
-    if not results:
-        return f"{runs}."
+    results = [each for each in every if not _of_ideal(each)] or every
+    text = f"{counted(len(results), 'run')} of {counted(len(schemes), 'scheme')}"
+    if len(every) > len(results):
+        text += f", beside {counted(len(every) - len(results), 'run')} of ideal schedulers on the same flows"
+    if not all(result.tables for result in results):
+        return f"{text}."
     flows = sum(len(result.flows) for result in results)
-    simulated = sum(result.meta["end_s"] for result in results)
-    of_which = f"; {len(results):,} of the {count:,} have tables, with" if sweeps else ":"
-    return f"{runs}{of_which} {flows:,} flows in {simulated:,.1f} simulated seconds."
+    return f"{text}: {flows:,} flows in {sum(each.meta['end_s'] for each in results):,.1f} simulated seconds."
 
 
 def _of_ideal(result: Result) -> bool:
@@ -166,32 +147,43 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     """The answer, the charts, all numbers in one table, then traffic, choices and provenance."""
     ranking, x_name = answer(study, criteria), study.x_name or ""
     yield Words("\n".join(ranking.over_points), "answer")
-    if x_name:
-        yield Part(f"At each {x_name}", [Words("\n".join(ranking.at_points), "note")], folded=True)
+    each_point = f"At each {x_name if len(study.dimensions) == 1 else 'point'}"
+    for heading, words in (("Best values of each scheme", ranking.by_value), (each_point, ranking.at_points)):
+        if words:
+            yield Part(heading, [Words("\n".join(words), "note")], folded=True)
     yield Words("\n".join(ranking.caveats), "note")
     everyone = [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])]
-    yield Legend(everyone, x_name, [point.label for point in study.points], study.shown_first.label)
+    values = zip(study.dimensions, shown_first(study) or [], strict=True)
+    yield Legend(everyone, [(each.label, each.values, first) for each, first in values])
     yield from charts(study, ranking.metrics)
+    yield Words(_left_out(study), "note")
     results = _results([study])
-    of_packets = [result for result in results if not result.ports.is_empty()]
-    if of_packets and all(result.samples.is_empty() for result in of_packets):
-        text = "No chart of the queue over time: these runs took no samples."
-        yield Words(f"{text} `--set measure.sample_every=1ms` turns them on.", "note")
     yield study_section(study, ranking.metrics, ranking.baseline)
     measured = {measured_time(point) for point in study.points}
-    at = f" (at {x_name} {study.points[0].label})" if x_name else ""
+    at = f", at {study.points[0].place}" if x_name else ""
     about = f"Scenario `{study.scenario}`{measured.pop() if len(measured) == 1 else ''}. Traffic{at}:"
     own = [study.measured.note] if study.measured else []
     yield Words("\n".join([about, *study.results[0].provenance["traffic_notes"], *own]), "note")
-    varies = f"; {x_name} varies and is shown for the first point" if x_name else ""
-    yield Part(f"Choices: every value, and where it came from{varies}", choices(results), folded=True)
+    yield Part(f"Choices: every value, and where it came from{at}", choices(results), folded=True)
     heads = (x_name or "settings", "scheme", "seed", "digest", "finished", "seconds", "version")
-    runs = [_run(point.label, run) for point in study.points for run in point.results]
+    runs = [_run(", ".join(run.at[each.key] for each in study.dimensions), run) for run in study.results]
     yield Part(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)
     if older := [result.provenance for result in study.superseded]:
         named = (f"{of['scheme']}, seed {of['seed']}, {of['finished_at']}: {of['digest'][:16]}" for of in older)
         heading = f"Superseded by newer runs with the same settings, and left out: {len(older)}"
         yield Part(heading, [Words("\n".join(named), "note")], folded=True)
+
+
+def _left_out(study: Results) -> str:
+    """The reason why there are no charts of flows or of queues over time."""
+    tabled = study.with_tables.results
+    if not tabled:
+        return "No charts of distributions and queues: these runs have no tables. `sweep --tables` stores them."
+    of_packets = [result for result in tabled if not result.ports.is_empty()]
+    if not of_packets or not all(result.samples.is_empty() for result in of_packets):
+        return ""
+    text = "No chart of the queue over time: these runs took no samples."
+    return f"{text} `--set measure.sample_every=1ms` turns them on."
 
 
 def _run(label: str, result: Result) -> Sequence[str]:

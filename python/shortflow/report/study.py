@@ -1,21 +1,24 @@
 """Groups runs by scenario and by point of the varying settings."""
 
-from collections.abc import Hashable, Iterable, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shortflow import _core
-from shortflow.measured import Measured
+from shortflow.grid import keeps_flows
+from shortflow.lazy import frames
+from shortflow.lazy import measured as measured_flows
 from shortflow.quantities import common_axis
 from shortflow.result import Result
-from shortflow.results import Results, with_distances
-from shortflow.runs import Provenance
-from shortflow.store.frames import UNSET, short_name, varying
-from shortflow.store.selection import decisive
+from shortflow.results import Dimension, Results, with_distances
+
+Place = tuple[tuple[str, str], ...]
+"""Keys with their values."""
 
 
-def with_measured(study: Results, measured: Measured) -> Results:
+def with_measured(study: Results, measured: "measured_flows.Measured") -> Results:
     """Results with measured flows at each point."""
-    return replace(study, measured=measured.in_network(run.table("flows") for run in study.results))
+    return replace(study, measured=measured.in_network(run.table("flows") for run in study.with_tables.results))
 
 
 def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> list[Results]:
@@ -32,54 +35,89 @@ def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> lis
     ]
 
 
-def _named_apart(results: Sequence[Result]) -> list[Result]:
-    """Renames schemes with one name and different settings: `dctcp (g = 0.9)`."""
-    kinds: dict[str, dict[Hashable, list[Result]]] = {}
-    for result in results:
-        settings = result.provenance["scheme_settings"]
-        kinds.setdefault(result.scheme, {}).setdefault(decisive(settings), []).append(result)
-    labels: dict[str, str] = {}
-    for scheme, of_settings in kinds.items():
-        keys = varying(group[0].provenance["scheme_settings"] for group in of_settings.values())
-        for number, group in enumerate(of_settings.values(), 1):
-            values = {setting["key"]: setting["value"] for setting in group[0].provenance["scheme_settings"]}
-            differs = [f"{key.removeprefix('transport.')} = {values[key]}" for key in keys if key in values]
-            label = f"{scheme} ({', '.join(differs) or number})" if len(of_settings) > 1 else scheme
-            label = f"{label} ({number})" if label in labels.values() else label
-            labels |= {result.key: label for result in group}
-    return [result.named(labels[result.key]) for result in results]
+@functools.cache
+def place_of(scheme: str) -> tuple[int, str]:
+    """Sorts schemes in the order of `shortflow list schemes`, ideal schedulers and unknown ones last."""
+    names = [entry["name"] for kind in ("schemes", "ideal") for entry in _core.registry()[kind]]
+    base = scheme.partition("+")[0]
+    return (names.index(base) if base in names else len(names)), scheme.removeprefix(base)
+
+
+def default_baseline(schemes: Iterable[str]) -> str:
+    """The scheme that differences and factors refer to: the first in the order of `shortflow list schemes`."""
+    return min(schemes, key=place_of, default="")
 
 
 def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -> Results:
-    results = _named_apart(results)
-    keys = varying(result.provenance["scenario_settings"] for result in results)
-    by_values: dict[tuple[str, ...], list[Result]] = {}
+    """Runs at every point of the grid of settings that vary between the runs of the scenario or of one scheme.
+
+    A scheme without a key has the same runs at all values of it.
+    """
+    by_scheme: dict[str, list[Result]] = {}
     for result in results:
-        given = _values(result.provenance)
-        by_values.setdefault(tuple(given.get(key, UNSET) for key in keys), []).append(result)
-    names = [short_name(key) for key in keys]
-    registry = _core.registry()
-    ideal = [entry["name"] for entry in registry["ideal"]]
-    rank = {name: place for place, name in enumerate([*(entry["name"] for entry in registry["schemes"]), *ideal])}
+        by_scheme.setdefault(result.scheme, []).append(result)
+    of_scenario = frames.varying(result.provenance["scenario_settings"] for result in results)
+    own = {
+        scheme: [*of_scenario, *frames.varying(result.provenance["scheme_settings"] for result in group)]
+        for scheme, group in by_scheme.items()
+    }
+    keys = list(dict.fromkeys(key for of_scheme in own.values() for key in of_scheme))
+    places: dict[Place, list[Result]] = {}
+    for result in results:
+        settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
+        values = {each["key"]: each["value"] for each in settings}
+        place = tuple(
+            (frames.short_name(key), values.get(key, frames.UNSET)) for key in keys if key in own[result.scheme]
+        )
+        places.setdefault(place, []).append(result)
+    kinds = {tuple(key for key, _ in place) for place in places}
+    covered = {part for place in places for part in _parts(place, kinds) if part != place}
+    ideal = [entry["name"] for entry in _core.registry()["ideal"]]
     done: list[Result] = []
     beside: set[str] = set()
-    for values in _ascending(list(by_values)):
-        at = dict(zip(names, values, strict=True))
-        ordered = sorted(by_values[values], key=lambda each: (rank.get(each.scheme, len(rank)), each.seed))
-        if any(each.scheme not in ideal for each in ordered):
-            beside |= {each.scheme for each in ordered if each.scheme in ideal}
+    for place in _ascending([place for place in places if place not in covered]):
+        at = dict.fromkeys(map(frames.short_name, keys), frames.UNSET) | dict(place)
+        here = [result for part in _parts(place, kinds) for result in places.get(part, ())]
+        if any(each.scheme not in ideal for each in here):
+            beside |= {each.scheme for each in here if each.scheme in ideal}
+        ordered = sorted(here, key=lambda each: (place_of(each.scheme), each.seed))
         done += [replace(each, at=at) for each in with_distances(ordered)]
-    title = results[0].provenance["title"]
-    here = [name for name in ideal if name in beside]
-    return Results(done, name, title, keys=names, ideal_names=here, superseded=superseded)
+    title, beside_here = results[0].provenance["title"], [each for each in ideal if each in beside]
+    return Results(
+        done, name, title, keys=[*map(frames.short_name, keys)], ideal_names=beside_here, superseded=superseded
+    )
 
 
-def _values(origin: Provenance) -> dict[str, str]:
-    return {setting["key"]: setting["value"] for setting in origin["scenario_settings"]}
+def _parts(place: Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[Place]:
+    """Values of the place for each combination of keys that it has."""
+    values = dict(place)
+    for kind in kinds:
+        if values.keys() >= set(kind):
+            yield tuple((key, values[key]) for key in kind)
 
 
-def _ascending(points: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _ascending(places: Sequence[Place]) -> list[Place]:
     """Points in ascending order, numbers before words."""
-    axes = [common_axis(values) for values in zip(*points, strict=True)]
-    ranks = [axis[0] if axis else [0.0] * len(points) for axis in axes]
-    return [points[i] for i in sorted(range(len(points)), key=lambda i: ([rank[i] for rank in ranks], points[i]))]
+    keys = dict.fromkeys(key for place in places for key, _ in place)
+    rows = [tuple(dict(place).get(key, frames.UNSET) for key in keys) for place in places]
+    axes = [common_axis(values) for values in zip(*rows, strict=True)]
+    ranks = [axis[0] if axis else [0.0] * len(places) for axis in axes]
+    return [places[i] for i in sorted(range(len(places)), key=lambda i: ([rank[i] for rank in ranks], rows[i]))]
+
+
+def by_value(study: Results, scheme: str) -> Results | None:
+    """Runs of a scheme as if each value of settings that keep the flows were a scheme; None if no value matters."""
+    kept = [each for each in study.dimensions if keeps_flows([each.key, *each.in_step])]
+    runs = [run for run in study.runs if run.scheme == scheme]
+    if not kept or len({run.digest for run in runs}) <= len({(_rest(run, kept), run.seed) for run in runs}):
+        return None
+    names = ["+".join(f"{each.key}={run.at[each.key]}" for each in kept) for run in runs]
+    done = [replace(run.named(name), at=dict(_rest(run, kept))) for run, name in zip(runs, names, strict=True)]
+    keys = [key for key in study.keys if key in done[0].at]
+    return replace(study, done=done, keys=keys, ideal_names=(), measured=None)
+
+
+def _rest(run: Result, kept: Sequence[Dimension]) -> Place:
+    """Values of a run's other settings."""
+    keys = {key for each in kept for key in (each.key, *each.in_step)}
+    return tuple((key, value) for key, value in run.at.items() if key not in keys)

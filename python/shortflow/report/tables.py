@@ -11,6 +11,7 @@ from shortflow.metrics.catalogue import (
     OF_NETWORK,
     OF_PORTS,
     OF_SIZE,
+    QUEUE_MEAN,
     SIZE_FCT,
     SIZE_RECEIPTS,
     SIZE_SLOWDOWNS,
@@ -19,7 +20,7 @@ from shortflow.metrics.catalogue import (
     Metric,
 )
 from shortflow.metrics.stats import Estimate
-from shortflow.quantities import Scale, scale_for
+from shortflow.quantities import Scale, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, text_section
 from shortflow.report.wording import NOTHING, factor, headline_metrics, metrics_of, percent, scheme_pairs, shown, title
 from shortflow.result import Result
@@ -27,6 +28,8 @@ from shortflow.results import Results
 from shortflow.scenario import Setting, is_default
 
 _LOSSES = (DEADLINE_MISS, DROPS, TIMEOUTS)
+_MOST_ROWS = 40
+"""Most rows in a terminal."""
 
 
 def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, Scale]:
@@ -46,66 +49,63 @@ def comparison_blocks(comparison: Results, metrics: Sequence[Metric] = ()) -> li
     return [caption(comparison), *sections]
 
 
-def main_blocks(comparison: Results, more: str = "") -> list[Block]:
-    """Caption, main metrics and paired differences; `more` tells how to get the others."""
-    main = headline_metrics(comparison)
-    sections = [_estimates(comparison, f"Main metrics{more}", [*main, *_unfinished(comparison)])]
-    sections.append(_estimates(comparison, "Deadlines and losses", metrics_of(comparison, *_LOSSES)))
+def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") -> list[Block]:
+    """Caption, and a table with paired differences of some metrics; `more` tells how to get the others."""
+    sections = [_estimates(comparison, f"Main metrics{more}", [*metrics, *_beside(comparison, metrics)])]
     if len(comparison.schemes) > 1:
-        sections.append(_differences(comparison, main))
+        sections.append(_differences(comparison, metrics))
     return [caption(comparison), *sections]
 
 
-def _unfinished(comparison: Results) -> list[Metric]:
-    """Share of unfinished flows, if there are any."""
-    runs = [*comparison.runs, *comparison.ideal]
-    return [
-        each for each in metrics_of(comparison, UNFINISHED_OF_ALL) if any(run.metrics.get(each.name) for run in runs)
-    ]
+def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
+    """Mean FCTs of several classes, the mean queue, losses and unfinished flows that are not zero everywhere."""
+    means, runs = metrics_of(study, MEAN_FCT), [*study.runs, *study.ideal]
+    losses = metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
+    losses = [each for each in losses if any(run.metrics.get(each.name) for run in runs)]
+    found = [*(means if len(means) > 1 else []), *metrics_of(study, QUEUE_MEAN), *losses]
+    return [each for each in found if each not in metrics]
 
 
-def overview_section(
-    heading: str,
-    x_name: str,
-    points: Sequence[Results],
-    chosen: Sequence[Metric] = (),
-    baseline: str | None = None,
-) -> Section:
-    """Comparisons along a parameter: one row per value and scheme, with chosen or headline metrics."""
-    rows = [(point, scheme) for point in points for scheme in point.schemes]
-    metrics = list(chosen or dict.fromkeys(metric for point in points for metric in headline_metrics(point)))
-    labels = [point.label if scheme == point.schemes[0] else "" for point, scheme in rows]
-    lead = [Column(x_name, labels), Column("scheme", [scheme for _, scheme in rows])]
-    metrics += dict.fromkeys(each for point in points for each in _unfinished(point))
-    estimates = {each: [point.mean(scheme, each.name) for point, scheme in rows] for each in metrics}
-    scales = common_scales(estimates)
-    columns = []
-    for metric in metrics:
-        columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
-        if metric.statistic is MEAN_FCT and len(points) < len(rows):
-            columns.append(_factors(metric, rows, baseline or rows[0][1]))
-    return Section(heading, lead, columns)
+def sweep_section(sweep: Results, metrics: Sequence[Metric], baseline: str) -> Section:
+    """Some metrics with factors of a baseline, the queue and losses: a row for each point and scheme, 40 at most."""
+    points = [point for point in sweep.points if point.runs]
+    shown = points[: max(1, _MOST_ROWS // len(sweep.schemes))]
+    heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
+    return _of_points(sweep, shown, heading, metrics, baseline, _beside(sweep, metrics))
 
 
 def study_section(study: Results, metrics: Sequence[Metric], baseline: str) -> Section:
     """Everything in one table: a row for each point and scheme, the headlines with factors of a baseline, and more."""
+    more = [*metrics_of(study, SIZE_SLOWDOWNS[99]), *headline_metrics(study)]
+    more += metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
+    return _of_points(study, study.points, "All numbers", metrics, baseline, more, study.scenario)
+
+
+def _of_points(
+    study: Results,
+    points: Sequence[Results],
+    heading: str,
+    metrics: Sequence[Metric],
+    baseline: str,
+    more: Sequence[Metric],
+    name: str = "",
+) -> Section:
     schemes = [*study.schemes, *study.ideal_names, *([study.measured.result.scheme] if study.measured else [])]
-    rows = [(point, scheme) for point in study.points for scheme in schemes]
-    rows = [(point, scheme) for point, scheme in rows if any(point.mean(scheme, name) for name in study.metric_names)]
-    more = [*metrics_of(study, SIZE_SLOWDOWNS[99]), *headline_metrics(study), *metrics_of(study, *_LOSSES)]
-    every = [*dict.fromkeys([*metrics, *more]), *metrics_of(study, UNFINISHED_OF_ALL)]
-    estimates = {metric: [point.mean(scheme, metric.name) for point, scheme in rows] for metric in every}
-    scales = {
-        metric: scale_for(metric.unit, [each.value for each in found if each]) for metric, found in estimates.items()
-    }
+    rows = [(point, scheme) for point in points for scheme in schemes]
+    rows = [(point, scheme) for point, scheme in rows if any(point.mean(scheme, each) for each in study.metric_names)]
     columns = []
-    for metric in every:
-        columns.append(_estimate_column(metric, estimates[metric], scales[metric]))
-        if metric in metrics and len(study.schemes) > 1:
+    for metric in dict.fromkeys([*metrics, *more]):
+        estimates = [point.mean(scheme, metric.name) for point, scheme in rows]
+        columns.append(
+            _estimate_column(metric, estimates, scale_for(metric.unit, [each.value for each in estimates if each]))
+        )
+        if metric in metrics and baseline in study.schemes and len(study.schemes) > 1:
             columns.append(_factors(metric, rows, baseline))
-    lead = [Column(study.x_name, [point.label for point, _ in rows])] if study.x_name else []
-    lead.append(Column("scheme", [scheme for _, scheme in rows]))
-    return Section("All numbers", lead, columns, name=study.scenario)
+    keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
+    first = [not i or point is not rows[i - 1][0] for i, (point, _) in enumerate(rows)]  # rows may be sorted by name
+    told = [point.settings if name or is_first else {} for (point, _), is_first in zip(rows, first, strict=True)]
+    lead = [Column(key, [at.get(key, "") for at in told]) for key in keys]
+    return Section(heading, [*lead, Column("scheme", [scheme for _, scheme in rows])], columns, name=name)
 
 
 def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str) -> Column:

@@ -1,13 +1,10 @@
 """Blocks of results for terminals and notebooks, and the studies behind plots."""
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.report.answer import answer
+from shortflow.report.answer import USUAL, Criteria, answer
 from shortflow.report.blocks import Block, Words
 from shortflow.report.study import studies
-from shortflow.report.sweep.runs import stored_sweeps
-from shortflow.report.sweep.tables import sweep_blocks
-from shortflow.report.sweep.view import best_section
-from shortflow.report.tables import main_blocks, overview_section
+from shortflow.report.tables import caption, main_blocks, sweep_section
 from shortflow.result import Result, changed
 from shortflow.results import Results
 
@@ -20,25 +17,28 @@ def alone(run: Result) -> Results:
 def blocks(results: Results) -> list[Block]:
     """Main tables of results with their answer."""
     if results.directory:
-        found = [overview_section(each.title, each.x_name or "", each.points) for each in with_tables(results)]
-        best = [best_section(each) for each in stored_sweeps(results.results)]
-        return [Words(repr(results)[len("<Results ") : -1]), *found, *best]
+        found = [block for study in studies(results.results) for block in sweep_blocks(study)]
+        return [Words(repr(results)[len("<Results ") : -1]), *found]
     if results.keys:
         return sweep_blocks(results)
-    told = [*answer(results).words, *results.notes]
-    return [*main_blocks(results), *([Words("\n".join(told))] if told else [])]
+    ranking = answer(results)
+    words = [*ranking.words, *results.notes]
+    return [*main_blocks(results, ranking.metrics), *([Words("\n".join(words))] if words else [])]
 
 
-def with_tables(results: Results) -> list[Results]:
-    """Runs with tables, by scenario, at the points of the varying settings."""
-    return studies([run for run in results.results if run.record["tables"] or run.tables])
+def sweep_blocks(sweep: Results, criteria: Criteria = USUAL) -> list[Block]:
+    """Caption, a table of the points, and the answer."""
+    if not sweep.runs:
+        return [caption(sweep), Words("no run finished")]
+    ranking = answer(sweep, criteria)
+    return [caption(sweep), sweep_section(sweep, ranking.metrics, ranking.baseline), Words("\n".join(ranking.words))]
 
 
 def one_scenario(results: Results, scenario: str | None = None, *, tables: bool = False) -> Results:
     """Runs of a scenario (default: the only one), or those with tables, at the points of the varying settings."""
-    if not results.directory and not results.keys:
-        return results
-    found = with_tables(results) if tables else studies(results.results)
+    if not results.directory:
+        return results.with_tables if tables and results.keys else results
+    found = studies(run for run in results.results if run.tables or not tables)
     names = [each.scenario for each in found]
     if not names:
         raise ConfigError("these runs have no tables: `tables=True` and `sweep --tables` keep them")

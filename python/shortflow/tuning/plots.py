@@ -1,5 +1,6 @@
 """The charts of a tuning: the trade-off, its course, the choices of parameters, and their importance."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from shortflow.metrics.catalogue import Metric, possible
@@ -8,7 +9,6 @@ from shortflow.report import marks
 from shortflow.report.chart import Chart, numeric
 from shortflow.report.figures import labelled
 from shortflow.report.looks import BEST, FEASIBLE, GIVEN_UP, INFEASIBLE
-from shortflow.report.sweep.plots import bundle
 from shortflow.report.wording import title
 from shortflow.tuning.goal import Measurement, Objective
 from shortflow.tuning.proposals import importances
@@ -112,13 +112,26 @@ def _choices(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
         for trial in groups.get(name, ())
     ]
     columns = list(zip(*(values for *_, values in lines), strict=True))
-    ends = [(each.low, each.high) for each in question.parameters]
-    ends += [(min(column), max(column)) for column in columns[len(ends) :]]
-    axes = [(each.key, each.unit) for each in question.parameters]
-    axes += [(each.metric, scale.unit) for each, scale in zip(objectives, scales, strict=True)]
-    log = [each.log for each in question.parameters] + [False] * len(objectives)
+    axes = [(each.key, each.unit, each.low, each.high, each.log) for each in question.parameters]
+    results = zip(objectives, scales, columns[len(axes) :], strict=True)
+    axes += [(each.metric, scale.unit, min(column), max(column), False) for each, scale, column in results]
+    rows = [
+        {"scheme": group, "line": place, "label": label, "axis": axis, "value": value, "said": f"{value:.4g} {unit}"}
+        | {"height": _height(value, low, high, log=log)}
+        for place, (group, label, values) in reversed(list(enumerate(lines)))
+        for (axis, unit, low, high, log), value in zip(axes, values, strict=True)
+    ]
+    shown = [(axis, f"{low:.4g} {unit}".strip(), f"{high:.4g} {unit}".strip()) for axis, unit, low, high, _ in axes]
     caption = "Each line is a trial, from its parameters, each between the ends of its range, to its objectives."
-    return bundle("choices", "Parameters and their results", caption, axes, lines, ends, log)
+    panel = marks.parallel(shown, list(groups))
+    return Chart("choices", "Parameters and their results", caption, rows, [panel], list(groups), wide=True)
+
+
+def _height(value: float, low: float, high: float, *, log: bool) -> float:
+    """The place on an axis, from 0 to 1."""
+    if high <= low:
+        return 0.5
+    return math.log(value / low) / math.log(high / low) if log else (value - low) / (high - low)
 
 
 def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:

@@ -1,1 +1,0 @@
-"""Runs over a grid: ordering, plots, and views for page and terminal."""
