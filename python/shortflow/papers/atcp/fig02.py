@@ -36,7 +36,6 @@ SLOPED = lab.Study(
     settings={**TRACE_SETTINGS, "transport.t1": "1MB"},
     quick_settings=QUICK_TRACE,
 )
-DECADES = tuple((10.0**n, 10.0 ** (n + 1)) for n in range(3, 7))
 SLACK = 1.02
 
 
@@ -87,16 +86,6 @@ def _distribution(chain: lab.Data) -> Sequence[lab.Drawing]:
     return [lab.Drawing("Completion times of all flows", "completion time (s)", "share of flows", lines, log_x=True)]
 
 
-def _gain_by_size(chain: lab.Data) -> Sequence[lab.Drawing]:
-    def mean_of(band: Band) -> lab.Measure:
-        return lab.Measure("mean", "s", lambda result: float(times(result, band).mean()))
-
-    found = [chain.measured_change(mean_of(band), "atcp", "tcp") for band in DECADES]
-    ci95 = [each.ci95 and (-100 * each.ci95[1], -100 * each.ci95[0]) for each in found]
-    line = lab.Line("atcp", [low * 10**0.5 for low, _ in DECADES], [-100 * each.value for each in found], ci95)
-    return [lab.Drawing("Reduction of the mean by size", "size (bytes)", "reduction (%)", [line], log_x=True)]
-
-
 fig2 = lab.Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace", {"chain": CHAIN}).decides(
     lab.Claim("atcp/sec2-web-median", "Fig. 2, Sec. II").says(
         "the median completion time falls from 200 to 80 ms",
@@ -136,7 +125,6 @@ classes = lab.Figure(
         _shift(MEDIUM).within(-0.1, 0.1),
         no_harm=True,
     ),
-    draws=[_gain_by_size],
 )
 IN_30_MS = in_time(SMALL, 0.03)
 deadline = lab.Figure("atcp/sec7b", "Sec. VII-B", "Deadlines of small flows", {"chain": CHAIN}).decides(

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate, jain_index
+from shortflow.metrics.stats import Estimate
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, ROOT, tree
 from shortflow.papers.theory import Bottleneck
-from shortflow.papers.traffic import burst
+from shortflow.papers.traffic import burst, fairness
 from shortflow.result import Result
 
 FLOWS = 5
@@ -69,12 +69,6 @@ def _deviation(active: int) -> lab.Measure:
     return lab.Measure(f"largest deviation of {active} from the fair share 0.5 s after a start", "", worst)
 
 
-@lab.measure("Jain's index")
-def fairness(result: Result) -> float:
-    """Jain index of bytes delivered."""
-    return jain_index(result.flows["delivered_bytes"].to_list())
-
-
 @lab.measure("mean window", "segments")
 def mean_window(result: Result) -> float:
     """Mean over flows and time after the warm-up."""
@@ -106,13 +100,6 @@ def _draw_shares(convergence: lab.Data) -> Sequence[lab.Drawing]:
     return [lab.Drawing("Throughput of five FaST flows", "time (s)", "throughput (Mbps)", lines)]
 
 
-def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
-    flows = [float(n) for n in windows.values("flows")]
-    found = [windows.measured(mean_window, "dctcp", flows=n).value for n in windows.values("flows")]
-    lines = [lab.Line("dctcp", flows, found), lab.Line("theory", flows, [_theory(n) for n in flows])]
-    return [lab.Drawing("Mean window", "flows", "window (segments)", lines)]
-
-
 fig10 = lab.Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {"convergence": CONVERGENCE}).decides(
     lab.Claim("fast/fig10-convergence").says(
         "five flows that start 3 s apart soon share the link equally",
@@ -129,6 +116,5 @@ minimum = lab.Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows
     lab.Claim("fast/sec32-window-at-minimum").says(
         "from 14 flows on DCTCP's windows stay at two segments",
         lab.computed("mean window over the larger of W* and 2", _over_theory).within(0.75, 1.25),
-    ),
-    draws=[_draw_windows],
+    )
 )

@@ -19,15 +19,11 @@ def mss(packet: int) -> str:
     return f"{packet - HEADER}B"
 
 
-# An answer is far below 64 KiB. A receive window in segments would shrink with the segments.
-NO_WINDOW = {"tcp.receive_window": "unlimited"}
-SIZES = queries(
-    ("dctcp",), {"workers": (25, 40, 50, 60, 80), "tcp.mss": [mss(packet) for packet in PACKETS]}, NO_WINDOW
-)
+SIZES = queries(("dctcp",), {"workers": (25, 40, 50, 60, 80), "tcp.mss": [mss(packet) for packet in PACKETS]})
 FITTING = queries(
     ("dctcp",),
     {"tcp.mss": [mss(packet) for packet in (500, 1000, 1500)], "workers": range(10, 151, 5)},
-    {**NO_WINDOW, "repetitions": 10},
+    {"repetitions": 10},
 )
 INCAST = lab.Study(
     {**QUERIES, "traffic": [query(repeat="$repetitions", think="10ms", **{"from": "1-19"})]},

@@ -3,19 +3,15 @@
 from shortflow import lab
 from shortflow.papers.l2dct.setup import AFCT, GOODPUT, LINK_BPS, LOAD, NEAR_BOTH, PAYLOAD_SHARE
 
-LOADS = lab.Study(
-    "l2dct-benchmark",
-    schemes=("tcp", "dctcp", "l2dct"),
-    over={"load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)},
-    quick={"load": (0.1, 0.2, 0.4)},
-    quick_settings={"duration": "1s"},
-)
-PARETO = lab.Study(
-    "l2dct-pareto",
-    schemes=("tcp", "dctcp", "l2dct"),
-    over={"load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)},
-    quick={"load": (0.1, 0.2, 0.4)},
-    quick_settings={"duration": "1s"},
+LOADS, PARETO = (
+    lab.Study(
+        scenario,
+        schemes=("tcp", "dctcp", "l2dct"),
+        over={"load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)},
+        quick={"load": (0.1, 0.2, 0.4)},
+        quick_settings={"duration": "1s"},
+    )
+    for scenario in ("l2dct-benchmark", "l2dct-pareto")
 )
 
 LARGER_W_MIN = lab.Study(

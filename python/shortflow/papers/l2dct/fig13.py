@@ -1,9 +1,8 @@
 """Fig. 13 and Sec. VI: weights by bytes sent, by bytes left, and no weights."""
 
 from shortflow import lab
-from shortflow.metrics.stats import jain_index
 from shortflow.papers.l2dct.setup import AFCT, LOAD, LONG_FLOWS
-from shortflow.result import Result
+from shortflow.papers.traffic import fairness
 
 RULES = ("l2dct-ps", "l2dct-srpt", "l2dct")
 WEIGHTS = lab.Study(
@@ -21,12 +20,6 @@ UNIT = lab.Study(
     quick_settings={"duration": "2s", "warmup": "500ms"},
     seeds=1,
 )
-
-
-@lab.measure("Jain's index")
-def fairness(result: Result) -> float:
-    """Jain index of bytes delivered."""
-    return jain_index([float(done) for done in result.flows["delivered_bytes"]])
 
 
 def _identical(unit: lab.Data) -> lab.Finding:

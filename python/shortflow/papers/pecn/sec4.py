@@ -1,7 +1,7 @@
 """Sec. 4: visible behaviour of the queue: marks, waits, and order of completion."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -9,7 +9,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.metrics.stats import Estimate, kendall_tau, paired_difference
-from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP, fct_over
+from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP
 from shortflow.papers.traffic import burst
 from shortflow.result import Result
 from shortflow.store.frames import completion
@@ -123,22 +123,6 @@ def median_queue(result: Result) -> float:
     return float(np.median(_queue(result).filter(steady)["value"].to_numpy()))
 
 
-def _order(runs: lab.Data) -> Sequence[lab.Drawing]:
-    drawings = []
-    for scheme, column, label, factor in (
-        ("pecn", "size_bytes", "size (KB)", 1e-3),
-        ("pecn-edf", "deadline_s", "deadline (ms)", 1e3),
-    ):
-        line = fct_over(runs.results(scheme)[0], column, factor, scheme)
-        drawings.append(lab.Drawing(f"Completion time under {scheme}, one run", label, "FCT (ms)", [line]))
-    return drawings
-
-
-def _draw_queue(runs: lab.Data) -> Sequence[lab.Drawing]:
-    line = lab.over_time("pecn", _queue(runs.results("pecn")[0]).filter(pl.col("time_s") > BURST_AT_S - 0.02))
-    return [lab.Drawing("Queue towards the receiver, one run", "time (s)", "queue (packets)", [line])]
-
-
 marking = lab.Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MARKED}).decides(
     lab.Claim("pecn/sec41-pmark-policy", equation=True).says(
         "above the threshold pMark marks the packet with the lowest priority instead of the arriving one",
@@ -164,8 +148,7 @@ sorting = lab.Figure(
         _tau("pecn-edf", "deadline_s").at_least(0.95),
         because="deadlines sort the flows less than sizes do, as marks end slow start early and large flows then need "
         "many round trips",
-    ),
-    draws=[_order],
+    )
 )
 growth = lab.Figure("pecn/growth", "Sec. 4.3", "Two long flows", {"pairs": PAIRS}).decides(
     lab.Claim("pecn/sec43-priority-faster-growth").says(
@@ -180,6 +163,5 @@ search = lab.Figure("pecn/search", "Sec. 4.2", "The queue that is searched", {"r
         "ECN keeps the queue short, so that the search stays cheap",
         lab.level("pecn", median_queue).at_most(30),
         shows=[lab.level("pecn", "queue_max_pkt")],
-    ),
-    draws=[_draw_queue],
+    )
 )
