@@ -83,13 +83,13 @@ class Judged:
 
     @property
     def over_choices(self) -> str:
-        """Range of the deciding number over the paper's open choices, at this scale or another; empty if unknown."""
-        tried = stored().get(self.claim.id, {}) if self.scale else {}
-        found = {scale: text for scale, each in tried.items() if (text := spread(each))}
-        if not self.scale or self.scale in found or not found:
-            return found.get(self.scale or "", "")
-        scale, text = next(iter(found.items()))
-        return f"{text} at the {scale} scale"
+        """Range of the deciding number over open choices, at the scale where most were tried; empty if unknown."""
+        tried = stored().get(self.claim.id, {}) if self.scale and self.finding.verdict is not Verdict.UNTESTED else {}
+        if not tried:
+            return ""
+        scale = max(tried, key=lambda each: (len(tried[each]["others"]), each == self.scale))
+        text = spread(tried[scale])
+        return f"{text} at the {scale} scale" if text and scale != self.scale else text
 
     @property
     def reason(self) -> str:
