@@ -18,7 +18,7 @@ _BASES = {unit: (base, factor) for base, units in _UNITS.items() for unit, facto
 
 
 @dataclass(frozen=True)
-class Scale:
+class DisplayUnit:
     """Display unit of a metric: values are divided by `divisor`."""
 
     divisor: float
@@ -49,16 +49,22 @@ def parse(text: str) -> WrittenQuantity | None:
     return WrittenQuantity(float(found[1]), found[2]) if found else None
 
 
-def scale_for(unit: str, values: Sequence[float]) -> Scale:
+def order(text: str) -> tuple[bool, float, str]:
+    """Sorts texts: quantities by size, then words."""
+    found = parse(text)
+    return (False, found.number * found.factor, text) if found else (True, 0.0, text)
+
+
+def scale_for(unit: str, values: Sequence[float]) -> DisplayUnit:
     """Largest unit in which the smallest value is at least 1 (0.1 for times, so ms stay ms)."""
     if unit == "share":
-        return Scale(0.01, "%")
+        return DisplayUnit(0.01, "%")
     units = {"s": _TIME_UNITS, "bps": _RATE_UNITS, "B": _SIZE_UNITS}.get(unit)
     if units is None:
-        return Scale(1.0, unit)
+        return DisplayUnit(1.0, unit)
     least = 0.1 if unit == "s" else 1.0
     smallest = min((abs(value) for value in values if value), default=1.0)
-    return Scale(*next((each for each in units if smallest >= least * each[0]), units[-1]))
+    return DisplayUnit(*next((each for each in units if smallest >= least * each[0]), units[-1]))
 
 
 def in_base_unit(texts: Sequence[str]) -> list[float] | None:
@@ -74,7 +80,7 @@ def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
         return None
     base = found[0].base
     values = [each.number * each.factor for each in found]
-    scale = scale_for(base, values) if base in _UNITS else Scale(1.0, base)
+    scale = scale_for(base, values) if base in _UNITS else DisplayUnit(1.0, base)
     return [rounded(value / scale.divisor) for value in values], scale.unit
 
 

@@ -25,8 +25,9 @@ from pathlib import Path
 import msgspec
 
 from shortflow.errors import LostRun
+from shortflow.quantities import order
 from shortflow.records import Meta
-from shortflow.result import Checksum, Result, StoredMetrics
+from shortflow.result import Checksum, Result, StoredMetrics, changed
 from shortflow.runs import KEY_LENGTH, CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
 from shortflow.store.directories import OnDisk
 from shortflow.store.files import has_writer, new_log, sweep
@@ -97,9 +98,14 @@ class Kept:
 
     @property
     def results(self) -> list[Result]:
-        """All of them, in an order that is the same however many runs were done at a time."""
-        rank = operator.itemgetter("scenario", "scheme", "seed", "key", "finished_at")
-        return sorted(self.by_key.values(), key=lambda result: rank(result.provenance))
+        """All of them by scenario, scheme, seed and settings: an order that no build and no number of jobs changes."""
+        rank = operator.itemgetter("scenario", "scheme", "seed")
+
+        def place(result: Result) -> tuple[object, ...]:
+            origin = result.provenance
+            return *rank(origin), [(key, order(value)) for key, value in changed(origin).items()], origin["finished_at"]
+
+        return sorted(self.by_key.values(), key=place)
 
 
 def place_in(store: Path, scenario: str, scheme: str, seed: int, key: str) -> Path:
