@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from shortflow.metrics.catalogue import Row, named
+from shortflow.metrics.catalogue import MetricValue, named
 from shortflow.records import Meta
 from shortflow.result import Result, as_measured
 from shortflow.results import Results
@@ -133,7 +133,12 @@ def with_tables(result: Result, **tables: pl.DataFrame) -> Result:
 
 
 def make_run(
-    scheme: str, seed: int, digest: str, rows: Sequence[Row], wall_s: float = 0.0, origin: Provenance | None = None
+    scheme: str,
+    seed: int,
+    digest: str,
+    rows: Sequence[MetricValue],
+    wall_s: float = 0.0,
+    origin: Provenance | None = None,
 ) -> Result:
     """A result with these metrics and without tables; of `origin`, if that is given."""
     usual: Any = {"scenario": "made", "title": "", "scenario_settings": [], "scheme_settings": [], "traffic_notes": []}
@@ -146,7 +151,7 @@ def make_run(
     return found
 
 
-def with_rows(result: Result, rows: Sequence[Row]) -> Result:
+def with_rows(result: Result, rows: Sequence[MetricValue]) -> Result:
     """A result with other metrics."""
     return dataclasses.replace(result, record={**result.record, **as_measured(rows)})
 
@@ -163,6 +168,6 @@ def answered(directory: Path, ask: Ask[T]) -> T:
     return Runner(store=Store(directory)).answer(ask)
 
 
-def make_rows(**values: float) -> list[Row]:
+def make_rows(**values: float) -> list[MetricValue]:
     """The rows of metrics of flows of the classes short, long and other."""
     return named(values, (), ("short", "long", "other"))

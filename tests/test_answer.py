@@ -12,7 +12,7 @@ import pytest
 import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
-from shortflow.metrics.catalogue import Row, short_and_long
+from shortflow.metrics.catalogue import MetricValue, short_and_long
 from shortflow.metrics.data import USUAL_BINS
 from shortflow.report.answer import Criteria, Line, answer
 from shortflow.results import Results
@@ -40,7 +40,7 @@ def compared(
                 "unfinished_share": left,
             }
             rows = [
-                Row(row.metric, row.value, bool(left) and row.metric.name in (MEAN, TAIL))
+                MetricValue(row.metric, row.value, bool(left) and row.metric.name in (MEAN, TAIL))
                 for row in make_rows(**counts, **values)
             ]
             runs.append(make_run(scheme, seed, f"{scheme}{seed}", rows, wall_s=0.1))

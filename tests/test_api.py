@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -302,8 +303,6 @@ def test_progress_is_told_to_whoever_asks(small: dict[str, object]) -> None:
 
 
 def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    from shortflow.front import progress
-
     shown: list[dict[str, str]] = []
 
     class Handle:
@@ -314,7 +313,9 @@ def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypat
         shown.append(data)
         return Handle()
 
-    monkeypatch.setattr(progress, "_notebook", lambda: display)
+    ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=True))
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
     sf.compare(sf.load({**small, "title": "<b>"}), "tcp", 2, ideal=False)
     assert any('<progress max="1" value="1.0000"' in each.get("text/html", "") for each in shown)
     assert shown[-1]["text/html"] == ""

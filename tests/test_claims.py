@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS
 
 
-def claim(*agrees: lab.Condition, name: str = "l2dct/one", equation: bool = False) -> lab.Claim:
+def claim(*agrees: lab.ClaimCondition, name: str = "l2dct/one", equation: bool = False) -> lab.Claim:
     return lab.Claim(name, equation=equation).says("", *agrees)
 
 
@@ -35,11 +35,11 @@ def changed(value: float, low: float | None = None, high: float | None = None) -
     return lab.computed("change", lambda: found, lab.RELATIVE, 0.0)
 
 
-def found_by(condition: lab.Condition) -> lab.Finding:
+def found_by(condition: lab.ClaimCondition) -> lab.Finding:
     return found_in(condition, {})
 
 
-def found_in(condition: lab.Condition, studies: dict[str, lab.Data]) -> lab.Finding:
+def found_in(condition: lab.ClaimCondition, studies: dict[str, lab.Data]) -> lab.Finding:
     return claim(condition).judge(studies)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,8 @@ from conftest import Command, started
 from shortflow.errors import ConfigError, ExitCode, LostRun, MissingRequirement
 from shortflow.executors import Executor, Local
 from shortflow.executors.cluster import Dask, _Cluster
-from shortflow.executors.processes import Processes
-from shortflow.executors.task import Files, files_of
 from shortflow.runs import Run, plan
-from shortflow.scenario import Scenario, load_scenario
+from shortflow.scenario import load_scenario
 from shortflow.store.columns import TABLES
 
 LAW = """
@@ -129,18 +127,16 @@ def test_processes_give_what_a_thread_gives(runs: list[Run]) -> None:
     assert len(set(alone.values())) == 6
 
 
-def test_a_dask_cluster_gives_what_this_process_gives(
-    runs: list[Run], tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dask_cluster_gives_what_this_process_gives(runs: list[Run], tmp_path: Path, cluster: str) -> None:
+    """The file of sizes is sent along: once the first run is over it is nowhere else."""
     expected = digests(Local(1), runs)
-
-    def travelled(scenario: Scenario) -> Files:
-        files = files_of(scenario)
-        (tmp_path / "sizes.csv").unlink()  # before a worker could read it
-        return files
-
-    monkeypatch.setattr("shortflow.executors.cluster.files_of", travelled)
-    assert digests(Dask(cluster), runs) == expected
+    found = {}
+    with closing(Dask(cluster).outcomes(iter(runs))) as outcomes:
+        for run, result in outcomes:
+            (tmp_path / "sizes.csv").unlink(missing_ok=True)
+            assert not result.error, result.error_text
+            found[run.scheme.name, run.seed] = result.digest
+    assert found == expected
 
 
 class Told:
@@ -149,7 +145,7 @@ class Told:
     status = "running"
 
     def __init__(self) -> None:
-        self.files: list[Files] = []
+        self.files: list[Mapping[str, tuple[str, bytes]]] = []
         self.names: list[str] = []
 
     def submit(self, _: object, *given: Any, key: str = "", **__: object) -> str:
@@ -289,20 +285,22 @@ def test_a_process_that_cannot_start_is_no_fault_of_the_law(
     assert "a broken installation" in capfd.readouterr().err
 
 
-def test_a_killed_process_loses_no_run(small: dict[str, object], law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[Any] = []
-    original = Processes._process
+def test_a_killed_process_loses_no_run(small: dict[str, object], law: str) -> None:
+    def workers() -> list[str]:
+        children = [pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()]
+        return [pid for pid in children if b"executors.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
-    def noted(self: Processes) -> Any:
-        process = original(self)
-        begun.append(process)
-        if len(begun) == 1:
-            threading.Timer(0.05, process.kill).start()
-        return process
+    def kill_the_first() -> None:
+        while not (found := workers()):
+            time.sleep(0.01)
+        os.kill(int(found[0]), signal.SIGKILL)
 
-    monkeypatch.setattr(Processes, "_process", noted)
     runs = plan(load_scenario(small), [f"{law}:Halving"], list(range(1, 7)))
-    assert digests(Local(2), runs) == digests(Local(1), runs)
+    expected = digests(Local(1), runs)
+    killer = threading.Thread(target=kill_the_first)
+    killer.start()
+    assert digests(Local(2), runs) == expected
+    killer.join()
 
 
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])

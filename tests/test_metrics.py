@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import shortflow
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
-from shortflow.metrics.catalogue import STATISTICS, Row, check_name, measure, named, possible, telling
+from shortflow.metrics.catalogue import STATISTICS, MetricValue, check_name, measure, named, possible, telling
 from shortflow.metrics.data import USUAL_BINS, Sizes
 from shortflow.records import Meta
 
 
-def rows_of(flows: pl.DataFrame, *others: Any) -> list[Row]:
+def rows_of(flows: pl.DataFrame, *others: Any) -> list[MetricValue]:
     """The rows of the metrics of a run with these flows; its tasks, samples, ports and account are the usual ones."""
     tasks, samples, ports, meta = others or (make_tasks(), make_samples(), make_ports(), make_meta())
     return measure({"flows": flows, "tasks": tasks, "samples": samples, "ports": ports}, meta)

@@ -3,6 +3,7 @@
 import collections
 import functools
 import inspect
+import itertools
 import re
 import shutil
 from pathlib import Path
@@ -18,7 +19,7 @@ from shortflow import _core, papers
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.front import console
 from shortflow.front.pace import Pace
-from shortflow.lab import Choice, Claim, Condition, Curves, Data, Figure, all_hold, computed, decided, within
+from shortflow.lab import Choice, Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
 from shortflow.lab.choices import Change, changes
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale, Study, Value
@@ -81,7 +82,7 @@ def test_a_recipe_survives_runs_in_which_nothing_happened(figure: Figure, tmp_pa
     draw(figure, data)
 
 
-def _claim(*agrees: Condition, name: str = "l2dct/one", because: str = "") -> Claim:
+def _claim(*agrees: ClaimCondition, name: str = "l2dct/one", because: str = "") -> Claim:
     return Claim(name).says("", *agrees, because=because)
 
 
@@ -476,7 +477,7 @@ def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
 def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
     shortflow: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(console, "LATELY_S", 0.0)
+    monkeypatch.setattr("time.monotonic", itertools.count(0.0, 40.0).__next__)
     told = shortflow("reproduce", "pecn/query", "--sensitivity", "--out", str(tmp_path), "--jobs", "1").stderr
     values = len(alternatives(select(["pecn/query"]), {}))
     assert f"1 of {values} values tried\n" in told
@@ -500,10 +501,10 @@ def test_bars_in_turn_share_the_half_minute(monkeypatch: pytest.MonkeyPatch) -> 
 def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console, "LATELY_S", 0.0)
+    monkeypatch.setattr("time.monotonic", itertools.count(0.0, 10.0).__next__)
     with console.progress_bar("quick") as progress:
         progress(0.25, 3, 12)
-    assert capsys.readouterr().err == "quick: 3/12 runs, 25% of the work, 0 s\n"
+    assert capsys.readouterr().err == "quick: 3/12 runs, 0.3/s, 25% of the work, 40 s, about 30 s left at this pace\n"
 
 
 def test_the_time_left_is_told_by_the_later_half_and_of_each_round_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from browser import Browser
 from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
 from shortflow.lab import Beside, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, level, within
-from shortflow.lab.drawing import Row
+from shortflow.lab.drawing import PrintedPair
 from shortflow.lab.finding import Finding, all_hold
 from shortflow.lab.study import Position, Value
 from shortflow.metrics.stats import Estimate
@@ -70,8 +70,8 @@ def test_a_long_curve_keeps_its_peaks() -> None:
 
 def test_numbers_stand_beside_those_that_are_printed() -> None:
     rows = [
-        Row("fall", (-45.0, -45.0), Estimate(-30.0, (-40.0, -20.0), 3)),
-        Row("open", (1.0, 2.0), Estimate(3.0, None, 1, True)),
+        PrintedPair("fall", (-45.0, -45.0), Estimate(-30.0, (-40.0, -20.0), 3)),
+        PrintedPair("open", (1.0, 2.0), Estimate(3.0, None, 1, True)),
     ]
     found = drawn(Beside("", "change (%)", rows)).rows
     assert [(row["name"], row["ours"], row["bound"]) for row in found] == [("fall", -30.0, ""), ("open", 3.0, "≥")]
@@ -80,7 +80,7 @@ def test_numbers_stand_beside_those_that_are_printed() -> None:
 
 def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
     name = "the median of one kind of flows with one scheme over that with another at every load, every size"
-    rows = [Row(f"{name}: load {n}", (1.0, 1.0), Estimate(1.0, None, 1)) for n in (1, 2)]
+    rows = [PrintedPair(f"{name}: load {n}", (1.0, 1.0), Estimate(1.0, None, 1)) for n in (1, 2)]
     shown = [row["name"] for row in drawn(Beside("", "", rows)).rows]
     assert [text.partition("…")[2] for text in shown] == [": load 1", ": load 2"]
     assert all(len(text) <= 82 for text in shown)

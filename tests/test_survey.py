@@ -16,7 +16,7 @@ from conftest import Command
 from made import answered, make_results, make_rows, make_run
 from shortflow import _core
 from shortflow.lab.study import Scale
-from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, Row, possible
+from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, MetricValue, possible
 from shortflow.report.library import library
 from shortflow.report.wording import NOTHING
 from shortflow.results import Results
@@ -37,9 +37,9 @@ ROOT = Path(__file__).parents[1]
 def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Results:
     """A comparison of schemes by one metric, of which each has a value for seed 1, 2 and so on."""
     about = possible(("short", "long"))[metric]
-    unfinished_share = Metric(UNFINISHED_SHARE, about.flow_class)
+    share = Metric(UNFINISHED_SHARE, about.flow_class)
     runs = [
-        make_run(scheme, seed, "", [Row(about, value), Row(unfinished_share, 0.01 * (scheme in unfinished))], 0.0)
+        make_run(scheme, seed, "", [MetricValue(about, value), MetricValue(share, 0.01 * (scheme in unfinished))])
         for scheme, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]

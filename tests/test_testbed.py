@@ -17,7 +17,7 @@ import shortflow
 from made import make_results, make_run, sure
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.linux import agreement, fig14, kernels, testbed
-from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
+from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
 from shortflow.metrics.stats import Estimate
 from shortflow.result import Result
 from shortflow.results import Results
@@ -252,7 +252,7 @@ def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> Results:
     """A cell of such metrics, simulated and on the kernel, a pair for each seed."""
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [
-        make_run(side, seed, "", [Row(metric, pairs[seed][place]) for metric, pairs in values.items()], 0.0)
+        make_run(side, seed, "", [MetricValue(metric, pairs[seed][place]) for metric, pairs in values.items()], 0.0)
         for place, side in enumerate((testbed.SIMULATED, testbed.REAL))
         for seed in range(seeds)
     ]

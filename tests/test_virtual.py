@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from shortflow.errors import MissingRequirement
-from shortflow.front.shell import execute
 from shortflow.linux import testbed, virtual
 from shortflow.linux.testbed import is_trustworthy, linux_settings
 from shortflow.linux.virtual import VirtualKernel
@@ -40,8 +39,10 @@ def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, answer: str) -> Virtu
     for name in ("vmlinuz", "initramfs"):
         (folder / name).write_text(name)
     (folder / "release").write_text("6.12\n")
-    (folder / "answer.py").write_text(answer)
-    monkeypatch.setattr(virtual, "_QEMU", (sys.executable, str(folder / "answer.py")))
+    for name in ("setpriv", "qemu-system-x86_64"):
+        (folder / name).write_text(f"#!{sys.executable}\n{answer}")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
     return VirtualKernel(folder)
 
 
@@ -86,6 +87,8 @@ def test_a_program_that_the_machine_needs_is_named_with_its_package(
         ):
             VirtualKernel(tmp_path).run(path_of("incast"), [])
         (tmp_path / program).touch(0o755)
+    with pytest.raises(MissingRequirement, match="`make machine` builds the virtual machine"):
+        VirtualKernel(tmp_path / "elsewhere").run(path_of("incast"), [])
 
 
 def test_another_program_or_kernel_is_another_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -110,11 +113,3 @@ def test_a_run_in_the_machine_that_was_built_keeps_time() -> None:
     assert is_trustworthy(measured), measured.meta["testbed"]
     assert measured.meta["testbed"]["congestion"] == "sf_dctcp"
     assert 90e6 < measured.metrics["goodput_long_bps"] < 97e6
-
-
-def test_without_a_machine_the_way_to_one_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(VirtualKernel.__init__, "__defaults__", (tmp_path,))
-    assert execute(["linux", "testbed", "testbed-two-long", "--virtual"]) == 3
-    assert "`make machine` builds the virtual machine" in capsys.readouterr().err

@@ -18,7 +18,7 @@ _ABOUT = {
 }
 
 
-class Table(Mapping[str, object]):
+class SpecTable(Mapping[str, object]):
     """A table of a scenario. Keys are keyword arguments, checked one by one.
 
     Python keywords take a trailing underscore: `from_`, `class_`. A `ConfigError` names the key, the value, what was
@@ -66,7 +66,7 @@ class Kinds:
         setattr(self, kind.__name__, kind)
         self.__doc__ = f"{self.__doc__}\n- {kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}"
 
-    def __getattr__(self, name: str) -> type[Table]:
+    def __getattr__(self, name: str) -> type[SpecTable]:
         """Raises: unknown kind. Known kinds are found as plain attributes."""
         known = [each for each in vars(self) if not each.startswith("_")]
         raise AttributeError(f"{self.__name__}.{name}: unknown kind{did_you_mean(name, known)}")
@@ -170,12 +170,12 @@ def classes() -> dict[str, object]:
     for declared in all_declared():
         table, name = declared["table"], class_name(declared["name"])
         if not is_kind(declared):
-            found[name] = _class(declared, name, Table)
+            found[name] = _class(declared, name, SpecTable)
             continue
         base = class_name(table)
         if base not in found:
             about = f"A table `{table}` of some kind."
-            found |= {table: Kinds(table), base: type(base, (Table,), {"__doc__": about, "__module__": _HOME})}
+            found |= {table: Kinds(table), base: type(base, (SpecTable,), {"__doc__": about, "__module__": _HOME})}
         found[table]._add(_class(declared, f"{table}.{name}", found[base]))
     found["schemes"] = Kinds("schemes")
     for declared in declared_schemes():

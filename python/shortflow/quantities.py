@@ -49,12 +49,6 @@ def parse(text: str) -> WrittenQuantity | None:
     return WrittenQuantity(float(found[1]), found[2]) if found else None
 
 
-def order(text: str) -> tuple[bool, float, str]:
-    """Sorts texts: quantities by size, then words."""
-    found = parse(text)
-    return (False, found.number * found.factor, text) if found else (True, 0.0, text)
-
-
 def scale_for(unit: str, values: Sequence[float]) -> DisplayUnit:
     """Largest unit in which the smallest value is at least 1 (0.1 for times, so ms stay ms)."""
     if unit == "share":

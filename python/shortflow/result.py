@@ -10,7 +10,7 @@ from typing import Any, NotRequired, Protocol, TypedDict
 
 from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
 from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
-from shortflow.metrics.catalogue import DISTANCE, Metric, Row, measure, measuring_id, named
+from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, measure, measuring_id, named
 from shortflow.metrics.data import USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
@@ -55,7 +55,7 @@ class Record(StoredMetrics):
     meta: Meta
 
 
-def as_measured(rows: Sequence[Row], bins: Bins = USUAL_BINS) -> StoredMetrics:
+def as_measured(rows: Sequence[MetricValue], bins: Bins = USUAL_BINS) -> StoredMetrics:
     """Rows of metrics in their stored form, with the hash of this version's code."""
     return {
         "metrics": {row.metric.name: row.value for row in rows},
@@ -157,7 +157,7 @@ class Result(Shown):
         return self.record["provenance"]["key"]
 
     @functools.cached_property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[MetricValue]:
         """Metrics with their descriptions."""
         return named(self.record["metrics"], self.record["lower_bounds"], self.record["classes"], self.bins)
 

@@ -14,7 +14,7 @@ HEAD = '''\
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from shortflow.declared import NamedScheme, Table
+from shortflow.declared import NamedScheme, SpecTable
 from shortflow.declared import parameter as parameter
 '''
 WIDTH = 120
@@ -30,7 +30,7 @@ def stubs() -> str:
     for table, group in groupby(all_declared(), key=lambda declared: declared["table"]):
         entries = list(group)
         if not is_kind(entries[0]):
-            parts += [_class(declared, "Table") for declared in entries]
+            parts += [_class(declared, "SpecTable") for declared in entries]
             continue
         parts += _kinds(table, class_name(table), f"A table `{table}` of some kind.", entries)
     parts += _kinds(
@@ -43,7 +43,7 @@ def _kinds(namespace: str, base: str, about: str, entries: Sequence[Declared]) -
     """Base class and namespace of some kinds."""
     counts = Counter(line for declared in entries for line in _described(declared)[1:])
     shared = [line for line, count in counts.items() if count >= _MANY]
-    above = "NamedScheme" if namespace == "schemes" else "Table"
+    above = "NamedScheme" if namespace == "schemes" else "SpecTable"
     heading = f"{about} Some share keys:" if shared else about
     kinds = "\n".join(_class(declared, base, shared) for declared in entries)
     inner = textwrap.indent(kinds, "    ", lambda line: bool(line.strip()))

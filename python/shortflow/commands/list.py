@@ -17,7 +17,6 @@ from shortflow.records import Declared
 from shortflow.report.blocks import Block, Words, text_section
 from shortflow.scenario import load_scenario, shipped_scenarios
 
-Row = tuple[str, str]
 Entries = Sequence[Mapping[str, Any]]
 
 
@@ -59,7 +58,7 @@ def list_(
 
 
 def _blocks(
-    kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], Iterator[Row]] | None
+    kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]] | None
 ) -> Iterator[Block]:
     rows = (row for entry in entries for row in details(entry)) if details else _one_line_each(entries)
     yield text_section(kind, ("name", "meaning"), list(rows))
@@ -135,16 +134,16 @@ def _source(entry: Mapping[str, Any]) -> str:
     return str(entry.get("source") or entry.get("paper") or "")
 
 
-def _one_line_each(entries: Entries) -> Iterator[Row]:
+def _one_line_each(entries: Entries) -> Iterator[tuple[str, str]]:
     """Names with summaries, and sources in brackets. Equal entries of several papers are merged."""
-    sources: dict[Row, list[str]] = {}
+    sources: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         sources.setdefault((_name(entry), _about(entry)), []).append(_source(entry))
     for (name, about), found in sources.items():
         yield name, f"{about} [{', '.join(found)}]" if any(found) else about
 
 
-def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
+def _parameters(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """An entry, then its parameters with defaults and ranges."""
     yield from _one_line_each([entry])
     for parameter in entry["parameters"]:
@@ -154,7 +153,7 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
         yield "", f"  {parameter['name']}{default}{about}{expected}"
 
 
-def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
+def _choice(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """A choice, then each value with its settings and the figures that follow it."""
     yield from _one_line_each([entry])
     for value, settings in entry["values"].items():
@@ -180,7 +179,7 @@ def _short(figures: Sequence[str]) -> str:
     return ", ".join(figure.partition("/")[2] for figure in figures)
 
 
-DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
+DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]]] = {
     **dict.fromkeys([*_core.registry(), "tables"], _parameters),
     "choices": _choice,
 }

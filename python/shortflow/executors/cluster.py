@@ -12,7 +12,7 @@ from typing import Any
 from shortflow._core import Control
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.executors.executor import Pool, Session
-from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, paths_of, perform, portable
+from shortflow.executors.task import Files, OtherCode, Parcel, adopted, code_id, files_of, paths_of, perform, portable
 from shortflow.result import Result
 from shortflow.runs import Run
 
@@ -64,7 +64,7 @@ class _Cluster(Session):
         return _AHEAD * max(self._threads, 1)
 
     def submit(self, run: Run) -> Future:
-        task = Task.of(run, tables=self._tables)
+        task = Parcel.of(run, tables=self._tables)
         job = self._client.submit(_perform, task, self._shared(run), pure=False, key=f"{self._name}-{run.key}")
         self._jobs.add(job)
         return job
@@ -106,7 +106,7 @@ class _Cluster(Session):
         return self._files.get(named)
 
 
-def _perform(task: Task, files: Files | None) -> Result | Exception:
+def _perform(task: Parcel, files: Files | None) -> Result | Exception:
     """Does a task on a worker. Returns errors as data that needs no code of this process to be read."""
     try:
         return perform(task, Control(), files)

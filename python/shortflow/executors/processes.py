@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import IO
 
 from shortflow.errors import Cancelled, ConfigError, LostRun
-from shortflow.executors.task import OtherCode, Task, adopted
+from shortflow.executors.task import OtherCode, Parcel, adopted
 from shortflow.result import Result
 from shortflow.runs import Run
 
@@ -34,7 +34,7 @@ class Processes:
 
     def work(self, run: Run, *, tables: bool) -> Result:
         """Does a run in an idle process. Thread-safe."""
-        task = Task.of(run, tables=tables)
+        task = Parcel.of(run, tables=tables)
         for _ in range(_ATTEMPTS):
             process, begun = self._process(), False
             try:
@@ -103,7 +103,7 @@ class Processes:
         return process.wait()
 
 
-def _told(process: "subprocess.Popen[bytes]", task: Task) -> bool:
+def _told(process: "subprocess.Popen[bytes]", task: Parcel) -> bool:
     """Sends a task to a process; True once it has begun."""
     assert process.stdin is not None
     assert process.stdout is not None

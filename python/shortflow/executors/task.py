@@ -19,7 +19,7 @@ Files = Mapping[str, tuple[str, bytes]]
 
 
 @dataclass(frozen=True)
-class Task:
+class Parcel:
     """A run as plain data."""
 
     key: str
@@ -34,8 +34,8 @@ class Task:
     tables: bool
 
     @classmethod
-    def of(cls, run: Run, *, tables: bool) -> "Task":
-        """The task of a run. Raises `ConfigError` for a law without a file."""
+    def of(cls, run: Run, *, tables: bool) -> "Parcel":
+        """The parcel of a run. Raises `ConfigError` for a law without a file."""
         if run.scheme_source is None:
             raise ConfigError(f"{run.scheme.name}: only a law named as FILE.py:CLASS can run in other processes")
         scenario, parameters = run.scenario, tuple(run.scheme.resolved())
@@ -63,7 +63,7 @@ def files_of(scenario: Scenario) -> Files:
     return {key: (path.suffix, path.read_bytes()) for key, path in paths_of(scenario).items()}
 
 
-def perform(task: Task, control: Control, files: Files | None = None) -> Result:
+def perform(task: Parcel, control: Control, files: Files | None = None) -> Result:
     """Does a task. With `files`, no file of this machine is read for the scenario."""
     if task.code != code_id():
         raise OtherCode(f"has Shortflow {code_id()}, and not {task.code}")

@@ -18,7 +18,6 @@ from shortflow.metrics.data import USUAL_BINS
 from shortflow.records import Declared, KeyInfo, ParamInfo, RegistryEntry
 from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
-Row = tuple[str, ...]
 _KEY_HEADS = ("key", "default", "expected", "meaning")
 _MANY = 3
 """Keys of this many kinds are described once."""
@@ -73,7 +72,7 @@ def tables(name: str) -> str:
     return head + "\n".join(_kind(each, shared) for each in found)
 
 
-def _kind(declared: Declared, shared: list[Row]) -> str:
+def _kind(declared: Declared, shared: list[tuple[str, ...]]) -> str:
     rows = _rows(declared["keys"])
     own = [row for row in rows if row not in shared]
     others = ", ".join(row[0] for row in rows if row in shared)
@@ -85,7 +84,7 @@ def _keys(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> str:
     return _table(_KEY_HEADS, _rows(keys)) if keys else ""
 
 
-def _rows(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> list[Row]:
+def _rows(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> list[tuple[str, ...]]:
     return [(f"`{key['name']}`", _default(key), _expected(key), key["summary"]) for key in keys]
 
 
@@ -138,7 +137,7 @@ def python() -> str:
     return "\n".join(lines)
 
 
-def _table(heads: Row, rows: Sequence[Row]) -> str:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *(map(_literal, row) for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

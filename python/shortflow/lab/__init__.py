@@ -2,7 +2,7 @@
 
 from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.choices import Choice
-from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
+from shortflow.lab.condition import EXACT, ClaimCondition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.data import Data, recorded, some
 from shortflow.lab.drawing import Beside, Curves, Drawing, Line, over_time
 from shortflow.lab.figure import Claim, Draw, Figure

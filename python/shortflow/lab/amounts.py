@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from shortflow.quantities import Scale, scale_for
+from shortflow.quantities import DisplayUnit, scale_for
 
 RELATIVE = "relative change"
 """Unit of changes, shown in per cent."""
@@ -28,11 +28,11 @@ def band(low: float, high: float, unit: str) -> str:
     return f"{_digits(low, unit, scale)} to {_digits(high, unit, scale)} {scale.unit}".rstrip()
 
 
-def _scale(unit: str, values: Sequence[float]) -> Scale:
+def _scale(unit: str, values: Sequence[float]) -> DisplayUnit:
     return scale_for("share" if unit == RELATIVE else unit, [value for value in values if math.isfinite(value)])
 
 
-def _digits(value: float, unit: str, scale: Scale) -> str:
+def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
     if math.isinf(value):
         return NEVER if value > 0 else "-inf"
     return f"{value / scale.divisor:{'+' if unit == RELATIVE else ''}.4g}"

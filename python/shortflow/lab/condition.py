@@ -56,7 +56,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Condition:
+class ClaimCondition:
     """A condition of a claim."""
 
     text: str
@@ -71,15 +71,15 @@ class Condition:
     """The printed number, if there is one."""
 
 
-def decided(text: str, check: Callable[..., Finding]) -> Condition:
+def decided(text: str, check: Callable[..., Finding]) -> ClaimCondition:
     """A condition checked by a function. Its parameters are named after the studies it reads."""
     names = tuple(inspect.signature(check).parameters)
-    return Condition(text, lambda studies: {"": check(**{name: studies[name] for name in names})}, frozenset(names))
+    return ClaimCondition(text, lambda data: {"": check(**{name: data[name] for name in names})}, frozenset(names))
 
 
-def unmeasured(why: str) -> Condition:
+def unmeasured(why: str) -> ClaimCondition:
     """A condition that no run here can decide."""
-    return Condition("not measured", lambda _: {"": not_tested(why)})
+    return ClaimCondition("not measured", lambda _: {"": not_tested(why)})
 
 
 def same(value: float, expected: float, error: float = EXACT) -> bool:
@@ -90,7 +90,7 @@ def same(value: float, expected: float, error: float = EXACT) -> bool:
 Pairs = Mapping[str, tuple[float, float]]
 
 
-def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None = None) -> Condition:
+def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None = None) -> ClaimCondition:
     """Numbers that equal their expected values, within a relative error or to this many decimals."""
     text = f"equal to {digits} decimals" if digits else f"relative error below {error:g}"
 
@@ -102,4 +102,4 @@ def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None =
         return {name: fact(agrees(*pair), value=pair[0]) for name, pair in found.items()}
 
     names = tuple(inspect.signature(find).parameters)
-    return Condition(text, findings, frozenset(names))
+    return ClaimCondition(text, findings, frozenset(names))

@@ -46,7 +46,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Row:
+class PrintedPair:
     """A printed quantity and our estimate."""
 
     name: str
@@ -60,7 +60,7 @@ class Beside:
 
     title: str
     x_label: str
-    rows: Sequence[Row]
+    rows: Sequence[PrintedPair]
 
 
 @dataclass(frozen=True)
@@ -126,15 +126,15 @@ def over_time(name: str, samples: pl.DataFrame, divisor: float = 1.0) -> Line:
 
 def beside(printed: Iterable[tuple[Printed, Mapping[str, Estimate]]]) -> list[Beside]:
     """Printed numbers beside ours, one picture per unit."""
-    by_unit: dict[str, list[Row]] = {}
+    by_unit: dict[str, list[PrintedPair]] = {}
     for each, found in printed:
         for place, ours in found.items():
             name = f"{each.name}: {place}" if len(found) > 1 else each.name
-            by_unit.setdefault(each.unit, []).append(Row(name, (each.low, each.high), ours))
+            by_unit.setdefault(each.unit, []).append(PrintedPair(name, (each.low, each.high), ours))
     return [_in_unit(unit, rows) for unit, rows in by_unit.items()]
 
 
-def _in_unit(unit: str, rows: Sequence[Row]) -> Beside:
+def _in_unit(unit: str, rows: Sequence[PrintedPair]) -> Beside:
     values = [value for row in rows for value in (*row.printed, row.ours.value)]
     scale = scale_for("share" if unit == RELATIVE else unit, values)
     divisor, label = scale.divisor, "change (%)" if unit == RELATIVE else scale.unit
@@ -143,7 +143,7 @@ def _in_unit(unit: str, rows: Sequence[Row]) -> Beside:
         return ends[0] / divisor, ends[1] / divisor
 
     shown = [
-        Row(
+        PrintedPair(
             row.name,
             scaled(row.printed),
             Estimate(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shortflow.lab.condition import Condition, Printed
+from shortflow.lab.condition import ClaimCondition, Printed
 from shortflow.lab.data import Data
 from shortflow.lab.drawing import Curves, Drawing
 from shortflow.lab.finding import Finding, all_hold
@@ -28,7 +28,7 @@ class Claim:
     """True for an equation that runs confirm: it is about no scheme."""
     statement: str = ""
     """The statement, paraphrased, with what is printed."""
-    conditions: Sequence[Condition] = ()
+    conditions: Sequence[ClaimCondition] = ()
     """Conditions, all required."""
     shows: Sequence[Quantity] = ()
     """Quantities reported beside the deciding numbers."""
@@ -40,7 +40,7 @@ class Claim:
     def says(
         self,
         statement: str,
-        *conditions: Condition,
+        *conditions: ClaimCondition,
         shows: Sequence[Quantity] = (),
         because: str = "",
         no_harm: bool = False,

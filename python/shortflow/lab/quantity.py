@@ -15,7 +15,7 @@ from functools import partial
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import finding
 from shortflow.lab.amounts import RELATIVE, amount, band
-from shortflow.lab.condition import HALVED, Condition, Printed
+from shortflow.lab.condition import HALVED, ClaimCondition, Printed
 from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
@@ -154,42 +154,42 @@ class Quantity:
         trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
         return replace(trend, unit="", neutral=0.0)
 
-    def within(self, low: float, high: float) -> Condition:
+    def within(self, low: float, high: float) -> ClaimCondition:
         """All points lie in a band."""
         return self._if(self._band(low, high), (low, high))
 
-    def at_least(self, low: float) -> Condition:
+    def at_least(self, low: float) -> ClaimCondition:
         """No point is below."""
         return self._if(f"at least {self._amount(low)}", (low, math.inf))
 
-    def at_most(self, high: float) -> Condition:
+    def at_most(self, high: float) -> ClaimCondition:
         """No point is above."""
         return self._if(f"at most {self._amount(high)}", (-math.inf, high))
 
-    def below(self, by: float = 0.0) -> Condition:
+    def below(self, by: float = 0.0) -> ClaimCondition:
         """All points are below zero; direction alone unless below by more than `by`."""
         text = f"more than {100 * by:g} % lower" if by else "below 0"
         return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)), is_order=not by)
 
-    def above(self, by: float = 0.0) -> Condition:
+    def above(self, by: float = 0.0) -> ClaimCondition:
         """All points are above zero; direction alone unless above by more than `by`."""
         text = f"more than {100 * by:g} % higher, and no more than tenfold" if by else "above 0"
         return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf), is_order=not by)
 
-    def alike(self, margin: float) -> Condition:
+    def alike(self, margin: float) -> ClaimCondition:
         """All points lie within a margin of zero."""
         return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
 
-    def close_to(self, expected: float, error: float) -> Condition:
+    def close_to(self, expected: float, error: float) -> ClaimCondition:
         """All points equal the theoretical value, within a relative error."""
         slack = abs(expected) * error
         return self._if(f"within {100 * error:g} % of {self._amount(expected)}", (expected - slack, expected + slack))
 
-    def near(self, paper: float) -> Condition:
+    def near(self, paper: float) -> ClaimCondition:
         """Equals the printed value within 20 % (for a change, 20 % of the change)."""
         return self.between(paper, paper)
 
-    def between(self, low: float, high: float) -> Condition:
+    def between(self, low: float, high: float) -> ClaimCondition:
         """Lies in the printed range, widened by 20 % at both ends (of the factor, for factors above two)."""
         agrees = (low - abs(low) * SLACK, high + abs(high) * SLACK)
         if self.unit == RELATIVE and high < HALVED:
@@ -198,7 +198,7 @@ class Quantity:
         direction = self._direction(high if high < 0 else low)
         return self._if(f"{self._band(*agrees)} (printed: {printed})", agrees, direction, (low, high))
 
-    def beyond(self, paper: float) -> Condition:
+    def beyond(self, paper: float) -> ClaimCondition:
         """At least as far from zero as printed, less 20 %."""
         limit = paper - paper * SLACK
         agrees = (-math.inf, limit) if paper < 0 else (limit, math.inf)
@@ -206,7 +206,7 @@ class Quantity:
         text = f"{word} {self._amount(limit)} (printed: {self._amount(paper)})"
         return self._if(text, agrees, self._direction(paper), (paper, paper), is_limit=True)
 
-    def under(self, paper: float) -> Condition:
+    def under(self, paper: float) -> ClaimCondition:
         """At most the printed maximum, plus 20 %."""
         limit = paper + abs(paper) * SLACK
         text = f"at most {self._amount(limit)} (printed: {self._amount(paper)})"
@@ -244,7 +244,7 @@ class Quantity:
         *,
         is_limit: bool = False,
         is_order: bool = False,
-    ) -> Condition:
+    ) -> ClaimCondition:
         def findings(studies: Studies) -> dict[str, Finding]:
             points = some(self.points(studies), self.words)
             found = {name: placed(each, agrees, direction, self.unit) for name, each in points.items()}
@@ -254,7 +254,7 @@ class Quantity:
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
         beside = printed and self._printed(*printed, is_limit)
-        return Condition(f"{self.words}: {text}", findings, self.studies, self.label, beside)
+        return ClaimCondition(f"{self.words}: {text}", findings, self.studies, self.label, beside)
 
     def _printed(self, low: float, high: float, is_limit: bool) -> Printed:
         name = self.name or self.words

@@ -20,7 +20,7 @@ from shortflow.metrics.data import (
     USUAL_BINS,
     Bins,
     Flow,
-    Group,
+    FlowGroup,
     LowerBound,
     RunData,
     Sizes,
@@ -106,7 +106,7 @@ class Metric:
         return self.statistic.more_is_better
 
 
-class Row(NamedTuple):
+class MetricValue(NamedTuple):
     """A metric's value in a run."""
 
     metric: Metric
@@ -139,10 +139,10 @@ class Scope(Generic[S]):
         return by
 
 
-OF_BIN = Scope[Group]()
-OF_SIZE = Scope[Group]()
+OF_BIN = Scope[FlowGroup]()
+OF_SIZE = Scope[FlowGroup]()
 """Flows of all classes in a range of sizes."""
-OF_CLASS = Scope[Group]()
+OF_CLASS = Scope[FlowGroup]()
 OF_BOTH = Scope[tuple[float, float]]()
 """A number of a run, and its value under ideal SRPT."""
 OF_TASKS = Scope[Tasks]()
@@ -184,7 +184,7 @@ def _mean_of(column: str) -> Callable[[RunData], float | None]:
     return lambda run: mean(run.measured(column))
 
 
-def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
+def _bps(flows: FlowGroup, some: Sequence[Flow]) -> float | None:
     """Total goodput of some of the flows, in bits per second."""
     measured_s = flows.run.meta["duration_s"] - flows.run.meta["warmup_s"]
     return sum(flow.delivered_bytes for flow in some) * 8 / measured_s if some else None
@@ -427,17 +427,17 @@ STATISTICS = {
 """All statistics by pattern, in listing order."""
 
 
-def measure(tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> list[Row]:
+def measure(tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> list[MetricValue]:
     """All metrics of a run with these tables."""
     run = RunData(tables, meta, bins)
     return [
-        Row(metric, float(value), isinstance(value, LowerBound))
+        MetricValue(metric, float(value), isinstance(value, LowerBound))
         for metric in possible(run.classes, bins).values()
         if (subject := _subject(run, metric)) and (value := metric.statistic.function(subject)) is not None
     ]
 
 
-def telling(rows: Iterable[Row], bins: Bins = USUAL_BINS) -> dict[str, Metric]:
+def telling(rows: Iterable[MetricValue], bins: Bins = USUAL_BINS) -> dict[str, Metric]:
     """Informative metrics by name: size bins only if they have flows and the class has flows in several bins.
 
     Likewise for all flows. Short and long flows of all classes are always included.
@@ -455,7 +455,7 @@ def telling(rows: Iterable[Row], bins: Bins = USUAL_BINS) -> dict[str, Metric]:
     }
 
 
-def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
+def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | RunData | None:
     """Subject of a metric in a run, if present."""
     if metric.statistic is DISTANCE:
         return None
@@ -465,14 +465,14 @@ def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
     return flows.bins.get(metric.size_bin) if metric.size_bin else flows
 
 
-def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
+def distances(rows: Iterable[MetricValue], best: Iterable[MetricValue]) -> list[MetricValue]:
     """Mean FCT of each class over ideal SRPT's.
 
     Omitted if the ideal run left flows unfinished.
     """
     means = {row.metric: row.value for row in best if row.value and not row.lower_bound}
     return [
-        Row(Metric(DISTANCE, row.metric.flow_class), value, row.lower_bound)
+        MetricValue(Metric(DISTANCE, row.metric.flow_class), value, row.lower_bound)
         for row in rows
         if row.metric.statistic is MEAN_FCT and row.metric in means
         if (value := DISTANCE.function((row.value, means[row.metric])))
@@ -496,10 +496,10 @@ def _possible(names: Sequence[str], bins: Bins) -> Mapping[str, Metric]:
 
 def named(
     values: Mapping[str, float], lower_bounds: Collection[str], classes: Iterable[str], bins: Bins = USUAL_BINS
-) -> list[Row]:
+) -> list[MetricValue]:
     """Rows of metrics stored by name. Raises `KeyError` for other names."""
     known = possible(classes, bins)
-    return [Row(known[name], value, name in lower_bounds) for name, value in values.items()]
+    return [MetricValue(known[name], value, name in lower_bounds) for name, value in values.items()]
 
 
 def check_name(name: str, classes: Iterable[str], without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:

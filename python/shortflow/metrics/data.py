@@ -205,7 +205,7 @@ def missed_share(rows: Iterable[Flow | Task], end_s: float) -> float | None:
     return bound_if(None in missed, missed.count(True) / len(missed)) if missed else None
 
 
-class Group:
+class FlowGroup:
     """Flows of one class, of all classes, or of a bin of sizes."""
 
     def __init__(self, run: "RunData", flows: Sequence[Flow]) -> None:
@@ -258,7 +258,7 @@ class Group:
         return self.times.done if self.counted or not self.backlogged else None
 
     @functools.cached_property
-    def bins(self) -> dict[Sizes, "Group"]:
+    def bins(self) -> dict[Sizes, "FlowGroup"]:
         """Counted flows by size bin, empty bins included; none for backlogged flows."""
         if self.done is None:
             return {}
@@ -266,7 +266,7 @@ class Group:
         by_place = list(found.values())
         for flow in self.counted:
             by_place[bisect_left(self.run.bins.ends, flow.size_bytes or 0)].append(flow)
-        return {each: Group(self.run, flows) for each, flows in found.items()}
+        return {each: FlowGroup(self.run, flows) for each, flows in found.items()}
 
     @property
     def flow_goodput_bps(self) -> float | None:
@@ -388,24 +388,24 @@ class RunData:
         self._tables, self.meta, self.bins = tables, meta, bins
 
     @functools.cached_property
-    def flows(self) -> Group:
+    def flows(self) -> FlowGroup:
         """All flows."""
         columns = ("class" if name == "flow_class" else name for name in Flow._fields)
-        return Group(self, [Flow(*row) for row in self.rows("flows", columns)])
+        return FlowGroup(self, [Flow(*row) for row in self.rows("flows", columns)])
 
     @functools.cached_property
-    def classes(self) -> dict[str, Group]:
+    def classes(self) -> dict[str, FlowGroup]:
         """Flows by class. Declared classes may have none."""
         names = sorted({flow.flow_class for flow in self.flows.flows}.union(self.meta.get("classes", ())))
-        return {name: Group(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
+        return {name: FlowGroup(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
 
     @functools.cached_property
-    def sizes(self) -> dict[Sizes, Group]:
+    def sizes(self) -> dict[Sizes, FlowGroup]:
         """Counted flows of all classes by range of sizes; backlogged flows are long."""
-        found, bins = self.flows.bins or {each: Group(self, ()) for each in self.bins.every}, self.bins
+        found, bins = self.flows.bins or {each: FlowGroup(self, ()) for each in self.bins.every}, self.bins
         short = [flow for flow in self.flows.counted if (flow.size_bytes or 0) <= (bins.short.high or 0)]
         long = [*found[bins.long].flows, *self.flows.backlogged]
-        return {**found, bins.short: Group(self, short), bins.long: Group(self, long)}
+        return {**found, bins.short: FlowGroup(self, short), bins.long: FlowGroup(self, long)}
 
     @functools.cached_property
     def tasks(self) -> dict[str, Tasks]:

@@ -35,7 +35,7 @@ from shortflow.metrics.catalogue import (
     TASK_TIME,
     TASK_TIMES,
     Metric,
-    Row,
+    MetricValue,
     Statistic,
 )
 from shortflow.metrics.stats import rank
@@ -124,7 +124,7 @@ def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
     return max(longest - below, timeout) / (later * (1 + math.log(later)))
 
 
-def risk_of_timeout(rows: Sequence[Row], settings: Sequence[Setting]) -> Risk:
+def risk_of_timeout(rows: Sequence[MetricValue], settings: Sequence[Setting]) -> Risk:
     """Risk of a timeout in a run, from its metrics and settings. The last setting of a key counts.
 
     A run is at risk if a packet was dropped, or a measured queue was longer than half the buffer.

@@ -20,7 +20,7 @@ from shortflow.metrics.catalogue import (
     TASK_TIME,
     UNFINISHED,
     Metric,
-    Row,
+    MetricValue,
     short_and_long,
 )
 from shortflow.metrics.data import USUAL_BINS, Bins, RunData, Times, mean
@@ -338,7 +338,7 @@ def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times])
         value = mean([min(time, cut_s) for time in of.values]) or 0.0
         cut = {metric.name: value, **{name: min(run.metrics[name], cut_s) for name in (longest, longest_s)}}
         rows = [
-            Row(row.metric, cut.get(row.metric.name, row.value), row.lower_bound and row.metric != metric)
+            MetricValue(row.metric, cut.get(row.metric.name, row.value), row.lower_bound and row.metric != metric)
             for row in run.rows
         ]
         runs.append(replace(run, record={**run.record, **as_measured(rows, run.bins)}))

@@ -18,7 +18,7 @@ from shortflow.metrics.catalogue import (
     short_and_long,
 )
 from shortflow.metrics.stats import rank
-from shortflow.quantities import Scale, scale_for
+from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.report import marks
 from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
@@ -269,7 +269,7 @@ def _axis(study: Results, number: int = 0) -> Spec:
     return numeric(_field(number), label, log=wide, domain=span(values, log=wide), tickCount=6)
 
 
-def _scale(study: Results, metric: Metric) -> Scale:
+def _scale(study: Results, metric: Metric) -> DisplayUnit:
     """One unit for a metric at all points."""
     found = [point.mean(scheme, metric.name) for point in study.points for scheme in _everyone(study)]
     return scale_for(metric.unit, [each.value for each in found if each])
@@ -284,7 +284,7 @@ def _ideal(study: Results) -> str:
     return " Grey: ideal schedulers of a link that loses nothing, on the same flows." if study.ideal_names else ""
 
 
-def _steps(flows: pl.DataFrame, scale: Scale, about: Row) -> list[Row]:
+def _steps(flows: pl.DataFrame, scale: DisplayUnit, about: Row) -> list[Row]:
     """An empirical distribution, thinned, with markers at percentiles."""
     if flows.is_empty():
         return []

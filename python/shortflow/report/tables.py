@@ -20,7 +20,7 @@ from shortflow.metrics.catalogue import (
     Metric,
 )
 from shortflow.metrics.stats import Estimate
-from shortflow.quantities import Scale, counted, scale_for
+from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, text_section
 from shortflow.report.wording import NOTHING, factor, headline_metrics, metrics_of, percent, scheme_pairs, shown, title
 from shortflow.result import Result
@@ -32,7 +32,7 @@ _MOST_ROWS = 40
 """Most rows in a terminal."""
 
 
-def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, Scale]:
+def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, DisplayUnit]:
     """Scale for each unit of the metrics, common to all estimates."""
     values: dict[str, list[float]] = {}
     for metric, found in estimates.items():
@@ -208,7 +208,7 @@ def _own(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
     return [found.scheme] if found and any(metric.name in found.metrics for metric in metrics) else []
 
 
-def _estimate_column(metric: Metric, estimates: Sequence[Estimate | None], scale: Scale) -> Column:
+def _estimate_column(metric: Metric, estimates: Sequence[Estimate | None], scale: DisplayUnit) -> Column:
     return Column(_header(metric, scale.unit), [shown(each, scale.divisor) for each in estimates])
 
 

@@ -11,7 +11,6 @@ Claims are hints: a lost claim costs a run twice, never an answer.
 import contextlib
 import hashlib
 import math
-import operator
 import os
 import secrets
 import socket
@@ -25,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from shortflow.errors import LostRun
-from shortflow.quantities import order
+from shortflow.quantities import in_base_unit
 from shortflow.records import Meta
 from shortflow.result import Checksum, Result, StoredMetrics, changed
 from shortflow.runs import KEY_LENGTH, CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
@@ -99,11 +98,11 @@ class Kept:
     @property
     def results(self) -> list[Result]:
         """All of them by scenario, scheme, seed and settings: an order that no build and no number of jobs changes."""
-        rank = operator.itemgetter("scenario", "scheme", "seed")
 
         def place(result: Result) -> tuple[object, ...]:
             origin = result.provenance
-            return *rank(origin), [(key, order(value)) for key, value in changed(origin).items()], origin["finished_at"]
+            settings = [(key, in_base_unit([value]) or [math.inf], value) for key, value in changed(origin).items()]
+            return origin["scenario"], origin["scheme"], origin["seed"], settings, origin["finished_at"]
 
         return sorted(self.by_key.values(), key=place)
 
@@ -260,7 +259,10 @@ class _Log:
         lines = self._appended(kept).split(b"\n")[:-1]
         for number, data in enumerate(lines, self._lines + 1):
             try:
-                if result := self._take(_DECODER.decode(_content(data))):
+                checksum, _, text = data.partition(b" ")
+                if checksum != b"%08x" % zlib.crc32(text):
+                    raise ValueError("its checksum is wrong")
+                if result := self._take(_DECODER.decode(text)):
                     found.append(result)
             except msgspec.ValidationError as error:
                 unread, example = unread + 1, f"such as line {number}: {error}"
@@ -333,11 +335,3 @@ class _Log:
             return None
         tables = OnDisk(place, line.tables) if line.tables else {}
         return Result({"provenance": origin, **line.measured, "tables": line.tables, "meta": line.meta}, tables)
-
-
-def _content(line: bytes) -> bytes:
-    """Contents of a line, if its checksum is right."""
-    checksum, _, text = line.partition(b" ")
-    if checksum != b"%08x" % zlib.crc32(text):
-        raise ValueError("its checksum is wrong")
-    return text

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from shortflow.metrics.catalogue import Metric, possible
-from shortflow.quantities import Scale, scale_for
+from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.report import marks
 from shortflow.report.chart import Chart, numeric
 from shortflow.report.figures import labelled
@@ -46,7 +46,7 @@ def _groups(tuning: Tuning) -> Groups:
     return {name: trials for name, trials in groups.items() if trials}
 
 
-def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
+def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> Chart:
     """The two objectives of every trial, the front, and the schemes that nothing is tuned of."""
     x, y = tuning.question.goal.objectives
     measured = [(name, _label(trial), trial.found) for name, trials in groups.items() for trial in trials]
@@ -74,7 +74,7 @@ def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart
     )
 
 
-def _history(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
+def _history(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> Chart:
     """The objectives in the order of the trials."""
     objectives, groups_of = tuning.question.goal.objectives, list(groups)
     rows = [
@@ -96,7 +96,7 @@ def _history(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
     return Chart("history", "The objective, trial by trial", caption, rows, panels, groups_of)
 
 
-def _choices(tuning: Tuning, groups: Groups, scales: Sequence[Scale]) -> Chart:
+def _choices(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> Chart:
     """Every trial as a line through its parameters to its objectives."""
     question, objectives = tuning.question, tuning.question.goal.objectives
     lines = [
@@ -157,12 +157,12 @@ def _mean(found: Measurement, objective: Objective) -> float:
     return float("nan") if mean is None else mean
 
 
-def _scale(tuning: Tuning, objective: Objective) -> Scale:
+def _scale(tuning: Tuning, objective: Objective) -> DisplayUnit:
     means = [trial.found.mean(objective.metric) for trial in tuning.trials]
     return scale_for(_metric(tuning, objective).unit, [mean for mean in means if mean is not None])
 
 
-def _axis(tuning: Tuning, objective: Objective, scale: Scale) -> str:
+def _axis(tuning: Tuning, objective: Objective, scale: DisplayUnit) -> str:
     return labelled(title(_metric(tuning, objective)), scale.unit)
 
 

@@ -47,12 +47,12 @@ def _of(case: str, name: str) -> float:
     return float(getattr(theory(1, *CASES[case]), name))
 
 
-def _formula(name: str, value: Callable[[float, float], float], *cases: str) -> lab.Condition:
+def _formula(name: str, value: Callable[[float, float], float], *cases: str) -> lab.ClaimCondition:
     """Computed values against a formula of weight and step."""
     return lab.equal(lambda: {each: (_of(each, name), value(*CASES[each])) for each in cases or CASES})
 
 
-def _printed(name: str, **values: float) -> lab.Condition:
+def _printed(name: str, **values: float) -> lab.ClaimCondition:
     """Computed values against printed digits."""
     return lab.equal(lambda: {f"{each}, printed": (_of(each, name), v) for each, v in values.items()}, digits=4)
 
@@ -94,7 +94,7 @@ def _draw(unit: lab.Data) -> Sequence[lab.Drawing]:
     return [lab.Drawing("Window of one flow, w = k = 1", "time (ms)", "cwnd (segments)", lines)]
 
 
-def _accuracy(flows: int) -> list[lab.Condition]:
+def _accuracy(flows: int) -> list[lab.ClaimCondition]:
     paper = theory(flows, 1, 1)
     mean = paper.critical_window + 1 - paper.window_swing / 2
     return [

@@ -45,7 +45,7 @@ def _times(three: lab.Data, scheme: str) -> list[float]:
     return [float(fct) for fct in lab.some(result.flows, "flows").sort("source")["fct_s"]]
 
 
-def _fluid(scheme: str) -> lab.Condition:
+def _fluid(scheme: str) -> lab.ClaimCondition:
     def times(three: lab.Data) -> Mapping[str, tuple[float, float]]:
         pairs = zip(_times(three, scheme), PRINTED[scheme], strict=True)
         return dict(zip(FLOWS, pairs, strict=True))

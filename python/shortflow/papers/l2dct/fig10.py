@@ -20,7 +20,7 @@ DEADLINES = lab.Study(
 )
 
 
-def _fewest(mean: str) -> lab.Condition:
+def _fewest(mean: str) -> lab.ClaimCondition:
     def share(deadlines: lab.Data) -> float:
         """Share of loads at which no scheme misses fewer deadlines."""
         loads = deadlines.values("load")

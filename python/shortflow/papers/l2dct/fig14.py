@@ -68,7 +68,7 @@ def _later(slow: str, fast: str) -> lab.Quantity:
     return lab.computed(f"a flow of {SIZE} with {slow} later than with {fast}", seconds, "s", 0.0)
 
 
-def _fall(baseline: str, paper: float) -> list[lab.Condition]:
+def _fall(baseline: str, paper: float) -> list[lab.ClaimCondition]:
     falls = lab.change("l2dct", baseline, AFCT).over("flows").needs("flows", AT_LEAST)
     return [falls.lowest().near(paper), falls.below()]
 

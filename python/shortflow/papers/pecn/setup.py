@@ -95,7 +95,7 @@ def afct(schemes: lab.Names, others: lab.Names) -> lab.Quantity:
     return lab.change(schemes, others, AFCT).over("flows")
 
 
-def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.Condition:
+def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.ClaimCondition:
     """A scheme's mean FCT is below the others', at every number of connections from `least` on."""
     return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 

@@ -79,7 +79,7 @@ def _found(studies: Sequence[str], *names: str) -> Callable[..., dict[str, Estim
     return find
 
 
-def _optimum(slack: float, *studies: str) -> list[lab.Condition]:
+def _optimum(slack: float, *studies: str) -> list[lab.ClaimCondition]:
     """The minimum has the paper's nl, and the paper's triplet is close to it."""
 
     def of(text: str, name: str, unit: str = "") -> lab.Quantity:
