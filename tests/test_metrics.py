@@ -422,7 +422,7 @@ def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float
 def test_a_metric_is_found_by_its_name_alone() -> None:
     known = possible(["short"])
     assert {metric.statistic for metric in known.values()} == set(STATISTICS.values())
-    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(USUAL_BINS.every) + 13 * len(
+    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(USUAL_BINS.every) + 14 * len(
         USUAL_BINS.ranges
     )
     assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
