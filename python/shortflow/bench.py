@@ -63,14 +63,6 @@ CASES = tuple(
 )
 
 
-Row = dict[str, Any]
-"""Cost of a case under a scheme.
-
-`cpu_s` is the median CPU time of the simulating thread over the repeats. `over_floor` is the median ratio to the
-floor's time for as many packet-hops, measured right after each run.
-"""
-
-
 def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple[Case, SchemeSource]]:
     """Cases with these labels under these schemes (default: all)."""
     known = {case.label: case for case in CASES}
@@ -82,7 +74,7 @@ def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple
     return ((known[label], source) for label in cases or known for source in sources)
 
 
-def start_up() -> Row:
+def start_up() -> dict[str, Any]:
     """Cost of `shortflow run --json` of one short flow, mostly start-up.
 
     Call this first: the peak memory is that of all child processes.
@@ -96,15 +88,19 @@ def start_up() -> Row:
     return {"cpu_s": spent, "peak_rss_bytes": after.ru_maxrss * 1024}
 
 
-def measure(case: Case, scheme: SchemeSource) -> Row:
-    """Runs a case in a fresh process."""
+def measure(case: Case, scheme: SchemeSource) -> dict[str, Any]:
+    """Cost of a case under a scheme, in a fresh process.
+
+    `cpu_s` is the median CPU time of the simulating thread over the repeats. `over_floor` is the median ratio to the
+    floor's time for as many packet-hops, measured right after each run.
+    """
     if not _STATUS.exists():
         raise MissingRequirement("bench needs Linux: it reads memory use from /proc/self/status")
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(_measure_here, case, scheme).result()
 
 
-def document(rows: list[Row], start: Row) -> dict[str, Any]:
+def document(rows: list[dict[str, Any]], start: dict[str, Any]) -> dict[str, Any]:
     """The rows with machine, version and revision."""
     machine = {
         "processor": processor(),
@@ -137,7 +133,7 @@ def blocks(document: dict[str, Any]) -> list[Block]:
     return [Words("\n".join(caption)), Section("Cost of simulation", [lead], columns)]
 
 
-def _measure_here(case: Case, source: SchemeSource) -> Row:
+def _measure_here(case: Case, source: SchemeSource) -> dict[str, Any]:
     """Runs a case in this process. The first run grows the memory; later runs are timed."""
     scenario, scheme = load_scenario(case.scenario, case.settings), source.build()
     before = _resident("VmRSS")

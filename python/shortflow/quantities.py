@@ -1,5 +1,6 @@
 """Values of settings as numbers: `30KB`, `900us`, `20pkt`, `0.4`."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ _UNITS = {
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SIZE_UNITS = ((1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 _RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
+RELATIVE = "relative change"
+"""Unit of changes, shown in per cent."""
 _BASES = {unit: (base, factor) for base, units in _UNITS.items() for unit, factor in units.items()}
 
 
@@ -51,13 +54,13 @@ def parse(text: str) -> WrittenQuantity | None:
 
 def scale_for(unit: str, values: Sequence[float]) -> DisplayUnit:
     """Largest unit in which the smallest value is at least 1 (0.1 for times, so ms stay ms)."""
-    if unit == "share":
+    if unit in ("share", RELATIVE):
         return DisplayUnit(0.01, "%")
     units = {"s": _TIME_UNITS, "bps": _RATE_UNITS, "B": _SIZE_UNITS}.get(unit)
     if units is None:
         return DisplayUnit(1.0, unit)
     least = 0.1 if unit == "s" else 1.0
-    smallest = min((abs(value) for value in values if value), default=1.0)
+    smallest = min((abs(value) for value in values if value and math.isfinite(value)), default=1.0)
     return DisplayUnit(*next((each for each in units if smallest >= least * each[0]), units[-1]))
 
 

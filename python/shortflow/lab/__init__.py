@@ -1,6 +1,5 @@
 """Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
 
-from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, ClaimCondition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.data import Data, recorded, some
@@ -28,3 +27,4 @@ from shortflow.lab.quantity import (
     timeouts_in_run,
 )
 from shortflow.lab.study import Scale, Study
+from shortflow.quantities import RELATIVE

@@ -5,14 +5,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.data import Data
 from shortflow.lab.finding import Finding, fact, not_tested
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate
+from shortflow.quantities import RELATIVE, DisplayUnit, scale_for
 
 EXACT = 1e-9
 """Relative error of numbers that are equal except for rounding."""
+NEVER = "never"
+"""Text for ∞: the measured event did not happen."""
+_ALL_OF_IT = -1.0
+"""Largest possible decrease."""
 HALVED = -0.5
 """Changes below this are compared by factor: -95 % is 20 times less, -84 % six times."""
 
@@ -103,3 +107,24 @@ def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None =
 
     names = tuple(inspect.signature(find).parameters)
     return ClaimCondition(text, findings, frozenset(names))
+
+
+def amount(value: float, unit: str, ci95: tuple[float, float] | None = None) -> str:
+    """A number with its unit and, in the same unit, its interval."""
+    scale = scale_for(unit, [value])
+    ends = f" [{', '.join(_digits(end, unit, scale) for end in ci95)}]" if ci95 else ""
+    return f"{_digits(value, unit, scale)} {'' if math.isinf(value) else scale.unit}".rstrip() + ends
+
+
+def band(low: float, high: float, unit: str) -> str:
+    """A range as text. A change is shown as -100 % at least."""
+    if unit == RELATIVE:
+        low = max(low, _ALL_OF_IT)
+    scale = scale_for(unit, [low, high])
+    return f"{_digits(low, unit, scale)} to {_digits(high, unit, scale)} {scale.unit}".rstrip()
+
+
+def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
+    if math.isinf(value):
+        return NEVER if value > 0 else "-inf"
+    return f"{value / scale.divisor:{'+' if unit == RELATIVE else ''}.4g}"

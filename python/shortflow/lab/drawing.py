@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from shortflow.errors import TooLittle
-from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
 from shortflow.lab.quantity import Metric
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, Interval
-from shortflow.quantities import in_unit_of_first, scale_for
+from shortflow.quantities import RELATIVE, in_unit_of_first, scale_for
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def beside(printed: Iterable[tuple[Printed, Mapping[str, Estimate]]]) -> list[Be
 
 def _in_unit(unit: str, rows: Sequence[PrintedPair]) -> Beside:
     values = [value for row in rows for value in (*row.printed, row.ours.value)]
-    scale = scale_for("share" if unit == RELATIVE else unit, values)
+    scale = scale_for(unit, values)
     divisor, label = scale.divisor, "change (%)" if unit == RELATIVE else scale.unit
 
     def scaled(ends: Interval) -> Interval:

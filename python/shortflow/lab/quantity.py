@@ -14,13 +14,13 @@ from functools import partial
 
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import finding
-from shortflow.lab.amounts import RELATIVE, amount, band
-from shortflow.lab.condition import HALVED, ClaimCondition, Printed
+from shortflow.lab.condition import HALVED, ClaimCondition, Printed, amount, band
 from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
 from shortflow.metrics.catalogue import STATISTICS, TASKS
 from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference, rank_correlation
+from shortflow.quantities import RELATIVE
 from shortflow.result import Result
 
 Studies = Mapping[str, Data]

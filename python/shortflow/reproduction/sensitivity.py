@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shortflow.lab.amounts import amount
 from shortflow.lab.choices import changes
+from shortflow.lab.condition import amount
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale

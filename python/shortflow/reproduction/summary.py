@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from textwrap import fill
 
-from shortflow.lab.amounts import amount
+from shortflow.lab.condition import amount
 from shortflow.lab.finding import Finding, Number
 from shortflow.report.blocks import Column, Section, text_section
 from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
