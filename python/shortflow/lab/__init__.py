@@ -2,7 +2,7 @@
 
 from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, ClaimCondition, Pairs, decided, equal, same, unmeasured
-from shortflow.lab.data import Data, recorded, some
+from shortflow.lab.data import Data, Reading, recorded, some
 from shortflow.lab.drawing import Beside, Curves, Drawing, Line, over_time
 from shortflow.lab.figure import Claim, Draw, Figure
 from shortflow.lab.finding import Finding, all_hold, at_least, at_most, fact, not_tested, within

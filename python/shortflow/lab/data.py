@@ -13,6 +13,8 @@ from shortflow.runs import Run
 
 Found = TypeVar("Found", bound=Sized)
 
+Reading = str | Callable[[Result], float]
+"""A metric by its name, or a function of each run."""
 _KEPT = 200
 """Results cached in memory."""
 
@@ -73,15 +75,20 @@ class Data:
         """
         return replace(self.points[self._position(where)], allows_for_events=False)
 
-    def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
-        """Mean of a metric over the seeds."""
+    def mean(self, scheme: str, metric: Reading, **where: Value) -> Estimate:
+        """Mean over the seeds."""
+        if not isinstance(metric, str):
+            return estimate(list(self.by_seed(scheme, metric, **where).values()))
         found = self.at(**where).mean(self._actor(scheme), metric)
         if found is None:
             raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
         return found
 
-    def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
-        """Paired relative difference from the baseline (-0.3 means 30 % lower)."""
+    def change(self, scheme: str, baseline: str, metric: Reading, **where: Value) -> Estimate:
+        """Relative difference from the baseline (-0.3 means 30 % lower), paired by seed."""
+        if not isinstance(metric, str):
+            ours, theirs = (self.by_seed(each, metric, **where) for each in (scheme, baseline))
+            return relative(ours, theirs, baseline, where)
         found = self.at(**where).relation(self._actor(scheme), self._actor(baseline), metric)
         if found is None:
             raise TooLittle(f"{metric}: {scheme} and {baseline} share no such result at {where}")
@@ -95,7 +102,7 @@ class Data:
         """Planned runs of every seed."""
         return [result.run for result in self._runs_of(scheme, **where) if result.run]
 
-    def by_seed(self, scheme: str, metric: str | Callable[[Result], float], **where: Value) -> dict[int, float]:
+    def by_seed(self, scheme: str, metric: Reading, **where: Value) -> dict[int, float]:
         """A metric by seed, from the runs that have it, or a function's value for each run."""
         if isinstance(metric, str):
             return self.at(**where).values(self._actor(scheme), metric)
@@ -104,17 +111,6 @@ class Data:
             if (metric, run.key) not in self.known:
                 self.known[metric, run.key] = metric(self._read(run))
         return {run.seed: self.known[metric, run.key] for run in runs}
-
-    def measured(self, measure: Callable[[Result], float], scheme: str, **where: Value) -> Estimate:
-        """Mean of a function of each run over the seeds."""
-        return estimate(list(self.by_seed(scheme, measure, **where).values()))
-
-    def measured_change(
-        self, measure: Callable[[Result], float], scheme: str, baseline: str, **where: Value
-    ) -> Estimate:
-        """Difference of a function of each run from the baseline, relative and paired by seed."""
-        ours, theirs = (self.by_seed(each, measure, **where) for each in (scheme, baseline))
-        return relative(ours, theirs, baseline, where)
 
     def _actor(self, scheme: str) -> str:
         """The scheme, or its stand-in."""

@@ -106,7 +106,7 @@ class Curves:
     def _mean(self, data: Data, scheme: str, at: Mapping[str, Value]) -> Estimate | None:
         if isinstance(self.metric, str):
             return data.at(**at).mean(scheme, self.metric)
-        return data.measured(self.metric, scheme, **at)
+        return data.mean(scheme, self.metric, **at)
 
     def _about(self, data: Data) -> tuple[str, str]:
         """Label and unit."""

@@ -271,7 +271,7 @@ def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
     """A metric of one scheme or several."""
 
     def read(data: Data, scheme: str, where: Mapping[str, Value]) -> Estimate:
-        return data.mean(scheme, metric, **where) if isinstance(metric, str) else data.measured(metric, scheme, **where)
+        return data.mean(scheme, metric, **where)
 
     names = _names(schemes)
     find = partial(_over_grid, study, {name: partial(read, scheme=name) for name in names})
@@ -284,9 +284,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
     """Paired relative difference of a metric from a baseline (-0.3 means 30 % lower)."""
 
     def read(data: Data, scheme: str, baseline: str, where: Mapping[str, Value]) -> Estimate:
-        if isinstance(metric, str):
-            return data.change(scheme, baseline, metric, **where)
-        return data.measured_change(metric, scheme, baseline, **where)
+        return data.change(scheme, baseline, metric, **where)
 
     pairs = [(scheme, baseline) for scheme in _names(schemes) for baseline in _names(baselines)]
     reads = {f"{ours} over {theirs}": partial(read, scheme=ours, baseline=theirs) for ours, theirs in pairs}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shortflow.lab import Claim, Data, Finding, not_tested
+from shortflow.lab import Claim, Data, Finding, Reading, not_tested
 from shortflow.lab.study import Position, Value
 from shortflow.linux import testbed
 from shortflow.metrics.stats import Estimate
@@ -42,13 +42,13 @@ class _Watched(Data):
     cells: set[tuple[int, str]] = field(default_factory=set)
     """Number of flows and scheme of each cell read."""
 
-    def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
+    def mean(self, scheme: str, metric: Reading, **where: Value) -> Estimate:
         self.cells.add((int(where["flows"]), scheme))
-        return self.at(**where).mean(scheme, metric) or _NOT_MEASURED
+        return self.at(**where).mean(scheme, str(metric)) or _NOT_MEASURED
 
-    def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
+    def change(self, scheme: str, baseline: str, metric: Reading, **where: Value) -> Estimate:
         self.cells.update((int(where["flows"]), name) for name in (scheme, baseline))
-        return self.at(**where).change(scheme, baseline, metric) or _NOT_MEASURED
+        return self.at(**where).change(scheme, baseline, str(metric)) or _NOT_MEASURED
 
 
 def claims(points: Mapping[int, Results]) -> list[Judged]:

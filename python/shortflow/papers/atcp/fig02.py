@@ -61,7 +61,7 @@ def _benefit(chain: lab.Data) -> Estimate:
 def _lead(chain: lab.Data) -> dict[str, float]:
     """Decrease of the mean of medium flows minus that of each other class."""
     measures = {"medium": mean(MEDIUM), "small": mean(SMALL), "large": LARGE_TIME}
-    falls = {name: -chain.measured_change(measure, "atcp", "tcp").value for name, measure in measures.items()}
+    falls = {name: -chain.change("atcp", "tcp", measure).value for name, measure in measures.items()}
     return {f"over {name}": falls["medium"] - falls[name] for name in ("small", "large")}
 
 

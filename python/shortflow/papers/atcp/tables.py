@@ -81,7 +81,7 @@ def _denser(density: lab.Data) -> dict[str, float]:
     found = {}
     for scheme in ("tcp", "atcp"):
         for name, metric in MEDIANS.items():
-            at = {row: density.measured(metric, scheme, **where).value for row, where in ROWS.items()}
+            at = {row: density.mean(scheme, metric, **where).value for row, where in ROWS.items()}
             for dense in ("dense non-large", "dense large"):
                 found[f"{scheme} {name} {dense} over base"] = at[dense] / at["non-dense"]
                 found[f"{scheme} {name} {dense} to all"] = at["dense all"] / at[dense]

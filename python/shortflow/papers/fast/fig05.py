@@ -37,7 +37,7 @@ def queries_with_three(result: Result) -> float:
 def _explained(alone: lab.Data) -> dict[str, float]:
     """R² of a linear fit of timeouts over workers, from 50 workers on."""
     many = [n for n in WORKERS if n >= 50]
-    found = {name: [alone.measured(per_query, name, workers=n).value for n in many] for name in SCHEMES}
+    found = {name: [alone.mean(name, per_query, workers=n).value for n in many] for name in SCHEMES}
     return {name: float(np.corrcoef(many, values)[0, 1]) ** 2 for name, values in found.items()}
 
 
@@ -48,7 +48,7 @@ def lines(x: Sequence[float], found: Mapping[str, Sequence[float]]) -> list[lab.
 
 def _spread(alone: lab.Data) -> Sequence[lab.Drawing]:
     many = range(1, 6)
-    found = {name: [alone.measured(share_with(k), name, workers=100).value for k in many] for name in SCHEMES}
+    found = {name: [alone.mean(name, share_with(k), workers=100).value for k in many] for name in SCHEMES}
     title, x, y = "Timeouts of one worker in a query", "timeouts, at least", "share of workers"
     return [lab.Drawing(title, x, y, lines(many, found))]
 

@@ -63,7 +63,7 @@ def _times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Timeouts over those without the flow, summed over all numbers of workers."""
 
     def total(data: lab.Data, scheme: str) -> float:
-        return sum(data.measured(per_query, scheme, workers=n).value for n in WORKERS)
+        return sum(data.mean(scheme, per_query, workers=n).value for n in WORKERS)
 
     return {f"{name}: times as many": total(background, name) / total(alone, name) for name in ("tcp", "dctcp")}
 
@@ -72,7 +72,7 @@ def _out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Deviation of FaST's timeouts from those without the flow, over the larger of 5 and 25 %."""
     found = {}
     for n in (n for n in WORKERS if n >= 60):
-        here, there = (data.measured(per_query, "fast", workers=n).value for data in (background, alone))
+        here, there = (data.mean("fast", per_query, workers=n).value for data in (background, alone))
         found[f"{n} workers"] = abs(here - there) / max(5.0, 0.25 * there)
     return found
 

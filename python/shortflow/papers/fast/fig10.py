@@ -84,7 +84,7 @@ def _theory(flows: float) -> float:
 def _over_theory(windows: lab.Data) -> dict[str, Estimate]:
     """Mean window over the theoretical one."""
     measures = {n: _relative_window(float(n)) for n in windows.values("flows")}
-    return {f"{n} flows": windows.measured(measure, "dctcp", flows=n) for n, measure in measures.items()}
+    return {f"{n} flows": windows.mean("dctcp", measure, flows=n) for n, measure in measures.items()}
 
 
 def _relative_window(flows: float) -> lab.Measure:

@@ -58,7 +58,7 @@ def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
     """Largest count of workers below the first with a packet drop in any run."""
     most = 0
     for count in data.values("workers"):
-        if data.measured(lab.drops_in_run, "dctcp", workers=count, **fixed).value > 0:
+        if data.mean("dctcp", lab.drops_in_run, workers=count, **fixed).value > 0:
             break
         most = int(count)
     return most

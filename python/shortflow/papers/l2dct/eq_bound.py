@@ -89,9 +89,7 @@ def _by_formula() -> dict[str, float]:
 def _simulated(bdp50: lab.Data, bdp100: lab.Data, bdp200: lab.Data) -> dict[str, float]:
     measure = of_teeth("queue_swing")
     found = {
-        w: _exponent(
-            BDPS, [data.measured(measure, "l2dct", transport__w_min=w).value for data in (bdp50, bdp100, bdp200)]
-        )
+        w: _exponent(BDPS, [data.mean("l2dct", measure, transport__w_min=w).value for data in (bdp50, bdp100, bdp200)])
         for w in SIMULATED_WEIGHTS
     }
     return {f"w = {w:g}": exponent - 1 / (w + 1) for w, exponent in found.items()}

@@ -107,8 +107,8 @@ def _accuracy(flows: int) -> list[lab.ClaimCondition]:
 def _overestimated(half: lab.Data) -> dict[str, float]:
     """Simulated swing over the computed one."""
     return {
-        f"{flows} flows, k = {0.5 / w_max:g}": half.measured(
-            of_teeth("swing"), "l2dct", flows=flows, transport__w_max=w_max
+        f"{flows} flows, k = {0.5 / w_max:g}": half.mean(
+            "l2dct", of_teeth("swing"), flows=flows, transport__w_max=w_max
         ).value
         / theory(flows, 0.5, 0.5 / w_max).window_swing
         for flows in (1, 2)

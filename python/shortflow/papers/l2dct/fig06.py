@@ -33,7 +33,7 @@ LINE = f"{JUMP} times the line through the first {FITTED}"
 def _knee(data: lab.Data, scheme: str, key: str, x: Sequence[float]) -> float:
     """First x with timeouts and a mean time above 1.5 times the line; ∞ if none."""
     over = over_trend(x, means(data, scheme, AFCT, key), FITTED)
-    timeouts = [data.measured(lab.timeouts_in_run, scheme, **{key: at}).value for at in data.values(key)]
+    timeouts = [data.mean(scheme, lab.timeouts_in_run, **{key: at}).value for at in data.values(key)]
     points = zip(x, over, timeouts, strict=True)
     return next((at for at, jump, late in points if jump > JUMP and late > 0), float("inf"))
 

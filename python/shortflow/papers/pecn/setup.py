@@ -104,7 +104,7 @@ def _over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
     return {
         f"{scheme} at {n}": bursts.change(scheme, "tcp", AFCT, flows=n)
         for n in bursts.values("flows")
-        if bursts.measured(lab.timeouts_in_run, "tcp", flows=n).value > 0
+        if bursts.mean("tcp", lab.timeouts_in_run, flows=n).value > 0
         for scheme in SCHEMES[1:]
     }
 

@@ -52,9 +52,7 @@ def _needs_rto(intact: lab.Data, lost: lab.Data) -> lab.Finding:
         where = {"size": size, "faults__drop_data": f"[{drop}]"}
         times.append(lost.mean(scheme, AFCT, **where).value)
         extra.append(times[-1] - intact.mean(scheme, AFCT, size=size).value)
-        repairs += [
-            lost.measured(count, scheme, **where).value for count in (lab.timeouts_in_run, lab.retransmits_in_run)
-        ]
+        repairs += [lost.mean(scheme, count, **where).value for count in (lab.timeouts_in_run, lab.retransmits_in_run)]
     return lab.all_hold(
         {
             "shortest (s)": lab.at_least(min(times), RTO_S, least_extra_s=min(extra)),

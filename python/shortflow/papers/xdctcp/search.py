@@ -34,12 +34,12 @@ def _where(data: lab.Data, position: Position) -> dict[str, str | int | float]:
 
 def _delays(data: lab.Data) -> dict[Position, float]:
     """Delay in seconds by triplet."""
-    return {position: data.measured(delay, "xdctcp", **_where(data, position)).value for position in data.points}
+    return {position: data.mean("xdctcp", delay, **_where(data, position)).value for position in data.points}
 
 
 def _good(search: lab.Data, beside: lab.Data) -> float:
     """Share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput."""
-    least, long = beside.measured(delay, "dctcp").value, beside.mean("dctcp", LONG).value
+    least, long = beside.mean("dctcp", delay).value, beside.mean("dctcp", LONG).value
     kept = {at: search.mean("xdctcp", LONG, **_where(search, at)).value > 0.995 * long for at in search.points}
     return sum(found < least and kept[at] for at, found in _delays(search).items()) / len(kept)
 
@@ -105,7 +105,7 @@ def _corner(metric: lab.Metric) -> lab.Quantity:
 
 def _cloud(search: lab.Data, beside: lab.Data) -> Sequence[lab.Drawing]:
     def point(data: lab.Data, scheme: str, **where: float | str) -> tuple[float, float]:
-        found = (data.measured(each, scheme, **where).value for each in (delay, throughput))
+        found = (data.mean(scheme, each, **where).value for each in (delay, throughput))
         return next(found) * 1e6, next(found) / 1e6
 
     lines = []
