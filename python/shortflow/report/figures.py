@@ -1,7 +1,7 @@
 """The charts of a study. Every axis names its unit; every interval is a 95 % interval over the seeds."""
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,11 @@ from shortflow.report import marks
 from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
 from shortflow.report.timeline import time_lines
-from shortflow.report.wording import metrics_of, title
+from shortflow.report.wording import everyone, metrics_of, title
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.store.frames import completion
+from shortflow.store.selection import numbered
 
 _MARKED = (50, 90, 99, 99.9)
 """The percentiles of a distribution that have a marker."""
@@ -68,7 +69,7 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     """Metrics over each setting that varies, with those of ideal schedulers."""
     if not study.dimensions:
         raise ConfigError(f"{study.scenario}: nothing varies between these runs")
-    schemes, several = _everyone(study), len(study.dimensions) > 1
+    schemes, several = everyone(study), len(study.dimensions) > 1
     found = {metric: estimates(study, metric, schemes) for metric in _chosen(study, metrics)}
     rows, panels = [row for of_metric, _ in found.values() for row in of_metric], []
     for number in range(len(study.dimensions)):
@@ -84,7 +85,7 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
 
 def by_size(study: Results) -> Chart:
     """The 99th percentile of the slowdown by flow size: over the points, or over sizes where nothing varies."""
-    bins, schemes = _bins(study), _everyone(study)
+    bins, schemes = _bins(study), everyone(study)
     if not bins:
         raise ConfigError(f"{study.scenario}: has no slowdowns by size")
     found = {metric: estimates(study, metric, schemes)[0] for metric in bins}
@@ -148,7 +149,7 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
         if study.measured:
             rows += _steps(study.measured.finished.filter(kept), scale, {"scheme": MEASURED, "at": point.label})
     label = labelled("completion time", scale.unit)
-    schemes = _everyone(study)
+    schemes = everyone(study)
     panels = [marks.distribution(rows, label, schemes, tail=tail) for tail in (False, True)]
     caption = (
         f"All {which} of all seeds ({_pooled(study)}) that started in the measured time. A curve ends at the share of "
@@ -224,11 +225,6 @@ def _chosen(study: Results, metrics: Sequence[Metric]) -> Sequence[Metric]:
     return found
 
 
-def _everyone(study: Results) -> list[str]:
-    """The schemes, ideal schedulers, and measured flows."""
-    return [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])]
-
-
 def _bins(study: Results) -> list[Metric]:
     """The 99th percentile of the slowdown in each bin of sizes that has flows."""
     return [each for each in metrics_of(study, SIZE_SLOWDOWNS[99]) if each.size_bin in study.bins.every]
@@ -271,7 +267,7 @@ def _axis(study: Results, number: int = 0) -> Spec:
 
 def _scale(study: Results, metric: Metric) -> DisplayUnit:
     """One unit for a metric at all points."""
-    found = [point.mean(scheme, metric.name) for point in study.points for scheme in _everyone(study)]
+    found = [point.mean(scheme, metric.name) for point in study.points for scheme in everyone(study)]
     return scale_for(metric.unit, [each.value for each in found if each])
 
 
@@ -375,18 +371,8 @@ def _pooled(study: Results) -> str:
             by_scheme.setdefault(run.scheme, set()).add(run.seed)
     everywhere = set().union(*by_scheme.values())
     fewer = {scheme: seeds for scheme, seeds in by_scheme.items() if seeds != everywhere}
-    but = "".join(f", but for {scheme} {_seeds(seeds)} alone" for scheme, seeds in fewer.items())
-    return f"{_seeds(everywhere)}{but}"
-
-
-def _seeds(some: Set[int]) -> str:
-    seeds = sorted(some)
-    if len(seeds) == 1:
-        return f"seed {seeds[0]}"
-    if len(seeds) == 2:
-        return f"seeds {seeds[0]} and {seeds[1]}"
-    contiguous = seeds == list(range(seeds[0], seeds[-1] + 1))
-    return f"seeds {seeds[0]} to {seeds[-1]}" if contiguous else f"{len(seeds)} seeds"
+    but = "".join(f", but for {scheme} {numbered(sorted(seeds))} alone" for scheme, seeds in fewer.items())
+    return f"{numbered(sorted(everywhere))}{but}"
 
 
 def _busiest_port(study: Results) -> tuple[str, str]:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from shortflow import _core
-from shortflow.measured import MEASURED
 from shortflow.quantities import counted
 from shortflow.report import markup
 from shortflow.report.answer import USUAL, Criteria, answer
@@ -14,6 +13,7 @@ from shortflow.report.chart import finite
 from shortflow.report.figures import charts, shown_first
 from shortflow.report.looks import is_ideal
 from shortflow.report.tables import choices, measured_time, study_section
+from shortflow.report.wording import everyone
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import git_revision
@@ -152,9 +152,8 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
         if words:
             yield Part(heading, [Words("\n".join(words), "note")], folded=True)
     yield Words("\n".join(ranking.caveats), "note")
-    everyone = [*study.schemes, *study.ideal_names, *([MEASURED] if study.measured else [])]
     values = zip(study.dimensions, shown_first(study) or [], strict=True)
-    yield Legend(everyone, [(each.label, each.values, first) for each, first in values])
+    yield Legend(everyone(study), [(each.label, each.values, first) for each, first in values])
     yield from charts(study, ranking.metrics)
     yield Words(_left_out(study), "note")
     results = _results([study])

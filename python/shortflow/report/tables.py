@@ -22,7 +22,17 @@ from shortflow.metrics.catalogue import (
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, text_section
-from shortflow.report.wording import NOTHING, factor, headline_metrics, metrics_of, percent, scheme_pairs, shown, title
+from shortflow.report.wording import (
+    NOTHING,
+    everyone,
+    factor,
+    headline_metrics,
+    metrics_of,
+    percent,
+    scheme_pairs,
+    shown,
+    title,
+)
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.scenario import Setting, is_default
@@ -90,8 +100,7 @@ def _of_points(
     more: Sequence[Metric],
     name: str = "",
 ) -> Section:
-    schemes = [*study.schemes, *study.ideal_names, *([study.measured.result.scheme] if study.measured else [])]
-    rows = [(point, scheme) for point in points for scheme in schemes]
+    rows = [(point, scheme) for point in points for scheme in everyone(study)]
     rows = [(point, scheme) for point, scheme in rows if any(point.mean(scheme, each) for each in study.metric_names)]
     columns = []
     for metric in dict.fromkeys([*metrics, *more]):

@@ -100,6 +100,11 @@ def metrics_of(comparison: Results, *statistics: Statistic) -> list[Metric]:
     return [metric for statistic in statistics for metric in found if metric.statistic is statistic]
 
 
+def everyone(study: Results) -> list[str]:
+    """The schemes, ideal schedulers, and measured flows."""
+    return [*study.schemes, *study.ideal_names, *([study.measured.result.scheme] if study.measured else [])]
+
+
 def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
     """All pairs of schemes with each earlier one; for many schemes, with the first only."""
     schemes = comparison.schemes

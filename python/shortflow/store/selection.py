@@ -138,14 +138,14 @@ def _named(origins: Sequence[Provenance]) -> str:
     groups = _grouped(origins, lambda each: (each["scheme"], tuple(changed(each).items())))
     texts = [
         f"{scheme}{''.join(f' --set {key}={value}' for key, value in settings)}, "
-        f"{_numbers(sorted({origin['seed'] for origin in group}))}"
+        f"{numbered(sorted({origin['seed'] for origin in group}))}"
         for (scheme, settings), group in groups
     ]
     more = f"; and {len(texts) - 4} more" if len(texts) > 5 else ""
     return "; ".join(texts[:4] if more else texts) + more
 
 
-def _numbers(seeds: Sequence[int]) -> str:
+def numbered(seeds: Sequence[int]) -> str:
     """Seeds as text, as a range if consecutive."""
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
