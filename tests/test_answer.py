@@ -14,7 +14,7 @@ from conftest import Command
 from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import MetricValue, short_and_long
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.report.answer import Criteria, Line, answer
+from shortflow.report.answer import AnswerLine, Criteria, answer
 from shortflow.results import Results
 from shortflow.scenario import Settings
 
@@ -47,7 +47,7 @@ def compared(
     return make_results("made", "Made", {}, runs)
 
 
-def line_of(found: Results, metric: str = MEAN) -> Line:
+def line_of(found: Results, metric: str = MEAN) -> AnswerLine:
     (line,) = answer(found, Criteria([metric])).lines
     return line
 

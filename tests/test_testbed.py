@@ -268,8 +268,8 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     cell = side_by_side({LARGE_MEAN: one_flow, LARGE_TAIL: one_flow, **of_many, Metric(MARKS): [(0.0, 0.0)] * 3})
     assert agreement.standings(cell) == {LARGE_MEAN: "within", SHORT_MEAN: "within", SHORT_TAIL: "outside"}
     found = agreement.Agreement({("s", "dctcp"): cell, ("s", "l2dct"): side_by_side({SHORT_MEAN: []})})
-    assert found.named(agreement.Standing.OUTSIDE) == ["s dctcp p95_short_s"]
-    assert found.named(agreement.Standing.UNDECIDED) == ["s l2dct no data"]
+    assert found.named(agreement.AimVerdict.OUTSIDE) == ["s dctcp p95_short_s"]
+    assert found.named(agreement.AimVerdict.UNDECIDED) == ["s l2dct no data"]
     table = agreement.markdown(found.document())
     assert "|  | p95 FCT, short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
     assert "|  | mean FCT, short flows | +1.0 ± 0.0 % | – ? |  |  |" in table

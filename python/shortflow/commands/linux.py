@@ -197,7 +197,7 @@ def agreement(
     table = study.markdown(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
-    for standing, said in ((study.Standing.OUTSIDE, "outside the aim"), (study.Standing.UNDECIDED, "undecided")):
+    for standing, said in ((study.AimVerdict.OUTSIDE, "outside the aim"), (study.AimVerdict.UNDECIDED, "undecided")):
         for each in found.named(standing):
             note(f"{said}: {each}")
     kept_time = not any(cell.superseded for cell in found.cells.values())

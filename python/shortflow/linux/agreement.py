@@ -87,8 +87,8 @@ LEAST_SEEDS = 3
 """Fewest seeds for a decision."""
 
 
-class Standing(enum.StrEnum):
-    """Standing of a difference's 95 % interval."""
+class AimVerdict(enum.StrEnum):
+    """AimVerdict of a difference's 95 % interval."""
 
     WITHIN = "within"
     """The interval is inside the aim."""
@@ -105,11 +105,11 @@ class Agreement:
     slower: Container[str] = ()
     """Scenarios that ran at a quarter of their rates."""
 
-    def named(self, standing: Standing) -> list[str]:
+    def named(self, standing: AimVerdict) -> list[str]:
         """Metrics with this standing, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
         names = []
         for (scenario, scheme), cell in self.cells.items():
-            found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": Standing.UNDECIDED}
+            found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": AimVerdict.UNDECIDED}
             names += [f"{scenario} {scheme} {name}" for name, each in found.items() if each is standing]
         return names
 
@@ -160,8 +160,8 @@ def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[st
             yield f"| {'' if place else f'`{scenario}`{rates}'} | {name} | " + " | ".join(values) + " |"
 
 
-def standings(comparison: Results) -> dict[Metric, Standing]:
-    """Standing of each compared metric: completion, goodput, queue and marks."""
+def standings(comparison: Results) -> dict[Metric, AimVerdict]:
+    """AimVerdict of each compared metric: completion, goodput, queue and marks."""
     compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
     return {
         metric: standing(metric, comparison.relation(testbed.REAL, testbed.SIMULATED, metric.name))
@@ -179,16 +179,16 @@ def _says_nothing(comparison: Results, metric: Metric) -> bool:
     return not any(value for side in values for value in side.values())
 
 
-def standing(metric: Metric, difference: Estimate | None) -> Standing:
-    """Standing of a difference. The true value may lie beyond a bound, because of unfinished flows."""
+def standing(metric: Metric, difference: Estimate | None) -> AimVerdict:
+    """AimVerdict of a difference. The true value may lie beyond a bound, because of unfinished flows."""
     if difference is None or difference.ci95 is None or difference.n < LEAST_SEEDS:
-        return Standing.UNDECIDED
+        return AimVerdict.UNDECIDED
     aim = AIM_OF_MARKS if metric.statistic is MARKS else AIM
     low = -math.inf if difference.upper_bound else difference.ci95[0]
     high = math.inf if difference.lower_bound else difference.ci95[1]
     if low > aim or high < -aim:
-        return Standing.OUTSIDE
-    return Standing.WITHIN if -aim <= low and high <= aim else Standing.UNDECIDED
+        return AimVerdict.OUTSIDE
+    return AimVerdict.WITHIN if -aim <= low and high <= aim else AimVerdict.UNDECIDED
 
 
 def measure(
@@ -243,8 +243,8 @@ def _shown(cell: Mapping[str, Any], metric: str) -> str:
         return ""
     difference = cell["comparison"]["paired"][testbed.REAL][testbed.SIMULATED].get(metric, {}) if found else {}
     text = percent(_estimate(difference, cell["kept_time"]), "%")
-    marked = {Standing.WITHIN: text, Standing.OUTSIDE: f"**{text}**", Standing.UNDECIDED: f"{text} ?"}
-    return marked[Standing(found.get(metric, Standing.UNDECIDED))]
+    marked = {AimVerdict.WITHIN: text, AimVerdict.OUTSIDE: f"**{text}**", AimVerdict.UNDECIDED: f"{text} ?"}
+    return marked[AimVerdict(found.get(metric, AimVerdict.UNDECIDED))]
 
 
 def _estimate(table: Mapping[str, Any], seeds: int) -> Estimate | None:

@@ -87,7 +87,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Line:
+class AnswerLine:
     """Schemes by one metric at one point, best first."""
 
     metric: Metric
@@ -124,10 +124,10 @@ class Ranking:
 
     study: Results
     baseline: str
-    lines: Sequence[Line]
+    lines: Sequence[AnswerLine]
     criteria: Criteria = USUAL
 
-    def of(self, metric: Metric) -> list[Line]:
+    def of(self, metric: Metric) -> list[AnswerLine]:
         """Lines of a metric."""
         return [line for line in self.lines if line.metric == metric]
 
@@ -184,12 +184,12 @@ class Ranking:
         lines = self.of(metric)
         if not self.study.x_name:
             return f"{title(metric)}: {self._at_length(lines[0])}."
-        groups: dict[tuple[str, frozenset[str]], list[Line]] = {}
+        groups: dict[tuple[str, frozenset[str]], list[AnswerLine]] = {}
         for line in lines:
             groups.setdefault((line.outcome, frozenset(line.leaders)), []).append(line)
         return f"{title(metric)}: {'; '.join(self._group(group) for group in groups.values())}."
 
-    def _group(self, lines: Sequence[Line]) -> str:
+    def _group(self, lines: Sequence[AnswerLine]) -> str:
         """Text on points with the same outcome."""
         dimensions = self.study.dimensions
         places = {point.label: tuple(point.settings[each.key] for each in dimensions) for point in self.study.points}
@@ -199,7 +199,7 @@ class Ranking:
         told = _verdict(lines[0]) if len(self.study.schemes) > 1 else _values(lines)
         return f"{told} at {where}{self._factors(lines)}{_would_tell(lines)}{_cut(lines)}"
 
-    def _factors(self, lines: Sequence[Line], *, all_worse: bool = True) -> str:
+    def _factors(self, lines: Sequence[AnswerLine], *, all_worse: bool = True) -> str:
         """Factors of the baseline at points with one outcome: the winner's, if another, and those of all that lose."""
         if lines[0].outcome == "open":
             return ""
@@ -210,7 +210,7 @@ class Ranking:
         texts = [text if scheme in lines[0].leaders else f"{scheme} {text}" for scheme, text in found.items() if text]
         return f" ({_listed(texts, ', ')} × {self.baseline})" if texts else ""
 
-    def _at_length(self, line: Line) -> str:
+    def _at_length(self, line: AnswerLine) -> str:
         """Text on the only point: value of the best scheme, and factors over the baseline."""
         best = line.standings[0]
         scale = scale_for(line.metric.unit, [best.mean.value])
@@ -282,7 +282,7 @@ def _on_common_seeds(point: Results) -> Results:
     return point if all(each == common for each in seeds) else replace(point, done=kept)
 
 
-def _line(point: Results, metric: Metric, baseline: str, ties: tuple[float, float], at: str) -> Line | None:
+def _line(point: Results, metric: Metric, baseline: str, ties: tuple[float, float], at: str) -> AnswerLine | None:
     found = _means(point, metric)
     if not found:
         return None
@@ -301,7 +301,7 @@ def _line(point: Results, metric: Metric, baseline: str, ties: tuple[float, floa
         compared = (point, metric, best, scheme, len(order) - 1, ties)
         where, more = ("best", None) if scheme == best else _beside(*compared)
         standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), where, more))
-    return Line(metric, at, standings, cut_s)
+    return AnswerLine(metric, at, standings, cut_s)
 
 
 def _means(point: Results, metric: Metric) -> dict[str, Estimate]:
@@ -410,7 +410,7 @@ def _spans(values: Sequence[str], dimension: Dimension) -> str:
     return _listed([" to ".join(dict.fromkeys((span[0], span[-1]))) for span in spans])
 
 
-def _values(lines: Sequence[Line]) -> str:
+def _values(lines: Sequence[AnswerLine]) -> str:
     """The only scheme with its smallest and largest mean."""
     means = [line.standings[0].mean for line in lines]
     scale = scale_for(lines[0].metric.unit, [each.value for each in means])
@@ -426,7 +426,7 @@ def _range(factors: Sequence[Estimate | None]) -> str:
     return " to ".join(dict.fromkeys(factor(replace(each, ci95=None)) for each in (*ends[:1], *ends[-1:])))
 
 
-def _cut(lines: Sequence[Line]) -> str:
+def _cut(lines: Sequence[AnswerLine]) -> str:
     """Times up to which flows count, as some did not finish under several schemes."""
     times = [line.cut_s for line in lines if line.cut_s is not None]
     if not times:
@@ -435,7 +435,7 @@ def _cut(lines: Sequence[Line]) -> str:
     return f" (flows count up to {' to '.join(ends)}, as some did not finish)"
 
 
-def _verdict(line: Line) -> str:
+def _verdict(line: AnswerLine) -> str:
     names = line.leaders
     if len(line.standings) == 1:
         return names[0]
@@ -444,7 +444,7 @@ def _verdict(line: Line) -> str:
     return f"{_listed(names)} tie" if line.outcome == "tie" else f"open between {_listed(names)}"
 
 
-def _would_tell(lines: Sequence[Line]) -> str:
+def _would_tell(lines: Sequence[AnswerLine]) -> str:
     if lines[0].outcome != "open":
         return ""
     wanted = [line.more_seeds for line in lines]
@@ -457,7 +457,7 @@ def _short_title(metric: Metric) -> str:
     return f"{metric.label} ({whose})" if whose else metric.label
 
 
-def _line_table(line: Line) -> dict[str, Any]:
+def _line_table(line: AnswerLine) -> dict[str, Any]:
     schemes = {
         each.scheme: {
             "mean": mean_table(each.mean),
