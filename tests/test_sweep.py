@@ -11,7 +11,6 @@ import time
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -32,7 +31,6 @@ from shortflow.results import Results
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
-from shortflow.store import run_logs
 from shortflow.store.run_logs import Kept, RunLog, RunLogs
 from shortflow.store.runs import Store
 
@@ -246,18 +244,18 @@ def test_a_log_that_cannot_be_read_hides_no_run_of_another(
 def test_a_full_disk_loses_nothing_that_was_finished(
     shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = 12_000
+    room, into = 12_000, os.write
 
     def write(file: int, data: bytes) -> int:
         nonlocal room
         if room == 0:
             raise OSError(28, "No space left on device")
-        written = os.write(file, data[:room])
+        written = into(file, data[:room])
         room -= written
         return written
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_logs, "os", SimpleNamespace(**{**vars(os), "write": write}))
+        patch.setattr(os, "write", write)
         failed = shortflow(*SWEEP)
     assert failed.code == ExitCode.MISSING_REQUIREMENT
     assert ".jsonl: No space left on device; free some space there" in failed.stderr
