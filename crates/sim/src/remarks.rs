@@ -137,8 +137,8 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
     });
     let (to, flows, jain) = found.min_by(|a, b| a.2.total_cmp(&b.2))?;
     Some(format!(
-        "{flows} long flows to {} have a Jain index of {jain:.2}: rates are equal and hosts add no jitter, so that phase may \
-         decide who meets a full buffer; host.jitter=half-packet shows whether it does",
+        "{flows} long flows to {} have a Jain index of {jain:.2}; with equal rates and no jitter, phase may decide who \
+         meets a full buffer; if host.jitter=half-packet raises the index, it did, else look at paths, laws and starts",
         scenario.graph.name(NodeId(to.0))
     ))
 }

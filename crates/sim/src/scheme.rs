@@ -7,7 +7,7 @@ use crate::config::{
 use crate::host::priority::PriorityRule;
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
-use shortflow_cc::{StartUserDefined, TransportConfig, TransportInfo, transports};
+use shortflow_cc::{Host, StartUserDefined, TransportConfig, TransportInfo, transports};
 use shortflow_spec::{Value, hint, located};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -325,7 +325,18 @@ fn info(name: &str) -> Result<Cow<'static, SchemeInfo>, ConfigError> {
 
 /// The scheme `base` with the constants of `set` that it has.
 fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
+    let refused = |expected: &str| ConfigError::Value {
+        key: "schemes".to_owned(),
+        value: format!("{base}@{set}"),
+        expected: expected.to_owned(),
+    };
+    if base.contains('@') {
+        return Err(refused("a scheme with one parameter set"));
+    }
     let mut named = info(base)?.into_owned();
+    if transport_named(&named.transport)?.host != Host::Tcp {
+        return Err(refused("a scheme with TCP's hosts, whose constants the sets state"));
+    }
     let found = parameter_sets().iter().find(|known| known.name == set).ok_or_else(|| {
         let names: Vec<&str> = parameter_sets().iter().map(|set| set.name.as_str()).collect();
         unknown("parameter set", set, &names)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow._core import Scheme
+from shortflow._core import Scheme, registry
 from shortflow.errors import ConfigError, ExitCode, MissingRequirement
 from shortflow.executors.executor import Executor, Outcomes, Watch
 from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
@@ -27,17 +27,24 @@ from shortflow.scheme import load_schemes
 from shortflow.store.columns import KINDS, TABLES, check_columns
 from shortflow.store.runs import Store
 
+_LINUX = next(each["parameters"] for each in registry()["parameter-sets"] if each["name"] == "linux")
+
+
+def _linux(*keys: str) -> dict[str, str]:
+    """Constants of the parameter set `linux`, which names their sources."""
+    return {each["name"]: each["default"] for each in _LINUX if each["name"] in keys}
+
+
 LINUX_TCP: dict[str, str] = {
     "tcp.mss": "1448B",
     "tcp.header": "52B",
     "tcp.initial_window": "10",
     "tcp.rto_min": "200ms",
-    "tcp.ack_every": "2",
+    **_linux("tcp.ack_every"),
     "tcp.ack_delay": "40ms",
 }
 """Linux's TCP in terms of both sides: timestamps, initial window of ten segments, delayed ACKs."""
-LINUX_RECOVERY = "rack"
-LINUX_SCHEME: dict[str, str] = {"transport.recovery": LINUX_RECOVERY, "transport.cwnd_floor": "2"}
+LINUX_SCHEME = _linux("transport.recovery", "transport.cwnd_floor")
 """Linux's transport: RACK-TLP (RFC 8985), and a smallest window of two segments."""
 OF_IPV6 = ("60B", "72B")
 """Values of `tcp.header` for IPv6."""
@@ -45,16 +52,13 @@ OF_SIX_BITS = ("none", "size-dscp", "size-class", "levels")
 """Values of `priority.by` that fit a DSCP."""
 LIKE_TESTBED: dict[str, str] = {
     "tcp.ack_message_end": "true",
-    "tcp.quick_acks": "254",
-    "tcp.ack_ecn_changes": "true",
-    "tcp.grow_by_segments": "true",
+    **_linux("tcp.quick_acks", "tcp.ack_ecn_changes", "tcp.grow_by_segments"),
     "tcp.tlp_ack_delay": "200ms",
     "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
 """Further settings of the simulator, unless scenario or user have them. The testbed's receivers ACK the end of a flow
-at once; the rest is Linux's default. With 4 MB receive buffers, Linux 6.18 ACKs the first 254 segments one by one.
-Jitter represents the timing of real hosts."""
+at once; the rest is Linux's. Jitter represents the timing of real hosts."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 ATTEMPTS = 3
 """Default for the most attempts of a run."""
@@ -248,7 +252,7 @@ def known_differences(comparison: Results, scheme: str) -> list[str]:
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
         reasons.append(
             "the kernel undoes reductions that were in vain, and the simulator does not"
-            if comparison.settings.get("transport.recovery", LINUX_RECOVERY) == LINUX_RECOVERY
+            if comparison.settings.get("transport.recovery", LINUX_SCHEME["transport.recovery"]) == "rack"
             else "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and"
             " reduces the window proportionally (RFC 6937); the simulator only where transport.recovery=rack"
         )

@@ -14,8 +14,8 @@ const ROUND_TRIPS: u64 = 64;
 const INITIAL_TIMEOUTS: u64 = 4;
 
 /// The default drain, and its reason. It never costs more than the measured time did, unless that is too short for flows to
-/// recover from timeouts. Where sizes have a limit and all flows start unasked, two timeouts, their round trips and
-/// `backlog` bytes over the slowest link are enough. The drain is the same for all schemes.
+/// recover from timeouts. Where sizes have a limit, links carry all flows, and these start unasked on connections of their own,
+/// two timeouts, their round trips and `backlog` bytes over the slowest link are enough. The drain is the same for all schemes.
 pub(super) fn unless_given(
     duration: Span,
     tcp: &TcpSpec,
@@ -23,18 +23,24 @@ pub(super) fn unless_given(
     (backlog, graph): (f64, &Graph),
 ) -> (Span, String) {
     let slowest = graph.links.iter().map(|link| link.rate).min().unwrap_or(Rate::MAX).as_bps() as f64;
-    let (initial, many) =
-        (tcp.initial_rto.unwrap_or_default().times(INITIAL_TIMEOUTS), tcp.rto_min.times(TIMEOUTS));
+    let initial = tcp.initial_rto.unwrap_or_default().times(INITIAL_TIMEOUTS);
+    // RFC 6298: the timeout is a round trip and the clock's granularity, or the smallest.
+    let by_clock = round_trip + tcp.clock_granularity;
+    let (rto, name) = match !tcp.clock_granularity.is_zero() && by_clock > tcp.rto_min {
+        true => (by_clock, "(round trip + tcp.clock_granularity)"),
+        false => (tcp.rto_min, "tcp.rto_min"),
+    };
+    let many = rto.times(TIMEOUTS);
     // Whole microseconds, and no more than can matter.
     let transfer = Span::from_micros((8e6 * backlog / slowest).ceil().min(many.as_secs_f64() * 1e6) as u64);
-    let few = tcp.rto_min.times(FEW_TIMEOUTS) + round_trip.times(ROUND_TRIPS) + transfer;
+    let few = rto.times(FEW_TIMEOUTS) + round_trip.times(ROUND_TRIPS) + transfer;
     match duration.max(initial).max(many.min(few)) {
         longest if longest == duration => (longest, "same as duration".to_owned()),
         longest if longest == initial => (longest, format!("{INITIAL_TIMEOUTS} tcp.initial_rto")),
-        longest if longest == many => (longest, format!("{TIMEOUTS} tcp.rto_min")),
+        longest if longest == many => (longest, format!("{TIMEOUTS} {name}")),
         longest => {
             let of_flow = format!("{transfer} for the largest flow at a fair share of the slowest link");
-            let timeouts = format!("{FEW_TIMEOUTS} tcp.rto_min + {ROUND_TRIPS} round trips of {round_trip}");
+            let timeouts = format!("{FEW_TIMEOUTS} {name} + {ROUND_TRIPS} round trips of {round_trip}");
             (longest, format!("{timeouts} + {of_flow}"))
         }
     }
@@ -59,10 +65,18 @@ mod tests {
         assert_eq!(drain(&[("tcp.rto_min", "1ms")]), "16ms");
         assert_eq!(drain(&[("faults.loss", "0.1")]), "160ms");
         assert_eq!(drain(&[("traffic.1.sizes", "{ kind = \"exponential\", mean = \"50KB\" }")]), "160ms");
+        assert_eq!(drain(&[("traffic.1.connections", "persistent")]), "160ms");
+        assert_eq!(drain(&[("traffic.1.load", "1.1")]), "160ms");
+        assert_eq!(drain(&[("tcp.clock_granularity", "15ms")]), "71.5ms");
         assert_eq!(drain(&[("drain", "0s")]), "0ps");
         let burst =
             "[[traffic]]\nkind = \"incast\"\nflows = 100\nsizes = { kind = \"fixed\", value = \"50KB\" }\n";
         assert_eq!(read(burst, &[]).drain.to_string(), "89.2ms");
+        let beside = "[[traffic]]\nkind = \"long-lived\"\nflows = 50\n";
+        assert_eq!(read(&format!("{burst}{beside}"), &[]).drain.to_string(), "109.2ms");
+        assert_eq!(read(&format!("{burst}{burst}"), &[]).drain.to_string(), "129.2ms");
+        let again = format!("{burst}repeat = 5\nevery = \"1ms\"\n");
+        assert_eq!(read(&again, &[]).drain.to_string(), "160ms");
         let asked = burst.replace("incast", "queries").replace("flows", "workers");
         assert_eq!(read(&asked, &[]).drain.to_string(), "160ms");
         let note = |settings: &[(&str, &str)]| read(POISSON, settings).notes[0].clone();

@@ -115,7 +115,7 @@ impl Scenario {
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let backlog = if faults.is_empty() { context.backlog } else { f64::INFINITY };
+        let backlog = if faults.is_empty() { context.backlog() } else { f64::INFINITY };
         let drain = run.drain.unwrap_or_else(|| {
             let (drain, why) = drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, &graph));
             top.defaulted("drain", drain.to_string());

@@ -579,6 +579,10 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     );
     let share = ("traffic.1.transport_share", "1");
     assert!(warnings(&[("traffic.1.transport", "cubic"), share]).is_empty());
+    let stagger = ("traffic.1.stagger", "1ms");
+    assert!(warnings(&[stagger]).is_empty());
+    let found = warnings(&[stagger, ("traffic.1.flows", "4")]);
+    assert!(found[0].starts_with("traffic.1.stagger: 4 flows have fewer hosts (2)"), "{found:?}");
     let needless =
         "traffic.1.unmeasured: true accepts that no flow counts, and changes nothing where some do: ";
     let unmeasured = ("traffic.1.unmeasured", "true");

@@ -79,8 +79,10 @@ pub(super) fn read(
     let flows_per_s = keys.flows_per_s(flows_per_load, reader)?;
     let start = context.start(reader, "start", keys.start)?;
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
-    context.expect_sizes(flows_per_s * seconds, &*messages.sizes, interarrival.together());
-    let (load, rate) = (four_digits(flows_per_s / flows_per_load), four_digits(flows_per_s));
+    let load = flows_per_s / flows_per_load;
+    let is_bounded = messages.are_apart() && load <= 1.0;
+    context.expect_sizes(flows_per_s * seconds, &*messages.sizes, interarrival.together(), is_bounded);
+    let (load, rate) = (four_digits(load), four_digits(flows_per_s));
     let with = if keys.load_with_headers { " with headers" } else { "" };
     let note =
         format!("offered load {load}{with} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));

@@ -36,8 +36,13 @@ pub(crate) struct Context<'a> {
     pub deadlines: bool,
     /// About how many data packets all of it takes.
     pub packets: f64,
-    /// Bytes ahead of the last one of the largest flow at a fair share of a link; infinite where nobody can tell.
-    pub backlog: f64,
+    /// Bytes ahead of the last one of the largest flow at a fair share of a link, without those of backlogged flows; infinite
+    /// where nobody can tell.
+    backlog: f64,
+    /// Bytes of the largest flow.
+    largest: f64,
+    /// Number of backlogged flows.
+    pub(super) backlogged: usize,
 }
 
 impl<'a> Context<'a> {
@@ -59,6 +64,8 @@ impl<'a> Context<'a> {
             deadlines: false,
             packets: 0.0,
             backlog: 0.0,
+            largest: 0.0,
+            backlogged: 0,
         }
     }
 
@@ -106,11 +113,20 @@ impl<'a> Context<'a> {
         self.backlog = f64::INFINITY;
     }
 
-    /// Counts `flows` flows of these sizes; `together` start at once.
-    pub(super) fn expect_sizes(&mut self, flows: f64, sizes: &dyn Sizes, together: u32) {
-        let backlog = self.backlog.max(sizes.largest() * f64::from(together.max(SHARERS)));
+    /// Counts `flows` flows of these sizes; `together` start at once. Without `is_bounded` any number may wait for one another:
+    /// they share a connection, or come more quickly than their link carries them.
+    pub(super) fn expect_sizes(&mut self, flows: f64, sizes: &dyn Sizes, together: u32, is_bounded: bool) {
+        let backlog = self.backlog + sizes.largest() * f64::from(together.max(SHARERS));
         self.expect(flows, sizes.mean());
-        self.backlog = backlog;
+        self.largest = self.largest.max(sizes.largest());
+        if is_bounded {
+            self.backlog = backlog;
+        }
+    }
+
+    /// Bytes ahead of the last one of the largest flow where all share a link fairly.
+    pub(crate) fn backlog(&self) -> f64 {
+        self.backlog + self.largest * self.backlogged as f64
     }
 
     /// Adds a note on the entry of `reader`.

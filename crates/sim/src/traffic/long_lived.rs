@@ -59,10 +59,17 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         true => ends.ring(reader, context)?,
         false => ends.one_to_one(reader, context)?,
     };
-    let permuted: BTreeSet<HostId> = pairs.iter().map(|(from, _)| *from).collect();
     let count = keys.flows.map_or(pairs.len(), |flows| flows as usize);
     if keys.flows.is_none() {
         reader.defaulted("flows", count.to_string());
+    }
+    let senders: BTreeSet<HostId> = pairs.iter().map(|(from, _)| *from).collect();
+    if count > senders.len() && !keys.stagger.is_zero() {
+        context.warnings.push(format!(
+            "{}: {count} flows have fewer hosts ({}), and those of one host start together; an entry for each sets them apart",
+            reader.path("stagger"),
+            senders.len()
+        ));
     }
     let start = |host: HostId| keys.start + keys.stagger.times(u64::from(host.0));
     let mut flows: Vec<(Span, HostId, HostId)> =
@@ -84,6 +91,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         context.packets += rate(*to).min(sent) * seconds / context.mss.as_f64();
     }
     context.destinations.extend(&receivers);
+    context.backlogged += count;
     let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };
     let links = match receivers.first() {
         Some(to) if receivers.len() == 1 => context.access_port(*to),
@@ -92,7 +100,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let end = length.map_or("without end".to_owned(), |length| format!("of {length}"));
     context.note(reader, &format!("{text} {end} over {links}"));
     let flows = flows.into_iter().map(|(start, from, to)| (Instant::ZERO + start, from, to)).collect();
-    let permuted = keys.permutation.then(|| permuted.into_iter().collect());
+    let permuted = keys.permutation.then(|| senders.into_iter().collect());
     Ok(Box::new(LongLived { class: context.class(&keys.class), flows, length, permuted }))
 }
 

@@ -57,6 +57,11 @@ impl Messages {
         mean + (mean / mss + all / f64::from(DRAWS)) * context.header.as_f64()
     }
 
+    /// True if each flow has a connection of its own.
+    pub(super) fn are_apart(&self) -> bool {
+        self.connections == Connections::New
+    }
+
     /// The keys as users meet them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
         let sizes = ParamInfo::new("sizes", ParamInfo::REQUIRED, Shape::Kinds(sizes::TABLE), "flow sizes");

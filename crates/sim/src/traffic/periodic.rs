@@ -63,15 +63,17 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let bursts = from
         .iter()
         .map(|host| context.duration.saturating_sub(first(host)).as_secs_f64() / keys.every.as_secs_f64());
-    context.expect_sizes(bursts.sum(), &*messages.sizes, from.len() as u32);
-    context.destinations.insert(to);
     let bps = from.len() as f64 * mean * 8.0 / keys.every.as_secs_f64();
-    let load = four_digits(bps / context.access_rate(to).as_bps() as f64);
+    let load = bps / context.access_rate(to).as_bps() as f64;
+    let is_bounded = messages.are_apart() && load <= 1.0;
+    context.expect_sizes(bursts.sum(), &*messages.sizes, from.len() as u32, is_bounded);
+    context.destinations.insert(to);
     let note = format!(
-        "{} senders of mean {} every {}, offered load {load} of {}",
+        "{} senders of mean {} every {}, offered load {} of {}",
         from.len(),
         size_text(mean),
         keys.every,
+        four_digits(load),
         context.access_port(to)
     );
     context.note(reader, &note);

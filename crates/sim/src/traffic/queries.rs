@@ -63,11 +63,13 @@ fn note(
     let transfer = context.access_rate(*root).tx_time(Bytes::new(all as u64)).as_secs_f64();
     let queries =
         if rounds.repeat == 1 { "1 query".to_owned() } else { format!("{} queries", rounds.repeat) };
-    let each = if others.is_empty() { String::new() } else { format!(" by each of {} hosts", asking.len()) };
+    let (each, link) = match others.len() {
+        0 => (String::new(), context.access_port(*root)),
+        _ => (format!(" by each of {} hosts", asking.len()), "its host's link".to_owned()),
+    };
     format!(
-        "{queries}{each} of {workers} answers of mean {} over {}, which needs {}ms for all of them",
+        "{queries}{each} of {workers} answers of mean {} over {link}, which needs {}ms for all of them",
         size_text(mean),
-        context.access_port(*root),
         four_digits(transfer * 1e3),
     )
 }
