@@ -1,5 +1,6 @@
 """Schemes that users compose, on the command line and in files, and what a report makes of their settings."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ DECIDES = (
     (("pias+host.queue=fair", "host.queue=droptail"), "host.queue", "fair", "scheme+key="),
     (("mine.toml:small",), "switch.buffer", "36KB", "scheme"),
     (("mine.toml:small", "switch.buffer=90KB"), "switch.buffer", "90KB", "--set"),
+    (("mine.toml:small@linux",), "transport.cwnd_floor", "2", "scheme"),
+    (("mine.toml:small@linux", "transport.cwnd_floor=3"), "transport.cwnd_floor", "3", "--set"),
     (("mine.toml:small+switch.buffer=50KB", "switch.buffer=90KB"), "switch.buffer", "50KB", "scheme+key="),
 )
 
@@ -133,6 +136,19 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name(
     with pytest.raises(ConfigError) as raised:
         load_schemes([f"{file}:{name}"])
     assert str(raised.value) == file + wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("dctcp@linux@ns-2", "is not a scheme with one parameter set"),
+        ("dcqcn@linux", "is not a scheme with TCP's hosts"),
+        ("dctcp@linx", '"linx": unknown parameter set; did you mean "linux"?'),
+    ],
+)
+def test_a_parameter_set_that_a_scheme_cannot_have_is_refused(name: str, wrong: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(wrong)):
+        load_schemes([name])
 
 
 def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *,
     if until:
         until.check(plan.scenario.classes)
     for point in grid.points:
-        _check(plan, point)
+        _check(plan, point, "--grid")
     fixed = {key: value for key, value in plan.scenario.changes(plan.settings).items() if key not in grid.keys}
     found = replace(nothing_yet(plan), settings=fixed, keys=grid.keys)
     going = [grid.points[place] for place in grid.coarse_first]
@@ -156,8 +156,8 @@ def _place(at: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(at.values())
 
 
-def _check(plan: Plan, point: Point) -> None:
-    """Refuses a point that cannot be run. The error names the point."""
+def _check(plan: Plan, point: Point, option: str) -> None:
+    """Refuses a point that cannot be run. The error names the point and its option."""
     try:
         plan.runs([1], point)
     except ConfigError as error:
@@ -167,7 +167,7 @@ def _check(plan: Plan, point: Point) -> None:
             if str(other) == str(error):
                 raise other from None
         where = ", ".join(f"{key}={value}" for key, value in point.items())
-        raise ConfigError(f"--grid: at {where}: {error}") from None
+        raise ConfigError(f"{option}: at {where}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -233,6 +233,8 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
     """
     check_apart([steps.key], plan.settings)
     condition.check(plan.scenario.classes)
+    for end in (steps.values[0], steps.values[-1]):
+        _check(plan, {steps.key: steps.written(end)}, "--key")
     bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds, fails
     trials: list[dict[str, Any]] = []
     while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:

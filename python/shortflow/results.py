@@ -5,7 +5,7 @@ Within a point (equal `at`), schemes have common seeds, so differences are paire
 
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -292,7 +292,10 @@ class Results(Shown):
             )
         counts = {scheme: sum(self.values(scheme, catalogue.UNFINISHED.pattern).values()) for scheme in self.schemes}
         if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
-            found.append(f"unfinished at the end of the drain: {left}; they count with their age; ≥ marks lower bounds")
+            found.append(
+                f"unfinished at the end of the drain: {left}; they count with their age; ≥ marks lower bounds; "
+                "where these hide the order of schemes, raise drain"
+            )
         return found
 
     @property
@@ -300,12 +303,16 @@ class Results(Shown):
         """Resolved settings of the first run's scenario."""
         return {each["key"]: each["value"] for run in self.runs[:1] for each in run.provenance["scenario_settings"]}
 
+    def absent(self, names: Iterable[str]) -> dict[str, ConfigError]:
+        """Metrics that no run has, with the error of each: the reason or the nearest name."""
+        known = {row.metric.name: row.metric for run in self.runs for row in run.rows}
+        return {name: catalogue.missing(name, known.values(), self.bins) for name in names if name not in known}
+
     def require(self, name: str) -> catalogue.Metric:
-        """The metric, if some run has it. Raises an error with the reason or the nearest name otherwise."""
-        metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
-        if name not in metrics:
-            raise catalogue.missing(name, metrics.values(), self.bins)
-        return metrics[name]
+        """The metric, if some run has it. Raises its error in `absent` otherwise."""
+        for error in self.absent([name]).values():
+            raise error
+        return next(row.metric for run in self.runs for row in run.rows if row.metric.name == name)
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
         """A metric by seed, from the runs that have it."""

@@ -157,10 +157,19 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
             why = "named twice" if known in found else "a scheme of Shortflow's; yours needs another name"
             raise ConfigError(f"{file}: {known!r} is {why}")
         found[known] = _Choice(known, composed, {}, table=dict(own))
+    name, _, constants = name.partition("@")
     if name not in found:
         all_known = f" (known: {', '.join(found)})" if found else " (it has none)"
         raise ConfigError(f"{file}: there is no scheme {name!r}{did_you_mean(name, found)}{all_known}")
-    return found[name]
+    return _with_set(found[name], constants) if constants else found[name]
+
+
+def _with_set(choice: _Choice, name: str) -> _Choice:
+    """A scheme of a file with the constants of a parameter set, which replace those of the file."""
+    known = {each["name"]: each["parameters"] for each in registry()["parameter-sets"]}
+    constants = {each["name"] for each in known.get(name, ())}
+    table = {key: value for key, value in choice.table.items() if key not in constants}
+    return replace(choice, label=f"{choice.label}@{name}", scheme=f"{choice.scheme}@{name}", table=table)
 
 
 def _own_setting(scheme: str, text: str) -> tuple[str, str]:
@@ -188,7 +197,7 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
             having.setdefault(each["value"], []).append(scheme)
         if len(having) > 1:
             told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
-            may_set = all(each["source"] not in ("--set", "scheme+key=") for each in settings.values())
+            may_set = all(each["source"] != "scheme+key=" for each in settings.values())
             remedy = f"; --set {key}={next(iter(having))} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {told}{remedy}")
     return lines

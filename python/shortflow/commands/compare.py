@@ -35,7 +35,7 @@ def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
-    shown = _names(values["metrics"])
+    shown = [name for name in _names(values["metrics"]) if name == ALL or name not in found.absent([name])]
     criteria = given.criteria(
         [name for name in shown if name != ALL], values["baseline"], values["ties"], values["bins"]
     )
@@ -101,12 +101,10 @@ def compare(
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
         plan = Plan(loaded, names, settings)
         found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own).with_bins(edges)
-    for name in shown:
-        if name != ALL:
-            found.require(name)
+    absent = found.absent(name for name in shown if name != ALL)
     if out:
         console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
-    console.note_about(found.notes)
+    console.note_about([*found.notes, *(f"{error}; it is left out" for error in absent.values())])
     _note_precision(found, until)
     return found
 

@@ -16,7 +16,7 @@ def plain(text: str) -> str:
 LATELY_S = 30.0
 """Shortest time for measuring the pace, and interval of progress lines, in seconds."""
 FIRST_S = 2.0
-"""Interval before the first run has finished. A run foretells its own end, so its present pace is the right one."""
+"""Shortest time before the first run has finished. A run foretells its own end, so its pace is known sooner."""
 
 
 class Pace:
@@ -34,7 +34,7 @@ class Pace:
             self._began = now
             self._marks.clear()
         self._marks.append((now, fraction, finished))
-        lately = max(LATELY_S, (now - self._began) / 2) if finished else FIRST_S
+        lately = max(LATELY_S if finished else FIRST_S, (now - self._began) / 2)
         while len(self._marks) > 2 and now - self._marks[1][0] >= lately:
             self._marks.popleft()
         begun_at, from_fraction, from_finished = self._marks[0]

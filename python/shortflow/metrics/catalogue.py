@@ -299,7 +299,7 @@ OF_CLASS.has(
     Support.NONNEGATIVE,
 )(lambda flows: mean([wait for flow in flows.flows if (wait := flow.measured_switch_queueing_s) is not None]))
 CLASS_DEADLINE_MISS = OF_CLASS.has(
-    "deadline_miss_<class>", "deadlines missed", "share", "share of the class's flows with a deadline"
+    "deadline_miss_<class>", "deadlines missed", "share", "share of deadlines that the class's flows missed"
 )(lambda flows: flows.deadline_miss)
 THROUGHPUT = OF_CLASS.has(
     "throughput_<class>_bps", "throughput", "bps", "payload of all finite flows that arrived per measured second"
@@ -343,7 +343,7 @@ CLASS_TIMEOUTS = OF_CLASS.has(
     "",
     "retransmission timeouts per flow that started after the warm-up; of backlogged ones in the measured time",
 )(lambda flows: flows.timeouts)
-OF_CLASS.has("timed_out_<class>", "flows with a timeout", "share", "share of the flows that started after the warm-up")(
+OF_CLASS.has("timed_out_<class>", "flows with a timeout", "share", "share with a timeout of flows after the warm-up")(
     lambda flows: flows.timed_out
 )
 DISTANCE = OF_BOTH.has("distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over ideal SRPT's")(
@@ -367,7 +367,7 @@ TASK_TIMES = {
     for percent in TASK_PERCENTILES
 }
 """Percentiles of the task time."""
-OF_TASKS.has("<task>_miss", "{tasks} too late", "share", "share of the tasks with a deadline")(lambda tasks: tasks.miss)
+OF_TASKS.has("<task>_miss", "{tasks} too late", "share", "share of deadlines missed")(lambda tasks: tasks.miss)
 OF_TASKS.has(
     "<task>_timed_out", "{tasks} with a timeout", "share", "share of the tasks one or more of whose flows had a timeout"
 )(lambda tasks: tasks.timed_out)
@@ -403,7 +403,7 @@ RETRANSMITS = OF_NETWORK.has(
 TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts in the measured time")(
     lambda run: run.packets(sum(flow.measured_timeouts for flow in run.flows.flows))
 )
-DEADLINE_MISS = OF_NETWORK.has("deadline_miss", "deadlines missed", "share", "share of the flows with a deadline")(
+DEADLINE_MISS = OF_NETWORK.has("deadline_miss", "deadlines missed", "share", "share of deadlines that flows missed")(
     lambda run: run.flows.deadline_miss
 )
 UNFINISHED = OF_NETWORK.has(
