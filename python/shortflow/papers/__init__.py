@@ -1,4 +1,4 @@
-"""The five papers: one package each, one module per figure or table.
+"""The papers: one package each, one module per figure or table. The five have pages; DCTCP, their baseline, has none.
 
 A module's figures are its top-level `Figure` objects. A package's `CHOICES` are the details that its paper leaves open.
 """
@@ -13,13 +13,14 @@ from shortflow.scenario import as_pairs
 from shortflow.scheme import split_settings
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
+ALL = (*PAPERS, "dctcp")
 
 
 @functools.cache
 def figures() -> dict[str, Figure]:
     """All figures by id, in the order of papers and module names."""
     found: dict[str, Figure] = {}
-    for paper in PAPERS:
+    for paper in ALL:
         package = importlib.import_module(f"shortflow.papers.{paper}")
         for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
             contents = vars(importlib.import_module(f"{package.__name__}.{module.name}"))

@@ -19,7 +19,7 @@ from shortflow.lab.figure import Claim, Draw, Figure
 from shortflow.lab.finding import Finding, Verdict, finite, not_tested
 from shortflow.lab.study import Position, Scale
 from shortflow.metrics.stats import Estimate
-from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
+from shortflow.papers import ALL, choices, claims, figures, stand_ins
 from shortflow.reproduction.baseline import Baseline, Group, group, with_baseline
 from shortflow.reproduction.tried import elsewhere, sentence, spread, stored
 from shortflow.result import Result
@@ -177,7 +177,7 @@ class Reproduction:
     @property
     def summary(self) -> dict[str, Counts]:
         """Number of claims with each verdict, by paper."""
-        papers = [paper for paper in PAPERS if any(figure.figure.paper == paper for figure in self.figures)]
+        papers = [paper for paper in ALL if any(figure.figure.paper == paper for figure in self.figures)]
         of_paper = {paper: [each for each in self.claims if each.claim.id.startswith(f"{paper}/")] for paper in papers}
         return {paper: count(claims) for paper, claims in of_paper.items()}
 
@@ -241,8 +241,8 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     for pattern in patterns:
         matches = {name: figure for name, figure in known.items() if _matches(figure, pattern)}
         if not matches:
-            hint = did_you_mean(pattern, [*PAPERS, *known, *claims()])
-            every = f" (papers: {', '.join(PAPERS)}; `shortflow list figures` and `list claims` have the rest)"
+            hint = did_you_mean(pattern, [*ALL, *known, *claims()])
+            every = f" (papers: {', '.join(ALL)}; `shortflow list figures` and `list claims` have the rest)"
             raise ConfigError(f'"{pattern}": no paper, figure or claim{hint or every}')
         found |= matches
     return [figure for name, figure in known.items() if name in found]

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from shortflow.lab.finding import Finding, Number, Verdict, finite
 from shortflow.lab.study import Scale
-from shortflow.papers import PAPERS, claims
+from shortflow.papers import ALL, claims
 from shortflow.reproduction.baseline import Baseline
 from shortflow.reproduction.engine import Judged, Reproduction
 from shortflow.reproduction.tried import in_lines
@@ -32,7 +32,7 @@ class Entry(TypedDict):
 def update(done: Reproduction, file: Path) -> dict[str, Entry]:
     """Every paper that is known, in the papers' order, with those just reproduced anew."""
     found = {**load(file), **{paper: _entry(done, paper) for paper in done.summary}}
-    known = {paper: found[paper] for paper in PAPERS if paper in found}
+    known = {paper: found[paper] for paper in ALL if paper in found}
     write_text(file, in_lines(known, 3) + "\n", Kind.CHECKED)
     return known
 

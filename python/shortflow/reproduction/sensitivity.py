@@ -10,7 +10,7 @@ from shortflow.lab.condition import amount
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
-from shortflow.papers import PAPERS, choices, figures
+from shortflow.papers import ALL, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
 from shortflow.reproduction.tried import Outcome, Tried, apart, combined, movers, stands, together, unchanged
 from shortflow.scenario import as_pairs
@@ -101,7 +101,7 @@ def choice_entries() -> list[dict[str, Any]]:
             "taken": choice.taken,
             "values": {value: dict(as_pairs(settings)) for value, settings in choice.values.items()},
         }
-        for paper in PAPERS
+        for paper in ALL
         for name, choice in choices(paper).items()
     ]
 

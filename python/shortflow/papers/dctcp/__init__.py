@@ -1,0 +1,14 @@
+"""DCTCP: M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010."""
+
+from shortflow import lab
+
+CHOICES = {
+    "cwnd-floor": lab.Choice(
+        "smallest window after a mark, in segments",
+        {"2": {"transport.cwnd_floor": 2}, "1": {"transport.cwnd_floor": 1}},
+    ),
+}
+"""Details that the paper leaves open, by name."""
+
+STAND_INS: dict[str, str] = {}
+"""None: the paper's scheme modifies no scheme here."""
