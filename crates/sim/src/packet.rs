@@ -286,7 +286,7 @@ impl Packet {
     pub fn wait(&mut self, time: Span, in_host: bool) {
         self.waited = self.waited.plus(time);
         if !in_host {
-            self.in_switches += time.as_ps() as f32;
+            self.in_switches += time.as_ps() as i64 as f32; // signed: one instruction
         }
         if let Some(extension) = &mut self.extension {
             extension.wait(time, in_host, self.kind);

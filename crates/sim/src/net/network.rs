@@ -198,7 +198,7 @@ impl Network {
             && let Some(port) = self.ports.get_mut(next.index())
             && let Some(turn) = port.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.start_transmission(turn, &mut packet) {
+            if let Some((at, to)) = port.start_transmission(turn, &mut packet, true) {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
             return Handover { waits: turn.waits, departs: turn.departs };
@@ -288,7 +288,7 @@ impl Network {
         let turn = target.offer(events.now(), frame)?;
         let node = source.to;
         let (packet, follows) = source.next_arrival()?;
-        let mut reaches = target.start_transmission(turn, packet);
+        let mut reaches = target.start_transmission(turn, packet, false);
         if let Some((at, to)) = reaches.take_if(|_| !target.pulls) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }

@@ -95,7 +95,7 @@ fn take_in_turn(
         let Some(packet) = sources.packet(passing) else { continue };
         match target.offer(passing.at, packet.frame()) {
             Some(turn) => {
-                let Some((at, to)) = target.start_transmission(turn, packet) else {
+                let Some((at, to)) = target.start_transmission(turn, packet, false) else {
                     continue;
                 };
                 if target.pulls {

@@ -97,19 +97,20 @@ impl Port {
         Some(Turn { departs, waits: starts.after(now), is_marked })
     }
 
-    /// Moves an accepted packet into the ring. Returns its arrival if it is the head of the wire.
+    /// Moves an accepted packet into the ring, of a host's port or of a switch's. Returns its arrival if it is the head of the wire.
     #[inline(always)]
     pub(in crate::net) fn start_transmission(
         &mut self,
         turn: Turn,
         packet: &mut Packet,
+        in_host: bool,
     ) -> Option<(Instant, NodeId)> {
         let Turn { departs, waits, is_marked } = turn;
         let is_head = self.ring.len() == 0;
         let place = self.ring.put(departs)?;
         *place = packet.take();
         place.hop += 1;
-        place.wait(waits, self.of_host);
+        place.wait(waits, in_host);
         if is_marked {
             place.ecn = EcnField::Ce;
         }
