@@ -233,11 +233,11 @@ mod tests {
             retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
             waited_at_host: span, held: span, acked: bytes, delivered_in_window: bytes,
             measured: DeliveryCounters { left: 1, ..DeliveryCounters::default() }, task: Some(steps().1);
-            width: 11.0, received: Some(moment), waited_in_switches: span
+            width: 11.0, received: Some(moment), waited_in_switches: 1.0
         } }
         each_field_counts! { |all| &mut all.flows[0].measured, DeliveryCounters {
             left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span;
-            waited_in_switches: span
+            waited_in_switches: 1.0
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {
             kind: TaskKind::Job, class: ClassId(7), start: moment, finish: Some(moment), flows: 1,

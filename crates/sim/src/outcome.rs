@@ -43,8 +43,8 @@ pub struct FlowRow {
     pub packets: u64,
     /// Their time in queues.
     pub waited: Span,
-    /// The part of it in switches. Outside the digest.
-    pub waited_in_switches: Span,
+    /// The part of it in switches, in picoseconds. Outside the digest.
+    pub waited_in_switches: f64,
     /// Data packets that left the sender.
     pub left: u64,
     /// Their time in the queue of the sender's host, the first of the queues.
@@ -83,7 +83,7 @@ impl FlowRow {
             marks: 0,
             packets: 0,
             waited: Span::ZERO,
-            waited_in_switches: Span::ZERO,
+            waited_in_switches: 0.0,
             left: 0,
             waited_at_host: Span::ZERO,
             held: Span::ZERO,
@@ -146,13 +146,13 @@ impl FlowRow {
 
     /// The part of it in switches.
     pub fn switch_queueing(&self) -> Option<f64> {
-        (self.packets > 0).then(|| self.waited_in_switches.as_secs_f64() / self.packets as f64)
+        (self.packets > 0).then(|| self.waited_in_switches / 1e12 / self.packets as f64)
     }
 
     /// [`FlowRow::switch_queueing`] in the measured time.
     pub fn measured_switch_queueing(&self) -> Option<f64> {
         let DeliveryCounters { arrived, waited_in_switches, .. } = self.measured;
-        (arrived > 0).then(|| waited_in_switches.as_secs_f64() / arrived as f64)
+        (arrived > 0).then(|| waited_in_switches / 1e12 / arrived as f64)
     }
 
     /// True if the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` without

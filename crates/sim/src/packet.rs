@@ -236,11 +236,6 @@ impl Packet {
         Packet { extension: None, ..*self }
     }
 
-    /// Time spent waiting in switches so far.
-    pub fn waited_in_switches(&self) -> Span {
-        Span::from_ps(self.in_switches as u64)
-    }
-
     /// Its size and its ECN field.
     #[inline]
     pub fn frame(&self) -> Frame {

@@ -34,8 +34,8 @@ pub struct DeliveryCounters {
     pub marks: u32,
     /// Their time in queues.
     pub waited: Span,
-    /// The part of it in switches. Outside the digest.
-    pub waited_in_switches: Span,
+    /// The part of it in switches, in picoseconds. Outside the digest.
+    pub waited_in_switches: f64,
 }
 
 impl DeliveryCounters {
@@ -52,7 +52,7 @@ impl DeliveryCounters {
         self.arrived += 1;
         self.marks += u32::from(packet.ecn == EcnField::Ce);
         self.waited += packet.waited;
-        self.waited_in_switches += packet.waited_in_switches();
+        self.waited_in_switches += f64::from(packet.in_switches);
     }
 
     /// Takes the arrivals from another account of the same message.
@@ -70,7 +70,7 @@ impl DeliveryCounters {
             arrived: self.arrived.saturating_sub(before.arrived),
             marks: self.marks.saturating_sub(before.marks),
             waited: self.waited.saturating_sub(before.waited),
-            waited_in_switches: self.waited_in_switches.saturating_sub(before.waited_in_switches),
+            waited_in_switches: self.waited_in_switches - before.waited_in_switches,
         }
     }
 }

@@ -1,69 +1,25 @@
 //! Hosts. A connection has two ends, each an [`Endpoint`]: it receives packets and timers, sends packets
 //! and arms timers. The event loop knows nothing else of it. TCP is one implementation.
 
+mod identity;
 mod message;
 mod path;
 pub mod priority;
 mod stream;
 mod timer;
 
+pub use identity::{EndpointContext, EndpointId};
 pub use message::{DeliveryCounters, Flow, Message, MessageCounts, Messages};
 pub use path::RateSampler;
 pub use stream::SendStream;
 pub use timer::LazyTimer;
 
-use crate::packet::{EcnField, Handover, Packet, PacketType};
-use crate::specs::TcpSpec;
+use crate::packet::{Handover, Packet};
 use shortflow_cc::Window;
-use shortflow_units::{ConnId, HostId, Instant, Rate, Span};
+use shortflow_units::{Instant, Rate};
 
 /// Timers of an endpoint are numbered from 0 and below this.
 pub const TIMERS: u8 = 4;
-
-/// Identity of a host in a connection, and its peer.
-#[derive(Debug, Clone, Copy)]
-pub struct EndpointId {
-    /// Slot of the connection.
-    pub conn: ConnId,
-    /// Its number.
-    pub flow_id: u32,
-    /// The other host.
-    pub peer: HostId,
-    /// Start of the direction on the connection's path: 0, or [`REVERSE`](crate::net::REVERSE).
-    pub way: u8,
-}
-
-impl EndpointId {
-    /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
-    #[inline]
-    pub fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {
-        Packet {
-            seq,
-            waited: Span::ZERO,
-            in_switches: 0.0,
-            priority: 0,
-            conn: self.conn,
-            flow_id: self.flow_id,
-            to: self.peer,
-            payload: 0,
-            wire: tcp.header.get() as u16,
-            extension: None,
-            kind: PacketType::Ack,
-            ecn: EcnField::NotEct,
-            ecn_flag: false,
-            hop: self.way,
-        }
-    }
-}
-
-/// Current time and host configuration.
-#[derive(Debug, Clone, Copy)]
-pub struct EndpointContext<'a> {
-    /// The present time.
-    pub now: Instant,
-    /// Sizes of packets, timeouts and acknowledgements.
-    pub tcp: &'a TcpSpec,
-}
 
 /// Outlet for an endpoint's packets.
 pub trait PacketSink {

@@ -17,7 +17,7 @@
 //! - PIAS computes its thresholds from the distribution of flow sizes. Decades are the default here;
 //!   set them for a workload with `priority.thresholds`.
 
-use super::Message;
+use super::message::Message;
 use crate::config::{Format, Shape, Text, keys};
 use shortflow_spec::{Value, words};
 use shortflow_units::{Bytes, Instant};

@@ -1,6 +1,8 @@
 //! [`SendStream`]: the part of a sender that all protocols share.
 
-use super::{EndpointContext, EndpointId, Messages, priority::PriorityRule};
+use super::identity::{EndpointContext, EndpointId};
+use super::message::Messages;
+use super::priority::PriorityRule;
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, Window};
