@@ -432,8 +432,8 @@ def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Comm
     arguments = ("reproduce", "l2dct/eq1-4", "fast/fig3", "--json", "--out", "here")
     moved = shortflow(*arguments, "--choice", "initial-window=2", "--choice", "initial-alpha=1").document
     assert moved["not_reached"] == {"initial-alpha=1": ["l2dct/eq1-4"]}
-    nothing = shortflow(*arguments, "--choice", "delayed-acks=nobody")
-    assert (nothing.code, "delayed-acks=nobody: changes no run of these figures" in nothing.stderr) == (2, True)
+    nothing = shortflow(*arguments, "--choice", "delayed-acks=baselines")
+    assert (nothing.code, "delayed-acks=baselines: changes no run of these figures" in nothing.stderr) == (2, True)
     rows = shortflow(*arguments, "--sensitivity").document["sensitivity"]
     reached = {row["claim"].partition("/")[0] for row in rows if "initial-window" in row["choices"] and row["reached"]}
     assert reached == {"l2dct", "fast"}
