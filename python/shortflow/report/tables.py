@@ -80,7 +80,7 @@ def sweep_section(sweep: Results, metrics: Sequence[Metric], baseline: str) -> S
     """Some metrics with factors of a baseline, the queue and losses: a row for each point and scheme, 40 at most."""
     points = [point for point in sweep.points if point.runs]
     shown = points[: max(1, _MOST_ROWS // len(sweep.schemes))]
-    heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
+    heading = "Main metrics at " + f"{len(shown):,} of " * (len(shown) < len(points)) + counted(len(points), "point")
     return _of_points(sweep, shown, heading, metrics, baseline, _beside(sweep, metrics))
 
 
