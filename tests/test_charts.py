@@ -177,12 +177,14 @@ def test_bounds_are_marked_and_unfinished_flows_have_a_chart() -> None:
     assert share["value"] == pytest.approx(100 / 30)
 
 
-def test_equal_bounds_rank_behind_exact_numbers_and_the_trade_off_flags_them() -> None:
+def test_bounds_rank_behind_exact_numbers_as_in_the_answer_and_the_trade_off_flags_them() -> None:
     late = stalled(make_result("dctcp", fct_s=[1e-3] * 30), [0])
     mean = (29 * 1e-3 + 2.5) / 30
     study = study_of([late, make_result("tcp", fct_s=[mean] * 30), make_result("l2dct", fct_s=[2 * mean] * 30)])
     rows = rows_of(ranked(study), metric="afct_upto_100kb_s")
-    assert [row["scheme"] for row in sorted(rows, key=lambda row: row["rank"])] == ["tcp", "dctcp", "l2dct"]
+    assert [row["scheme"] for row in sorted(rows, key=lambda row: row["rank"])] == ["tcp", "l2dct", "dctcp"]
+    (line,) = answer(study, Criteria(metrics=["afct_upto_100kb_s"])).lines
+    assert [each.scheme for each in line.standings] == ["tcp", "l2dct", "dctcp"]
     (chart,) = (each for each in charts(study) if each.name == "trade-off")
     assert {row["scheme"]: (row["bound"], row["gain_bound"]) for row in chart.rows}["dctcp"] == (True, False)
     said = {each["as"]: each["calculate"] for each in chart.panels[0]["transform"] if "as" in each}

@@ -311,7 +311,7 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     command = ("sweep", "small.toml", "--schemes", "law.py:Fragile", "--grid", "transport.g=0.1,0.4", "--out", "store")
     answer = shortflow(*command, "--until-ci", "900%", "--max-seeds", "20")
     assert "5 runs failed; the same command retries them" in answer.stderr
-    assert "\n1 point\n" in answer.stdout
+    assert "\nMain metrics at 1 point\n" in answer.stdout
     assert "±900 % of the main times at 1 of 2 points; 1 stopped by a failed run" in answer.stderr
     again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
     assert "found" not in again.stderr, "how many there are to be is not known before"

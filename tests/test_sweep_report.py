@@ -17,6 +17,7 @@ from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.scenario import Setting
+from shortflow.store.runs import select_runs
 from valid import check
 
 TAIL, MEAN, RATE = (metric.name for metric in short_and_long(USUAL_BINS))
@@ -64,6 +65,29 @@ def test_a_scheme_without_a_key_stands_at_all_its_values() -> None:
     assert [point.label for point in study.points] == ["0.2, 1", "0.2, 2", "0.2, 3", "0.4, 1", "0.4, 2", "0.4, 3"]
     assert {tuple(point.schemes) for point in study.points} == {("tcp", "l2dct")}
     assert len(study.results) == 3 * (2 + 6), "each run once"
+
+
+def test_a_scheme_with_a_key_stands_only_where_it_ran(tmp_path: Path) -> None:
+    short = sf.load("l2dct-benchmark").with_(warmup="5ms", duration="30ms")
+    sf.compare(short, "dctcp,l2dct,tcp", seeds=2, ideal=False, out=tmp_path)
+    sf.compare(short, "dctcp", seeds=2, settings={"transport.g": 0.25}, ideal=False, out=tmp_path)
+    (study,) = studies(select_runs(tmp_path).current)
+    told = {point.label: point.schemes for point in study.points}
+    assert told == {"0.0625": ["tcp", "dctcp", "l2dct"], "0.25": ["tcp", "dctcp"]}
+    assert "l2dct has no runs at transport.g 0.25." in answer(study).words
+
+
+def test_a_setting_that_changes_no_run_of_a_scheme_is_no_choice_of_it(shortflow: Command) -> None:
+    sets = ("--set", "warmup=5ms", "--set", "duration=60ms", "--seeds", "2", "--out", "here")
+    grid = ("--grid", "transport.g=0.0625,0.5", "--grid", "switch.mark_above=5pkt,20pkt")
+    done = shortflow("sweep", "l2dct-benchmark", "--schemes", "dctcp,tcp-ecn", *grid, *sets, "--json").document
+    told = {
+        scheme: [each for each in done["answer"]["words"] if each.startswith(scheme)]
+        for scheme in ("dctcp:", "tcp-ecn:")
+    }
+    assert all("transport.g=" in each for each in told["dctcp:"])
+    assert all(told.values())
+    assert not any("transport.g" in each for each in told["tcp-ecn:"])
 
 
 def test_the_points_of_two_keys_are_said_key_by_key() -> None:

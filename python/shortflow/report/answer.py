@@ -150,17 +150,19 @@ class Ranking:
     def by_value(self) -> list[str]:
         """For each of several schemes, the best values of settings that keep the flows."""
         schemes = self.study.schemes if len(self.study.schemes) > 1 else []
-        found = {scheme: values for scheme in schemes if (values := by_value(self.study, scheme))}
-        return [
-            f"{scheme}: {words}"
-            for scheme, values in found.items()
-            for words in answer(values, replace(self.criteria, baseline=None)).over_points
-        ]
+        found: list[str] = []
+        for scheme in schemes:
+            values, named = by_value(self.study, scheme), self.criteria.metrics
+            shown = [name for name in named if values and not values.absent([name])]
+            if values and (shown or not named):
+                criteria = replace(self.criteria, metrics=shown, baseline=values.schemes[0])
+                found += [f"{scheme}: {words}" for words in answer(values, criteria).over_points]
+        return found
 
     @property
     def caveats(self) -> list[str]:
         """Limits of the answer."""
-        return [*self._few_flows(), *notes(self.study, self.metrics)]
+        return [*self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
 
     @property
     def at_points(self) -> list[str]:
@@ -222,6 +224,13 @@ class Ranking:
         ]
         return text + (f"; factors of {self.baseline}: {_listed(factors, ', ')}" if factors else "")
 
+    def _without_runs(self) -> Iterator[str]:
+        """Schemes that have no runs at some point."""
+        for scheme in self.study.schemes:
+            places = [point.place for point in self.study.points if scheme not in point.schemes]
+            if places:
+                yield f"{scheme} has no runs at {places[0]}{f' and {len(places) - 1} more points' * (len(places) > 1)}."
+
     def _few_flows(self) -> Iterator[str]:
         """Notes on percentiles from few flows."""
         for metric in self.metrics:
@@ -243,14 +252,16 @@ class Ranking:
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
     """Answer by some criteria.
 
-    A single scheme is compared with itself at other values of settings that keep the flows.
+    A single scheme is compared with itself at other values of settings that keep the flows, by default with the least.
     """
     schemes, baseline = study.schemes, criteria.baseline
-    if baseline is not None and baseline not in schemes:
-        raise unknown_name("scheme of these runs", baseline, schemes)
+    values = by_value(study, schemes[0]) if len(schemes) == 1 else None
+    known = [*schemes, *(values.schemes if values else ())]
+    if baseline is not None and baseline not in known:
+        raise unknown_name("scheme of these runs", baseline, known)
     metrics = [study.require(name) for name in criteria.metrics] or headlines(study)
-    if len(schemes) == 1 and (values := by_value(study, schemes[0])):
-        study, baseline = values, None
+    if values:
+        study, baseline = values, baseline if baseline in values.schemes else values.schemes[0]
     baseline = baseline or default_baseline(study.schemes)
     lines = [
         line

@@ -57,7 +57,7 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     for metric in chosen:
         found, unit = estimates(study, metric, study.schemes)
         label = labelled(title(metric), unit)
-        order = sorted(found, key=lambda row: (row["value"] * (-1 if metric.more_is_better else 1), row["bound"]))
+        order = sorted(found, key=lambda row: (row["bound"], row["value"] * (-1 if metric.more_is_better else 1)))
         found = [{**row, "rank": order.index(row)} for row in found]
         panels.append(marks.ranked(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found

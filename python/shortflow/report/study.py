@@ -1,6 +1,7 @@
 """Groups runs by scenario and by point of the varying settings."""
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -39,7 +40,7 @@ def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> lis
 def place_of(scheme: str) -> tuple[int, str]:
     """Sorts schemes in the order of `shortflow list schemes`, ideal schedulers and unknown ones last."""
     names = [entry["name"] for kind in ("schemes", "ideal") for entry in _core.registry()[kind]]
-    base = scheme.partition("+")[0]
+    base = re.split("[+@]", scheme)[0]
     return (names.index(base) if base in names else len(names)), scheme.removeprefix(base)
 
 
@@ -51,17 +52,20 @@ def default_baseline(schemes: Iterable[str]) -> str:
 def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -> Results:
     """Runs at every point of the grid of settings that vary between the runs of the scenario or of one scheme.
 
-    A scheme without a key has the same runs at all values of it.
+    A scheme without a key, or with a value of its own in its name, has the same runs at all values of the key.
     """
     by_scheme: dict[str, list[Result]] = {}
     for result in results:
         by_scheme.setdefault(result.scheme, []).append(result)
     of_scenario = frames.varying(result.provenance["scenario_settings"] for result in results)
-    own = {
-        scheme: [*of_scenario, *frames.varying(result.provenance["scheme_settings"] for result in group)]
-        for scheme, group in by_scheme.items()
+    settings_of = {
+        scheme: [result.provenance["scheme_settings"] for result in group] for scheme, group in by_scheme.items()
     }
-    keys = list(dict.fromkeys(key for of_scheme in own.values() for key in of_scheme))
+    keys = list(dict.fromkeys([*of_scenario, *(key for each in settings_of.values() for key in frames.varying(each))]))
+    own = {
+        scheme: {*of_scenario, *(one["key"] for each in group for one in each if one["source"] != "scheme+key=")}
+        for scheme, group in settings_of.items()
+    }
     places: dict[Place, list[Result]] = {}
     for result in results:
         settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
@@ -106,15 +110,33 @@ def _ascending(places: Sequence[Place]) -> list[Place]:
 
 
 def by_value(study: Results, scheme: str) -> Results | None:
-    """Runs of a scheme as if each value of settings that keep the flows were a scheme; None if no value matters."""
+    """Runs of a scheme as if each value of settings that keep the flows were a scheme; None if no value matters.
+
+    Settings that change none of its runs are left out. Values ascend.
+    """
     kept = [each for each in study.dimensions if keeps_flows([each.key, *each.in_step])]
     runs = [run for run in study.runs if run.scheme == scheme]
-    if not kept or len({run.digest for run in runs}) <= len({(_rest(run, kept), run.seed) for run in runs}):
+    matter = [each for each in kept if _matters(each, runs)]
+    if not matter:
         return None
-    names = ["+".join(f"{each.key}={run.at[each.key]}" for each in kept) for run in runs]
-    done = [replace(run.named(name), at=dict(_rest(run, kept))) for run, name in zip(runs, names, strict=True)]
+    found: dict[Place, dict[tuple[Place, int], Result]] = {}
+    for run in runs:
+        rest = _rest(run, kept)
+        value = tuple((each.key, run.at[each.key]) for each in matter)
+        found.setdefault(value, {}).setdefault((rest, run.seed), replace(run, at=dict(rest)))
+    done = [
+        run.named("+".join(map("=".join, value))) for value in _ascending([*found]) for run in found[value].values()
+    ]
     keys = [key for key in study.keys if key in done[0].at]
     return replace(study, done=done, keys=keys, ideal_names=(), measured=None)
+
+
+def _matters(dimension: Dimension, runs: Iterable[Result]) -> bool:
+    """True if a setting changes runs that are otherwise alike."""
+    digests: dict[tuple[Place, int], set[str]] = {}
+    for run in runs:
+        digests.setdefault((_rest(run, [dimension]), run.seed), set()).add(run.digest)
+    return any(len(found) > 1 for found in digests.values())
 
 
 def _rest(run: Result, kept: Sequence[Dimension]) -> Place:

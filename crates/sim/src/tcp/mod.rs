@@ -11,7 +11,7 @@
 //! | [`rto`] | RFC 6298 |
 //! | [`ecn`] | RFC 3168 |
 //! | [`exact_echo`] | RFC 8257 §3.2 |
-//! | [`priority`] | pECN §4.2, pFabric §4.1, PIAS §3.1: priorities for switches that reorder |
+//! | [`priority`](crate::host::priority) | pECN §4.2, pFabric §4.1, PIAS §3.1: priorities for switches that reorder |
 //! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4, RFC 2883 |
 //! | `path`, `pacer` | RFC 7323 timestamps, pacing |
 //! | `endpoint` | the event loop's interface |
