@@ -27,12 +27,13 @@ from shortflow.scheme import load_schemes
 from shortflow.store.columns import KINDS, TABLES, check_columns
 from shortflow.store.runs import Store
 
-_LINUX = next(each["parameters"] for each in registry()["parameter-sets"] if each["name"] == "linux")
+_SET = next(each["parameters"] for each in registry()["parameter-sets"] if each["name"] == "linux")
+_LINUX = {each["name"]: each["default"] for each in _SET}
 
 
 def _linux(*keys: str) -> dict[str, str]:
     """Constants of the parameter set `linux`, which names their sources."""
-    return {each["name"]: each["default"] for each in _LINUX if each["name"] in keys}
+    return {key: _LINUX[key] for key in keys}
 
 
 LINUX_TCP: dict[str, str] = {
@@ -57,8 +58,7 @@ LIKE_TESTBED: dict[str, str] = {
     "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
-"""Further settings of the simulator, unless scenario or user have them. The testbed's receivers ACK the end of a flow
-at once; the rest is Linux's. Jitter represents the timing of real hosts."""
+"""Settings unless scenario or user have them. Receivers ACK a flow's end at once; jitter is that of real hosts."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 ATTEMPTS = 3
 """Default for the most attempts of a run."""

