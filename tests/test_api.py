@@ -362,3 +362,16 @@ def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) 
     for call, said in wrong:
         with pytest.raises(sf.ConfigError, match=said):
             call()
+
+
+def test_results_answer_by_the_choices_of_their_call() -> None:
+    short = sf.load("l2dct-benchmark").with_(warmup="5ms", duration="40ms")
+    chosen: Any = {"seeds": 2, "baseline": "dctcp", "metrics": "p99_short_s", "ties": "1%,2%"}
+    done = [sf.compare(short, "tcp,dctcp", **chosen, ideal=False)]
+    done += [sf.sweep(short, "tcp,dctcp", {"load": [0.2, 0.5]}, **chosen)]
+    for runs in done:
+        found = runs.answer()
+        assert found["baseline"] == "dctcp"
+        assert {line["metric"] for line in found["lines"]} == {"p99_short_s"}
+        assert found["words"][0].removesuffix(".") in " ".join(runs.to_markdown().split())
+        assert runs.answer(baseline="tcp")["baseline"] == "tcp"

@@ -322,7 +322,7 @@ def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
     runs = [replace(make_run("tcp", 1, "-", rows), at=at) for at, rows in zip(grid.points, gave, strict=True)]
-    _, table, _ = sweep_blocks(Results(runs, "s", "s", keys=grid.keys), Criteria(["afct_short_s"]))
+    _, table, _ = sweep_blocks(Results(runs, "s", "s", keys=grid.keys, criteria=Criteria(["afct_short_s"])))
     assert isinstance(table, Section)
     assert table.columns[0].header.startswith("mean FCT")
 

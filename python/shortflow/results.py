@@ -86,6 +86,8 @@ class Results(Shown):
     """The store of the runs, with one or several scenarios."""
     label: str = ""
     """Values of a point's settings, as text."""
+    criteria: "answers.Criteria | None" = None
+    """What decides the answer; None as usual."""
 
     def __post_init__(self) -> None:
         """Refuses two runs of one scheme and seed: a programming error."""
@@ -381,24 +383,27 @@ class Results(Shown):
         self,
         metrics: Sequence[str] | None = None,
         baseline: str | None = None,
-        ties: str | Sequence[float] = (0.05, 0.1),
+        ties: str | Sequence[float] | None = None,
     ) -> dict[str, Any]:
         """Winner, tie or open order by each metric at each point, with factors of a baseline.
 
-        The metrics are p99 slowdown and mean FCT of short flows and goodput of long flows, unless named. The baseline
-        is the first scheme in the order of `shortflow list schemes`, unless named. Schemes tie if their factor is
-        within the first of `ties` of 1, and its interval within the second: shares, or a text such as `5%,10%`. A
-        single scheme is compared with itself at other values of settings that keep the flows.
+        What is not given is as in the call that made these results. By default the metrics are p99 slowdown and mean
+        FCT of short flows and goodput of long flows, and the baseline is the first scheme in the order of
+        `shortflow list schemes`. Schemes tie if their factor is within the first of `ties` of 1, and its interval
+        within the second: shares, or a text such as `5%,10%`. A single scheme is compared with itself at other values
+        of settings that keep the flows.
         """
-        criteria = answers.Criteria(metrics or (), baseline, shares(ties))
+        own = self.criteria or answers.USUAL
+        apart = own.ties if ties is None else shares(ties)
+        criteria = answers.Criteria(metrics or own.metrics, baseline or own.baseline, apart)
         return answers.answer(views.one_scenario(self), criteria).document()
 
-    def document(self, criteria: "answers.Criteria | None" = None) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
         found["bins"] = list(self.bins.ends)
         if len(self.schemes) > 1 or self.dimensions:
-            found["answer"] = answers.answer(self, criteria or answers.USUAL).document()
+            found["answer"] = answers.answer(self, self.criteria or answers.USUAL).document()
         if self.keys:
             return {
                 **found,

@@ -35,16 +35,13 @@ def _names(metrics: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
-    shown = [name for name in _names(values["metrics"]) if name == ALL or name not in found.absent([name])]
-    criteria = given.criteria(
-        [name for name in shown if name != ALL], values["baseline"], values["ties"], values["bins"]
-    )
-    return Answer(lambda: found.document(criteria), _blocks(found, criteria, shown))
+    return Answer(found.document, _blocks(found, is_full=_names(values["metrics"]) == [ALL]))
 
 
-def _blocks(found: Results, criteria: "answers.Criteria", shown: Sequence[str]) -> "Iterator[blocks.Block]":
+def _blocks(found: Results, *, is_full: bool) -> "Iterator[blocks.Block]":
+    criteria = found.criteria or answers.USUAL
     ranking = answers.answer(found, criteria)
-    if shown:
+    if is_full or criteria.metrics:
         yield from tables_of.comparison_blocks(found, ranking.metrics if criteria.metrics else ())
     else:
         yield from tables_of.main_blocks(found, ranking.metrics, MORE)
@@ -89,24 +86,24 @@ def compare(
     schemes, without intervals or paired differences. Raises `ConfigError` for invalid arguments.
     """
     names, shown = given.scheme_list(schemes), _names(metrics)
-    edges, until = given.criteria(shown, baseline, ties, bins, names).bins, given.precision(until_ci, max_seeds)
+    criteria, until = given.criteria(shown, baseline, ties, bins, names), given.precision(until_ci, max_seeds)
     loaded = given.scenario_with(scenario, settings)
     for name in shown:
         if name != ALL:
-            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out", edges)
+            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out", criteria.bins)
     own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:
         holds = bool(tables or own or bins)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
         plan = Plan(loaded, names, settings)
-        found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own).with_bins(edges)
-    absent = found.absent(name for name in shown if name != ALL)
+        found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own)
+    found, absent = found.with_bins(criteria.bins), found.absent(name for name in shown if name != ALL)
     if out:
         console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
     console.note_about([*found.notes, *(f"{error}; it is left out" for error in absent.values())])
     _note_precision(found, until)
-    return found
+    return replace(found, criteria=replace(criteria, metrics=[name for name in shown if name not in {ALL, *absent}]))
 
 
 def _note_precision(comparison: Results, until: Precision | None) -> None:

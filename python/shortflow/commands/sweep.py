@@ -1,6 +1,7 @@
 """`sweep`: schemes at every point of a grid of settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,10 +26,9 @@ Values = str | int | float | Iterable[str | int | float]
 """Values of a key: `[0.2, 0.4]`, or a text in the form of `--grid`, such as `"0.1:0.8:0.1"`."""
 
 
-def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
+def _answer(found: Results, _values: Mapping[str, Any]) -> Answer:
     code = ExitCode.CLAIM_FAILED if found.failed else ExitCode.FINE
-    criteria = given.criteria(given.metric_names(values["metrics"]), values["baseline"], values["ties"], values["bins"])
-    return Answer(lambda: found.document(criteria), (block for block in sweep_blocks(found, criteria)), code)
+    return Answer(found.document, (block for block in sweep_blocks(found)), code)
 
 
 @showing(_answer)
@@ -78,18 +78,21 @@ def sweep(
         raise ConfigError(f"seeds: {seeds!r} is not a whole number from 1 on; a sweep uses seeds 1 to this number")
     shown, tables = given.metric_names(metrics), tables or bins is not None
     names, until = given.scheme_list(schemes), given.precision(until_ci, max_seeds)
-    edges = given.criteria(shown, baseline, ties, bins, names).bins
+    criteria = given.criteria(shown, baseline, ties, bins, names)
     axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
     for name in shown:
-        check_name(name, loaded.classes, bins=edges)
+        check_name(name, loaded.classes, bins=criteria.bins)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
         found = runner.answer(asks.sweep(Plan(loaded, names, settings), axes, seeds, until, tables=tables))
     _note(found, out, until)
-    return found.with_bins(edges)
+    found = found.with_bins(criteria.bins)
+    absent = found.absent(shown)
+    console.note_about([f"{error}; it is left out" for error in absent.values()])
+    return replace(found, criteria=replace(criteria, metrics=[name for name in shown if name not in absent]))
 
 
 def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """Blocks of results for terminals and notebooks, and the studies behind plots."""
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.report.answer import USUAL, Criteria, answer
+from shortflow.report.answer import USUAL, answer
 from shortflow.report.blocks import Block, Words
 from shortflow.report.study import studies
 from shortflow.report.tables import caption, main_blocks, sweep_section
@@ -21,16 +21,16 @@ def blocks(results: Results) -> list[Block]:
         return [Words(repr(results)[len("<Results ") : -1]), *found]
     if results.keys:
         return sweep_blocks(results)
-    ranking = answer(results)
+    ranking = answer(results, results.criteria or USUAL)
     words = [*ranking.words, *results.notes]
     return [*main_blocks(results, ranking.metrics), *([Words("\n".join(words))] if words else [])]
 
 
-def sweep_blocks(sweep: Results, criteria: Criteria = USUAL) -> list[Block]:
+def sweep_blocks(sweep: Results) -> list[Block]:
     """Caption, a table of the points, and the answer."""
     if not sweep.runs:
         return [caption(sweep), Words("no run finished")]
-    ranking = answer(sweep, criteria)
+    ranking = answer(sweep, sweep.criteria or USUAL)
     return [caption(sweep), sweep_section(sweep, ranking.metrics, ranking.baseline), Words("\n".join(ranking.words))]
 
 
