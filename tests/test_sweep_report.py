@@ -11,7 +11,8 @@ from conftest import Command
 from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import short_and_long
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.report.answer import Criteria, answer
+from shortflow.metrics.stats import Estimate
+from shortflow.report.answer import Criteria, answer, range_of
 from shortflow.report.figures import charts, over_points
 from shortflow.report.study import studies
 from shortflow.result import Result
@@ -219,3 +220,9 @@ def test_goodput_of_long_flows_that_did_not_finish_depends_on_the_drain(shortflo
         settings = ("--set", "duration=50ms", "--set", "warmup=5ms", "--set", f"drain={drain}", "--set", "load=0.4")
         found = shortflow("compare", "websearch-star", "--schemes", "tcp", "--seeds", "1", "--no-ideal", *settings)
         assert (words in " ".join(found.stdout.split())) is is_said
+
+
+def test_a_range_of_factors_keeps_the_sign_of_each_bound() -> None:
+    factors = [Estimate(-0.7, None, 3), Estimate(-0.9, None, 3), Estimate(-0.8, None, 3, upper_bound=True)]
+    assert range_of(factors) == "0.300 to ≤ 0.100"
+    assert range_of([*factors[:1], None]) == "0.300 at 1 of 2 points"

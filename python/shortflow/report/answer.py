@@ -208,7 +208,7 @@ class Ranking:
         leads = self.baseline in lines[0].leaders
         lost = [each.scheme for each in lines[0].standings if each.place == "worse" and each.scheme != self.baseline]
         told = [*([] if leads else lines[0].leaders[:1]), *(lost if leads or all_worse else [])]
-        found = {scheme: _range([line.factor(scheme) for line in lines]) for scheme in told}
+        found = {scheme: range_of([line.factor(scheme) for line in lines]) for scheme in told}
         texts = [text if scheme in lines[0].leaders else f"{scheme} {text}" for scheme, text in found.items() if text]
         return f" ({_listed(texts, ', ')} × {self.baseline})" if texts else ""
 
@@ -430,11 +430,18 @@ def _values(lines: Sequence[AnswerLine]) -> str:
     return f"{lines[0].leaders[0]} {' to '.join(texts)} {scale.unit}".rstrip()
 
 
-def _range(factors: Sequence[Estimate | None]) -> str:
-    """Smallest and largest of some factors, in the order of the points if they fall; a bound has its sign."""
-    known = [each for each in factors if each]
-    ends = sorted(known, key=lambda each: each.value, reverse=bool(known) and known[0].value > known[-1].value)
-    return " to ".join(dict.fromkeys(factor(replace(each, ci95=None)) for each in (*ends[:1], *ends[-1:])))
+def range_of(factors: Sequence[Estimate | None]) -> str:
+    """Smallest and largest of some factors, in the order of the points if they fall; bounds have their sign."""
+    known = [replace(each, ci95=None) for each in factors if each]
+    if not known:
+        return ""
+    ends = sorted(known, key=lambda each: each.value, reverse=known[0].value > known[-1].value)
+    falls = ends[0].value > ends[-1].value
+    least, most = (-1, 0) if falls else (0, -1)
+    ends[least] = replace(ends[least], upper_bound=any(each.upper_bound for each in known))
+    ends[most] = replace(ends[most], lower_bound=any(each.lower_bound for each in known))
+    where = f" at {len(known)} of {len(factors)} points" if len(known) < len(factors) else ""
+    return " to ".join(dict.fromkeys(factor(each) for each in (ends[0], ends[-1]))) + where
 
 
 def _cut(lines: Sequence[AnswerLine]) -> str:
