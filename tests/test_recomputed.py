@@ -111,6 +111,15 @@ def bursts(ours: str, theirs: str) -> Numbers:
     return {f"flows {at}": over(BURSTS, ours, theirs, int(at)) for (at,) in points}
 
 
+def long_goodput(scheme: str, group: str) -> list[float]:
+    """Goodput of a class's flows in the measured time, mean over the flows, by seed."""
+    found = []
+    for run in results("dctcp/fig17", scheme):
+        sent = run.flows.filter(pl.col("class") == group)["delivered_bytes"].to_list()
+        found.append(8 * mean(sent) / (run.meta["duration_s"] - run.meta["warmup_s"]))
+    return found
+
+
 CLAIMS: dict[str, Callable[[], Numbers]] = {
     "fast/fig4-newreno-72ms": lambda: {"value": mean(query("tcp", 100))},
     "fast/fig4-dctcp-43ms": lambda: {"value": mean(query("dctcp", 100))},
@@ -166,6 +175,15 @@ CLAIMS: dict[str, Callable[[], Numbers]] = {
     },
     "fast/fig12-large-n-smaller-better": lambda: {
         f"fastest packet size with {n} workers": best_size(n) for n in (50, 60, 80)
+    },
+    "dctcp/fig17-shares": lambda: {
+        f"a sender of {each.upper()}": mean(long_goodput("dctcp", each)) for each in ("s1", "s3", "s2")
+    },
+    "dctcp/fig17-tcp-timeouts": lambda: {
+        "timeouts with tcp": mean(
+            [float(run.flows["measured_timeouts"].sum()) for run in results("dctcp/fig17", "tcp")]
+        ),
+        "goodput per flow of s1 flows, tcp over dctcp": change(long_goodput("tcp", "s1"), long_goodput("dctcp", "s1")),
     },
     "l2dct/fig4a-afct-vs-dctcp": lambda: loads("dctcp"),
     "l2dct/fig4a-afct-vs-tcp": lambda: loads("tcp"),
