@@ -56,7 +56,7 @@ struct Segment {
 
 impl Segment {
     fn read(frame: &[u8]) -> Option<Segment> {
-        let length = header::read(frame)?.payload;
+        let length = u32::from(header::read(frame)?.payload);
         let tcp = frame.get(ETHERNET + 20..)?;
         let word = |at: usize| Some(u32::from_be_bytes(tcp.get(at..at + 4)?.try_into().ok()?));
         let options = tcp.get(20..usize::from(tcp.get(12)? >> 4) * 4)?;
