@@ -87,7 +87,7 @@ class Results(Shown):
     label: str = ""
     """Values of a point's settings, as text."""
     criteria: "answers.Criteria | None" = None
-    """What decides the answer; None as usual."""
+    """Criteria of the answer; None for the usual ones."""
 
     def __post_init__(self) -> None:
         """Refuses two runs of one scheme and seed: a programming error."""

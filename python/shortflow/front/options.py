@@ -165,7 +165,7 @@ def criteria(
     bins: str | Sequence[str | int] | None = None,
     schemes: Sequence[str | Transport] = (),
 ) -> "answers.Criteria":
-    """What decides an answer; a baseline must be among the schemes, if given."""
+    """Criteria of an answer; a baseline must be among the schemes, if given."""
     known = [getattr(each, "__name__", str(each)) for each in schemes]
     if known and baseline is not None and baseline not in known:
         raise unknown_name("baseline among the schemes", baseline, known)

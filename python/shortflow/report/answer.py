@@ -49,7 +49,7 @@ Place = Literal["best", "tie", "open", "worse"]
 
 @dataclass(frozen=True)
 class Criteria:
-    """What decides an answer."""
+    """Criteria of an answer."""
 
     metrics: Sequence[str] = ()
     """Names (default: headlines)."""

@@ -64,7 +64,7 @@ pub struct SenderSnapshot {
 
 /// The end that sends data.
 pub trait SendEndpoint: Endpoint {
-    /// What it sends.
+    /// Its stream of bytes.
     fn stream(&self) -> &SendStream;
 
     /// Mutable [`SendEndpoint::stream`].
