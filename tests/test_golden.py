@@ -1,7 +1,7 @@
 """Transcripts of commands: `pytest tests/test_golden.py --renew` writes anew what the commands of each print.
 
 A line of `tests/golden/*.txt` that begins with `$` is a command. Below stand its stdout, its stderr behind `!`, and its
-exit code in brackets unless that is 0. Of a large JSON document stands a hash for each key.
+exit code in brackets unless that is 0. A JSON document is a line for each key, with a hash for a large value.
 """
 
 import hashlib
@@ -24,8 +24,8 @@ HIDDEN = re.compile(r"(?<=reused, )\d+(?= s\))|(?<=\()[\d.]+(?= MB\))")
 """Seconds, and sizes of compressed files."""
 BOX = re.compile(r"[│╭╮╰╯─]+ *|\s{2,}")
 """Frames and spacing of help."""
-LARGE = 700
-"""Characters of a JSON document from which on hashes stand for it."""
+LARGE = 300
+"""Characters of a JSON value from which on a hash stands for it."""
 
 
 def settled(value: Any) -> Any:
@@ -39,12 +39,9 @@ def settled(value: Any) -> Any:
 
 def outline(text: str) -> str:
     document = settled(json.loads(text))
-    whole = json.dumps(document, indent=1, ensure_ascii=False)
-    if len(whole) <= LARGE:
-        return whole
     parts = document if isinstance(document, dict) else {str(len(document)): document}
     texts = {key: json.dumps(value, ensure_ascii=False) for key, value in parts.items()}
-    lines = (text if len(text) < 200 else hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts.values())
+    lines = (text if len(text) < LARGE else hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts.values())
     return "\n".join(f"{key}: {line}" for key, line in zip(texts, lines, strict=True))
 
 
@@ -69,7 +66,7 @@ def test_commands_print_what_they_printed(
     monkeypatch.setenv("COLUMNS", "100")
     shutil.copytree(FILES[0].parent / "files", ".", dirs_exist_ok=True)
     commands = re.findall(r"^\$ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    found = "\n\n".join(transcript(shortflow, command) for command in commands) + "\n"
+    found = "\n".join(transcript(shortflow, command) for command in commands) + "\n"
     if request.config.getoption("--renew"):
         file.write_text(found, encoding="utf-8")
     assert found == file.read_text(encoding="utf-8")

@@ -64,12 +64,12 @@ def places(directory: Path) -> set[Path]:
 
 
 def test_a_store_of_an_earlier_version_is_read_with_equal_tables(tmp_path: Path) -> None:
-    """Commit ab5edc6 wrote it, with records beside the tables; it had fewer columns, two other metrics, other bins."""
+    """Commit ab5edc6 wrote it, with a record beside the tables; it had fewer columns, two other metrics, other bins."""
     store = shutil.copytree(Path(__file__).parent / "stores" / "ab5edc6", tmp_path / "store")
-    before = pl.read_parquet(store / "runs.parquet").sort("run")
+    before = pl.read_parquet(store / "runs.parquet").filter(pl.col("scheme") == "dctcp")
     for _ in range(2):
         found = sf.read_store(store)
-        today = found.to_frame().sort("run")
+        today = found.to_frame()
         gone = {each for each in {*before.columns} - {*today.columns} if not re.search("_10+[km]b|larger", each)}
         assert gone == {"queueing_short_s", "queueing_long_s"}
         both = [name for name in before.columns if name in today.columns]
