@@ -57,12 +57,14 @@ def of_keys(loads: list[str], gains: list[str]) -> Results:
     return study
 
 
+def mean_words(study: Results) -> list[str]:
+    return answer(study, Criteria([MEAN])).words
+
+
 def test_a_scheme_without_a_key_stands_at_all_its_values() -> None:
     study = of_keys(["0.4", "0.2"], ["1", "3", "2"])
-    assert [(each.key, each.values) for each in study.dimensions] == [
-        ("load", ["0.2", "0.4"]),
-        ("transport.g", ["1", "2", "3"]),
-    ]
+    values = [(each.key, each.values) for each in study.dimensions]
+    assert values == [("load", ["0.2", "0.4"]), ("transport.g", ["1", "2", "3"])]
     assert [point.label for point in study.points] == ["0.2, 1", "0.2, 2", "0.2, 3", "0.4, 1", "0.4, 2", "0.4, 3"]
     assert {tuple(point.schemes) for point in study.points} == {("tcp", "l2dct")}
     assert len(study.results) == 3 * (2 + 6), "each run once"
@@ -78,21 +80,24 @@ def test_a_scheme_with_a_key_stands_only_where_it_ran(tmp_path: Path) -> None:
     assert "l2dct has no runs at transport.g 0.25." in answer(study).words
 
 
+def test_a_scheme_without_others_does_not_win() -> None:
+    runs = [run for run in of_keys(["0.2", "0.4"], ["1"]).done if run.scheme == "l2dct" or "0.2" in run.at.values()]
+    (study,) = studies(runs)
+    assert mean_words(study)[0].endswith("l2dct wins at load 0.2 (0.600 × tcp); l2dct alone at load 0.4.")
+
+
 def test_a_setting_that_changes_no_run_of_a_scheme_is_no_choice_of_it(shortflow: Command) -> None:
     sets = ("--set", "warmup=5ms", "--set", "duration=60ms", "--seeds", "2", "--out", "here")
     grid = ("--grid", "transport.g=0.0625,0.5", "--grid", "switch.mark_above=5pkt,20pkt")
     done = shortflow("sweep", "l2dct-benchmark", "--schemes", "dctcp,tcp-ecn", *grid, *sets, "--json").document
-    told = {
-        scheme: [each for each in done["answer"]["words"] if each.startswith(scheme)]
-        for scheme in ("dctcp:", "tcp-ecn:")
-    }
-    assert all("transport.g=" in each for each in told["dctcp:"])
-    assert all(told.values())
-    assert not any("transport.g" in each for each in told["tcp-ecn:"])
+    words = done["answer"]["words"]
+    of_dctcp, of_ecn = ([each for each in words if each.startswith(f"{scheme}:")] for scheme in ("dctcp", "tcp-ecn"))
+    assert of_dctcp and all("transport.g=" in each for each in of_dctcp)
+    assert of_ecn and not any("transport.g" in each for each in of_ecn)
 
 
 def test_the_points_of_two_keys_are_said_key_by_key() -> None:
-    told = answer(of_keys(["0.2", "0.4"], ["1", "2", "3"]), Criteria([MEAN])).words
+    told = mean_words(of_keys(["0.2", "0.4"], ["1", "2", "3"]))
     assert told[0] == (
         "mean FCT, flows ≤ 100 KB: l2dct wins at load 0.2 to 0.4 with transport.g 1 (0.600 to 0.700 × tcp); "
         "tcp wins at load 0.2 to 0.4 with transport.g 2 to 3 (l2dct 1.10 to 1.70 × tcp)."
@@ -102,16 +107,11 @@ def test_the_points_of_two_keys_are_said_key_by_key() -> None:
         "(transport.g=2 1.83 to 1.71, transport.g=3 2.67 to 2.43 × transport.g=1)."
     )
     assert told[2].startswith("load 0.2, transport.g 1: mean FCT (≤ 100 KB) l2dct wins (0.600 × tcp).")
-    many = answer(of_keys([f"0.{i}" for i in range(1, 10)], ["1", "1.1", "1.2", "1.3", "1.4"]), Criteria([MEAN])).words[
-        0
-    ]
-    assert "l2dct wins at 35 of 45 points (" in many
-    mixed = of_keys(["0.2", "0.9"], ["1", "1.2"])
-    assert "l2dct wins at load 0.2 with every transport.g; tcp" not in answer(mixed, Criteria([MEAN])).words[0]
-    assert (
-        "at load 0.2 with every transport.g and load 0.9 with transport.g 1 ("
-        in answer(mixed, Criteria([MEAN])).words[0]
-    )
+    many = of_keys([f"0.{i}" for i in range(1, 10)], ["1", "1.1", "1.2", "1.3", "1.4"])
+    assert "l2dct wins at 35 of 45 points (" in mean_words(many)[0]
+    mixed = mean_words(of_keys(["0.2", "0.9"], ["1", "1.2"]))[0]
+    assert "l2dct wins at load 0.2 with every transport.g; tcp" not in mixed
+    assert "at load 0.2 with every transport.g and load 0.9 with transport.g 1 (" in mixed
 
 
 def test_one_scheme_is_compared_with_itself_where_its_flows_are_the_same() -> None:
@@ -122,7 +122,7 @@ def test_one_scheme_is_compared_with_itself_where_its_flows_are_the_same() -> No
     assert "factors of transport.g=1: transport.g=2 1.83" in ranking.words[0]
     loads = [run_of("tcp", seed, float(load) * seed, {"parameters.load": load}, {}) for load in "12" for seed in (1, 2)]
     (study,) = studies(loads)
-    assert answer(study, Criteria([MEAN])).words[0] == "mean FCT, flows ≤ 100 KB: tcp 1.50 to 3 ms at load 1 to 2."
+    assert mean_words(study)[0] == "mean FCT, flows ≤ 100 KB: tcp 1.50 to 3 ms at load 1 to 2."
 
 
 def test_keys_in_step_are_one_dimension() -> None:

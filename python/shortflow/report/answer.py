@@ -106,8 +106,10 @@ class AnswerLine:
         return next((each.factor for each in self.standings if each.scheme == scheme), None)
 
     @property
-    def outcome(self) -> Literal["winner", "tie", "open"]:
-        """Outcome of the line."""
+    def outcome(self) -> Literal["winner", "tie", "open", "alone"]:
+        """Outcome of the line; `alone` without another scheme."""
+        if len(self.standings) == 1:
+            return "alone"
         places = {each.place for each in self.standings}
         return "open" if "open" in places else "tie" if "tie" in places else "winner"
 
@@ -203,7 +205,7 @@ class Ranking:
 
     def _factors(self, lines: Sequence[AnswerLine], *, all_worse: bool = True) -> str:
         """Factors of the baseline at points with one outcome: the winner's, if another, and those of all that lose."""
-        if lines[0].outcome == "open":
+        if lines[0].outcome in ("open", "alone"):
             return ""
         leads = self.baseline in lines[0].leaders
         lost = [each.scheme for each in lines[0].standings if each.place == "worse" and each.scheme != self.baseline]
@@ -216,7 +218,8 @@ class Ranking:
         """Text on the only point: value of the best scheme, and factors over the baseline."""
         best = line.standings[0]
         scale = scale_for(line.metric.unit, [best.mean.value])
-        text = f"{_verdict(line)}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}{_cut([line])}"
+        verdict = _verdict(line) if len(self.study.schemes) > 1 else best.scheme
+        text = f"{verdict}, {shown(best.mean, scale.divisor, scale.unit)}{_would_tell([line])}{_cut([line])}"
         factors = [
             f"{each.scheme} {factor(each.factor)}"
             for each in line.standings
@@ -455,11 +458,8 @@ def _cut(lines: Sequence[AnswerLine]) -> str:
 
 def _verdict(line: AnswerLine) -> str:
     names = line.leaders
-    if len(line.standings) == 1:
-        return names[0]
-    if line.outcome == "winner":
-        return f"{names[0]} wins"
-    return f"{_listed(names)} tie" if line.outcome == "tie" else f"open between {_listed(names)}"
+    texts = {"winner": f"{names[0]} wins", "tie": f"{_listed(names)} tie", "alone": f"{names[0]} alone"}
+    return texts.get(line.outcome) or f"open between {_listed(names)}"
 
 
 def _would_tell(lines: Sequence[AnswerLine]) -> str:
