@@ -67,6 +67,15 @@ mod tests {
         assert_eq!(drain(&[("traffic.1.sizes", "{ kind = \"exponential\", mean = \"50KB\" }")]), "160ms");
         assert_eq!(drain(&[("traffic.1.connections", "persistent")]), "160ms");
         assert_eq!(drain(&[("traffic.1.load", "1.1")]), "160ms");
+        let together = format!("{POISSON}{}", POISSON.trim_start());
+        assert_eq!(
+            read(&together, &[("traffic.1.load", "0.4"), ("traffic.2.load", "0.4")]).drain.to_string(),
+            "62ms"
+        );
+        assert_eq!(
+            read(&together, &[("traffic.1.load", "0.9"), ("traffic.2.load", "0.9")]).drain.to_string(),
+            "160ms"
+        );
         assert_eq!(drain(&[("tcp.clock_granularity", "15ms")]), "71.5ms");
         assert_eq!(drain(&[("drain", "0s")]), "0ps");
         let burst =

@@ -80,8 +80,7 @@ pub(super) fn read(
     let start = context.start(reader, "start", keys.start)?;
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
     let load = flows_per_s / flows_per_load;
-    let is_bounded = messages.are_apart() && load <= 1.0;
-    context.expect_sizes(flows_per_s * seconds, &*messages.sizes, interarrival.together(), is_bounded);
+    context.expect_messages(flows_per_s * seconds, &messages, interarrival.together(), load);
     let (load, rate) = (four_digits(load), four_digits(flows_per_s));
     let with = if keys.load_with_headers { " with headers" } else { "" };
     let note =

@@ -1,6 +1,6 @@
 //! [`Context`]: input for reading a traffic entry, and its findings for the scenario.
 
-use super::sizes::Sizes;
+use super::messages::Messages;
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use shortflow_cc::TransportConfig;
@@ -41,6 +41,8 @@ pub(crate) struct Context<'a> {
     backlog: f64,
     /// Bytes of the largest flow.
     largest: f64,
+    /// Offered load of all entries together, as if they met on one link.
+    load: f64,
     /// Number of backlogged flows.
     pub(super) backlogged: usize,
 }
@@ -65,6 +67,7 @@ impl<'a> Context<'a> {
             packets: 0.0,
             backlog: 0.0,
             largest: 0.0,
+            load: 0.0,
             backlogged: 0,
         }
     }
@@ -113,13 +116,15 @@ impl<'a> Context<'a> {
         self.backlog = f64::INFINITY;
     }
 
-    /// Counts `flows` flows of these sizes; `together` start at once. Without `is_bounded` any number may wait for one another:
-    /// they share a connection, or come more quickly than their link carries them.
-    pub(super) fn expect_sizes(&mut self, flows: f64, sizes: &dyn Sizes, together: u32, is_bounded: bool) {
+    /// Counts `flows` flows of these messages at an offered load; `together` start at once. Any number may wait for one another
+    /// where they share a connection, or where all entries together offer more than a link carries.
+    pub(super) fn expect_messages(&mut self, flows: f64, messages: &Messages, together: u32, load: f64) {
+        let sizes = &*messages.sizes;
         let backlog = self.backlog + sizes.largest() * f64::from(together.max(SHARERS));
         self.expect(flows, sizes.mean());
         self.largest = self.largest.max(sizes.largest());
-        if is_bounded {
+        self.load += load;
+        if messages.are_apart() && self.load <= 1.0 {
             self.backlog = backlog;
         }
     }
