@@ -49,17 +49,21 @@ class Answer:
 
 
 Command = Callable[..., Answer]
+Patch = pytest.MonkeyPatch
+Tables = dict[str, object]
+"""Tables of a scenario."""
 
 
 @pytest.fixture
-def shortflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs the command in this process, in an empty directory outside the checkout."""
+def shortflow(tmp_path: Path, monkeypatch: Patch) -> Command:
+    """Runs the command in this process, in an empty directory outside the checkout. It must end with `code`, if any."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str) -> Answer:
+    def run(*arguments: str, code: int | None = None) -> Answer:
         with contextlib.redirect_stdout(io.StringIO()) as stdout, contextlib.redirect_stderr(io.StringIO()) as stderr:
-            code = shell.execute(arguments)
-        return Answer(code, stdout.getvalue(), stderr.getvalue())
+            found = shell.execute(arguments)
+        assert code in (None, found), stderr.getvalue()
+        return Answer(found, stdout.getvalue(), stderr.getvalue())
 
     return run
 
@@ -91,7 +95,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def small() -> dict[str, object]:
+def small() -> Tables:
     """A scenario that runs in milliseconds: three senders of short flows and one long flow to a fourth host."""
     return {
         "title": "small",
@@ -116,7 +120,7 @@ def small() -> dict[str, object]:
 
 
 @pytest.fixture
-def scenario(tmp_path: Path, small: dict[str, object]) -> str:
+def scenario(tmp_path: Path, small: Tables) -> str:
     """The file of `small`, in the directory in which a test stands."""
     (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     return "small.toml"

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import shortflow as sf
+from conftest import Patch, Tables
 from shortflow.report.chart import finite
 from shortflow.report.page import document
 from shortflow.report.study import studies
@@ -70,14 +71,6 @@ def test_a_changed_scenario_says_so_and_is_what_a_setting_makes(scenario: sf.Sce
     assert sf.load(deeper) is deeper
 
 
-def test_names_do_for_scenarios_schemes_and_seeds(scenario: sf.Scenario) -> None:
-    settings: Settings = {"duration": "300ms", "load": 0.2, "transport.g": 0.1}
-    named = sf.compare("l2dct-benchmark", "dctcp", [1], settings=settings, ideal=False, tables=False)
-    typed = sf.compare(scenario, sf.schemes.Dctcp(g=0.1), seeds=1, ideal=False, tables=False)
-    assert [run.digest for run in named.runs] == [run.digest for run in typed.runs]
-    assert typed.schemes == ["dctcp+g=0.1"]
-
-
 def test_flows_are_those_that_count_with_the_time_of_those_that_did_not_finish(scenario: sf.Scenario) -> None:
     cut = scenario.with_(drain="1ms")
     found = sf.compare(cut, "tcp", seeds=2, ideal=False)
@@ -120,28 +113,20 @@ def test_the_plots_are_those_of_the_report(comparison: sf.Results) -> None:
 
 def test_the_time_line_of_a_burst_is_the_same_kept_or_in_memory(tmp_path: Path) -> None:
     settings: Settings = {"servers": 10, "duration": "60ms", "warmup": "0s", "traffic.1.repeat": 1}
-    kept = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings, out=tmp_path)
+    kept = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings, out=tmp_path, jobs=2)
     assert len(list(tmp_path.rglob("burst.parquet"))) == 2, "of the first seed"
     chart = kept.plot.timeline("dctcp")
     check(chart)
     shown = {row.get("state") for row in chart.rows} | {row.get("event") for row in chart.rows}
     assert {"on its way", "in the queue", "sends", "is marked"} <= shown
     assert kept.plot.timeline() == kept.plot.timeline("tcp") != kept.plot.timeline("dctcp")
-    held = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings)
+    held = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings, jobs=1)
     assert held.plot.timeline("dctcp") == kept.plot.timeline("dctcp")
     assert sf.run("incast", "dctcp", settings=settings).plot.timeline() == kept.plot.timeline("dctcp")
     with pytest.raises(sf.ConfigError, match='"l2dct": unknown scheme of these runs'):
         kept.plot.timeline("l2dct")
     with pytest.raises(sf.ConfigError, match="no 8 flows to one host"):
         sf.run("incast", "dctcp", settings={**settings, "servers": 7}).plot.timeline()
-
-
-def test_bursts_are_the_same_at_any_number_of_jobs(tmp_path: Path) -> None:
-    settings: Settings = {"servers": 10, "duration": "60ms", "warmup": "0s", "traffic.1.repeat": 1}
-    for jobs in (1, 2):
-        sf.compare("incast", "tcp,dctcp", seeds=1, settings=settings, out=tmp_path / str(jobs), jobs=jobs)
-    one, two = ([path.read_bytes() for path in sorted((tmp_path / jobs).rglob("burst.parquet"))] for jobs in "12")
-    assert one == two != []
 
 
 def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
@@ -160,7 +145,7 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     assert sf.read_store(swept.save(tmp_path / "kept")).flows.height == swept.flows.height
 
 
-def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: dict[str, object], tmp_path: Path) -> None:
+def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: Tables, tmp_path: Path) -> None:
     grid = {"load": [0.2, 0.4], "transport.g": [0.1, 0.9]}
     swept = sf.sweep(sf.load(small), "tcp,dctcp", grid, seeds=2, out=tmp_path)
     low, *_, high = points = sf.read_store(tmp_path).comparisons()
@@ -176,9 +161,7 @@ def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: dic
     assert high.difference("dctcp", "tcp", AFCT) == last.difference("dctcp", "tcp", AFCT)
 
 
-def test_a_run_on_several_cores_is_the_same_and_says_how_many_it_took(
-    scenario: sf.Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_on_several_cores_is_the_same_and_says_how_many(scenario: sf.Scenario, monkeypatch: Patch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     racks = sf.load("fat-tree-websearch").with_(duration="12ms", drain="10ms")
     alone, two, four = (sf.run(racks, cores=cores) for cores in (1, 2, 4))
@@ -195,15 +178,7 @@ def test_a_run_on_several_cores_is_the_same_and_says_how_many_it_took(
     )
 
 
-def test_a_run_is_kept_and_read_again(scenario: sf.Scenario, tmp_path: Path) -> None:
-    run = sf.run(scenario, "l2dct")
-    again = sf.read_run(run.save(tmp_path / "run"))
-    assert again.flows.equals(run.flows)
-    assert again.metrics == run.metrics
-    assert isinstance(again, sf.Result)
-
-
-def test_a_store_with_several_scenarios_is_asked_by_name(small: dict[str, object], tmp_path: Path) -> None:
+def test_a_store_with_several_scenarios_is_asked_by_name(small: Tables, tmp_path: Path) -> None:
     sf.compare(sf.load(small), "dctcp", 1, ideal=False, out=tmp_path)
     sf.compare("two-long-flows", "dctcp", 1, ideal=False, out=tmp_path, settings={"duration": "20ms", "warmup": "1ms"})
     stored = sf.read_store(tmp_path)
@@ -216,7 +191,7 @@ def test_a_store_with_several_scenarios_is_asked_by_name(small: dict[str, object
         stored.comparisons("two-long-flow")
 
 
-def test_tuning_takes_texts_and_goes_on(small: dict[str, object], tmp_path: Path) -> None:
+def test_tuning_takes_texts_and_goes_on(small: Tables, tmp_path: Path) -> None:
     def tuned(trials: int) -> sf.Tuning:
         quick: dict[str, Any] = {"trials": trials, "seeds": 1, "check_on": "none", "check_seeds": 2}
         ranges = {"transport.w_max": (1, 4)}
@@ -262,9 +237,7 @@ WRONG: dict[str, Callable[[sf.Scenario, sf.Results], object]] = {
 
 
 @pytest.mark.parametrize("said", WRONG)
-def test_a_typo_is_one_clear_error_with_the_nearest_name(
-    said: str, scenario: sf.Scenario, comparison: sf.Results
-) -> None:
+def test_a_typo_is_one_clear_error_with_the_nearest(said: str, scenario: sf.Scenario, comparison: sf.Results) -> None:
     with pytest.raises(sf.ConfigError) as error:
         WRONG[said](scenario, comparison)
     assert str(error.value).startswith(said)
@@ -281,28 +254,20 @@ def test_a_misspelt_name_of_the_package_is_answered_with_the_nearest() -> None:
     assert {getattr(sf, name).__name__ for name in names} == names
 
 
-def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> None:
-    found = sf.compare(scenario, "tcp", seeds=1, tables=False, ideal=False)
-    with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not stored; pass tables=True"):
-        _ = found.flows
-    assert "<table" in found._repr_html_()
-    assert found.plot.ranked().rows
-
-
-def test_without_pandas_the_remedy_is_named(comparison: sf.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_the_remedy_is_named(comparison: sf.Results, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(sf.MissingRequirement, match=r"pip install 'shortflow\[pandas\]'"):
         comparison.to_pandas()
 
 
-def test_progress_is_told_to_whoever_asks(small: dict[str, object]) -> None:
+def test_progress_is_told_to_whoever_asks(small: Tables) -> None:
     told: list[tuple[int, int]] = []
     sf.compare(sf.load(small), "tcp", 3, ideal=False, progress=lambda *how_far: told.append((how_far[1], how_far[2])))
     assert told[-1] == (3, 3)
 
 
-def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_has_a_bar_that_goes_away(small: Tables, monkeypatch: Patch) -> None:
     shown: list[dict[str, str]] = []
 
     class Handle:

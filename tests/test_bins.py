@@ -40,8 +40,7 @@ def test_own_size_bins_reach_metrics_answer_charts_and_page(shortflow: Command, 
 
 @pytest.mark.parametrize(("given", "wrong"), [("5KB,x", "x"), ("20KB,5KB", "5KB"), ("5ms", "5ms"), ("", "no size")])
 def test_what_are_no_bins_is_refused_with_key_value_and_expectation(shortflow: Command, given: str, wrong: str) -> None:
-    refused = shortflow("compare", "incast", "--schemes", "tcp", "--bins", given)
-    assert refused.code == 2
+    refused = shortflow("compare", "incast", "--schemes", "tcp", "--bins", given, code=2)
     assert refused.stderr == f"shortflow: --bins {given}: {wrong}: expected ascending sizes, such as 10KB,100KB,1MB\n"
 
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shortflow as sf
-from conftest import Command
-from made import sure
+from conftest import Command, Patch, Tables
+from made import star, sure
 from shortflow import capture
 from shortflow.bursts import find_burst
 from shortflow.report.timeline import timeline
@@ -60,11 +60,6 @@ def _packets(trace: pl.DataFrame) -> pl.DataFrame:
     """Segments that left the port to the aggregator, by flow: all of them arrive, as nothing is lost behind it."""
     left = trace.filter((pl.col("event") == "departed") & (pl.col("port") == FAN_IN) & (pl.col("kind") == "data"))
     return left.group_by(pl.col("flow").alias("id")).agg(packets=pl.len())
-
-
-def test_some_flows_alone(shortflow: Command) -> None:
-    assert shortflow("run", *INCAST, "--trace", "3,7-9=few.parquet").code == 0
-    assert set(pl.read_parquet("few.parquet")["flow"]) == {3, 7, 8, 9}
 
 
 @pytest.mark.parametrize("scheme", ["dctcp", "pfabric", "dcqcn", "swift", "pfabric-minimal"])
@@ -195,11 +190,10 @@ def test_timestamps_say_when_data_was_sent_and_acks_echo_them(shortflow: Command
             assert (int(stamps[column]), int(stamps[1 - column])) == (at_us, 0)
 
 
-def test_a_trace_that_grows_too_large_ends_the_run(shortflow: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trace_that_grows_too_large_ends_the_run(shortflow: Command, monkeypatch: Patch) -> None:
     monkeypatch.setattr(capture, "MOST_ROWS", 1000)
     monkeypatch.setattr(capture, "_ROWS", 100)
-    answer = shortflow("run", *INCAST, "--trace", "all=large.parquet")
-    assert answer.code == 2
+    answer = shortflow("run", *INCAST, "--trace", "all=large.parquet", code=2)
     assert "--trace: more than 1,000 rows at 0." in answer.stderr
     assert list(Path().iterdir()) == []
 
@@ -243,23 +237,18 @@ def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
     """Nine flows within 10 µs, ten more over 10 ms: the burst is the nine."""
     rows = [f"{1000 + i}us,h{i},h9,14600" for i in range(9)] + [f"{20 + i}ms,h{i % 9},h9,1460" for i in range(10)]
     (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes", *rows]) + "\n")
-    text = (
-        'title = "t"\nduration = "100ms"\n[topology]\nkind = "star"\nhosts = 10\nrate = "1Gbps"\nrtt = "100us"\n'
-        '[switch]\nbuffer = "100pkt"\nmark_above = "20pkt"\n[[traffic]]\nkind = "trace"\nfile = "flows.csv"\n'
-    )
-    (tmp_path / "t.toml").write_text(text)
-    burst = sure(find_burst(sf.run(sf.load(tmp_path / "t.toml"), "dctcp")))
+    scenario = sf.load(star([{"kind": "trace", "file": "flows.csv"}], 10, duration="100ms"), directory=tmp_path)
+    burst = sure(find_burst(sf.run(scenario, "dctcp")))
     assert (burst.rows, burst.flows) == (list(range(9)), 9)
     assert burst.begin_s == pytest.approx(1e-3)
 
 
-def test_a_port_is_captured_into_one_file_wherever_that_is(shortflow: Command, small: dict[str, object]) -> None:
+def test_a_port_is_captured_into_one_file_wherever_that_is(shortflow: Command, small: Tables) -> None:
     command = [
         *("run", "incast", "--set", "servers=8", "--set", "duration=60ms", "--set", "warmup=0s"),
         *("--set", "traffic.1.repeat=1"),
     ]
-    answer = shortflow(*command, "--out", "o", "--pcap", "s0->h40=new/folder/x.pcapng")
-    assert answer.code == 0, answer.stderr
+    shortflow(*command, "--out", "o", "--pcap", "s0->h40=new/folder/x.pcapng", code=0)
     assert Path("new/folder/x.pcapng").stat().st_size > 10_000
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from conftest import Command
+from conftest import Command, Tables
+from made import star
 from shortflow import load
 
 ROOT = Path(__file__).parents[1]
@@ -19,41 +20,17 @@ BENCHMARK = "l2dct-benchmark"
 
 def test_a_number_of_thousands_of_digits_is_wrong_input(shortflow: Command) -> None:
     """Python refuses to read it. All other wrong words on the command line are in `golden/errors.txt`."""
-    answer = shortflow("run", BENCHMARK, "--seed", "1" * 5000)
-    assert answer.code == 2
-    assert "is not a whole number from 0 on" in answer.stderr
+    assert "is not a whole number from 0 on" in shortflow("run", BENCHMARK, "--seed", "1" * 5000, code=2).stderr
 
 
-TRACE = """
-title = "trace"
-duration = "10ms"
-[topology]
-kind = "star"
-hosts = 4
-rate = "1Gbps"
-rtt = "100us"
-[switch]
-buffer = "100pkt"
-mark_above = "20pkt"
-[[traffic]]
-kind = "trace"
-file = "flows.csv"
-"""
-
-
+LONG_LIVED = {"kind": "long-lived"}
 NAMED_BY = {
-    "trace": ('kind = "trace"\nfile = "it.csv"', "star"),
-    "sizes": ('kind = "poisson"\nload = 0.1\nsizes = { kind = "cdf", file = "it.csv" }', "star"),
-    "links": ('kind = "long-lived"', 'explicit"\nfile = "it.csv'),
-    "graphml": ('kind = "long-lived"', 'explicit"\nfile = "it.xml'),
+    "trace": star([{"kind": "trace", "file": "it.csv"}], 4),
+    "sizes": star([{"kind": "poisson", "load": 0.1, "sizes": {"kind": "cdf", "file": "it.csv"}}], 4),
+    "links": {**star([LONG_LIVED]), "topology": {"kind": "explicit", "file": "it.csv"}},
+    "graphml": {**star([LONG_LIVED]), "topology": {"kind": "explicit", "file": "it.xml"}},
 }
-
-
-def naming(kind: str) -> str:
-    """A scenario that names a file in one of the ways that there are."""
-    traffic, topology = NAMED_BY[kind]
-    text = TRACE.replace('kind = "trace"\nfile = "flows.csv"', traffic).replace('"star"', f'"{topology}"')
-    return text if topology == "star" else text.replace('hosts = 4\nrate = "1Gbps"\nrtt = "100us"\n', "")
+"""Scenarios that name a file in each of the ways that there are."""
 
 
 @pytest.mark.parametrize("kind", [*NAMED_BY, "measured", "scenario", "schemes"])
@@ -64,7 +41,7 @@ def test_input_is_regular_files_of_a_size(kind: str, shortflow: Command, tmp_pat
         "schemes": ["run", "incast", "--scheme", "it.toml:mine"],
     }.get(kind, ["run", "mine.toml"])
     if kind in NAMED_BY:
-        (tmp_path / "mine.toml").write_text(naming(kind))
+        (tmp_path / "mine.toml").write_text(tomli_w.dumps(NAMED_BY[kind]))
     place = tmp_path / f"it.{'xml' if kind == 'graphml' else 'toml' if kind in ('scenario', 'schemes') else 'csv'}"
     heard = socket.socket(socket.AF_UNIX)
 
@@ -81,8 +58,7 @@ def test_input_is_regular_files_of_a_size(kind: str, shortflow: Command, tmp_pat
     }
     for found, make in makes.items():
         make()
-        answer = shortflow(*arguments)
-        assert answer.code == 2
+        answer = shortflow(*arguments, code=2)
         assert found in answer.stderr
         assert place.name in answer.stderr
         if place.is_dir():
@@ -100,17 +76,16 @@ def test_an_error_about_a_header_does_not_tell_the_file(kind: str, shortflow: Co
         else ["run", "mine.toml"]
     )
     if kind in NAMED_BY:
-        (tmp_path / "mine.toml").write_text(naming(kind))
+        (tmp_path / "mine.toml").write_text(tomli_w.dumps(NAMED_BY[kind]))
     for text in ("root:hunter2:1\nb:c\n", "hunter2,1\n2,3\n", "hunter2\n", '"hunter2\n'):
         for name in ("it.csv", "it.xml"):
             (tmp_path / name).write_text(text)
-        answer = shortflow(*arguments)
-        assert answer.code == 2
+        answer = shortflow(*arguments, code=2)
         assert "it." in answer.stderr
         assert "hunter2" not in answer.stderr
 
 
-def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Path, small: dict[str, object]) -> None:
+def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Path, small: Tables) -> None:
     (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
     assert shortflow("run", "small.toml", "--out", "run").code == 0
     run = ["run", "small.toml"]
@@ -128,9 +103,7 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
     mine = ["precious", "# shortflow 0.2.0\n<!doctype html> {}", (tmp_path / "small.toml").read_text()]
     (tmp_path / "tuned").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    answer = shortflow(*run, "--trace", "0=pipe")
-    assert answer.code == 2
-    assert "pipe: this pipe has no reader" in answer.stderr
+    assert "pipe: this pipe has no reader" in shortflow(*run, "--trace", "0=pipe", code=2).stderr
     for name, command in commands.items():
         for text in mine:
             (tmp_path / name).write_text(text)
@@ -148,16 +121,12 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
     ("command", "names"),
     [(["reproduce", "fast/fig3"], ["index.html", "fast.html"]), (["survey", "fast"], ["beyond.html"])],
 )
-def test_pages_in_place_of_what_is_none_are_refused_before_the_work(
-    shortflow: Command, tmp_path: Path, command: list[str], names: list[str]
-) -> None:
+def test_pages_replace_no_other_file(shortflow: Command, tmp_path: Path, command: list[str], names: list[str]) -> None:
     for name in names:
         out = tmp_path / name.replace("/", "-")
         (out / name).parent.mkdir(parents=True)
         (out / name).write_text("precious")
-        answer = shortflow(*command, "--out", out.name)
-        assert answer.code == 2, answer
-        assert f"{name}: exists" in answer.stderr
+        assert f"{name}: exists" in shortflow(*command, "--out", out.name, code=2).stderr
         assert not (out / "runs").exists()
 
 
@@ -169,8 +138,7 @@ def test_a_page_of_an_earlier_version_is_replaced(shortflow: Command, tmp_path: 
         f'{head}<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>0.2.0</title>'
     )
     assert shortflow("run", "small.toml", "--out", "run").code == 0
-    answer = shortflow("report", "run", "--out", "page.html")
-    assert answer.code == 0, answer
+    shortflow("report", "run", "--out", "page.html", code=0)
     assert "0.2.0</title>" not in (tmp_path / "page.html").read_text()
 
 
@@ -193,18 +161,9 @@ def test_an_old_python_is_named_with_what_is_needed(tmp_path: Path) -> None:
     assert "missing: Python 3.11 or newer; no-python does not start" in none.stderr
 
 
-UNBOUNDED = """
-title = "more flows than memory"
-duration = "1000s"
-topology = { kind = "star", hosts = 2, rate = "1Gbps", rtt = "1us" }
-switch = { buffer = "20pkt", mark_above = "5pkt" }
-[[traffic]]
-kind = "queries"
-workers = 1
-repeat = 1_000_000
-sizes = { kind = "fixed", value = "1B" }
-to = 0
-"""
+QUERIES = {"kind": "queries", "workers": 1, "repeat": 1_000_000, "sizes": {"kind": "fixed", "value": "1B"}, "to": 0}
+UNBOUNDED = star([QUERIES], 2, duration="1000s", rtt="1us", buffer="20pkt", mark_above="5pkt")
+"""More flows than memory."""
 # A run of the command that may take 100 MB more than one before it.
 LIMITED = """
 import resource, sys
@@ -224,7 +183,7 @@ def test_a_result_too_large_for_memory_says_so_before_the_run_and_in_it(tmp_path
     assert (done.returncode, done.stdout) == (3, "")
     assert "its tables do not fit in memory: they need at least" in done.stderr
     assert "measure.sample_every" in done.stderr
-    (tmp_path / "unbounded.toml").write_text(UNBOUNDED)
+    (tmp_path / "unbounded.toml").write_text(tomli_w.dumps(UNBOUNDED))
     command = [sys.executable, "-c", LIMITED, str(tmp_path / "unbounded.toml")]
     environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)

@@ -1,5 +1,7 @@
-"""Promises of every command: one answer at any number of jobs, from what it kept, and from Python."""
+"""Promises of every command: one answer at any number of jobs, from what it kept, and from Python; a quick start."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import pytest
 import tomli_w
 
 import shortflow as sf
-from conftest import Command
+from conftest import Command, Tables
 from test_golden import settled
 
 AFCT = "afct_short_s"
@@ -32,9 +34,7 @@ COMMANDS: dict[tuple[str, ...], Callable[[Path], Any] | None] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:3]))
-def test_a_command_has_one_answer(
-    shortflow: Command, small: dict[str, object], tmp_path: Path, command: tuple[str, ...]
-) -> None:
+def test_a_command_has_one_answer(shortflow: Command, small: Tables, tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
 
     def logs() -> list[Path]:
@@ -52,3 +52,28 @@ def test_a_command_has_one_answer(
     assert (shown.code, max(map(len, shown.stdout.splitlines())) <= 100) == (one.code, True)
     if call := COMMANDS[command]:
         assert settled(call(tmp_path / "1").document()) == settled(one.document)
+
+
+SLOW = {"jinja2", "msgspec", "numpy", "pandas", "polars", "rich", "scipy"}
+
+
+SHORT = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["--version"], set()),
+        (["run", *SHORT, "--json"], set()),
+        (["compare", *SHORT, "--schemes", "tcp,dctcp", "--seeds", "1", "--json"], set()),
+        (["run", *SHORT], {"rich"}),
+        (["list", "schemes"], {"rich"}),
+    ],
+)
+def test_a_command_imports_nothing_slow_that_it_does_not_need(arguments: list[str], needed: set[str]) -> None:
+    code = (
+        "import sys; from shortflow.front.shell import execute; code = execute(sys.argv[1:]); "
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert SLOW & set(done.stderr.split()) == needed

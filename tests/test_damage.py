@@ -155,6 +155,12 @@ def renew_checksum(run: Path, name: str) -> None:
 # Found by the commands.
 
 
+def flipped(place: Path) -> None:
+    data = bytearray((place / "flows.parquet").read_bytes())
+    data[len(data) // 2] ^= 1
+    (place / "flows.parquet").write_bytes(data)
+
+
 def file_instead(place: Path) -> None:
     shutil.rmtree(place)
     place.write_text("")
@@ -172,6 +178,7 @@ def directory(name: str) -> Callable[[Path], None]:
 
 DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
+    "flipped": ("flows.parquet", flipped, "damaged: its checksum"),
     "gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
     "a directory": ("flows.parquet", directory("flows.parquet"), "damaged: Is a directory"),
     "replaced": (
@@ -200,8 +207,7 @@ def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str,
     assert [victim.name in text for text in numbers.document["damaged"]] == [True]
     (study,) = numbers.document["studies"]
     assert list(study["points"][0]["comparison"]["schemes"]) == ["tcp"]
-    again = shortflow(*arguments)
-    assert again.code == 0, again.stderr
+    again = shortflow(*arguments, code=0)
     assert f"{victim.name}/{file}: {wanted}" in again.stderr
     assert "it is run again" in again.stderr
     assert "2 runs, 1 reused" in again.stderr
@@ -219,8 +225,7 @@ def test_damage_inside_a_table_has_a_way_out(shortflow: Command, scenario: str, 
     table = victim / "flows.parquet"
     whole = table.read_bytes()
     table.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
-    report = shortflow("report", "kept")
-    assert report.code == 2
+    report = shortflow("report", "kept", code=2)
     way_out = f"remove kept/runs/{victim.name}, and repeat the command that made it"
     assert "flows.parquet: damaged: " in report.stderr
     assert way_out in report.stderr
@@ -233,12 +238,9 @@ def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scen
     arguments = ("run", scenario, "--out", "kept/one")
     assert shortflow(*arguments).code == 0
     (tmp_path / "kept" / "one" / "result.json").write_text("{")
-    answer = shortflow(*arguments)
-    assert answer.code == 2
+    answer = shortflow(*arguments, code=2)
     assert "kept/one/result.json: damaged" in answer.stderr
     assert "; remove kept/one, and repeat the command that made it" in answer.stderr
     assert "Traceback" not in answer.stderr
     (tmp_path / "kept" / "one" / "result.json").unlink()
-    answer = shortflow(*arguments)
-    assert answer.code == 2
-    assert "remove it, or name another directory" in answer.stderr
+    assert "remove it, or name another directory" in shortflow(*arguments, code=2).stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shortflow
-from conftest import ran
+from conftest import Patch, Tables, ran
 from shortflow import _core
 from shortflow.front import reference
 from shortflow.front.shell import COMMANDS
@@ -174,18 +174,13 @@ def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
         assert done.returncode == 0, done.stderr + done.stdout
 
 
-def test_the_readme_shows_what_its_first_comparison_prints() -> None:
+def test_the_readme_shows_what_its_first_comparison_prints_and_the_tutorial_is_run() -> None:
     assert any(block["output"] for block in blocks(ROOT / "README.md"))
-
-
-def test_the_tutorial_is_run() -> None:
     assert len(blocks(ROOT / "docs" / "tutorial.md")) > 3
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_an_example_of_a_docstring_prints_what_it_says(
-    example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_example_of_a_docstring_prints_that(example: doctest.DocTest, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.chdir(tmp_path)
     assert doctest.DocTestRunner().run(example).failed == 0
 
@@ -236,7 +231,7 @@ def test_the_reference_has_all_that_python_can_import() -> None:
     assert {name for name in left if callable(getattr(shortflow, name))} == set()
 
 
-def test_every_column_of_every_table_is_described(small: dict[str, object]) -> None:
+def test_every_column_of_every_table_is_described(small: Tables) -> None:
     result = shortflow.run(shortflow.load(small))
     parts = generated()
     for name, columns in TABLES.items():

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Command
+from conftest import Command, Patch
 from shortflow._core import version
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.txt"))
@@ -61,7 +61,7 @@ def transcript(shortflow: Command, command: str) -> str:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 @pytest.mark.usefixtures("scenario")
 def test_commands_print_what_they_printed(
-    file: Path, shortflow: Command, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    file: Path, shortflow: Command, monkeypatch: Patch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     shutil.copytree(FILES[0].parent / "files", ".", dirs_exist_ok=True)

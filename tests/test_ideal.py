@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shortflow
-from conftest import Command
+from conftest import Command, Tables
 from made import make_rows, make_run, star, sure
 from shortflow import _core
 from shortflow.errors import ConfigError
@@ -25,7 +25,7 @@ def with_deadlines(small: dict[str, Any]) -> dict[str, Any]:
     return small
 
 
-def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None:
+def test_the_flow_table_is_that_of_the_schemes(small: Tables) -> None:
     scenario = shortflow.load(with_deadlines(small))
     results = [run_one(run) for run in plan(scenario, ["dctcp", "ideal-srpt", "ideal-las"], [3])]
     columns = ["id", "source", "destination", "class", "size_bytes", "start_s", "ideal_fct_s", "deadline_s"]
@@ -37,7 +37,7 @@ def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None
         assert result.ports.is_empty()
 
 
-def test_earliest_deadline_first_appears_with_deadlines(small: dict[str, object]) -> None:
+def test_earliest_deadline_first_appears_with_deadlines(small: Tables) -> None:
     scenario = shortflow.load(with_deadlines(small))
     comparison = shortflow.compare(scenario, ["dctcp"], [1, 2])
     assert comparison.ideal_names == [*WITHOUT_DEADLINES, "ideal-edf"]
@@ -48,7 +48,7 @@ def test_earliest_deadline_first_appears_with_deadlines(small: dict[str, object]
     assert best.value <= fifo.value
 
 
-def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
+def test_settings_of_schemes_pass_them_by(small: Tables) -> None:
     scenario = shortflow.load(small)
     plain, changed = (
         shortflow.compare(scenario, ["dctcp"], [1], settings=settings)
@@ -63,15 +63,14 @@ def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
 def test_a_report_shows_them_beside_the_schemes(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     arguments = ("compare", scenario, "--schemes", "dctcp", "--seeds", "2", "--json", "--out", "kept")
     assert "12 runs, 0 reused" in shortflow(*arguments).stderr
-    answer = shortflow("report", "kept")
-    assert answer.code == 0
+    answer = shortflow("report", "kept", code=0)
     page = (tmp_path / answer.stdout.strip()).read_text()
     assert "2 runs of 1 scheme, beside 10 runs of ideal schedulers on the same flows: " in page
     assert "Provenance: all 12 runs, 10 of them of ideal schedulers" in page
     assert '<tr><th scope="row">ideal-srpt</th>' in page
 
 
-def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> None:
+def test_a_report_of_ideal_runs_alone_shows_them(small: Tables) -> None:
     runs = plan(shortflow.load(small), ["ideal-ps", "ideal-srpt"], [1, 2])
     (study,) = studies([run_one(run) for run in runs])
     assert study.schemes == ["ideal-srpt", "ideal-ps"]

@@ -145,9 +145,7 @@ def made(longest: float, *, queue: float = 1.0, **more: float) -> Result:
         (made(11e-3, drops=1, timeouts_long=0.5), 0.1, 2.9531, 0.4),
     ],
 )
-def test_a_stake_is_what_one_late_flow_or_timeout_does(
-    run: Result, mean_ms: float, p99_ms: float, slowdown: float
-) -> None:
+def test_a_stake_is_what_one_late_flow_does(run: Result, mean_ms: float, p99_ms: float, slowdown: float) -> None:
     metrics = {row.metric.name: row.metric for row in run.rows}
     found = {name: run.stake(metric) for name, metric in metrics.items()}
     assert found["afct_short_s"] == pytest.approx(mean_ms * 1e-3)

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 import tomli_w
 
+from conftest import Tables
 from shortflow.errors import ExitCode
 from shortflow.front.shell import execute
 from shortflow.store.columns import TABLES
@@ -100,7 +101,7 @@ def runs_table(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at").sort("run")
 
 
-def small_files(folder: Path, small: dict[str, object]) -> Path:
+def small_files(folder: Path, small: Tables) -> Path:
     folder.mkdir()
     (folder / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     return folder
@@ -109,7 +110,7 @@ def small_files(folder: Path, small: dict[str, object]) -> Path:
 @pytest.mark.parametrize(
     "kills", [7, pytest.param(int(os.environ.get("SHORTFLOW_KILLS", "100")), marks=pytest.mark.slow, id="many")]
 )
-def test_whatever_is_killed_the_next_command_works(kills: int, small: dict[str, object], tmp_path: Path) -> None:
+def test_whatever_is_killed_the_next_command_works(kills: int, small: Tables, tmp_path: Path) -> None:
     calm, wild = (small_files(tmp_path / name, small) for name in ("calm", "wild"))
     usual = {command: to_the_end(command, calm) for command in COMMANDS}
     dice = random.Random(1)

@@ -89,9 +89,7 @@ def test_a_class_in_which_nothing_finished_has_bounds_in_place_of_nothing() -> N
 
 
 @given(st.lists(st.integers(1, 8), max_size=12), st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9)), max_size=6))
-def test_what_is_not_a_bound_stays_however_long_unfinished_flows_take(
-    done: list[int], still: list[tuple[int, int]]
-) -> None:
+def test_what_is_no_bound_stays_however_long_open_flows_take(done: list[int], still: list[tuple[int, int]]) -> None:
     """Each unfinished flow has an age, and takes so much longer in truth."""
     if not done and not still:
         return

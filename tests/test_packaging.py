@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from conftest import ran
+from made import star
 from shortflow.front import manual
 from shortflow.front.shell import COMMANDS
 from shortflow.scenario import shipped_scenarios
@@ -30,21 +32,7 @@ class Mine(CongestionControl):
 """
 IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r}).to_frame()['scheme'].unique().sort()[-2:])"
 FLOWS = "start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n"
-SCENARIO = """
-title = "A user's own"
-duration = "20ms"
-[topology]
-kind = "star"
-hosts = 3
-rate = "1Gbps"
-rtt = "100us"
-[switch]
-buffer = "100pkt"
-mark_above = "20pkt"
-[[traffic]]
-kind = "trace"
-file = "flows.csv"
-"""
+SCENARIO = star([{"kind": "trace", "file": "flows.csv"}], 3, title="A user's own", duration="20ms")
 User = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -154,7 +142,7 @@ def test_the_first_ten_minutes(command: Path, user: User, own: Path) -> None:
     assert "incast" in says(user(command, "list", "scenarios"))
     assert "topology.rate" in says(user(command, "show", "websearch-star"))
     assert "l2dct vs dctcp" in says(user(command, "compare", "websearch-star", "--schemes", "dctcp,l2dct", *short))
-    for name, text in {"mine.toml": SCENARIO, "flows.csv": FLOWS, "mine.py": LAW}.items():
+    for name, text in {"mine.toml": tomli_w.dumps(SCENARIO), "flows.csv": FLOWS, "mine.py": LAW}.items():
         (own / name).write_text(text)
     assert "A user's own" in says(user(command, "compare", own / "mine.toml", "--schemes", "tcp,dctcp"))
     kept = own / "kept"

@@ -12,7 +12,7 @@ import pytest
 import tomli_w
 
 import shortflow
-from conftest import Command
+from conftest import Command, Tables
 from made import star
 from shortflow import _core, load, run
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
@@ -123,21 +123,6 @@ def test_the_link_that_fails_is_counted_and_used_again() -> None:
     assert result.metrics["unfinished"] == 0
 
 
-def test_a_mapping_is_a_scenario_too(small: dict[str, object]) -> None:
-    scenario = shortflow.load(small, {"load": 0.2})
-    assert shortflow.run(scenario, "dctcp").metrics["afct_short_s"] > 0
-    with pytest.raises(shortflow.ConfigError, match="warmpu"):
-        shortflow.load({**small, "warmpu": "1ms"})
-
-
-def test_a_short_scenario_has_a_short_drain(small: dict[str, object]) -> None:
-    """A law that never lets a flow finish costs the drain's time, not two seconds."""
-    lost = {**small, "faults": {"loss": 0.9}}
-    result = run(load(lost), "tcp")
-    assert result.meta["unfinished"] > 0
-    assert result.meta["end_s"] == pytest.approx(0.060 + 0.160, abs=0.05)
-
-
 def test_progress_says_what_drains_wait_for() -> None:
     waiting = waited_for([(12, 18_204, 0.154)])
     assert waiting == "drain: 12 of 18,204 flows open, at most 0.154 s of simulated time left"
@@ -146,7 +131,7 @@ def test_progress_says_what_drains_wait_for() -> None:
     assert waited_for([]) == ""
 
 
-def test_a_run_whose_flows_are_done_is_done_whatever_its_drain_allows(small: dict[str, object]) -> None:
+def test_a_run_whose_flows_are_done_is_done_whatever_its_drain_allows(small: Tables) -> None:
     control = _core.Control()
     _core.run(load({**small, "drain": "20s"}).core, _core.Scheme.parse("tcp", []), 1, control)
     assert 0.5 < control.fraction() < 1

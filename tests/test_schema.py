@@ -3,8 +3,6 @@
 import copy
 import json
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -101,23 +99,6 @@ def test_the_command_prints_it_or_keeps_it(shortflow: Command, tmp_path: Path) -
     assert json.loads((tmp_path / "schema.json").read_text(encoding="utf-8")) == SCHEMA
 
 
-def test_a_file_of_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    file = tmp_path / "schema.json"
-    file.write_text("the one before", encoding="utf-8")
-    # As on a disk on which no more than this fits.
-    code = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
-        "from shortflow.front.shell import execute; sys.exit(execute(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", code, "schema", "--out", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert str(file) in done.stderr
-    assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [
-        ("schema.json", "the one before")
-    ]
-
-
 @pytest.mark.parametrize("name", shortflow.shipped_scenarios())
 def test_python_values_mean_what_the_file_means(name: str) -> None:
     of_file = shortflow.load(name)
@@ -127,14 +108,6 @@ def test_python_values_mean_what_the_file_means(name: str) -> None:
 
 def digest(scenario: shortflow.Scenario) -> str:
     return shortflow.run(scenario).meta["digest"]
-
-
-def test_a_run_of_python_values_has_the_digest_of_the_file() -> None:
-    of_file = shortflow.load("incast", {"traffic.1.repeat": 1, "tcp.handshake": True})
-    values = tables("incast")
-    values["traffic"][0]["repeat"] = 1
-    values["tcp"]["handshake"] = True
-    assert digest(shortflow.load(values)) == digest(of_file)
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,7 @@ DECIDES = (
 )
 
 
-def test_a_name_goes_before_set_and_that_before_scheme_and_scenario(
-    shortflow: Command, scenario: str, tmp_path: Path
-) -> None:
+def test_a_name_precedes_set_and_that_scheme_and_scenario(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f"[[scheme]]\n{SMALL}\n", encoding="utf-8")
 
     def answer(command: str, scheme: str, *settings: str) -> Any:
@@ -129,9 +127,7 @@ def test_a_comparison_says_which_shared_constants_differ() -> None:
         ([("gentle", 2)], "gentle", ":6: scheme.1.set: queue.max_p: 2 is not a number from 0 to 1"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_name(
-    tmp_path: Path, entries: list[tuple[str, float]], name: str, wrong: str
-) -> None:
+def test_a_wrong_file_is_said_by_name(tmp_path: Path, entries: list[tuple[str, float]], name: str, wrong: str) -> None:
     file = written(tmp_path, *entries)
     with pytest.raises(ConfigError) as raised:
         load_schemes([f"{file}:{name}"])

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shortflow
+from conftest import Patch, Tables
 from made import make_result
-from shortflow import runs
 from shortflow.api.report import write_report
 from shortflow.errors import ConfigError, DamagedResult, SimulationError
 from shortflow.report.study import studies
@@ -131,26 +131,7 @@ def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mappin
     assert write_report(tmp_path, tmp_path / "report.html") == 3
 
 
-def test_a_rebuilt_core_needs_all_runs_again(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scenario = shortflow.load(small)
-
-    def compare(*schemes: str) -> None:
-        shortflow.compare(scenario, schemes, seeds=[1], out=tmp_path, ideal=False)
-
-    compare("dctcp", "tcp")
-    monkeypatch.setattr(runs, "build_id", lambda: "0+rebuilt")
-    compare("dctcp")
-    with pytest.raises(ConfigError, match="repeat or remove: tcp, seed 1"):
-        shortflow.read_store(tmp_path).to_frame()
-    compare("dctcp", "tcp")
-    assert set(shortflow.read_store(tmp_path).to_frame().filter(~pl.col("superseded"))["build"]) == {"0+rebuilt"}
-
-
-def test_a_changed_law_leaves_only_its_new_runs_and_a_restored_one_is_run_again(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_law_and_a_restored_one_are_run_again(small: Tables, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "helper.py").write_text("step = 1.0\n", encoding="utf-8")
     scenario, store = shortflow.load(small), tmp_path / "store"
@@ -166,9 +147,7 @@ def test_a_changed_law_leaves_only_its_new_runs_and_a_restored_one_is_run_again(
     assert runs.group_by("source").len()["len"].sort().to_list() == [2, 2]
 
 
-def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhere(
-    small: dict[str, object], tmp_path: Path
-) -> None:
+def test_the_table_of_runs_has_what_varies_and_every_metric_everywhere(small: Tables, tmp_path: Path) -> None:
     frames, points = [], [(0.2, 0.1), (0.2, 0.5), (0.4, 0.1), (0.4, 0.5)]
     for load, gain in points:
         changes: Settings = {"load": load, "transport.g": gain}
@@ -188,7 +167,7 @@ def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhe
         assert frame.select(same).sort("run").equals(rows.select(same).sort("run"))
 
 
-def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: dict[str, object], tmp_path: Path) -> None:
+def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: Tables, tmp_path: Path) -> None:
     shortflow.compare(shortflow.load(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
     good = (tmp_path / "runs.parquet").read_bytes()
     middle = len(good) // 2
@@ -197,7 +176,7 @@ def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: dict[str, ob
     assert (tmp_path / "runs.parquet").read_bytes() == good
 
 
-def test_values_with_units_are_numbers_in_base_units(small: dict[str, object], tmp_path: Path) -> None:
+def test_values_with_units_are_numbers_in_base_units(small: Tables, tmp_path: Path) -> None:
     for rate, threshold in (("1Gbps", "10pkt"), ("500Mbps", "20pkt")):
         scenario = shortflow.load(small, {"topology.rate": rate, "switch.mark_above": threshold})
         shortflow.compare(scenario, ["dctcp"], seeds=[1], out=tmp_path, ideal=False)

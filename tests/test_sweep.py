@@ -18,7 +18,7 @@ import pytest
 import tomli_w
 
 import shortflow as api
-from conftest import Command, started
+from conftest import Command, Patch, Tables, started
 from made import make_result, make_rows, make_run
 from shortflow._core import Control
 from shortflow.errors import ConfigError, DamagedResult, ExitCode, SimulationError
@@ -86,9 +86,7 @@ def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Comm
 
 
 @pytest.mark.parametrize("more", [(), ("--tables",)])
-def test_two_processes_share_the_runs_of_one_sweep(
-    small: dict[str, object], tmp_path: Path, more: tuple[str, ...]
-) -> None:
+def test_two_processes_share_the_runs_of_one_sweep(small: Tables, tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "duration": "500ms"}), encoding="utf-8")
     command = [sys.executable, "-m", "shortflow", *SWEEP, "--json", "--jobs", "1", *more]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": tmp_path}
@@ -103,9 +101,7 @@ def test_two_processes_share_the_runs_of_one_sweep(
     assert table.filter(~pl.col("superseded")).height == RUNS
 
 
-def test_a_run_log_has_its_name_only_from_when_it_is_locked(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_log_has_its_name_only_from_when_it_is_locked(small: Tables, tmp_path: Path, monkeypatch: Patch) -> None:
     (run,) = plan(load_scenario(small), ["tcp"], [1])
     seen: list[Path] = []
     lock = fcntl.flock
@@ -126,8 +122,8 @@ def test_a_run_log_has_its_name_only_from_when_it_is_locked(
     assert log.exists()
 
 
-def test_an_empty_directory_of_run_logs_may_vanish_while_one_is_made(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_directory_of_run_logs_may_vanish_while_one_is_made(
+    small: Tables, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     (run,) = plan(load_scenario(small), ["tcp"], [1])
     one, other = Store(tmp_path), Store(tmp_path)
@@ -217,17 +213,14 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
     log.write_bytes(b"".join(lines))
     with pytest.raises(DamagedResult, match=rf"line {number}: damaged.*its checksum is wrong; remove the line"):
         api.read_store(tmp_path / "store").to_frame()
-    report = shortflow("report", "store")
-    assert report.code == ExitCode.CLAIM_FAILED
+    report = shortflow("report", "store", code=ExitCode.CLAIM_FAILED)
     assert f"{RUNS - 1} runs\nleft out: store/run-logs/{log.name}, line {number}: damaged" in report.stderr
     again = shortflow(*SWEEP, "--json")
     assert f"line {number}: damaged" in again.stderr
     assert again.document == whole.document
 
 
-def test_a_log_that_cannot_be_read_hides_no_run_of_another(
-    small: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unreadable_log_hides_no_other_run(small: Tables, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (run,) = plan(load_scenario(small), ["tcp"], [1])
     one, other = Store(tmp_path), Store(tmp_path)
     one.keep(execute(run, Control()), tables=False)
@@ -241,9 +234,7 @@ def test_a_log_that_cannot_be_read_hides_no_run_of_another(
         api.read_store(tmp_path)
 
 
-def test_a_full_disk_loses_nothing_that_was_finished(
-    shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_loses_nothing_that_was_finished(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> None:
     room, into = 12_000, os.write
 
     def write(file: int, data: bytes) -> int:
@@ -281,13 +272,10 @@ class Fragile(shortflow.CongestionControl):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
-    shortflow: Command, tmp_path: Path, jobs: str
-) -> None:
+def test_a_run_that_fails_is_kept_with_its_error_and_stops_none(shortflow: Command, tmp_path: Path, jobs: str) -> None:
     (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
     command = ("sweep", "small.toml", "--schemes", "law.py:Fragile,tcp", "--grid", "transport.g=0.1:0.4:0.1")
-    answer = shortflow(*command, "--seeds", "1", "--jobs", jobs, "--out", "store", "--json")
-    assert answer.code == ExitCode.CLAIM_FAILED
+    answer = shortflow(*command, "--seeds", "1", "--jobs", jobs, "--out", "store", "--json", code=ExitCode.CLAIM_FAILED)
     failed = answer.document["failed"]
     assert [each["at"]["transport.g"] for each in failed] == ["0.3", "0.4"]
     assert "Fragile: ValueError: too much (law.py:" in failed[0]["error"]
@@ -327,16 +315,13 @@ def test_metrics_may_be_those_of_a_later_point() -> None:
     assert table.columns[0].header.startswith("mean FCT")
 
 
-def test_runs_of_another_build_stay_and_are_run_again(
-    shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_of_another_build_stay_and_are_run_again(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2", "--seeds", "1", "--out", "mixed")
     with monkeypatch.context() as patch:
         patch.setattr("shortflow.runs.build_id", lambda: "0.0.1+old")
         shortflow(*SWEEP)
         shortflow(*narrow)
-    again = shortflow(*SWEEP)
-    assert "found" not in again.stderr
+    assert "found" not in shortflow(*SWEEP).stderr
     table = api.read_store(tmp_path / "store").to_frame()
     assert table.filter(pl.col("superseded"))["build"].unique().to_list() == ["0.0.1+old"]
     assert table.height == 2 * RUNS

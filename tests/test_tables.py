@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from conftest import Patch
 from made import make_flows, make_result, make_results, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric, missing
@@ -40,7 +41,7 @@ def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Result
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     lines = printed(main_blocks(compared(["tcp", "dctcp", "l2dct"])), width)
     assert max(len(line) for line in lines) <= width
@@ -186,7 +187,7 @@ def test_units_suit_the_values() -> None:
     assert scale_for("share", [0.5]).divisor == 0.01
 
 
-def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     times = {"tcp": [1e-3 * 10 ** (i / 99) for i in range(100)], "dctcp": [1e-3] * 100}
     results = [make_result(scheme, 1, fct_s=of) for scheme, of in times.items()]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import shortflow
+from conftest import Patch
 from made import make_results, make_run, sure
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.linux import agreement, fig14, kernels, testbed
@@ -59,7 +60,7 @@ class StandIn:
 
 
 @pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def kernel(monkeypatch: Patch) -> StandIn:
     stand_in = StandIn()
     monkeypatch.setattr(kernels.ThisKernel, "run", stand_in.run)
     monkeypatch.setattr(kernels.ThisKernel, "identity", "f00d")
@@ -116,7 +117,7 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(kernel: Stand
     assert " ".join(arguments) == f"{SCENARIO}.toml --scheme dctcp --seed 1 --set duration=300ms --set warmup=100ms"
 
 
-def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: Patch, tmp_path: Path) -> None:
     """The stand-in goes on when it has been heard, or after ten seconds with another code."""
     heard, script = tmp_path / "heard", tmp_path / "shortflow-linux"
     script.write_text(
@@ -190,10 +191,8 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(kernel: S
     assert testbed.kept_time(testbed.measured(both)) == "1 of 3"
     for attempts, options, code in (("2", (), 1), ("3", (), 0), ("2", ("--allow-late",), 0)):
         kernel.queue = [late, late, on_time]
-        said = shortflow(
-            *("linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options, *SHORTER)
-        )
-        assert said.code == code
+        run = ("linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts)
+        said = shortflow(*run, *options, *SHORTER, code=code)
         assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in said.stdout
         assert "seed 1, attempt 1: late\nseed 1, attempt " in said.stderr
 
@@ -206,8 +205,7 @@ def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
 ) -> None:
     is_late = verdict == "late"
     kernel.code, kernel.answer = int(is_late), document(verdict)
-    said = shortflow("linux", "testbed", SCENARIO, *SHORTER, *options)
-    assert said.code == code
+    said = shortflow("linux", "testbed", SCENARIO, *SHORTER, *options, code=code)
     assert len(kernel.calls) == (3 if is_late else 1)
     assert ("attempt 1: late\nattempt 2: late\n" in said.stderr) is is_late
     assert "attempt 3" not in said.stderr, "the last one is told in full"
@@ -219,33 +217,32 @@ SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
 LARGE_MEAN, LARGE_TAIL = Metric(MEAN_FCT, "large"), Metric(FCT[95], "large")
 
 
+NEAR, FAR = Estimate(0.01, (0.0, 0.02), 5), Estimate(0.08, (0.06, 0.1), 5)
+
+
 @pytest.mark.parametrize(
-    ("statistic", "low", "high", "expected"),
+    ("statistic", "difference", "expected"),
     [
-        (MEAN_FCT, -0.05, 0.05, "within"),
-        (MEAN_FCT, -0.03, 0.051, "undecided"),
-        (MEAN_FCT, -0.09, 0.2, "undecided"),
-        (MEAN_FCT, 0.051, 0.3, "outside"),
-        (MEAN_FCT, -0.3, -0.051, "outside"),
-        (MARKS, 0.06, 0.1, "within"),
-        (MARKS, 0.06, 0.11, "undecided"),
+        (MEAN_FCT, Estimate(0.0, (-0.05, 0.05), 3), "within"),
+        (MEAN_FCT, Estimate(0.01, (-0.03, 0.051), 3), "undecided"),
+        (MEAN_FCT, Estimate(0.05, (-0.09, 0.2), 3), "undecided"),
+        (MEAN_FCT, Estimate(0.2, (0.051, 0.3), 3), "outside"),
+        (MEAN_FCT, Estimate(-0.2, (-0.3, -0.051), 3), "outside"),
+        (MARKS, Estimate(0.08, (0.06, 0.1), 3), "within"),
+        (MARKS, Estimate(0.08, (0.06, 0.11), 3), "undecided"),
+        # A bound shows no agreement.
+        (MEAN_FCT, NEAR, "within"),
+        (MEAN_FCT, replace(NEAR, lower_bound=True), "undecided"),
+        (MEAN_FCT, replace(FAR, lower_bound=True), "outside"),
+        (MEAN_FCT, replace(FAR, upper_bound=True), "undecided"),
+        # Too few seeds decide nothing.
+        (MEAN_FCT, None, "undecided"),
+        (MEAN_FCT, Estimate(0.0, None, 1), "undecided"),
+        (MEAN_FCT, Estimate(0.3, (0.3, 0.3), 2), "undecided"),
     ],
 )
-def test_the_whole_interval_decides(statistic: Statistic, low: float, high: float, expected: str) -> None:
-    assert agreement.standing(Metric(statistic), Estimate((low + high) / 2, (low, high), 3)) == expected
-
-
-def test_a_bound_shows_no_agreement() -> None:
-    near, far = Estimate(0.01, (0.0, 0.02), 5), Estimate(0.08, (0.06, 0.1), 5)
-    assert agreement.standing(SHORT_MEAN, near) == "within"
-    assert agreement.standing(SHORT_MEAN, replace(near, lower_bound=True)) == "undecided"
-    assert agreement.standing(SHORT_MEAN, replace(far, lower_bound=True)) == "outside"
-    assert agreement.standing(SHORT_MEAN, replace(far, upper_bound=True)) == "undecided"
-
-
-def test_too_few_seeds_decide_nothing() -> None:
-    for unknown in (None, Estimate(0.0, None, 1), Estimate(0.3, (0.3, 0.3), 2)):
-        assert agreement.standing(SHORT_MEAN, unknown) == "undecided"
+def test_the_whole_interval_decides(statistic: Statistic, difference: Estimate | None, expected: str) -> None:
+    assert agreement.standing(Metric(statistic), difference) == expected
 
 
 def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> Results:
@@ -289,16 +286,13 @@ def test_the_page_has_the_table_of_what_was_measured() -> None:
     assert all(table in page for table in agreement.markdown(cells).split("\n\n"))
 
 
-def test_the_table_of_agreement_has_every_cell_and_all_attempts(
-    monkeypatch: pytest.MonkeyPatch, kernel: StandIn, tmp_path: Path, shortflow: Any
-) -> None:
+def test_agreement_has_all_cells_and_tries(monkeypatch: Patch, kernel: StandIn, tmp_path: Path, shortflow: Any) -> None:
     quick: Settings = {"duration": "40ms", "warmup": "0s", "traffic.1.repeat": 1}
     monkeypatch.setattr(agreement, "CELLS", {"testbed-narrow-incast": {"dctcp": quick, "l2dct": quick}})
     near = document("trustworthy", "testbed-narrow-incast", "dctcp", quick)
     kernel.of_scheme = {"dctcp": near, "l2dct": near.replace("trustworthy", "late")}
     command = ("linux", "agreement", "--seeds", "2", "--out", str(tmp_path))
-    said = shortflow(*command)
-    assert said.code == 1
+    said = shortflow(*command, code=1)
     table = (tmp_path / "agreement.md").read_text()
     assert "| `testbed-narrow-incast` | mean FCT, short flows | " in table
     assert "|  | kept time | 2 of 2 seeds in 2 runs | 0 of 2 seeds in 6 runs |  |  |" in table
@@ -431,18 +425,13 @@ def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
     ("options", "is_said"),
     [((), True), (("--set", "transport.cwnd_floor=2"), False), (("--congestion", "bbr"), False)],
 )
-def test_a_run_says_that_its_least_window_is_not_that_of_load(
-    kernel: StandIn, shortflow: Any, options: tuple[str, ...], is_said: bool
-) -> None:
+def test_a_run_tells_its_least_window(kernel: StandIn, shortflow: Any, options: tuple[str, ...], is_said: bool) -> None:
     kernel.answer = document()
-    answer = shortflow("linux", "testbed", SCENARIO, *options, *SHORTER)
-    assert answer.code == 0
+    answer = shortflow("linux", "testbed", SCENARIO, *options, *SHORTER, code=0)
     assert ("transport.cwnd_floor=1" in answer.stderr) is is_said
 
 
-def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
-    monkeypatch: pytest.MonkeyPatch, kernel: StandIn, shortflow: Any
-) -> None:
+def test_fig14_resumes_and_decides_its_claims(monkeypatch: Patch, kernel: StandIn, shortflow: Any) -> None:
     on_time = {
         scheme: document("trustworthy", fig14.SCENARIO, scheme, fig14._settings(scheme, 1, fig14.SCALED_MB))
         for scheme in fig14.SCHEMES
@@ -492,14 +481,11 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     assert "kept time in 2 of the 6 runs" in claims["b-testbed-finish-gap"]["reason"]
 
 
-def test_a_row_names_the_kernels_congestion_control_and_card_and_keeps_its_runs_apart(
-    kernel: StandIn, tmp_path: Path, shortflow: Any
-) -> None:
+def test_a_row_names_its_congestion_control_and_keeps_its_runs(kernel: StandIn, tmp_path: Path, shortflow: Any) -> None:
     """The kernel's dctcp over fq, beside the simulator's DCTCP over DRR."""
     kernel.answer = document("trustworthy", "testbed-one-host-messages", "dctcp", {})
     kept = tmp_path / "kept"
-    answer = shortflow("linux", "agreement", "messages, fq", "--seeds", "1", "--out", "kept")
-    assert answer.code == 0
+    answer = shortflow("linux", "agreement", "messages, fq", "--seeds", "1", "--out", "kept", code=0)
     assert str(kernel.calls).count("'--congestion', 'dctcp', '--card', 'fq'") == 2, "the check and the run"
     assert "host.queue" not in str(kernel.calls), "the simulator's alone"
     assert [path.name.split("-")[2:] for path in kept.glob("kernel-*")] == [["dctcp", "fq"]]
@@ -508,8 +494,7 @@ def test_a_row_names_the_kernels_congestion_control_and_card_and_keeps_its_runs_
     kernels_own, simulated = (float(text) for text in cell["host_queue"].split("; "))
     assert kernels_own == pytest.approx(simulated, abs=1)
     assert f"| queue, packets on the kernel; simulated |  |  | {cell['host_queue']} |  |" in answer.stdout
-    answer = shortflow("linux", "agreement", "messages, fk", "--seeds", "1", "--out", "kept")
-    assert answer.code == 2
+    answer = shortflow("linux", "agreement", "messages, fk", "--seeds", "1", "--out", "kept", code=2)
     assert "unknown row 'messages, fk'" in answer.stderr
     assert 'did you mean "messages, fq"' in answer.stderr
 
@@ -525,7 +510,6 @@ def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb:
 @pytest.mark.parametrize("command", [["testbed", SCENARIO], ["compare-sim", SCENARIO], ["fig14", "--out", "kept"]])
 def test_ctrl_c_is_answered(kernel: StandIn, shortflow: Any, command: list[str]) -> None:
     kernel.fails = KeyboardInterrupt()
-    answer = shortflow("linux", *command)
-    assert answer.code == 130
+    answer = shortflow("linux", *command, code=130)
     assert "shortflow: interrupted" in answer.stderr
     assert ("are stored in kept" in answer.stderr) is (command[0] == "fig14")

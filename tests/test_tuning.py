@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import shortflow
-from conftest import Command
+from conftest import Command, Patch, Tables
 from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
 from shortflow.errors import ConfigError, DamagedResult, Interrupted, LostRun
@@ -67,14 +67,14 @@ ASKED: dict[str, Any] = {"baseline": "dctcp", "seeds": 1, "batch": 8}
 
 
 def question_of(
-    small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
+    small: Tables, *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
 ) -> Question:
     here = TunedScenario(shortflow.load(small), settings or {}, FASTEST)
     parsed = [Parameter.parse(each) for each in parameters]
     return ask(here, None, scheme, parsed, **ASKED)
 
 
-def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> None:
+def test_a_setting_is_for_the_schemes_that_have_it(small: Tables) -> None:
     here = TunedScenario(shortflow.load(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
     ask(here, None, "l2dct", [W_MAX], **ASKED)
     (ours,), (theirs,) = here.runs("l2dct", [1]), here.runs("dctcp", [1])
@@ -88,7 +88,7 @@ def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> 
         ask(here, None, "l2dct", [W_MIN], **ASKED)
 
 
-def test_what_the_question_says_of_the_parameters(small: dict[str, object]) -> None:
+def test_what_the_question_says_of_the_parameters(small: Tables) -> None:
     found = question_of(small, "transport.w_max=1:5", "transport.knee_low=1KB:900KB", "switch.mark_above=5pkt:50pkt")
     assert [each.step for each in found.parameters] == [None, None, 1.0], "packets are whole"
     assert found.untuned_values == {"transport.w_max": 2.5, "transport.knee_low": 200.0, "switch.mark_above": 20.0}
@@ -193,32 +193,28 @@ def tuned(scenario: shortflow.Scenario, scheme: str, ranges: Sequence[str], out:
     return shortflow.tune(scenario, scheme, ranges, out=out, **{**usual, **options})
 
 
-def run_tuning(small: dict[str, object], out: Path, **options: Any) -> Tuning:
+def run_tuning(small: Tables, out: Path, **options: Any) -> Tuning:
     return tuned(shortflow.load(small), "l2dct", [W_MAX.text, W_MIN.text], out, **options)
 
 
-def test_the_best_of_different_trials_is_chosen(small: dict[str, object], tmp_path: Path) -> None:
+def test_the_best_of_different_trials_on_the_same_flows_is_chosen(small: Tables, tmp_path: Path) -> None:
     one = run_tuning(small, tmp_path / "t")
     assert len(one.trials) == 16
     assert one.trials[0].settings == {"transport.w_max": "2.5", "transport.w_min": "0.125"}, "untuned first"
     assert len({tuple(each.items()) for each in trial_settings(one)}) == 16
     assert one.feasible[sure(one.chosen).number][0] == min(values[0] for values in one.feasible.values())
+    assert one.trials[0].found.digests == one.references["l2dct"].digests
+    assert {tuple(trial.found.seeds) for trial in one.trials} <= {(1,), (1, 2)}
+    assert one.checks[0].schemes["dctcp"].seeds == [3, 4, 5], "fresh"
 
 
-def test_trials_and_schemes_see_the_same_flows(small: dict[str, object], tmp_path: Path) -> None:
-    found = run_tuning(small, tmp_path / "t", trials=8)
-    assert found.trials[0].found.digests == found.references["l2dct"].digests
-    assert {tuple(trial.found.seeds) for trial in found.trials} <= {(1,), (1, 2)}
-    assert found.checks[0].schemes["dctcp"].seeds == [3, 4, 5], "fresh"
-
-
-def test_more_trials_go_on_from_those_that_are_there(small: dict[str, object], tmp_path: Path) -> None:
+def test_more_trials_go_on_from_those_that_are_there(small: Tables, tmp_path: Path) -> None:
     whole = run_tuning(small, tmp_path / "whole", trials=24)
     run_tuning(small, tmp_path / "parts", trials=8)
     assert plain(run_tuning(small, tmp_path / "parts", trials=20)) == plain(whole), "a multiple of 8"
 
 
-def test_another_question_needs_another_directory(small: dict[str, object], tmp_path: Path) -> None:
+def test_another_question_needs_another_directory(small: Tables, tmp_path: Path) -> None:
     run_tuning(small, tmp_path / "t", trials=8)
     with pytest.raises(ConfigError, match=r"another tuning, with other seeds \(2 there, 3 here\)"):
         run_tuning(small, tmp_path / "t", trials=8, seeds=3)
@@ -231,7 +227,7 @@ def test_another_question_needs_another_directory(small: dict[str, object], tmp_
         run_tuning(small, tmp_path / "t", trials=8)
 
 
-def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Path) -> None:
+def test_a_front_is_searched_and_checked(small: Tables, tmp_path: Path) -> None:
     found = run_tuning(small, tmp_path / "t", maximize=GOODPUT)
     assert not any(trial.given_up for trial in found.trials), "with two objectives no trial can be hopeless"
     assert sure(found.chosen).number in {*found.front} & {*found.checks[0].trials}
@@ -242,7 +238,7 @@ def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Pat
     assert sorted(trial.number for trial in study.best_trials) == sorted(found.front)
 
 
-def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path: Path) -> None:
+def test_whole_numbers_on_a_logarithmic_axis(small: Tables, tmp_path: Path) -> None:
     def of(out: str, trials: int) -> Tuning:
         marks = ["switch.mark_above=2pkt:90pkt:log"]
         return tuned(shortflow.load(small), "dctcp", marks, tmp_path / out, trials=trials, seeds=1, check_seeds=2)
@@ -254,7 +250,7 @@ def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path:
     assert plain(of("parts", 16)) == plain(whole)
 
 
-def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, object], tmp_path: Path) -> None:
+def test_combinations_that_a_scheme_refuses_are_not_proposed(small: Tables, tmp_path: Path) -> None:
     """Not even where the estimator leans into them, as it does here after the first batches."""
     knees = ["transport.knee_low=10KB:1MB", "transport.knee_high=20KB:2MB"]
 
@@ -324,13 +320,13 @@ class Losing(Local):
 
 
 @pytest.mark.parametrize("at", [2, 4, 7], ids=["references", "trials", "check"])
-def test_a_run_that_was_lost_is_no_trial_and_is_done_again(small: dict[str, object], tmp_path: Path, at: int) -> None:
+def test_a_run_that_was_lost_is_no_trial_and_is_done_again(small: Tables, tmp_path: Path, at: int) -> None:
     with pytest.raises(LostRun, match="three workers were lost"):
         run_tuning(small, tmp_path / "t", trials=16, jobs=Losing(at))
     assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(run_tuning(small, tmp_path / "calm", trials=16))
 
 
-def test_a_run_that_fails_late_leaves_what_was_done(small: dict[str, object], tmp_path: Path) -> None:
+def test_a_run_that_fails_late_leaves_what_was_done(small: Tables, tmp_path: Path) -> None:
     whole = run_tuning(small, tmp_path / "whole", trials=16)
     with pytest.raises(Interrupted):  # in the middle of the second batch
         run_tuning(small, tmp_path / "t", trials=16, jobs=Losing(5, KeyboardInterrupt()))
@@ -357,13 +353,9 @@ def test_a_tuning_has_its_report(shortflow: Command, scenario: str) -> None:
     assert shortflow("report", "t", "--json").document["verdict"] in " ".join(answer.stdout.split())
 
 
-def test_tuning_without_optuna_says_what_to_install(
-    shortflow: Command, scenario: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tuning_without_optuna_says_what_to_install(shortflow: Command, scenario: str, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    answer = shortflow(*TUNE, *QUICK)
-    assert answer.code == 3
-    assert "pip install 'shortflow[tune]'" in answer.stderr
+    assert "pip install 'shortflow[tune]'" in shortflow(*TUNE, *QUICK, code=3).stderr
     assert not Path("t").exists()
 
 

@@ -65,9 +65,7 @@ def test_a_gain_that_rests_on_few_events_is_told_and_may_not_hold() -> None:
         ([1.2e8], Holds.OPEN, ""),
     ],
 )
-def test_a_constraint_by_a_number_needs_the_whole_interval(
-    goodput: list[float], expected: Holds, interval: str
-) -> None:
+def test_a_constraint_by_number_needs_the_whole_interval(goodput: list[float], expected: Holds, interval: str) -> None:
     goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
     tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
     found = checked(goal, tuned, others, others)
@@ -138,9 +136,7 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
         ([0.95e8, 0.95e8], [0.98e8, 0.80e8, 0.96e8], Holds.OPEN),
     ],
 )
-def test_what_was_given_away_is_held_to_what_it_seemed(
-    promised: list[float], goodput: list[float], expected: Holds
-) -> None:
+def test_what_was_given_is_held_to_what_it_seemed(promised: list[float], goodput: list[float], expected: Holds) -> None:
     found = checked(BOTH, made(1.0, 1.01, 0.99, goodput=goodput), *FRESH, trials=[made(1.0, 1.0, goodput=promised)])
     assert holds(found) is expected
 

@@ -1,0 +1,223 @@
+"""Sweeps, searches and `--until-ci`: grids of settings, bisection, and seeds until intervals are narrow."""
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shortflow
+from conftest import Command, Tables
+from made import make_results, make_rows, make_run, star, sure
+from shortflow import Condition, Grid, Search, Steps
+from shortflow.asks import rounds
+from shortflow.errors import ConfigError, ExitCode
+from shortflow.precision import Precision, more_seeds, widths
+from shortflow.results import Results
+
+
+def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None:
+    grid = Grid.parse(["load=0.2,0.4", "switch.mark_above=5pkt:15pkt:5pkt"])
+    assert grid.keys == ["load", "switch.mark_above"]
+    assert [tuple(point.values()) for point in grid.points] == [
+        (load, above) for load in ("0.2", "0.4") for above in ("5pkt", "10pkt", "15pkt")
+    ]
+
+
+def test_values_are_ranges_and_lists_in_the_order_in_which_they_are_written() -> None:
+    (axis,) = Grid.parse(["transport.g=0.05:0.07:0.01,0.0625,0.06"]).axes
+    assert [value for (value,) in axis.values] == ["0.05", "0.06", "0.07", "0.0625"]
+    (axis,) = Grid.parse(["topology.rtt=1ms,100us,900us"]).axes
+    assert [value for (value,) in axis.values] == ["1ms", "100us", "900us"]
+    (axis,) = Grid.parse(["topology.rtt=900us:1ms:50us"]).axes
+    assert [value for (value,) in axis.values] == ["900us", "950us", "1000us"]
+    (axis,) = Grid.parse(["load=.2,.1,1,.3"]).axes
+    assert [value for (value,) in axis.values] == [".2", ".1", "1", ".3"]
+    (axis,) = Grid.parse(["transport.g=1e-13:3e-13:1e-13"]).axes
+    assert [value for (value,) in axis.values] == ["0.0000000000001", "0.0000000000002", "0.0000000000003"]
+    (axis,) = Grid.parse(["topology.kind=star,pair,star"]).axes
+    assert [value for (value,) in axis.values] == ["star", "pair"]
+
+
+def test_a_link_gives_two_keys_one_value_and_a_zip_takes_values_in_step() -> None:
+    linked = Grid.parse(["queue.low=5pkt,9pkt"], links=["queue.low=queue.high"])
+    assert linked.points == [{"queue.low": low, "queue.high": low} for low in ("5pkt", "9pkt")]
+    zipped = Grid.parse(["hosts=4,8", "load=0.1,0.2", "rate=1Gbps,10Gbps"], zips=["hosts,rate"])
+    assert zipped.keys == ["hosts", "rate", "load"]
+    assert [tuple(point.values()) for point in zipped.points] == [
+        ("4", "1Gbps", "0.1"),
+        ("4", "1Gbps", "0.2"),
+        ("8", "10Gbps", "0.1"),
+        ("8", "10Gbps", "0.2"),
+    ]
+
+
+VALUES = st.sampled_from(["0.1", "2", "10", "9", "100us", "1ms", "500KB", "1MB", "5pkt", "20pkt", "websearch", "tcp"])
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda length: st.lists(st.lists(VALUES, min_size=length, max_size=length), min_size=2, max_size=3)
+    )
+)
+def test_a_grid_has_what_was_written_as_it_was_written(written: list[list[str]]) -> None:
+    keys = "abc"[: len(written)]
+    grids = [f"{key}={','.join(values)}" for key, values in zip(keys, written, strict=True)]
+    in_step = Grid.parse(grids, ["a=linked"], [",".join(keys)])
+    assert [tuple(point.values()) for point in in_step.points] == [
+        (*row, row[0]) for row in dict.fromkeys(zip(*written, strict=True))
+    ]
+    every = Grid.parse(grids)
+    assert [tuple(point.values()) for point in every.points] == list(itertools.product(*map(dict.fromkeys, written)))
+    for grid in (in_step, every):
+        assert sorted(grid.coarse_first) == list(range(len(grid.points)))
+
+
+def test_the_first_points_are_a_coarse_picture() -> None:
+    line = Grid.parse(["n=0:8"])
+    assert line.coarse_first == [0, 8, 4, 2, 6, 1, 3, 5, 7]
+    mixed = Grid.parse(["n=2,8,5,6,0,1,3,4,7"])
+    assert [mixed.points[place]["n"] for place in mixed.coarse_first][:5] == ["8", "0", "4", "2", "6"]
+    square = Grid.parse(["a=1:3", "b=1:3"])
+    corners = [square.points[place] for place in square.coarse_first[:4]]
+    assert corners == [{"a": a, "b": b} for a in ("1", "3") for b in ("1", "3")]
+    words = Grid.parse(["kind=x,y,z", "n=1,2,3"])
+    first = [words.points[place] for place in words.coarse_first[:6]]
+    assert first == [{"kind": kind, "n": n} for kind in "xyz" for n in "13"], "words have no middle"
+    for grid in (line, square, words):
+        assert sorted(grid.coarse_first) == list(range(len(grid.points)))
+
+
+LIMIT_MS = 4
+INCAST = {"kind": "incast", "flows": "$flows", "sizes": {"kind": "fixed", "value": "14600B"}}
+INCAST |= {"deadline": {"kind": "fixed", "value": f"{LIMIT_MS}ms"}}
+SCENARIO = star([INCAST], duration="20ms", drain="1s", buffer="unlimited", parameters={"flows": 1})
+NO_MISS = Condition.parse("deadline_miss==0")
+
+
+def test_bisection_finds_what_trying_every_value_finds() -> None:
+    scenario = shortflow.load(SCENARIO)
+    found = shortflow.search(scenario, "tcp", Steps.parse("flows=1:60"), NO_MISS, [1, 2])
+    assert found.largest[1] == found.largest[2], "nothing is drawn at random"
+    largest = sure(found.largest_for(1.0))
+    # A flow is ten packets of 12 us: 33 of them fill 4 ms.
+    assert 25 <= largest <= 33
+    for flows, holds in ((largest, True), (largest + 1, False)):
+        result = shortflow.run(shortflow.load(SCENARIO, {"flows": flows}), "tcp")
+        assert NO_MISS.holds(result.metrics) is holds
+    assert len(found.trials) <= 2 * 6
+
+
+def test_shares_of_seeds() -> None:
+    largest: dict[int, Any] = {1: 54, 2: 60, 3: None, 4: 57}
+    found = Search("s", "t", "dctcp", {}, Steps.parse("n=1:99"), NO_MISS, largest)
+    assert found.largest_for(1.0) is None
+    assert found.largest_for(0.75) == 54
+    assert found.largest_for(0.5) == 57
+    assert found.document()["largest"] == {"1": 54, "2": 60, "3": None, "4": 57}
+
+
+def test_steps_and_conditions_are_read() -> None:
+    assert list(Steps.parse("load=0.1:0.3:0.1").values) == [0.1, 0.2, 0.3]
+    assert list(Steps.parse("servers = 2:4").values) == [2, 3, 4]
+    marks = Steps.parse("switch.mark_above=5pkt:15pkt:5pkt")
+    assert [marks.written(value) for value in marks.values] == ["5pkt", "10pkt", "15pkt"]
+    assert Steps.parse("duration=0.5ms:1ms:0.25ms").written(0.75) == "0.75ms"
+    assert list(Steps.parse("servers=1:10:4").values) == [1, 5, 9, 10], "the high end belongs to the range"
+    assert list(Steps.parse("load=0.1:0.7:0.2").values) == [0.1, 0.3, 0.5, 0.7]
+    condition = Condition.parse(" p99_short_s <= 5e-3 ")
+    assert condition.holds({"p99_short_s": 0.005})
+    assert not condition.holds({"p99_short_s": 0.006})
+    assert condition.text == "p99_short_s <= 5e-3"
+    assert Condition.parse("p99_short_s<=5ms").bound == 0.005
+    assert Condition.parse("goodput_long_bps>=600Mbps").bound == 6e8
+    assert Condition.parse("deadline_miss<=2%").bound == 0.02
+
+
+@pytest.mark.parametrize(
+    ("text", "holds", "is_open"),
+    [
+        ("afct_short_s<0.006", False, True),
+        ("afct_short_s<=0.005", False, True),
+        ("afct_short_s<0.005", False, False),
+        ("afct_short_s==0.005", False, True),
+        ("afct_short_s==0.006", False, True),
+        ("afct_short_s==0.004", False, False),
+        ("afct_short_s>0.004", True, False),
+        ("afct_short_s>=0.005", True, False),
+        ("afct_short_s>0.005", False, True),
+        ("deadline_miss==0", True, False),
+    ],
+)
+def test_a_condition_on_a_bound_holds_if_it_does_for_every_larger_value(text: str, holds: bool, is_open: bool) -> None:
+    condition, run = Condition.parse(text), {"afct_short_s": 0.005, "deadline_miss": 0.0}
+    assert condition.holds(run, {"afct_short_s"}) is holds
+    assert condition.is_open(run, {"afct_short_s"}) is is_open
+    assert not condition.is_open(run, ())
+
+
+def compared(*values: float, scheme: str = "dctcp") -> Results:
+    runs = [
+        make_run(scheme, seed, f"d{seed}", make_rows(afct_short_s=value, drops=value * 1000), 0.0)
+        for seed, value in enumerate(values, 1)
+    ]
+    return make_results("made", "made", {}, runs)
+
+
+def test_the_width_is_half_the_interval_over_the_mean() -> None:
+    # Of 9, 10, 11 the standard error is 1/sqrt(3), and Student's quantile with 2 degrees of freedom 4.3027.
+    (found,) = widths(compared(9.0, 10.0, 11.0), "drops")
+    assert found.share == pytest.approx(4.3027 / math.sqrt(3) / 10, rel=1e-4)
+
+
+def test_the_seeds_that_a_width_takes_are_those_after_which_it_is_reached() -> None:
+    (found,) = widths(compared(9.0, 10.0, 11.0), "drops")
+    # With standard deviation 1 and mean 10, ± 2 % of the mean is t / sqrt(n) <= 0.2: n = 99 has t = 1.9845 and gives
+    # 0.19945, n = 98 gives 0.20049.
+    assert more_seeds([found], 0.02) == 99 - 3
+    assert more_seeds([found], 0.5) == 0
+    assert more_seeds([found], 0.02) > more_seeds([found], 0.05) > more_seeds([found], 0.1) > 0
+
+
+def test_the_looks_are_after_every_five_seeds_and_at_the_most() -> None:
+    def looks(most: int, first: int = 5) -> list[list[int]]:
+        return [list(new) for new in rounds(range(1, first + 1), Precision(0.1, most=most))]
+
+    assert looks(12) == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12]]
+    assert looks(9, first=8) == [[1, 2, 3, 4, 5, 6, 7, 8], [9]]
+    assert looks(5) == [[1, 2, 3, 4, 5]]
+    with pytest.raises(ConfigError, match="--seeds 10: is above --max-seeds 6"):
+        looks(6, first=10)
+
+
+def test_what_is_zero_with_every_seed_is_known() -> None:
+    nothing = compared(0.0, 0.0, 0.0)
+    assert widths(nothing, "drops")[0].share == 0
+    assert Precision(0.05, "drops").is_met(nothing)
+    assert not Precision(0.05, "drops").is_met(compared(0.0, 0.0, 1.0))
+
+
+@pytest.mark.usefixtures("scenario")
+def test_each_point_of_a_sweep_has_the_seeds_that_it_needs(shortflow: Command, small: Tables) -> None:
+    answer = shortflow(
+        *("sweep", "small.toml", "--schemes", "dctcp", "--grid", "load=0.3,0.7", "--until-ci", "afct_short_s=25%"),
+        *("--max-seeds", "30", "--out", "store", "--json"),
+        code=ExitCode.FINE,
+    )
+    few, many = answer.document["points"]
+    assert few["until_ci_met"]
+    assert len(few["seeds"]) < len(many["seeds"])
+    assert "--until-ci: " in answer.stderr
+
+
+def test_no_lower_bound_is_ever_narrow_enough() -> None:
+    exact = compared(1.0, 1.0, 1.0)
+    last = exact.done[2]
+    bounded = replace(last, record={**last.record, "lower_bounds": [*last.metrics]})
+    bound = replace(exact, done=[*exact.done[:2], bounded])
+    assert Precision(0.05).is_met(exact)
+    assert not Precision(0.05).is_met(bound)
+    assert widths(bound)[0].share == math.inf
