@@ -1,6 +1,5 @@
 """Output and files of the commands: JSON for programs, equal at any number of jobs, never partial."""
 
-import importlib
 import re
 import shutil
 from pathlib import Path
@@ -11,7 +10,7 @@ import tomli_w
 
 from conftest import Answer, Command, Patch, Tables
 from made import star
-from shortflow import bench
+from shortflow.commands import bench
 from shortflow.store.runs import read_run
 
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
@@ -77,7 +76,6 @@ def test_it_is_said_where_hosts_decide(shortflow: Command, small: Tables, tmp_pa
 
 def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: Patch) -> None:
     case = bench.Case("S1", "short", "bench-star", {"duration": "50ms"}, 1)
-    importlib.import_module("shortflow.commands.bench")  # whose help names all cases
     monkeypatch.setattr(bench, "CASES", (case,))
     document = shortflow("bench", "--cases", "S1", "--schemes", "dctcp,dctcp+g=0.25", "--json").document
     assert [row["scheme"] for row in document["rows"]] == ["dctcp", "dctcp+g=0.25"]

@@ -8,7 +8,7 @@ import sys
 
 import instructions
 
-from shortflow import bench
+from shortflow.commands import bench
 from shortflow.scenario import Settings
 from shortflow.scheme import load_with_sources
 
