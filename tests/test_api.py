@@ -206,38 +206,67 @@ def test_tuning_takes_texts_and_goes_on(small: Tables, tmp_path: Path) -> None:
     assert len(again.plot.all()) >= 2
 
 
+class Cluster:
+    """Common attributes of Dask's clusters."""
+
+    scheduler_address = "tcp://10.0.0.7:8786"
+
+    def __repr__(self) -> str:
+        return "a cluster"
+
+
+API: Any = sf
+"""Without types, as a script may call it."""
+LOADS = {"load": [0.2]}
 WRONG: dict[str, Callable[[sf.Scenario, sf.Results], object]] = {
-    'lod: unknown parameter; did you mean "load"?': lambda scenario, _: scenario.with_(lod=0.2),
+    'lod: unknown parameter; did you mean "load"?': lambda given, _: given.with_(lod=0.2),
     "transport.g: is a key of schemes, not of the scenario; set it with the scheme, as in dctcp+g=0.1": (
-        lambda scenario, _: scenario.with_(**{"transport.g": 0.1})
+        lambda given, _: given.with_(**{"transport.g": 0.1})
     ),
     '"l2dct-bechmark": unknown scenario; did you mean "l2dct-benchmark"?': lambda *_: sf.run("l2dct-bechmark"),
-    '"dctpc": unknown scheme; did you mean "dctcp"?': lambda scenario, _: sf.compare(scenario, "tcp,dctpc"),
-    'schemes.L2dct.w_mx: unknown key; did you mean "w_max"?': lambda *_: sf.schemes.L2dct(w_mx=1),  # type: ignore[call-arg]
+    '"dctpc": unknown scheme; did you mean "dctcp"?': lambda given, _: sf.compare(given, "tcp,dctpc"),
+    'schemes.L2dct.w_mx: unknown key; did you mean "w_max"?': lambda *_: API.schemes.L2dct(w_mx=1),
     "transport.w_max: 1000 is not a number from 0.01 to 100": lambda *_: sf.schemes.L2dct(w_max=1000),
-    '"dctpc": unknown scheme of this comparison; did you mean "dctcp"?': (
-        lambda _, comparison: comparison.estimate("dctpc", AFCT)
-    ),
+    '"dctpc": unknown scheme of this comparison; did you mean "dctcp"?': lambda _, found: found.estimate("dctpc", AFCT),
     '"afct_shrt_s": unknown metric; did you mean "afct_short_s"?': (
-        lambda _, comparison: comparison.difference("dctcp", "tcp", "afct_shrt_s")
+        lambda _, found: found.difference("dctcp", "tcp", "afct_shrt_s")
     ),
-    '"shrt": unknown class of such flows; did you mean "short"?': (
-        lambda _, comparison: comparison.plot.fct_cdf("shrt")
-    ),
+    '"shrt": unknown class of such flows; did you mean "short"?': lambda _, found: found.plot.fct_cdf("shrt"),
     "seeds: 0 is neither a number from 1 on nor a list of whole numbers": (
-        lambda scenario, _: sf.compare(scenario, "tcp", seeds=0)
+        lambda given, _: sf.compare(given, "tcp", seeds=0)
     ),
-    "cores: 0 is not a whole number from 1 on": lambda scenario, _: sf.run(scenario, cores=0),
-    "seeds: 0 is not a whole number from 1 on": lambda scenario, _: sf.sweep(scenario, "tcp", {"load": [0.2]}, 0),
-    "--grid: at lod=0.2: lod: unknown parameter": lambda scenario, _: sf.sweep(scenario, "tcp", {"lod": [0.2, 0.3]}),
-    'transport.w_mx: no parameter of l2dct; did you mean "transport.w_max"?': lambda scenario, _: sf.tune(
-        scenario, "l2dct", ["transport.w_mx=1:4"], minimize=AFCT, out="nowhere"
+    "seeds: '1' is neither": lambda given, _: API.compare(given, "dctcp", seeds="1"),
+    "seeds: [1, 1] names a seed twice": lambda given, _: sf.compare(given, "dctcp", seeds=[1, 1]),
+    "seeds: 0 is not a whole number from 1 on": lambda given, _: sf.sweep(given, "tcp", LOADS, 0),
+    "seeds: [7, 8] is not a whole number": lambda given, _: API.sweep(given, "dctcp", LOADS, [7, 8]),
+    "cores: 0 is not a whole number from 1 on": lambda given, _: sf.run(given, cores=0),
+    "--grid: at lod=0.2: lod: unknown parameter": lambda given, _: sf.sweep(given, "tcp", {"lod": [0.2, 0.3]}),
+    'transport.w_mx: no parameter of l2dct; did you mean "transport.w_max"?': (
+        lambda given, _: sf.tune(given, "l2dct", ["transport.w_mx=1:4"], minimize=AFCT, out="nowhere")
+    ),
+    "scheme: 3 is not of the kind str or type": lambda given, _: API.run(given, 3),
+    "schemes: 5 is not of the kind str or type or Sequence": lambda given, _: API.compare(given, 5),
+    "schemes: 7 is no name, nor a subclass of": lambda given, _: API.compare(given, ["tcp", 7]),
+    f"schemes: {Cluster} is no name, nor a subclass of": lambda given, _: API.run(given, Cluster),
+    "pcap: 's0->h3' is not of the kind": lambda given, _: API.run(given, pcap="s0->h3"),
+    "grid: 'load=0.2' is not of the kind Grid or Mapping or Sequence; give a list": (
+        lambda given, _: sf.sweep(given, "tcp", "load=0.2")
+    ),
+    "grid: 5 is not of the kind Grid or Mapping or Sequence": lambda given, _: API.sweep(given, "tcp", 5),
+    "out: 7 is not of the kind str or Path": lambda given, _: API.compare(given, "tcp", out=7),
+    "jobs: '2' is not a whole number from 1 on": lambda given, _: API.compare(given, "dctcp", jobs="2"),
+    "jobs: 2.5 is not a whole number from 1 on": lambda given, _: API.compare(given, "dctcp", jobs=2.5),
+    "jobs: 0 is not a whole number from 1 on": lambda given, _: sf.compare(given, "dctcp", jobs=0),
+    "jobs: a cluster is not a whole number from 1 on; for a Dask cluster pass shortflow.Dask('tcp://10.0.0.7:8786')": (
+        lambda given, _: API.sweep(given, "dctcp", LOADS, jobs=Cluster())
     ),
 }
 
 
 @pytest.mark.parametrize("said", WRONG)
-def test_a_typo_is_one_clear_error_with_the_nearest(said: str, scenario: sf.Scenario, comparison: sf.Results) -> None:
+def test_wrong_input_is_one_clear_error_with_the_nearest(
+    said: str, scenario: sf.Scenario, comparison: sf.Results
+) -> None:
     with pytest.raises(sf.ConfigError) as error:
         WRONG[said](scenario, comparison)
     assert str(error.value).startswith(said)
@@ -284,49 +313,6 @@ def test_a_notebook_has_a_bar_that_goes_away(small: Tables, monkeypatch: Patch) 
     sf.compare(sf.load({**small, "title": "<b>"}), "tcp", 2, ideal=False)
     assert any('<progress max="1" value="1.0000"' in each.get("text/html", "") for each in shown)
     assert shown[-1]["text/html"] == ""
-
-
-def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) -> None:
-    class Cluster:
-        """Common attributes of Dask's clusters."""
-
-        scheduler_address = "tcp://10.0.0.7:8786"
-
-        def __repr__(self) -> str:
-            return "a cluster"
-
-    wrong: list[tuple[Callable[[], object], str]] = [
-        (lambda: sf.run(scenario, 3), "scheme: 3 is not of the kind str or type"),  # type: ignore[arg-type]
-        (lambda: sf.run(scenario, "dctcp", seed="1"), "seeds: "),  # type: ignore[arg-type]
-        (lambda: sf.compare(scenario, 5), "schemes: 5 is not of the kind str or type or Sequence"),  # type: ignore[arg-type]
-        (lambda: sf.compare(scenario, ["tcp", 7]), "schemes: 7 is no name, nor a subclass of"),  # type: ignore[list-item]
-        (lambda: sf.run(scenario, Cluster), "schemes: .*Cluster'> is no name, nor a subclass of"),  # type: ignore[arg-type]
-        (lambda: sf.run(scenario, pcap="s0->h3"), r"pcap: 's0->h3' is not of .*; give a list, such as \['s0->h3'\]"),
-        (
-            lambda: sf.sweep(scenario, "tcp", "load=0.2", out=tmp_path),
-            "grid: 'load=0.2' is not of the kind Grid or Mapping or Sequence; give a list",
-        ),
-        (lambda: sf.sweep(scenario, "tcp", 5), "grid: 5 is not of the kind Grid or Mapping or Sequence"),  # type: ignore[arg-type]
-        (
-            lambda: sf.compare(scenario, "tcp", out=sys.stdout),  # type: ignore[arg-type]
-            "out: <.*> is not of the kind str or Path",
-        ),
-        (lambda: sf.compare(scenario, "dctcp", seeds=[1, 1]), r"seeds: \[1, 1\] names a seed twice"),
-        (lambda: sf.compare(scenario, "dctcp", jobs="2"), "jobs: '2' is not a whole number from 1 on"),  # type: ignore[arg-type]
-        (lambda: sf.compare(scenario, "dctcp", jobs=0), "jobs: 0 is not a whole number from 1 on"),
-        (
-            lambda: sf.sweep(scenario, "dctcp", {"load": [0.2]}, jobs=Cluster()),  # type: ignore[arg-type]
-            r"jobs: a cluster is not .*; for a Dask cluster pass shortflow.Dask\('tcp://10.0.0.7:8786'\)",
-        ),
-        (
-            lambda: sf.tune(scenario, "l2dct", ["transport.w_max=1:4"], minimize=AFCT, out=tmp_path, jobs=2.5),  # type: ignore[arg-type]
-            "jobs: 2.5 is not a whole number from 1 on",
-        ),
-        (lambda: sf.sweep(scenario, "dctcp", {"load": [0.2]}, [7, 8]), r"seeds: \[7, 8\] is not a whole number"),  # type: ignore[arg-type]
-    ]
-    for call, said in wrong:
-        with pytest.raises(sf.ConfigError, match=said):
-            call()
 
 
 def test_results_answer_by_the_choices_of_their_call() -> None:

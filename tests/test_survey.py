@@ -24,8 +24,7 @@ from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run
 from shortflow.survey import WORKLOADS, Cell, CellVerdict, Survey, Workload, engine, judge, words
-from shortflow.survey.document import document
-from shortflow.survey.pages import evidence, write_pages
+from shortflow.survey.pages import document, evidence, write_pages
 from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas, own_alpha
 from shortflow.survey.tables import UNFINISHED
 from shortflow.survey.winners import AFCT, CRITERIA

@@ -6,6 +6,7 @@ nothing.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ LEAST_SEEDS = 5
 """Seeds before the first check, and between checks."""
 MAX_SEEDS = 100
 """Default for the most seeds."""
+_MOST = 2**60
+"""Most seeds to suggest."""
 WIDTHS = (0.05, 0.02, 0.01)
 """Common target widths."""
 
@@ -88,16 +91,10 @@ class Width:
 
     def more_seeds(self, width: float) -> int:
         """Estimated number of further seeds until half the width (now finite) is this share of the mean."""
-        n = self.estimate.n
         if self.share <= width:
             return 0
-        low, high = n, 2 * n
-        while self._after(high) > width:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._after(middle) <= width else (middle, high)
-        return high - n
+        seeds = range(self.estimate.n, _MOST)
+        return bisect_left(seeds, True, key=lambda number: self._after(number) <= width)
 
     def _after(self, seeds: int) -> float:
         """Estimated share after this many seeds: the random part falls as 1/√n, the allowance as 1/n."""

@@ -53,9 +53,14 @@ def _text(file: Path) -> str:
         return ""
 
 
+def available_cores() -> int:
+    """Number of cores available to this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
     """Number of cores of a run, and the reason for fewer than allowed."""
-    present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    present = available_cores()
     cores, why = _core.cores(run.scenario.core, run.scheme, min(run.cores, present), is_captured)
     if run.cores > present and why is None:
         why = f"this process may use {present} processor{'s' if present > 1 else ''}"

@@ -130,15 +130,12 @@ def _about(entry: Mapping[str, Any]) -> str:
     return f"{entry['summary']}{unit}{values}"
 
 
-def _source(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("source") or entry.get("paper") or "")
-
-
 def _one_line_each(entries: Entries) -> Iterator[tuple[str, str]]:
     """Names with summaries, and sources in brackets. Equal entries of several papers are merged."""
     sources: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
-        sources.setdefault((_name(entry), _about(entry)), []).append(_source(entry))
+        source = str(entry.get("source") or entry.get("paper") or "")
+        sources.setdefault((_name(entry), _about(entry)), []).append(source)
     for (name, about), found in sources.items():
         yield name, f"{about} [{', '.join(found)}]" if any(found) else about
 

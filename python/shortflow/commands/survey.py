@@ -14,9 +14,8 @@ from shortflow.runner import Runner
 from shortflow.store.runs import Store
 from shortflow.survey import WORKLOADS, Survey, choose, words
 from shortflow.survey import survey as ask
-from shortflow.survey.document import document
 from shortflow.survey.engine import SEEDS
-from shortflow.survey.pages import check_pages, write_pages
+from shortflow.survey.pages import check_pages, document, write_pages
 from shortflow.survey.tables import matrix, numbers, standings
 
 

@@ -11,6 +11,6 @@ dctcp 1 200.0
 """
 
 from shortflow.executors.executor import Executor, Watch
-from shortflow.executors.local import Local, available_cores
+from shortflow.executors.local import Local
 
-__all__ = ["Executor", "Local", "Watch", "available_cores"]
+__all__ = ["Executor", "Local", "Watch"]

@@ -4,7 +4,6 @@ A Python law holds the GIL. With several jobs such runs use processes, and each 
 """
 
 import contextlib
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent import futures
@@ -16,12 +15,7 @@ from shortflow.executors.executor import Pool, Session
 from shortflow.executors.processes import Processes
 from shortflow.result import Result
 from shortflow.runs import Run
-from shortflow.simulate import execute
-
-
-def available_cores() -> int:
-    """Number of cores available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from shortflow.simulate import available_cores, execute
 
 
 class Local(Pool):

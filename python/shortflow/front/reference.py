@@ -37,7 +37,8 @@ def commands() -> str:
 def _commands(command: Any, path: str, level: int) -> Iterator[str]:
     context = typer.Context(command, info_name=path)
     usage = command.get_usage(context).removeprefix("Usage: ")
-    yield f"{'#' * level} `{path}`\n\n{_paragraphs(command.help or '')}\n\n```text\n{usage}\n```\n"
+    paragraphs = "\n\n".join(map(_literal, inspect.cleandoc(command.help or "").split("\n\n")))
+    yield f"{'#' * level} `{path}`\n\n{paragraphs}\n\n```text\n{usage}\n```\n"
     records = [record for each in command.params if (record := each.get_help_record(context))]
     if records:
         yield _table(("argument or option", "meaning"), [(f"`{name}`", about) for name, about in records])
@@ -144,10 +145,6 @@ def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 def _sentence(text: str) -> str:
     return _literal(f"{text[0].upper()}{text[1:]}.")
-
-
-def _paragraphs(text: str) -> str:
-    return "\n\n".join(map(_literal, inspect.cleandoc(text).split("\n\n")))
 
 
 def _literal(text: str) -> str:

@@ -14,7 +14,6 @@ Band = tuple[float, float]
 
 BOUND = "flows were left unfinished, so that the value is a bound and the truth may lie beyond its interval"
 """Note for a deciding number that is a bound. The claim agrees only if every possible true value does."""
-ANY: Band = (-math.inf, math.inf)
 
 
 class Verdict(StrEnum):

@@ -458,27 +458,22 @@ def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, d
         if key not in data.keys:
             raise ConfigError(f"{key}: not a key of the grid over {', '.join(data.keys) or 'nothing'}")
     selections = {key: where.get(key, tuple(data.values(key)[:1])) for key in data.keys}
-    for key, selection in selections.items():
+    wanted = {key: (each,) if isinstance(each, Value) else each for key, each in selections.items()}
+    for key, values in wanted.items():
         if key not in where and len(data.values(key)) > 1:
             raise ConfigError(f"{key}: has several values; name one")
-        wanted = (selection,) if isinstance(selection, Value) else selection
-        missing = [] if isinstance(wanted, Every) else [each for each in wanted if each not in data.values(key)]
-        if missing:
+        if missing := [] if isinstance(values, Every) else [each for each in values if each not in data.values(key)]:
             raise TooLittle(f"without runs at {key} {', '.join(map(str, missing))}")
     chosen = [
         dict(zip(data.keys, position, strict=True))
         for position in data.points
-        if all(_has(selections[key], value) for key, value in zip(data.keys, position, strict=True))
+        if all(value in wanted[key] for key, value in zip(data.keys, position, strict=True))
     ]
     if not chosen:
         raise TooLittle("no point of the grid is within the bounds")
     several = [key for key, selection in selections.items() if not isinstance(selection, Value) and key in where]
     for point in chosen:
         yield ", ".join(f"{_short(key)} {point[key]}" for key in several), point
-
-
-def _has(selection: Selection, value: Value) -> bool:
-    return value == selection if isinstance(selection, Value) else value in selection
 
 
 def _selected(key: str, selection: Selection) -> str:

@@ -144,7 +144,10 @@ class Testbed(Executor):
             if document["testbed"]["verdict"] == ON_TIME:
                 break
             late.append(document["testbed"]["verdict"])
-        tables = {name: _table(columns) for name, columns in document["tables"].items()}
+        tables = {
+            name: pl.DataFrame({column: pl.Series(values, dtype=KINDS[kind]) for column, kind, values in columns})
+            for name, columns in document["tables"].items()
+        }
         _check(tables)
         meta: Meta = document["meta"]
         meta["testbed"] = account = document["testbed"]
@@ -284,10 +287,6 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
             check_columns(name, tables[name])
     except ValueError as error:
         raise MissingRequirement(f"{PROGRAM} is of another version: its tables are {error}; {HOW_TO_GET}") from error
-
-
-def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
-    return pl.DataFrame({name: pl.Series(values, dtype=KINDS[kind]) for name, kind, values in columns})
 
 
 def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The survey's report: a page with heat maps and tables, and its text and tables as data."""
+"""The survey's report: a page with heat maps and tables, and the survey as plain data (`docs/results.md`)."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from shortflow.report.marks import heat
 from shortflow.report.markup import page, part
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
-from shortflow.results import Results
+from shortflow.results import Results, mean_table
 from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
-from shortflow.survey.engine import Survey, View
+from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
-from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings
-from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
+from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings, wins
+from shortflow.survey.winners import AFCT, CRITERIA, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
 
 _LEAST = 1e-3
 """Smallest rounded ratio: logarithmic colours need a positive number."""
@@ -156,3 +156,52 @@ def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dic
         return {}
     reference = what.best(exact) if what.best else 1.0
     return {scheme: round(float(f"{factor * value / reference:.3g}"), 3) for scheme, value in means.items()}
+
+
+def document(found: Survey) -> dict[str, Any]:
+    """The survey as plain data. Metrics that a place lacks are absent."""
+    return {
+        "scale": found.scale.value,
+        "settings": dict(found.settings),
+        "seeds": found.seeds,
+        "runs": found.runs,
+        "seconds": round(found.seconds, 1),
+        "alpha_effects": words.alpha_effects(found),
+        "views": [_view_table(view) for view in found.views],
+    }
+
+
+def _view_table(view: View) -> dict[str, Any]:
+    def won(criterion: Criterion, scheme: str) -> dict[str, int]:
+        return dict(zip(("alone", "tied"), wins(cells_of(view, criterion), scheme), strict=True))
+
+    return {
+        "initial_alpha": view.alpha,
+        "conclusions": words.conclusions(view),
+        "wins": {each.metric: {scheme: won(each, scheme) for scheme in SCHEMES} for each in CRITERIA},
+        "places": [_place_table(view, place) for place in view.places],
+    }
+
+
+def _place_table(view: View, place: Place) -> dict[str, Any]:
+    comparison = view.places[place]
+    metrics = [criterion.metric for criterion in (*CRITERIA, DISTANCE)]
+    means = {scheme: {metric: comparison.mean(scheme, metric) for metric in metrics} for scheme in SCHEMES}
+    return {
+        "workload": place.workload.name,
+        "level": place.level,
+        "cells": {criterion.metric: _cell_table(cell) for criterion, cell in view.cells[place].items()},
+        "schemes": {
+            scheme: {metric: mean_table(each) for metric, each in of_scheme.items() if each}
+            for scheme, of_scheme in means.items()
+        },
+    }
+
+
+def _cell_table(cell: Cell) -> dict[str, Any]:
+    return {
+        "verdict": cell.verdict.value,
+        "best": cell.best,
+        "p": dict(cell.chances),
+        "unfinished": list(cell.unfinished),
+    }
