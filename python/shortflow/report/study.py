@@ -50,46 +50,44 @@ def default_baseline(schemes: Iterable[str]) -> str:
 
 
 def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -> Results:
-    """Runs at every point of the grid of settings that vary between the runs of the scenario or of one scheme.
+    """Runs at every point of the grid of settings that vary.
 
     A scheme without a key, or with a value of its own in its name, has the same runs at all values of the key.
     """
-    by_scheme: dict[str, list[Result]] = {}
-    for result in results:
-        by_scheme.setdefault(result.scheme, []).append(result)
-    of_scenario = frames.varying(result.provenance["scenario_settings"] for result in results)
-    settings_of = {
-        scheme: [result.provenance["scheme_settings"] for result in group] for scheme, group in by_scheme.items()
-    }
-    keys = list(dict.fromkeys([*of_scenario, *(key for each in settings_of.values() for key in frames.varying(each))]))
-    own = {
-        scheme: {*of_scenario, *(one["key"] for each in group for one in each if one["source"] != "scheme+key=")}
-        for scheme, group in settings_of.items()
-    }
-    places: dict[Place, list[Result]] = {}
-    for result in results:
-        settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
-        values = {each["key"]: each["value"] for each in settings}
-        place = tuple(
-            (frames.short_name(key), values.get(key, frames.UNSET)) for key in keys if key in own[result.scheme]
-        )
-        places.setdefault(place, []).append(result)
+    keys, places = _places(results)
     kinds = {tuple(key for key, _ in place) for place in places}
     covered = {part for place in places for part in _parts(place, kinds) if part != place}
     ideal = [entry["name"] for entry in _core.registry()["ideal"]]
     done: list[Result] = []
     beside: set[str] = set()
     for place in _ascending([place for place in places if place not in covered]):
-        at = dict.fromkeys(map(frames.short_name, keys), frames.UNSET) | dict(place)
+        at = dict.fromkeys(keys, frames.UNSET) | dict(place)
         here = [result for part in _parts(place, kinds) for result in places.get(part, ())]
         if any(each.scheme not in ideal for each in here):
             beside |= {each.scheme for each in here if each.scheme in ideal}
         ordered = sorted(here, key=lambda each: (place_of(each.scheme), each.seed))
         done += [replace(each, at=at) for each in with_distances(ordered)]
-    title, beside_here = results[0].provenance["title"], [each for each in ideal if each in beside]
-    return Results(
-        done, name, title, keys=[*map(frames.short_name, keys)], ideal_names=beside_here, superseded=superseded
-    )
+    title, ideal_here = results[0].provenance["title"], [each for each in ideal if each in beside]
+    return Results(done, name, title, keys=keys, ideal_names=ideal_here, superseded=superseded)
+
+
+def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Result]]]:
+    """Settings that vary in the scenario or within a scheme, and the runs by those that their scheme leaves open."""
+    of_scenario = frames.varying(result.provenance["scenario_settings"] for result in results)
+    own: dict[str, set[str]] = {}
+    for result in results:
+        opened = {each["key"] for each in result.provenance["scheme_settings"] if each["source"] != "scheme+key="}
+        own.setdefault(result.scheme, {*of_scenario}).update(opened)
+    runs_of = ([each.provenance["scheme_settings"] for each in results if each.scheme == scheme] for scheme in own)
+    keys = list(dict.fromkeys([*of_scenario, *(key for runs in runs_of for key in frames.varying(runs))]))
+    places: dict[Place, list[Result]] = {}
+    for result in results:
+        settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
+        values = {each["key"]: each["value"] for each in settings}
+        here = [key for key in keys if key in own[result.scheme]]
+        place = tuple((frames.short_name(key), values.get(key, frames.UNSET)) for key in here)
+        places.setdefault(place, []).append(result)
+    return [*map(frames.short_name, keys)], places
 
 
 def _parts(place: Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[Place]:
