@@ -4,6 +4,7 @@ A parameter is `Annotated[TYPE, Opt(…)]`, or `Arg(…)` for a positional argum
 paragraph that begins with `In Python`.
 """
 
+import copy
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -127,7 +128,7 @@ def _typed(parameter: inspect.Parameter, opt: Opt) -> inspect.Parameter:
     kind = bare if bare is bool or (isinstance(bare, type) and issubclass(bare, Enum)) else opt.kind
     said = {"help": opt.help, "metavar": opt.metavar, "autocompletion": opt.complete, **opt.more}
     if isinstance(opt, Arg):
-        info = typer.Argument(**said)
+        info = typer.Argument(**{**said, "metavar": f"[{opt.metavar}]..." if opt.many else opt.metavar})
     else:
         option = opt.name or f"--{parameter.name.replace('_', '-')}"
         info = typer.Option(f"{option}/--no{option[1:]}" if default is True else option, **said)
@@ -144,7 +145,8 @@ def _without_types(parameters: list[Any]) -> list[Any]:
     """Removes type names from the help of arguments and flags."""
     for each in parameters:
         if each.param_type_name == "argument":
-            each.display_type_rich = lambda ctx: ""
+            each.type = copy.copy(each.type)
+            each.type.get_metavar = lambda **_: ""
         elif getattr(each, "is_flag", False):
             each.metavar = ""
     return parameters

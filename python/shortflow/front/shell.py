@@ -54,7 +54,6 @@ def _load(name: str) -> Any:
 app = typer.Typer(
     name="shortflow",
     cls=Commands,
-    help="Simulate and compare data-centre transports that finish short flows first.",
     epilog="Exit codes: 0 success, 1 a claim or check failed, 2 wrong input, 3 the environment lacks something, "
     "130 interrupted.",
     no_args_is_help=True,
@@ -136,8 +135,7 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return errors.ExitCode.FINE
     except typer.TyperException as error:
-        # Without arguments the message is the help, already printed.
-        message = error.format_message().rstrip(".")
+        message = error.format_message().rstrip(".")  # empty without arguments: the help is printed
         hint = "" if message.endswith("?") else "; see `--help`"
         return _fail(message + hint, errors.ExitCode.WRONG_INPUT) if message else errors.ExitCode.WRONG_INPUT
     except OSError as error:
