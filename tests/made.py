@@ -34,7 +34,7 @@ def sure(value: T | None) -> T:
     return value
 
 
-def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
+def make_flows(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """A flow table from the columns that matter; of others those that always have a value have a usual one."""
     counts = ("retransmits", "measured_retransmits", "timeouts", "measured_timeouts", "marks")
     zeros = dict.fromkeys(("id", *counts, "acked_bytes", "delivered_bytes", "start_s", "held_s"), 0)
@@ -48,7 +48,7 @@ def make_samples(rows: Sequence[tuple[float, str, str, float]] = ()) -> pl.DataF
     return pl.DataFrame(rows, schema=TABLES["samples"], orient="row")
 
 
-def make_tasks(rows: Sequence[dict[str, object]] = ()) -> pl.DataFrame:
+def make_tasks(rows: Sequence[Mapping[str, object]] = ()) -> pl.DataFrame:
     """A task table from the columns that matter; queries of two flows unless told otherwise."""
     usual = {"id": 0, "kind": "query", "class": "short", "start_s": 0, "flows": 2}
     full = [{**dict.fromkeys(TABLES["tasks"]), **usual, **row} for row in rows]

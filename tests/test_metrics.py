@@ -1,6 +1,6 @@
 """Metrics of one run, from tables small enough for mental arithmetic."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,33 +13,33 @@ from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import STATISTICS, MetricValue, check_name, measure, named, possible, telling
 from shortflow.metrics.data import USUAL_BINS, Sizes
-from shortflow.records import Meta
+
+Rows = list[dict[str, Any]]
 
 
-def rows_of(flows: pl.DataFrame, *others: Any) -> list[MetricValue]:
-    """The rows of the metrics of a run with these flows; its tasks, samples, ports and account are the usual ones."""
-    tasks, samples, ports, meta = others or (make_tasks(), make_samples(), make_ports(), make_meta())
-    return measure({"flows": flows, "tasks": tasks, "samples": samples, "ports": ports}, meta)
+def rows_of(flows: Sequence[Mapping[str, object]], **others: Any) -> list[MetricValue]:
+    """The rows of the metrics of a run with these flows, and other tables, or other values in its account, if given."""
+    tables = {"flows": make_flows(flows), "tasks": make_tasks(), "samples": make_samples(), "ports": make_ports()}
+    meta = {name: value for name, value in others.items() if name not in tables}
+    return measure({name: others.get(name, table) for name, table in tables.items()}, make_meta(**meta))
 
 
-def measured(*run: Any) -> dict[str, float]:
+def measured(flows: Sequence[Mapping[str, object]], **others: Any) -> dict[str, float]:
     """The metrics by name."""
-    return {row.metric.name: row.value for row in rows_of(*run)}
+    return {row.metric.name: row.value for row in rows_of(flows, **others)}
 
 
-def bounds(*run: Any) -> set[str]:
+def bounds(flows: Sequence[Mapping[str, object]], **others: Any) -> set[str]:
     """The metrics that are lower bounds."""
-    return {row.metric.name for row in rows_of(*run) if row.lower_bound}
+    return {row.metric.name for row in rows_of(flows, **others) if row.lower_bound}
 
 
 def test_completion_counts_flows_after_the_warm_up() -> None:
-    flows = make_flows(
-        [
-            {"id": 0, "size_bytes": 1, "start_s": 0.9, "fct_s": 100.0, "slowdown": 50.0},  # before the warm-up
-            {"id": 1, "size_bytes": 1, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
-            {"id": 2, "size_bytes": 1, "start_s": 2.0, "fct_s": 3.0, "slowdown": 4.0},
-        ]
-    )
+    flows: Rows = [
+        {"id": 0, "size_bytes": 1, "start_s": 0.9, "fct_s": 100.0, "slowdown": 50.0},  # before the warm-up
+        {"id": 1, "size_bytes": 1, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
+        {"id": 2, "size_bytes": 1, "start_s": 2.0, "fct_s": 3.0, "slowdown": 4.0},
+    ]
     metrics = measured(flows)
     assert metrics["flows_short"] == 2
     assert metrics["afct_short_s"] == 2.0
@@ -51,40 +51,33 @@ def test_completion_counts_flows_after_the_warm_up() -> None:
     assert not bounds(flows)
 
 
-def unfinished(
-    *ages: float, done: Sequence[float]
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame, Meta]:
+def unfinished(*ages: float, done: Sequence[float]) -> Any:
     """A run whose flows took the times `done`, or were of these ages when it ended at 4 s; the ideal takes 0.5 s."""
-    flow: dict[str, object] = {"size_bytes": 1000, "ideal_fct_s": 0.5}
-    flows = make_flows(
-        [
-            *({**flow, "start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done),
-            *({**flow, "start_s": 4.0 - age} for age in ages),
-        ]
-    )
-    return flows, make_tasks(), make_samples(), make_ports(), make_meta(unfinished=len(ages))
+    flow: dict[str, Any] = {"size_bytes": 1000, "ideal_fct_s": 0.5}
+    flows: Rows = [{**flow, "start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done]
+    return {"flows": [*flows, *({**flow, "start_s": 4.0 - age} for age in ages)], "unfinished": len(ages)}
 
 
 def test_a_flow_that_did_not_finish_counts_with_its_age() -> None:
     run = unfinished(2.0, 1.0, done=(0.5, 0.5, 1.5, 2.5))
-    metrics = measured(*run)
+    metrics = measured(**run)
     assert metrics["afct_short_s"] == pytest.approx(8 / 6)
     assert metrics["slowdown_short"] == pytest.approx(16 / 6)
     assert (metrics["flows_short"], metrics["unfinished"]) == (4, 2)
     assert metrics["unfinished_share"] == metrics["unfinished_share_short"] == pytest.approx(1 / 3)
     # In order: 0.5, 0.5, 1.0 or more, 1.5, 2.0 or more, 2.5; the third of them may in truth be the last.
     assert (metrics["p5_short_s"], metrics["p50_short_s"], metrics["p99_short_s"]) == (0.5, 1.0, 2.5)
-    assert {name for name in bounds(*run) if name.endswith("short_s")} == {
+    assert {name for name in bounds(**run) if name.endswith("short_s")} == {
         *("afct_short_s", "p50_short_s", "p95_short_s", "p99_short_s", "p100_short_s")
     }
-    assert bounds(*run) >= {"slowdown_short", "slowdown_p50_short", "slowdown_p99_short"}
+    assert bounds(**run) >= {"slowdown_short", "slowdown_p50_short", "slowdown_p99_short"}
 
 
 def test_a_class_in_which_nothing_finished_has_bounds_in_place_of_nothing() -> None:
     run = unfinished(2.0, 3.0, done=())
-    metrics = measured(*run)
+    metrics = measured(**run)
     assert (metrics["afct_short_s"], metrics["p99_short_s"], metrics["flows_short"]) == (2.5, 3.0, 0)
-    assert {"afct_short_s", "p1_short_s", "p99_short_s"} <= bounds(*run)
+    assert {"afct_short_s", "p1_short_s", "p99_short_s"} <= bounds(**run)
     assert metrics["unfinished_share"] == 1
 
 
@@ -94,22 +87,20 @@ def test_what_is_no_bound_stays_however_long_open_flows_take(done: list[int], st
     if not done and not still:
         return
     run = unfinished(*(age for age, _ in still), done=done)
-    truth = measured(*unfinished(done=[*done, *(age + more for age, more in still)]))
-    never = measured(*unfinished(done=[*done, *(1000 for _ in still)]))
-    for name, value in measured(*run).items():
+    truth = measured(**unfinished(done=[*done, *(age + more for age, more in still)]))
+    never = measured(**unfinished(done=[*done, *(1000 for _ in still)]))
+    for name, value in measured(**run).items():
         if name.startswith(("afct", "p", "slowdown")):
             assert value <= truth[name] or value == pytest.approx(truth[name])
-            assert (name in bounds(*run)) == (value != pytest.approx(never[name])), name
+            assert (name in bounds(**run)) == (value != pytest.approx(never[name])), name
 
 
 def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> None:
-    flows = make_flows(
-        [
-            {"id": 0, "class": "long", "delivered_bytes": 100_000_000},
-            {"id": 1, "class": "long", "delivered_bytes": 50_000_000},
-            {"id": 2, "size_bytes": 1000, "delivered_bytes": 1000, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
-        ]
-    )
+    flows: Rows = [
+        {"id": 0, "class": "long", "delivered_bytes": 100_000_000},
+        {"id": 1, "class": "long", "delivered_bytes": 50_000_000},
+        {"id": 2, "size_bytes": 1000, "delivered_bytes": 1000, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
+    ]
     metrics = measured(flows)
     assert metrics["goodput_long_bps"] == 150e6 * 8 / 2  # between 1 s and 3 s
     assert "goodput_short_bps" not in metrics
@@ -117,24 +108,22 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
 
 
 def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
-    flows = make_flows(
-        [
-            {"id": 0, "class": "long", "delivered_bytes": 3_000_000},  # from 1 s to 3 s, the measured time
-            {"id": 1, "class": "long", "delivered_bytes": 1_000_000, "start_s": 2.0},  # from 2 s to 3 s
-            {"id": 2, "class": "long", "size_bytes": 500_000, "start_s": 1.5, "fct_s": 2.0, "slowdown": 1.0},
-            {"id": 3, "class": "long", "size_bytes": 9_000_000, "start_s": 0.5, "fct_s": 1.0, "slowdown": 1.0},
-            {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5, "acked_bytes": 100},  # until 4 s
-        ]
-    )
+    flows: Rows = [
+        {"id": 0, "class": "long", "delivered_bytes": 3_000_000},  # from 1 s to 3 s, the measured time
+        {"id": 1, "class": "long", "delivered_bytes": 1_000_000, "start_s": 2.0},  # from 2 s to 3 s
+        {"id": 2, "class": "long", "size_bytes": 500_000, "start_s": 1.5, "fct_s": 2.0, "slowdown": 1.0},
+        {"id": 3, "class": "long", "size_bytes": 9_000_000, "start_s": 0.5, "fct_s": 1.0, "slowdown": 1.0},
+        {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5, "acked_bytes": 100},  # until 4 s
+    ]
     assert measured(flows)["flow_goodput_long_bps"] == 4_500_100 * 8 / (2 + 1 + 2 + 2.5)
     assert "flow_goodput_long_bps" not in bounds(flows)
-    ideal = (flows, make_tasks(), make_samples(), make_ports().clear(), make_meta())
-    assert "flow_goodput_long_bps" in bounds(*ideal), "it does not tell how far the last one got"
+    ideal = bounds(flows, ports=make_ports().clear())
+    assert "flow_goodput_long_bps" in ideal, "it does not tell how far the last one got"
 
 
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_network() -> None:
     counts = {"timeouts": 5, "measured_timeouts": 2, "retransmits": 7, "measured_retransmits": 3}
-    flows = make_flows([{"id": 0, "size_bytes": 1, **counts}])
+    flows: Rows = [{"id": 0, "size_bytes": 1, **counts}]
     metrics = measured(flows)
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
@@ -146,14 +135,12 @@ def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_networ
 
 
 def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count() -> None:
-    flows = make_flows(
-        [
-            {"id": 0, "size_bytes": 1, "start_s": 0.5, "timeouts": 8, "measured_timeouts": 4},  # before the warm-up
-            {"id": 1, "size_bytes": 1, "start_s": 1.5, "timeouts": 3, "measured_timeouts": 1},  # two in the drain
-            {"id": 2, "start_s": 0.0, "timeouts": 9, "measured_timeouts": 2},  # without an end
-            {"id": 3, "class": "query", "size_bytes": 1, "start_s": 1.5},
-        ]
-    )
+    flows: Rows = [
+        {"id": 0, "size_bytes": 1, "start_s": 0.5, "timeouts": 8, "measured_timeouts": 4},  # before the warm-up
+        {"id": 1, "size_bytes": 1, "start_s": 1.5, "timeouts": 3, "measured_timeouts": 1},  # two in the drain
+        {"id": 2, "start_s": 0.0, "timeouts": 9, "measured_timeouts": 2},  # without an end
+        {"id": 3, "class": "query", "size_bytes": 1, "start_s": 1.5},
+    ]
     metrics = measured(flows)
     assert (metrics["timeouts_short"], metrics["timeouts_query"]) == ((3 + 2) / 2, 0)
     assert metrics["timeouts"] == 4 + 1 + 2
@@ -162,43 +149,35 @@ def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count()
 
 def test_a_task_timed_out_if_a_flow_of_it_or_of_a_part_of_it_did() -> None:
     late = {"size_bytes": 1, "start_s": 1.5, "timeouts": 1, "task": 4}
-    flows = make_flows([{**late, "id": 0, "timeouts": 0, "task": 0}, {**late, "id": 1, "task": 1}, {**late, "id": 2}])
-    queries: list[dict[str, object]] = [{"id": number, "start_s": 1.5} for number in (0, 1, 2)]
+    flows: Rows = [{**late, "id": 0, "timeouts": 0, "task": 0}, {**late, "id": 1, "task": 1}, {**late, "id": 2}]
+    queries: Rows = [{"id": number, "start_s": 1.5} for number in (0, 1, 2)]
     parts = [{"id": 3, "kind": "job", "start_s": 1.5}, {"id": 4, "kind": "shuffle", "start_s": 1.5, "part_of": 3}]
-    metrics = measured(flows, make_tasks([*queries, *parts]), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows, tasks=make_tasks([*queries, *parts]))
     assert [metrics[f"{task}_timed_out"] for task in ("query", "job", "shuffle")] == [1 / 3, 1, 1]
     assert "query_timed_out" not in measured(flows)
-    ideal = measured(flows, make_tasks(queries), make_samples(), make_ports().clear(), make_meta())
+    ideal = measured(flows, tasks=make_tasks(queries), ports=make_ports().clear())
     assert "timed_out_short" not in ideal
 
 
 def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_miss_it() -> None:
-    due: dict[str, object] = {"size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5}
-    flows = make_flows(
-        [
-            {"id": 0, **due, "missed": False, "fct_s": 0.1, "slowdown": 1.0},
-            {"id": 1, **due, "missed": True, "fct_s": 1.0, "slowdown": 1.0},
-            {"id": 2, **due},  # open, and it is 4 s
-            {"id": 3, "size_bytes": 1, "start_s": 1.0, "deadline_s": 9.0},  # open, and still in time
-            {"id": 4, "size_bytes": 1, "start_s": 0.0, "deadline_s": 0.1, "missed": True},  # before the warm-up
-            {"id": 5, "size_bytes": 1, "start_s": 1.0},
-        ]
-    )
+    due: dict[str, Any] = {"size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5}
+    flows: Rows = [
+        {"id": 0, **due, "missed": False, "fct_s": 0.1, "slowdown": 1.0},
+        {"id": 1, **due, "missed": True, "fct_s": 1.0, "slowdown": 1.0},
+        {"id": 2, **due},  # open, and it is 4 s
+        {"id": 3, "size_bytes": 1, "start_s": 1.0, "deadline_s": 9.0},  # open, and still in time
+        {"id": 4, "size_bytes": 1, "start_s": 0.0, "deadline_s": 0.1, "missed": True},  # before the warm-up
+        {"id": 5, "size_bytes": 1, "start_s": 1.0},
+    ]
     assert measured(flows)["deadline_miss"] == 2 / 4
     assert "deadline_miss" in bounds(flows)
-    decided = flows.filter(pl.col("id") != 3)
+    decided = [flow for flow in flows if flow["id"] != 3]
     assert measured(decided)["deadline_miss"] == pytest.approx(2 / 3)
     assert "deadline_miss" not in bounds(decided)
 
 
 def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
-    metrics = measured(
-        make_flows([{"id": 0, "size_bytes": 1}]),
-        make_tasks(),
-        make_samples(),
-        make_ports(),
-        make_meta(measured_ports=[]),
-    )
+    metrics = measured([{"id": 0, "size_bytes": 1}], measured_ports=[])
     assert not {"afct_short_s", "goodput_short_bps", "queue_mean_pkt", "utilisation", "deadline_miss"} & set(metrics)
 
 
@@ -213,14 +192,12 @@ def test_names_say_what_they_mean() -> None:
 
 
 def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None:
-    flows = make_flows(
-        [
-            {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "measured_switch_queueing_s": 1e-6},
-            {"id": 1, "size_bytes": 1, "delivered_bytes": 25_000_000, "measured_switch_queueing_s": 4e-6},
-            {"id": 2, "size_bytes": 1},  # nothing of it has arrived
-            {"id": 3, "class": "long", "delivered_bytes": 1, "measured_switch_queueing_s": 9e-6},
-        ]
-    )
+    flows: Rows = [
+        {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "measured_switch_queueing_s": 1e-6},
+        {"id": 1, "size_bytes": 1, "delivered_bytes": 25_000_000, "measured_switch_queueing_s": 4e-6},
+        {"id": 2, "size_bytes": 1},  # nothing of it has arrived
+        {"id": 3, "class": "long", "delivered_bytes": 1, "measured_switch_queueing_s": 9e-6},
+    ]
     metrics = measured(flows)
     assert metrics["throughput_short_bps"] == 75e6 * 8 / 2
     assert "throughput_long_bps" not in metrics
@@ -243,9 +220,11 @@ def test_waits_are_those_of_the_measured_time(small: dict[str, Any]) -> None:
 
 def test_deadlines_are_counted_by_class_too() -> None:
     late = {"size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5, "missed": True}
-    flows = make_flows(
-        [{"id": 0, **late}, {"id": 1, **late, "missed": False}, {"id": 2, **late, "missed": False, "class": "query"}]
-    )
+    flows: Rows = [
+        {"id": 0, **late},
+        {"id": 1, **late, "missed": False},
+        {"id": 2, **late, "missed": False, "class": "query"},
+    ]
     metrics = measured(flows)
     assert metrics["deadline_miss"] == pytest.approx(1 / 3)
     assert (metrics["deadline_miss_short"], metrics["deadline_miss_query"]) == (0.5, 0.0)
@@ -261,11 +240,11 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
             {"id": 4, "start_s": 1.0, "time_s": 5.0, "kind": "job"},
         ]
     )
-    run = (make_flows([{"id": 0, "size_bytes": 1}]), tasks, make_samples(), make_ports(), make_meta(end_s=3.5))
-    metrics = measured(*run)
+    run: Any = {"flows": [{"id": 0, "size_bytes": 1}], "tasks": tasks, "end_s": 3.5}
+    metrics = measured(**run)
     # The open one is half a second old, and may take longest of all in truth.
     assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 1.5, 3.0)
-    assert bounds(*run) == {"query_time_s", *(f"p{percent}_query_time_s" for percent in (50, 95, 99, 100))}
+    assert bounds(**run) == {"query_time_s", *(f"p{percent}_query_time_s" for percent in (50, 95, 99, 100))}
     assert metrics["query_miss"] == 0.5
     assert metrics["job_time_s"] == 5.0
     assert not {"job_miss", "request_time_s", "shuffle_time_s"} & set(metrics)
@@ -274,21 +253,21 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
 
 def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> None:
     times = [1, 3, 2, 4, 5, 6, 9, 8, 10, 11]  # by size: 3 > 2 and 9 > 8
-    burst: list[dict[str, object]] = [
+    burst: Rows = [
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 2.0 + i * 1e-5, "fct_s": float(time), "slowdown": 1.0}
         for i, time in enumerate(times)
     ]
-    alone: list[dict[str, object]] = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
-    metrics = measured(make_flows([*burst, *alone]))
+    alone: Rows = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
+    metrics = measured([*burst, *alone])
     assert metrics["inversions_short"] == 2
-    few = measured(make_flows(alone))
+    few = measured(alone)
     assert "inversions_short" not in few
 
 
 def test_inversions_that_unfinished_flows_leave_open_are_not_counted() -> None:
     """By size; the run ends at 4 s, and the flows without a time are 2 s old then."""
     times = [1.0, 1.5, None, 1.6, 1.7, 1.8, 1.65, 1.9, 1.95, 1.97]
-    burst: list[dict[str, object]] = [
+    burst: Rows = [
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 2.0, "fct_s": time, "slowdown": time, "ideal_fct_s": 1.0}
         for i, time in enumerate(times)
     ]
@@ -297,27 +276,26 @@ def test_inversions_that_unfinished_flows_leave_open_are_not_counted() -> None:
         (3.55, 1, True),  # 1.55 s or more against 1.6 s
         (3.4, 1, True),  # 1.5 s against 1.4 s or more, too
     ):
-        run = (make_flows(burst), make_tasks(), make_samples(), make_ports(), make_meta(end_s=end_s))
-        assert measured(*run)["inversions_short"] == inversions
-        assert ("inversions_short" in bounds(*run)) is is_open
+        assert measured(burst, end_s=end_s)["inversions_short"] == inversions
+        assert ("inversions_short" in bounds(burst, end_s=end_s)) is is_open
 
 
 def test_flows_to_several_hosts_are_no_burst() -> None:
-    flows: list[dict[str, object]] = [
+    flows: Rows = [
         {"id": i, "destination": f"h{i % 2}", "size_bytes": 1000, "start_s": 2.0, "fct_s": 1.0, "slowdown": 1.0}
         for i in range(18)
     ]
-    several = measured(make_flows(flows))
+    several = measured(flows)
     assert "inversions_short" not in several
 
 
 def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     sizes = {10_000: 1.0, 10_001: 2.0, 100_000: 4.0, 10_000_001: 9.0}
-    rows: list[dict[str, object]] = [
+    rows: Rows = [
         {"id": i, "size_bytes": size, "start_s": 1.0, "fct_s": fct, "slowdown": 1.0}
         for i, (size, fct) in enumerate(sizes.items())
     ]
-    found = rows_of(make_flows(rows))
+    found = rows_of(rows)
     shown = telling(found)
     of_class = [row for row in found if row.metric.flow_class and row.metric.size_bin]
     assert {row.metric.name: row.value for row in of_class if row.metric.name in shown} == {
@@ -330,7 +308,7 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     }
     about = possible(["web_search"])["p99_web_search_100kb_s"]
     assert (about.flow_class, about.size_bin, about.unit) == ("web_search", Sizes(10_000, 100_000), "s")
-    one = rows_of(make_flows(rows[1:3]))
+    one = rows_of(rows[1:3])
     bins = [each for each in telling(one).values() if each.flow_class and each.size_bin]
     assert not bins, "one bin says what the class says"
     beside = {row.metric.name: row.value for row in one if row.metric.name in telling([*found, *one])}
@@ -341,15 +319,14 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
 
 def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_slows_the_long_ones() -> None:
     """A thousand short flows with slowdowns 1 to 1,000 (the slowest open), and two of 2 MB, one with 1 MB after 3 s."""
-    rows: list[dict[str, object]] = [
+    rows: Rows = [
         {"class": f"c{i % 2}", "size_bytes": 50 + 99_950 * (i % 2), "start_s": 1.0, "fct_s": 1e-3 * i, "slowdown": i}
         for i in range(1, 1001)
     ]
     rows[-1] |= {"fct_s": None, "slowdown": None, "ideal_fct_s": 1e-3}
     rows.append({"class": "c0", "size_bytes": 2_000_000, "start_s": 1.0, "fct_s": 1.0, "slowdown": 2.0})
     rows.append({"class": "c1", "size_bytes": 2_000_000, "start_s": 1.0, "ideal_fct_s": 1.0, "acked_bytes": 1_000_000})
-    run = (make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
-    metrics, low = measured(*run), bounds(*run)
+    metrics, low = measured(rows), bounds(rows)
     assert (metrics["flows_upto_100kb"], metrics["flows_over_1mb"], metrics["flows_upto_10kb"]) == (999, 1, 499)
     slowdowns = [metrics[f"slowdown_{which}_upto_100kb"] for which in ("p50", "p99", "p999")]
     assert slowdowns == [500, 990, 999]
@@ -357,7 +334,7 @@ def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_sl
     assert {"slowdown_upto_100kb", "slowdown_p100_upto_100kb", "slowdown_p99_over_1mb"} <= low
     assert metrics["flow_goodput_over_1mb_bps"] == pytest.approx(8 * 3e6 / (1 + 3))
     assert "flow_goodput_over_1mb_bps" not in low
-    endless = measured(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    endless = measured(LONG)
     assert endless["flow_goodput_over_1mb_bps"] == 8 * 4_000 / (2 + 2)
 
 
@@ -370,7 +347,7 @@ def shares(*intervals: tuple[float, float, float]) -> list[tuple[float, str, str
     ]
 
 
-LONG: list[dict[str, object]] = [
+LONG: Rows = [
     {"id": 0, "class": "long", "delivered_bytes": 3_000, "start_s": 0.0},
     {"id": 1, "class": "long", "delivered_bytes": 1_000, "start_s": 0.5},
 ]
@@ -380,7 +357,7 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
     samples = make_samples(
         shares((0.0, 0, 0), (0.5, 8, 0), (1.0, 8, 0), (1.5, 2, 2), (2.0, 3, 1), (2.5, 2, 2), (3.0, 2.1, 1.9))
     )
-    metrics = measured(make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
+    metrics = measured(LONG, samples=samples)
     assert metrics["jain_long"] == pytest.approx(16 / (2 * 10))
     assert metrics["jain_sampled_long"] == pytest.approx((1 + 0.8 + 1 + 16 / (2 * 8.02)) / 4)
     # The second flow starts at 0.5 s, and from the interval that begins at 2 s on both get about the same, twice.
@@ -389,14 +366,14 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
 
 def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody() -> None:
     unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
-    metrics = measured(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
-    found = rows_of(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
+    metrics = measured(LONG, samples=unfair)
+    found = rows_of(LONG, samples=unfair)
     assert metrics["convergence_long_s"] == 2.5
     assert [row.metric.name for row in found if row.lower_bound] == ["convergence_long_s"]
     assert metrics["jain_sampled_long"] == 0.75
-    alone = measured(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
+    alone = measured(LONG[:1], samples=unfair)
     assert not [name for name in alone if "jain" in name or "convergence" in name]
-    without = measured(make_flows(LONG))
+    without = measured(LONG)
     assert "jain_long" in without
     assert "jain_sampled_long" not in without
 
@@ -407,8 +384,9 @@ def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float
 
     def convergence(seen: list[float]) -> tuple[float, bool]:
         samples = make_samples(shares(*((0.5 + number, 1.0, rate) for number, rate in enumerate([1.0, *seen]))))
-        run = (make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
-        return measured(*run)["convergence_long_s"], "convergence_long_s" in bounds(*run)
+        return measured(LONG, samples=samples)["convergence_long_s"], "convergence_long_s" in bounds(
+            LONG, samples=samples
+        )
 
     (early, open_early), (late, open_late) = convergence(rates[:stop]), convergence(rates)
     assert early <= late
@@ -424,6 +402,6 @@ def test_a_metric_is_found_by_its_name_alone() -> None:
         USUAL_BINS.ranges
     )
     assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
-    found = rows_of(make_flows(LONG))
+    found = rows_of(LONG)
     values = {row.metric.name: row.value for row in found}
     assert named(values, {row.metric.name for row in found if row.lower_bound}, ["long"]) == found
