@@ -62,6 +62,11 @@ def _packets(trace: pl.DataFrame) -> pl.DataFrame:
     return left.group_by(pl.col("flow").alias("id")).agg(packets=pl.len())
 
 
+def test_some_flows_alone(shortflow: Command) -> None:
+    shortflow("run", *INCAST, "--trace", "3,7-9=few.parquet", code=0)
+    assert set(pl.read_parquet("few.parquet")["flow"]) == {3, 7, 8, 9}
+
+
 @pytest.mark.parametrize("scheme", ["dctcp", "pfabric", "dcqcn", "swift", "pfabric-minimal"])
 def test_a_run_with_captures_is_the_same_run(scheme: str, shortflow: Command) -> None:
     plain = shortflow("run", *INCAST, "--scheme", scheme, "--json").document

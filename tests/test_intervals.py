@@ -2,7 +2,7 @@
 
 import dataclasses
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +40,14 @@ class Pool:
 
     def __init__(self, scenario: dict[str, Any], schemes: str, seeds: int = 200) -> None:
         """Run all."""
-        self.whole = make_results(*_parts(shortflow.compare(scenario, schemes, seeds=seeds, ideal=False)))
+        self.whole = shortflow.compare(scenario, schemes, seeds=seeds, ideal=False)
         self.scheme, self.baseline = self.whole.schemes
         self._by_seed = {(run.scheme, run.seed): run for run in self.whole.runs}
 
     def draw(self, dice: random.Random, n: int, metric: str) -> Results:
         """A comparison over n of the seeds in which both have the metric, drawn with replacement."""
         both = self.whole.values(self.scheme, metric).keys() & self.whole.values(self.baseline, metric).keys()
-        seeds = dice.choices(sorted(both), k=n)
-        return self.of(seeds)
+        return self.of(dice.choices(sorted(both), k=n))
 
     def of(self, seeds: Sequence[int]) -> Results:
         """A comparison over these seeds, in which any may be several times."""
@@ -57,16 +56,12 @@ class Pool:
             for scheme in self.whole.schemes
             for number, seed in enumerate(seeds, 1)
         ]
-        return make_results(*_parts(self.whole)[:3], runs)
+        return dataclasses.replace(self.whole, done=runs)
 
 
 def with_seed(run: Result, seed: int) -> Result:
     record: Record = {**run.record, "provenance": {**run.provenance, "seed": seed}}
     return dataclasses.replace(run, record=record)
-
-
-def _parts(whole: Results) -> tuple[str, str, Mapping[str, str], Sequence[Result]]:
-    return whole.scenario, whole.title, whole.settings, whole.runs
 
 
 @pytest.mark.slow

@@ -347,6 +347,9 @@ def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tm
 def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     log = RunLog(tmp_path)
     results = [make_result(*of) for of in itertools.product(("dctcp", "tcp"), (1, 2), ("0.2", "0.4"))]
+    first: Any = results[0].record
+    bounded: Any = {**first, "lower_bounds": ["afct_short_s"], "provenance": {**first["provenance"], "key": "bounded"}}
+    results += [replace(results[0], record=bounded)]
     results += [Result.failed({**results[0].provenance, "key": "another"}, SimulationError("it went wrong"))]
     for result in results:
         log.add(result)
@@ -355,4 +358,4 @@ def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [result.error_text for result in kept.results if result.error] == ["it went wrong"]
     lines = [json.loads(line[9:])["line"] for line in log.path.read_bytes().splitlines()]
     assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
-    assert lines.count("run") == 8
+    assert lines.count("run") == 9

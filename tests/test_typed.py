@@ -110,6 +110,7 @@ def test_values_can_be_looked_at_and_printed() -> None:
     assert list(inspect.signature(sf.topology.Star).parameters) == ["hosts", "rate", "rtt"]
     tor = sf.Switch(buffer="9pkt", mark_above="5pkt", tor={"buffer": "7pkt"})
     assert tor["tor"] == {"buffer": "7pkt"}
+    assert sf.schemes.Dctcp(g=0.1, recovery="rack") == "dctcp+g=0.1+recovery=rack"
 
 
 # What Mypy says of them stands behind each; an ignored error that is none would be one.
