@@ -28,18 +28,16 @@ def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None
 
 
 def test_values_are_ranges_and_lists_in_the_order_in_which_they_are_written() -> None:
-    (axis,) = Grid.parse(["transport.g=0.05:0.07:0.01,0.0625,0.06"]).axes
-    assert [value for (value,) in axis.values] == ["0.05", "0.06", "0.07", "0.0625"]
-    (axis,) = Grid.parse(["topology.rtt=1ms,100us,900us"]).axes
-    assert [value for (value,) in axis.values] == ["1ms", "100us", "900us"]
-    (axis,) = Grid.parse(["topology.rtt=900us:1ms:50us"]).axes
-    assert [value for (value,) in axis.values] == ["900us", "950us", "1000us"]
-    (axis,) = Grid.parse(["load=.2,.1,1,.3"]).axes
-    assert [value for (value,) in axis.values] == [".2", ".1", "1", ".3"]
-    (axis,) = Grid.parse(["transport.g=1e-13:3e-13:1e-13"]).axes
-    assert [value for (value,) in axis.values] == ["0.0000000000001", "0.0000000000002", "0.0000000000003"]
-    (axis,) = Grid.parse(["topology.kind=star,pair,star"]).axes
-    assert [value for (value,) in axis.values] == ["star", "pair"]
+    for text, values in {
+        "transport.g=0.05:0.07:0.01,0.0625,0.06": ["0.05", "0.06", "0.07", "0.0625"],
+        "topology.rtt=1ms,100us,900us": ["1ms", "100us", "900us"],
+        "topology.rtt=900us:1ms:50us": ["900us", "950us", "1000us"],
+        "load=.2,.1,1,.3": [".2", ".1", "1", ".3"],
+        "transport.g=1e-13:3e-13:1e-13": ["0.0000000000001", "0.0000000000002", "0.0000000000003"],
+        "topology.kind=star,pair,star": ["star", "pair"],
+    }.items():
+        (axis,) = Grid.parse([text]).axes
+        assert [value for (value,) in axis.values] == values
 
 
 def test_a_link_gives_two_keys_one_value_and_a_zip_takes_values_in_step() -> None:

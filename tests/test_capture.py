@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 import shortflow as sf
-from conftest import Command, Patch, Tables
+from conftest import Command, Patch
 from made import star, sure
 from shortflow import capture
 from shortflow.bursts import find_burst
+from shortflow.front.shell import execute
 from shortflow.report.timeline import timeline
 from shortflow.store.runs import read_run
 
@@ -21,6 +22,7 @@ INCAST = [
     *("incast", "--set", "servers=30", "--set", "switch.buffer=100pkt", "--set", "traffic.1.repeat=2"),
     *("--set", "duration=200ms"),
 ]
+SMALL = ["incast", "--set", "servers=8", "--set", "duration=60ms", "--set", "warmup=0s", "--set", "traffic.1.repeat=1"]
 FAN_IN = "s0->h40"
 
 
@@ -28,8 +30,6 @@ FAN_IN = "s0->h40"
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An incast that overflows a buffer, with all that can be captured."""
     directory = tmp_path_factory.mktemp("captured") / "run"
-    from shortflow.front.shell import execute
-
     files = ["--trace", "all", "--pcap", FAN_IN, "--pcap", f"h0->s0={directory.parent / 'h0.pcapng'}"]
     assert execute(["run", *INCAST, "--scheme", "tcp", "--out", str(directory), *files]) == 0
     return directory
@@ -248,18 +248,13 @@ def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
     assert burst.begin_s == pytest.approx(1e-3)
 
 
-def test_a_port_is_captured_into_one_file_wherever_that_is(shortflow: Command, small: Tables) -> None:
-    command = [
-        *("run", "incast", "--set", "servers=8", "--set", "duration=60ms", "--set", "warmup=0s"),
-        *("--set", "traffic.1.repeat=1"),
-    ]
-    shortflow(*command, "--out", "o", "--pcap", "s0->h40=new/folder/x.pcapng", code=0)
+def test_a_port_is_captured_into_one_file_wherever_that_is(shortflow: Command) -> None:
+    shortflow("run", *SMALL, "--out", "o", "--pcap", "s0->h40=new/folder/x.pcapng", code=0)
     assert Path("new/folder/x.pcapng").stat().st_size > 10_000
 
 
 def test_a_burst_that_is_damaged_is_traced_again(shortflow: Command) -> None:
-    command = ["compare", "incast", "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "kept"]
-    command += ["--set", "servers=8", "--set", "duration=60ms", "--set", "warmup=0s", "--set", "traffic.1.repeat=1"]
+    command = ["compare", *SMALL, "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "kept"]
     assert shortflow(*command).code == 0
     (burst,) = Path("kept").rglob("burst.parquet")
     whole = burst.read_bytes()
