@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 import shortflow
 from conftest import Command, Tables
 from made import make_results, make_rows, make_run, star, sure
-from shortflow import Condition, Grid, Search, Steps
 from shortflow.asks import rounds
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.precision import Precision, more_seeds, widths
-from shortflow.results import Results
 
 
 def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None:
-    grid = Grid.parse(["load=0.2,0.4", "switch.mark_above=5pkt:15pkt:5pkt"])
+    grid = shortflow.Grid.parse(["load=0.2,0.4", "switch.mark_above=5pkt:15pkt:5pkt"])
     assert grid.keys == ["load", "switch.mark_above"]
     assert [tuple(point.values()) for point in grid.points] == [
         (load, above) for load in ("0.2", "0.4") for above in ("5pkt", "10pkt", "15pkt")
@@ -36,14 +34,14 @@ def test_values_are_ranges_and_lists_in_the_order_in_which_they_are_written() ->
         "transport.g=1e-13:3e-13:1e-13": ["0.0000000000001", "0.0000000000002", "0.0000000000003"],
         "topology.kind=star,pair,star": ["star", "pair"],
     }.items():
-        (axis,) = Grid.parse([text]).axes
+        (axis,) = shortflow.Grid.parse([text]).axes
         assert [value for (value,) in axis.values] == values
 
 
 def test_a_link_gives_two_keys_one_value_and_a_zip_takes_values_in_step() -> None:
-    linked = Grid.parse(["queue.low=5pkt,9pkt"], links=["queue.low=queue.high"])
+    linked = shortflow.Grid.parse(["queue.low=5pkt,9pkt"], links=["queue.low=queue.high"])
     assert linked.points == [{"queue.low": low, "queue.high": low} for low in ("5pkt", "9pkt")]
-    zipped = Grid.parse(["hosts=4,8", "load=0.1,0.2", "rate=1Gbps,10Gbps"], zips=["hosts,rate"])
+    zipped = shortflow.Grid.parse(["hosts=4,8", "load=0.1,0.2", "rate=1Gbps,10Gbps"], zips=["hosts,rate"])
     assert zipped.keys == ["hosts", "rate", "load"]
     assert [tuple(point.values()) for point in zipped.points] == [
         ("4", "1Gbps", "0.1"),
@@ -64,25 +62,25 @@ VALUES = st.sampled_from(["0.1", "2", "10", "9", "100us", "1ms", "500KB", "1MB",
 def test_a_grid_has_what_was_written_as_it_was_written(written: list[list[str]]) -> None:
     keys = "abc"[: len(written)]
     grids = [f"{key}={','.join(values)}" for key, values in zip(keys, written, strict=True)]
-    in_step = Grid.parse(grids, ["a=linked"], [",".join(keys)])
+    in_step = shortflow.Grid.parse(grids, ["a=linked"], [",".join(keys)])
     assert [tuple(point.values()) for point in in_step.points] == [
         (*row, row[0]) for row in dict.fromkeys(zip(*written, strict=True))
     ]
-    every = Grid.parse(grids)
+    every = shortflow.Grid.parse(grids)
     assert [tuple(point.values()) for point in every.points] == list(itertools.product(*map(dict.fromkeys, written)))
     for grid in (in_step, every):
         assert sorted(grid.coarse_first) == list(range(len(grid.points)))
 
 
 def test_the_first_points_are_a_coarse_picture() -> None:
-    line = Grid.parse(["n=0:8"])
+    line = shortflow.Grid.parse(["n=0:8"])
     assert line.coarse_first == [0, 8, 4, 2, 6, 1, 3, 5, 7]
-    mixed = Grid.parse(["n=2,8,5,6,0,1,3,4,7"])
+    mixed = shortflow.Grid.parse(["n=2,8,5,6,0,1,3,4,7"])
     assert [mixed.points[place]["n"] for place in mixed.coarse_first][:5] == ["8", "0", "4", "2", "6"]
-    square = Grid.parse(["a=1:3", "b=1:3"])
+    square = shortflow.Grid.parse(["a=1:3", "b=1:3"])
     corners = [square.points[place] for place in square.coarse_first[:4]]
     assert corners == [{"a": a, "b": b} for a in ("1", "3") for b in ("1", "3")]
-    words = Grid.parse(["kind=x,y,z", "n=1,2,3"])
+    words = shortflow.Grid.parse(["kind=x,y,z", "n=1,2,3"])
     first = [words.points[place] for place in words.coarse_first[:6]]
     assert first == [{"kind": kind, "n": n} for kind in "xyz" for n in "13"], "words have no middle"
     for grid in (line, square, words):
@@ -93,12 +91,12 @@ LIMIT_MS = 4
 INCAST = {"kind": "incast", "flows": "$flows", "sizes": {"kind": "fixed", "value": "14600B"}}
 INCAST |= {"deadline": {"kind": "fixed", "value": f"{LIMIT_MS}ms"}}
 SCENARIO = star([INCAST], duration="20ms", drain="1s", buffer="unlimited", parameters={"flows": 1})
-NO_MISS = Condition.parse("deadline_miss==0")
+NO_MISS = shortflow.Condition.parse("deadline_miss==0")
 
 
 def test_bisection_finds_what_trying_every_value_finds() -> None:
     scenario = shortflow.load(SCENARIO)
-    found = shortflow.search(scenario, "tcp", Steps.parse("flows=1:60"), NO_MISS, [1, 2])
+    found = shortflow.search(scenario, "tcp", shortflow.Steps.parse("flows=1:60"), NO_MISS, [1, 2])
     assert found.largest[1] == found.largest[2], "nothing is drawn at random"
     largest = sure(found.largest_for(1.0))
     # A flow is ten packets of 12 us: 33 of them fill 4 ms.
@@ -111,7 +109,7 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
 
 def test_shares_of_seeds() -> None:
     largest: dict[int, Any] = {1: 54, 2: 60, 3: None, 4: 57}
-    found = Search("s", "t", "dctcp", {}, Steps.parse("n=1:99"), NO_MISS, largest)
+    found = shortflow.Search("s", "t", "dctcp", {}, shortflow.Steps.parse("n=1:99"), NO_MISS, largest)
     assert found.largest_for(1.0) is None
     assert found.largest_for(0.75) == 54
     assert found.largest_for(0.5) == 57
@@ -119,20 +117,20 @@ def test_shares_of_seeds() -> None:
 
 
 def test_steps_and_conditions_are_read() -> None:
-    assert list(Steps.parse("load=0.1:0.3:0.1").values) == [0.1, 0.2, 0.3]
-    assert list(Steps.parse("servers = 2:4").values) == [2, 3, 4]
-    marks = Steps.parse("switch.mark_above=5pkt:15pkt:5pkt")
+    assert list(shortflow.Steps.parse("load=0.1:0.3:0.1").values) == [0.1, 0.2, 0.3]
+    assert list(shortflow.Steps.parse("servers = 2:4").values) == [2, 3, 4]
+    marks = shortflow.Steps.parse("switch.mark_above=5pkt:15pkt:5pkt")
     assert [marks.written(value) for value in marks.values] == ["5pkt", "10pkt", "15pkt"]
-    assert Steps.parse("duration=0.5ms:1ms:0.25ms").written(0.75) == "0.75ms"
-    assert list(Steps.parse("servers=1:10:4").values) == [1, 5, 9, 10], "the high end belongs to the range"
-    assert list(Steps.parse("load=0.1:0.7:0.2").values) == [0.1, 0.3, 0.5, 0.7]
-    condition = Condition.parse(" p99_short_s <= 5e-3 ")
+    assert shortflow.Steps.parse("duration=0.5ms:1ms:0.25ms").written(0.75) == "0.75ms"
+    assert list(shortflow.Steps.parse("servers=1:10:4").values) == [1, 5, 9, 10], "the high end belongs to the range"
+    assert list(shortflow.Steps.parse("load=0.1:0.7:0.2").values) == [0.1, 0.3, 0.5, 0.7]
+    condition = shortflow.Condition.parse(" p99_short_s <= 5e-3 ")
     assert condition.holds({"p99_short_s": 0.005})
     assert not condition.holds({"p99_short_s": 0.006})
     assert condition.text == "p99_short_s <= 5e-3"
-    assert Condition.parse("p99_short_s<=5ms").bound == 0.005
-    assert Condition.parse("goodput_long_bps>=600Mbps").bound == 6e8
-    assert Condition.parse("deadline_miss<=2%").bound == 0.02
+    assert shortflow.Condition.parse("p99_short_s<=5ms").bound == 0.005
+    assert shortflow.Condition.parse("goodput_long_bps>=600Mbps").bound == 6e8
+    assert shortflow.Condition.parse("deadline_miss<=2%").bound == 0.02
 
 
 @pytest.mark.parametrize(
@@ -151,13 +149,13 @@ def test_steps_and_conditions_are_read() -> None:
     ],
 )
 def test_a_condition_on_a_bound_holds_if_it_does_for_every_larger_value(text: str, holds: bool, is_open: bool) -> None:
-    condition, run = Condition.parse(text), {"afct_short_s": 0.005, "deadline_miss": 0.0}
+    condition, run = shortflow.Condition.parse(text), {"afct_short_s": 0.005, "deadline_miss": 0.0}
     assert condition.holds(run, {"afct_short_s"}) is holds
     assert condition.is_open(run, {"afct_short_s"}) is is_open
     assert not condition.is_open(run, ())
 
 
-def compared(*values: float, scheme: str = "dctcp") -> Results:
+def compared(*values: float, scheme: str = "dctcp") -> shortflow.Results:
     runs = [
         make_run(scheme, seed, f"d{seed}", make_rows(afct_short_s=value, drops=value * 1000), 0.0)
         for seed, value in enumerate(values, 1)

@@ -16,7 +16,6 @@ from shortflow import capture
 from shortflow.bursts import find_burst
 from shortflow.front.shell import execute
 from shortflow.report.timeline import timeline
-from shortflow.store.runs import read_run
 
 INCAST = [
     *("incast", "--set", "servers=30", "--set", "switch.buffer=100pkt", "--set", "traffic.1.repeat=2"),
@@ -204,7 +203,7 @@ def test_a_trace_that_grows_too_large_ends_the_run(shortflow: Command, monkeypat
 
 
 def test_the_time_line_has_the_largest_burst(kept: Path) -> None:
-    result = read_run(kept)
+    result = sf.read_run(kept)
     burst = sure(find_burst(result))
     assert (burst.host, burst.flows, len(burst.rows)) == ("h40", 30, 30)
     rows = timeline(result).rows

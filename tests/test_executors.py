@@ -44,6 +44,13 @@ class Deadly(Halving):
         os.kill(os.getpid(), 9)
 
 
+class Leaving(Halving):
+    leave = os._exit  # which is another during a run
+
+    def on_ack(self, window, ack):
+        self.leave(0)
+
+
 class Failing(Halving):
     wait_s = 0.0
 
@@ -241,13 +248,15 @@ def test_a_scheduler_that_is_not_there_is_a_clear_error(
 
 
 def test_a_process_that_dies_is_tried_again_and_then_an_error(small: Tables, law: str) -> None:
-    runs = plan(load_scenario(small), [f"{law}:Deadly", f"{law}:Halving"], [1])
+    runs = plan(load_scenario(small), [f"{law}:{name}" for name in ("Deadly", "Halving", "Leaving")], [1])
     outcomes = {run.scheme.name: outcome for run, outcome in Local(2).outcomes(runs)}
     assert not outcomes["Halving"].error
     failed = outcomes["Deadly"]
     assert isinstance(failed.error, LostRun)
     assert not failed.is_final
     assert failed.error_text == "its process died 3 times, of signal 9; is there too little memory?"
+    left = "Leaving: the law ended its process with exit code 0; raise an error in place of os._exit"
+    assert (outcomes["Leaving"].error_text, outcomes["Leaving"].is_final) == (left, True)
 
 
 def test_a_process_that_cannot_start_is_no_fault_of_the_law(

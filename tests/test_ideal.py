@@ -11,7 +11,6 @@ import shortflow
 from conftest import Command, Tables
 from made import make_rows, make_run, star, sure
 from shortflow import _core
-from shortflow.errors import ConfigError
 from shortflow.report.study import studies
 from shortflow.results import with_distances
 from shortflow.runner import run_one
@@ -56,7 +55,7 @@ def test_settings_of_schemes_pass_them_by(small: Tables) -> None:
     )
     assert [run.digest for run in plain.ideal] == [run.digest for run in changed.ideal]
     assert plain.runs_digest != changed.runs_digest
-    with pytest.raises(ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
+    with pytest.raises(shortflow.ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
         _core.Scheme.parse("ideal-las", [("transport.g", "0.5", "--set")])
 
 

@@ -15,7 +15,6 @@ from made import make_results, make_rows, make_run, star, sure
 from shortflow.errors import ExitCode
 from shortflow.precision import Precision, more_seeds, widths
 from shortflow.result import Record, Result
-from shortflow.results import Results
 
 SIZES = {"uniform": {"kind": "uniform", "min": "2KB", "max": "98KB"}}
 SIZES["web search"] = {"kind": "published", "name": "websearch", "max": "2MB"}
@@ -44,12 +43,12 @@ class Pool:
         self.scheme, self.baseline = self.whole.schemes
         self._by_seed = {(run.scheme, run.seed): run for run in self.whole.runs}
 
-    def draw(self, dice: random.Random, n: int, metric: str) -> Results:
+    def draw(self, dice: random.Random, n: int, metric: str) -> shortflow.Results:
         """A comparison over n of the seeds in which both have the metric, drawn with replacement."""
         both = self.whole.values(self.scheme, metric).keys() & self.whole.values(self.baseline, metric).keys()
         return self.of(dice.choices(sorted(both), k=n))
 
-    def of(self, seeds: Sequence[int]) -> Results:
+    def of(self, seeds: Sequence[int]) -> shortflow.Results:
         """A comparison over these seeds, in which any may be several times."""
         runs = [
             with_seed(self._by_seed[scheme, seed], number)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import shortflow
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
-from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import STATISTICS, MetricValue, check_name, measure, named, possible, telling
 from shortflow.metrics.data import USUAL_BINS, Sizes
 
@@ -187,7 +186,7 @@ def test_names_say_what_they_mean() -> None:
     assert (found.label, found.unit, found.flow_class) == ("p99 FCT", "s", "web_search")
     assert known["utilisation"].unit == "share"
     for wrong, near in (("queue_mean_pkts", "queue_mean_pkt"), ("afct_web_serch_s", "afct_web_search_s")):
-        with pytest.raises(ConfigError, match=f'did you mean "{near}"'):
+        with pytest.raises(shortflow.ConfigError, match=f'did you mean "{near}"'):
             check_name(wrong, ["web_search"])
 
 

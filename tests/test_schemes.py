@@ -8,7 +8,6 @@ import pytest
 
 import shortflow
 from conftest import Command
-from shortflow.errors import ConfigError
 from shortflow.report.study import studies
 from shortflow.runs import plan
 from shortflow.scheme import load_schemes
@@ -49,9 +48,9 @@ def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
     assert [run.digest for run in own.runs if run.scheme == small] == [run.digest for run in both.runs]
     assert len({run.digest for run in own.runs}) == 4
     assert own.difference(small, "pfabric", "afct_short_s") is not None
-    with pytest.raises(ConfigError, match=r"switch.bufer: unknown key; did you mean \"switch.buffer\"\?"):
+    with pytest.raises(shortflow.ConfigError, match=r"switch.bufer: unknown key; did you mean \"switch.buffer\"\?"):
         shortflow.run(incast, "pfabric+switch.bufer=36KB")
-    with pytest.raises(ConfigError, match=r"traffic.1.flows: no parameter of pfabric"):
+    with pytest.raises(shortflow.ConfigError, match=r"traffic.1.flows: no parameter of pfabric"):
         shortflow.run(incast, "pfabric+traffic.1.flows=3")
 
 
@@ -129,7 +128,7 @@ def test_a_comparison_says_which_shared_constants_differ() -> None:
 )
 def test_a_wrong_file_is_said_by_name(tmp_path: Path, entries: list[tuple[str, float]], name: str, wrong: str) -> None:
     file = written(tmp_path, *entries)
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(shortflow.ConfigError) as raised:
         load_schemes([f"{file}:{name}"])
     assert str(raised.value) == file + wrong
 
@@ -143,7 +142,7 @@ def test_a_wrong_file_is_said_by_name(tmp_path: Path, entries: list[tuple[str, f
     ],
 )
 def test_a_parameter_set_that_a_scheme_cannot_have_is_refused(name: str, wrong: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(wrong)):
+    with pytest.raises(shortflow.ConfigError, match=re.escape(wrong)):
         load_schemes([name])
 
 
@@ -151,7 +150,7 @@ def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path)
     file = written(tmp_path, ("gentle", 0.2), ("wild", 0.3))
     text = Path(file).read_text().replace('"newreno"', '"newerno"').replace('"red"', '"rde"')
     Path(file).write_text(text)
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(shortflow.ConfigError) as raised:
         load_schemes([f"{file}:gentle"])
     keys = [line.split(": ")[1] for line in str(raised.value).splitlines()]
     assert keys == ["scheme.1.transport", "scheme.1.queue", "scheme.2.transport", "scheme.2.queue"]

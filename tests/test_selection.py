@@ -12,10 +12,7 @@ import pytest
 import shortflow
 from conftest import Patch, Tables
 from made import make_result
-from shortflow.api.report import write_report
-from shortflow.errors import ConfigError, DamagedResult, SimulationError
 from shortflow.report.study import studies
-from shortflow.result import Result
 from shortflow.scenario import Setting, Settings
 from shortflow.store.directories import place_of, write_run
 from shortflow.store.frames import UNSET, varying
@@ -32,12 +29,12 @@ class Law(shortflow.CongestionControl):
 """
 
 
-def changed(result: Result, **changes: Any) -> Result:
+def changed(result: shortflow.Result, **changes: Any) -> shortflow.Result:
     record: Any = {**result.record, "provenance": {**result.provenance, **changes}}
     return dataclasses.replace(result, record=record)
 
 
-def stored(directory: Path, results: Sequence[Result]) -> Path:
+def stored(directory: Path, results: Sequence[shortflow.Result]) -> Path:
     for number, each in enumerate(results):
         write_run(changed(each, key=f"{number:012}"), directory / str(number))
     return directory
@@ -56,9 +53,9 @@ def test_the_newest_run_counts_in_whatever_order_they_lie(tmp_path: Path) -> Non
 
 
 def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
-    def failed(day: int) -> Result:
+    def failed(day: int) -> shortflow.Result:
         origin = changed(make_result(), finished_at=f"2020-01-0{day}").provenance
-        return Result.failed(origin, SimulationError(f"of day {day}"))
+        return shortflow.Result.failed(origin, shortflow.SimulationError(f"of day {day}"))
 
     assert [each.error_text for each in supersede([failed(day) for day in (2, 3, 1)]).failed] == ["of day 3"]
 
@@ -121,14 +118,14 @@ def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mappin
     new = changed(make_result(seed=3), **change, finished_at="2021")
     stored(tmp_path, [*old, new])
     for read in (select_runs, shortflow.read_store):
-        with pytest.raises(ConfigError, match=wanted):
+        with pytest.raises(shortflow.ConfigError, match=wanted):
             read(tmp_path)
-    with pytest.raises(ConfigError, match=wanted):
-        write_report(tmp_path, tmp_path / "report.html")
+    with pytest.raises(shortflow.ConfigError, match=wanted):
+        shortflow.write_report(tmp_path, tmp_path / "report.html")
     again = [changed(make_result(seed=seed), **change, finished_at="2021") for seed in (1, 2)]
     stored(tmp_path / "again", again)
     assert len(select_runs(tmp_path).current) == 3
-    assert write_report(tmp_path, tmp_path / "report.html") == 3
+    assert shortflow.write_report(tmp_path, tmp_path / "report.html") == 3
 
 
 def test_a_changed_law_and_a_restored_one_are_run_again(small: Tables, tmp_path: Path, monkeypatch: Patch) -> None:
@@ -191,5 +188,5 @@ def test_all_damaged_runs_are_named(tmp_path: Path) -> None:
         record = json.loads((tmp_path / name / "result.json").read_text(encoding="utf-8"))
         del record["tables"]
         (tmp_path / name / "result.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(DamagedResult, match=r"0/result.json: .*`tables`.*\n.*1/result.json"):
+    with pytest.raises(shortflow.DamagedResult, match=r"0/result.json: .*`tables`.*\n.*1/result.json"):
         shortflow.read_store(tmp_path).to_frame()

@@ -22,12 +22,9 @@ from conftest import Command, Patch, Tables, started
 from made import make_result, make_rows, make_run
 from shortflow._core import Control
 from shortflow.errors import ConfigError, DamagedResult, ExitCode, SimulationError
-from shortflow.grid import Grid
 from shortflow.report.answer import Criteria
 from shortflow.report.blocks import Section
 from shortflow.report.views import sweep_blocks
-from shortflow.result import Result
-from shortflow.results import Results
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
@@ -72,7 +69,7 @@ def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Comm
     in_order[5], in_order[7] = "load=0.2,0.4,0.6", "switch.mark_above=5pkt,9pkt,20pkt"
     assert shortflow(*in_order, "old", "--zip", "load,switch.mark_above").code == ExitCode.FINE
     assert shortflow(*command, "all").code == ExitCode.FINE
-    in_step = Grid.parse([in_order[5], in_order[7]], zips=["load,switch.mark_above"])
+    in_step = api.Grid.parse([in_order[5], in_order[7]], zips=["load,switch.mark_above"])
     api.sweep("small.toml", ["tcp"], in_step, 1, tables=True).save(tmp_path / "saved")
     assert not any("--zip" in shortflow("report", store).stderr for store in ("written", "old", "all", "saved"))
     for store in ("written", "old", "all"):
@@ -307,10 +304,10 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
 
 
 def test_metrics_may_be_those_of_a_later_point() -> None:
-    grid = Grid.parse(["load=0.1,0.2"])
+    grid = api.Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
     runs = [replace(make_run("tcp", 1, "-", rows), at=at) for at, rows in zip(grid.points, gave, strict=True)]
-    _, table, _ = sweep_blocks(Results(runs, "s", "s", keys=grid.keys, criteria=Criteria(["afct_short_s"])))
+    _, table, _ = sweep_blocks(api.Results(runs, "s", "s", keys=grid.keys, criteria=Criteria(["afct_short_s"])))
     assert isinstance(table, Section)
     assert table.columns[0].header.startswith("mean FCT")
 
@@ -350,7 +347,7 @@ def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     first: Any = results[0].record
     bounded: Any = {**first, "lower_bounds": ["afct_short_s"], "provenance": {**first["provenance"], "key": "bounded"}}
     results += [replace(results[0], record=bounded)]
-    results += [Result.failed({**results[0].provenance, "key": "another"}, SimulationError("it went wrong"))]
+    results += [api.Result.failed({**results[0].provenance, "key": "another"}, SimulationError("it went wrong"))]
     for result in results:
         log.add(result)
     kept = in_logs(tmp_path)

@@ -16,12 +16,8 @@ import pytest
 import shortflow
 from conftest import Patch
 from made import make_results, make_run, sure
-from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
-from shortflow.metrics.stats import Estimate
-from shortflow.result import Result
-from shortflow.results import Results
 from shortflow.runs import Plan, plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 from shortflow.store.columns import KINDS, TABLES
@@ -99,7 +95,7 @@ def bed(scenario: str = SCENARIO, attempts: int = 1) -> testbed.Testbed:
     return testbed.Testbed(scenario, attempts=attempts)
 
 
-def measured(settings: Settings) -> Result:
+def measured(settings: Settings) -> shortflow.Result:
     """A run on the stand-in."""
     (result,) = bed().answer(Plan(load_scenario(SCENARIO), ["dctcp"]).runs([1], dict(as_pairs(settings))))
     return result
@@ -217,19 +213,19 @@ SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
 LARGE_MEAN, LARGE_TAIL = Metric(MEAN_FCT, "large"), Metric(FCT[95], "large")
 
 
-NEAR, FAR = Estimate(0.01, (0.0, 0.02), 5), Estimate(0.08, (0.06, 0.1), 5)
+NEAR, FAR = shortflow.Estimate(0.01, (0.0, 0.02), 5), shortflow.Estimate(0.08, (0.06, 0.1), 5)
 
 
 @pytest.mark.parametrize(
     ("statistic", "difference", "expected"),
     [
-        (MEAN_FCT, Estimate(0.0, (-0.05, 0.05), 3), "within"),
-        (MEAN_FCT, Estimate(0.01, (-0.03, 0.051), 3), "undecided"),
-        (MEAN_FCT, Estimate(0.05, (-0.09, 0.2), 3), "undecided"),
-        (MEAN_FCT, Estimate(0.2, (0.051, 0.3), 3), "outside"),
-        (MEAN_FCT, Estimate(-0.2, (-0.3, -0.051), 3), "outside"),
-        (MARKS, Estimate(0.08, (0.06, 0.1), 3), "within"),
-        (MARKS, Estimate(0.08, (0.06, 0.11), 3), "undecided"),
+        (MEAN_FCT, shortflow.Estimate(0.0, (-0.05, 0.05), 3), "within"),
+        (MEAN_FCT, shortflow.Estimate(0.01, (-0.03, 0.051), 3), "undecided"),
+        (MEAN_FCT, shortflow.Estimate(0.05, (-0.09, 0.2), 3), "undecided"),
+        (MEAN_FCT, shortflow.Estimate(0.2, (0.051, 0.3), 3), "outside"),
+        (MEAN_FCT, shortflow.Estimate(-0.2, (-0.3, -0.051), 3), "outside"),
+        (MARKS, shortflow.Estimate(0.08, (0.06, 0.1), 3), "within"),
+        (MARKS, shortflow.Estimate(0.08, (0.06, 0.11), 3), "undecided"),
         # A bound shows no agreement.
         (MEAN_FCT, NEAR, "within"),
         (MEAN_FCT, replace(NEAR, lower_bound=True), "undecided"),
@@ -237,15 +233,15 @@ NEAR, FAR = Estimate(0.01, (0.0, 0.02), 5), Estimate(0.08, (0.06, 0.1), 5)
         (MEAN_FCT, replace(FAR, upper_bound=True), "undecided"),
         # Too few seeds decide nothing.
         (MEAN_FCT, None, "undecided"),
-        (MEAN_FCT, Estimate(0.0, None, 1), "undecided"),
-        (MEAN_FCT, Estimate(0.3, (0.3, 0.3), 2), "undecided"),
+        (MEAN_FCT, shortflow.Estimate(0.0, None, 1), "undecided"),
+        (MEAN_FCT, shortflow.Estimate(0.3, (0.3, 0.3), 2), "undecided"),
     ],
 )
-def test_the_whole_interval_decides(statistic: Statistic, difference: Estimate | None, expected: str) -> None:
+def test_the_whole_interval_decides(statistic: Statistic, difference: shortflow.Estimate | None, expected: str) -> None:
     assert agreement.standing(Metric(statistic), difference) == expected
 
 
-def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> Results:
+def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> shortflow.Results:
     """A cell of such metrics, simulated and on the kernel, a pair for each seed."""
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [
@@ -387,7 +383,7 @@ def test_what_is_set_or_in_the_scenario_stays() -> None:
     assert "transport.cwnd_floor" not in chosen, "TCP has none"
 
 
-@pytest.mark.parametrize(("code", "error"), [(2, ConfigError), (3, MissingRequirement)])
+@pytest.mark.parametrize(("code", "error"), [(2, shortflow.ConfigError), (3, shortflow.MissingRequirement)])
 def test_failures_of_the_program_are_passed_on(kernel: StandIn, code: int, error: type[Exception]) -> None:
     kernel.code, kernel.errors = code, "tcp.header: 60B is not 40B"
     with pytest.raises(error, match="60B is not 40B"):

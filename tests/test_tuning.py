@@ -15,7 +15,6 @@ from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
 from shortflow.errors import ConfigError, DamagedResult, Interrupted, LostRun
 from shortflow.executors import Local
-from shortflow.result import Result
 from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import TunedScenario, ask, second_workload
@@ -316,7 +315,7 @@ class Losing(Local):
             if self._batches == self._at and self._interrupt:
                 raise self._interrupt
             lost = self._batches == self._at and not number
-            yield run, Result.failed(run, LostRun("three workers were lost")) if lost else result
+            yield run, shortflow.Result.failed(run, LostRun("three workers were lost")) if lost else result
 
 
 @pytest.mark.parametrize("at", [2, 4, 7], ids=["references", "trials", "check"])
