@@ -1,7 +1,7 @@
 """Transcripts of commands: `pytest tests/test_golden.py --renew` writes anew what the commands of each print.
 
-A line of `tests/golden/*.txt` that begins with `$` is a command. Below stand its stdout, its stderr behind `!`, and its
-exit code in brackets unless that is 0. A JSON document is a line for each key, with a hash for a large value.
+A line of `tests/golden/*.txt` that begins with `$` is a command, with its exit code in brackets unless that is 0. Below
+stand its stdout, and its stderr behind `!`. A JSON document is a line for each key, with a hash for a large value.
 """
 
 import hashlib
@@ -51,8 +51,8 @@ def transcript(shortflow: Command, command: str) -> str:
     said = shortflow(*arguments)
     is_json = said.stdout.startswith(("{", "[")) and ("--json" in arguments or "schema" in arguments)
     stdout = outline(said.stdout) if is_json else said.stdout
-    code = [f"[{said.code}]"] * (said.code != 0)
-    lines = [f"$ {command}", *stdout.splitlines(), *(f"! {line}" for line in said.stderr.splitlines()), *code]
+    code = f" [{said.code}]" if said.code else ""
+    lines = [f"$ {command}{code}", *stdout.splitlines(), *(f"! {line}" for line in said.stderr.splitlines())]
     lines = [BOX.sub(" ", line).strip() if line.startswith(("│", "╭", "╰")) else line.rstrip() for line in lines]
     text = "\n".join(lines).replace(version(), "VERSION").replace(str(Path.cwd()), "HERE")
     return HIDDEN.sub("N", text)
@@ -65,7 +65,7 @@ def test_commands_print_what_they_printed(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     shutil.copytree(FILES[0].parent / "files", ".", dirs_exist_ok=True)
-    commands = re.findall(r"^\$ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    commands = re.findall(r"^\$ (.+?)(?: \[\d+\])?$", file.read_text(encoding="utf-8"), re.MULTILINE)
     found = "\n".join(transcript(shortflow, command) for command in commands) + "\n"
     if request.config.getoption("--renew"):
         file.write_text(found, encoding="utf-8")
