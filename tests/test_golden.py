@@ -54,8 +54,8 @@ def transcript(shortflow: Command, command: str) -> str:
     code = f" [{said.code}]" if said.code else ""
     lines = [f"$ {command}{code}", *stdout.splitlines(), *(f"! {line}" for line in said.stderr.splitlines())]
     lines = [BOX.sub(" ", line).strip() if line.startswith(("│", "╭", "╰")) else line.rstrip() for line in lines]
-    text = "\n".join(lines).replace(version(), "VERSION").replace(str(Path.cwd()), "HERE")
-    return HIDDEN.sub("N", text)
+    text = "\n".join(line for line in lines if line or "--help" not in arguments)
+    return HIDDEN.sub("N", text.replace(version(), "VERSION").replace(str(Path.cwd()), "HERE"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
