@@ -58,47 +58,28 @@ fn units(bits: i32) -> f64 {
     2f64.powi(-bits)
 }
 
-/// A law with settings, and the bounds of its decrease and of its growth. See the headers for the analysis.
-struct Variant {
-    law: &'static str,
-    settings: &'static [(&'static str, &'static str)],
-    decrease: i32,
-    growth: i32,
-}
-
-const fn variant(
-    law: &'static str,
-    settings: &'static [(&'static str, &'static str)],
-    decrease: i32,
-    growth: i32,
-) -> Variant {
-    Variant { law, settings, decrease, growth }
-}
+/// A law, settings, and the bits of the bounds of its decrease and of its growth. See the headers for the analysis.
+type Variant = (&'static str, &'static [(&'static str, &'static str)], i32, i32);
 
 /// A decrease is rounded to 2^-24 segments and its factor to 2^-30, so that the smallest window decides: one segment,
 /// or 0.0112 for FaST. A power adds the error of its exponent. Growth is rounded to 2^-24 segments and its step to
 /// 2^-24; where the weight is a power of w_low/w_high, w_low = 0.01 is known to 2^-18 of itself.
 const VARIANTS: [Variant; 15] = [
-    variant("dctcp", &[], 23, 24),
-    variant("d2tcp", &[], 22, 24),
-    variant("d2tcp", &[("clip_low", "0"), ("clip_high", "1000000000"), ("expired", "2")], 18, 24),
-    variant("l2dct", &[], 22, 23),
-    variant("l2dct", &[("profile", "srpt")], 22, 23),
-    variant("l2dct", &[("profile", "ps")], 22, 24),
-    variant("l2dct", &[("w_max", "100"), ("w_min", "0.01")], 18, 23),
-    variant("xdctcp", &[], 23, 24),
-    variant("xdctcp", &[("classify", "bytes"), ("ns", "0.1")], 23, 24),
-    variant("atcp", &[], 23, 24),
-    variant("atcp", &[("base", "dctcp")], 23, 24),
-    variant("atcp", &[("w_high", "100"), ("w_low", "0.01"), ("t1", "1MB")], 23, 22),
-    variant(
-        "atcp",
-        &[("w_high", "100"), ("w_low", "0.01"), ("t1", "1MB"), ("middle", "exponential")],
-        23,
-        18,
-    ),
-    variant("fast", &[], 17, 17),
-    variant("fast", &[("probes", "0"), ("min_segment", "10B"), ("nagle", "true")], 17, 17),
+    ("dctcp", &[], 23, 24),
+    ("d2tcp", &[], 22, 24),
+    ("d2tcp", &[("clip_low", "0"), ("clip_high", "1000000000"), ("expired", "2")], 18, 24),
+    ("l2dct", &[], 22, 23),
+    ("l2dct", &[("profile", "srpt")], 22, 23),
+    ("l2dct", &[("profile", "ps")], 22, 24),
+    ("l2dct", &[("w_max", "100"), ("w_min", "0.01")], 18, 23),
+    ("xdctcp", &[], 23, 24),
+    ("xdctcp", &[("classify", "bytes"), ("ns", "0.1")], 23, 24),
+    ("atcp", &[], 23, 24),
+    ("atcp", &[("base", "dctcp")], 23, 24),
+    ("atcp", &[("w_high", "100"), ("w_low", "0.01"), ("t1", "1MB")], 23, 22),
+    ("atcp", &[("w_high", "100"), ("w_low", "0.01"), ("t1", "1MB"), ("middle", "exponential")], 23, 18),
+    ("fast", &[], 17, 17),
+    ("fast", &[("probes", "0"), ("min_segment", "10B"), ("nagle", "true")], 17, 17),
 ];
 
 /// Compares every law over the grid.
@@ -140,18 +121,18 @@ impl<'c> Pair<'c> {
     }
 }
 
-fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
-    let given = variant.settings.iter().copied();
+fn compare_variant(&(law, settings, decrease, growth): &Variant) -> Result<[Comparison; 3], LawError> {
+    let given = settings.iter().copied();
     let label = given.clone().map(|(name, text)| format!(" {name}={text}")).collect::<String>();
-    let label = variant.law.to_owned() + &label;
-    let mut decrease = Comparison::of(&label, "decrease", units(variant.decrease));
-    let mut growth = Comparison::of(&label, "growth", units(variant.growth));
+    let label = law.to_owned() + &label;
+    let mut decrease = Comparison::of(&label, "decrease", units(decrease));
+    let mut growth = Comparison::of(&label, "growth", units(growth));
     let mut loss = Comparison::of(&label, "loss", units(23));
     for alpha in alphas() {
         let alpha = alpha.to_string();
-        let config = TransportConfig::with(variant.law, given.clone().chain([("initial_alpha", &*alpha)]))?;
+        let config = TransportConfig::with(law, given.clone().chain([("initial_alpha", &*alpha)]))?;
         let pair = Pair::new(&config)?;
-        for (flow, cwnd) in points(variant.law) {
+        for (flow, cwnd) in points(law) {
             let window = Window { cwnd, ssthresh: 2.0 };
             let [float, fixed] =
                 pair.both(window, |law, window| law.on_congestion(window, Cause::EcnEcho, &flow));
@@ -159,9 +140,9 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
             decrease.add(fixed.ssthresh, float.ssthresh, cwnd.max(2.0));
         }
     }
-    let config = TransportConfig::with(variant.law, given)?;
+    let config = TransportConfig::with(law, given)?;
     let pair = Pair::new(&config)?;
-    for (flow, cwnd) in points(variant.law) {
+    for (flow, cwnd) in points(law) {
         for (ssthresh, acked) in [(0.0, 1), (0.0, 9_000), (f64::INFINITY, 1), (f64::INFINITY, 9_000)] {
             let acked = Bytes::new(acked.min(flow.mss.get()));
             let ack = AckSample { snd_una: 1, snd_nxt: 2, ..AckSample::of(flow, acked) };

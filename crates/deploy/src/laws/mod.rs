@@ -23,8 +23,6 @@ pub fn kernel_names() -> [String; NAMES.len()] {
 }
 
 /// The transport that `name` means: `sf_dctcp` or `dctcp`.
-///
-/// # Errors
 /// A name that none has is an error that says which is near, written like it.
 pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
     let short = name.strip_prefix(PREFIX);
