@@ -173,9 +173,7 @@ fn cgroup2(mounts: &str) -> Finding {
 }
 
 /// Checks the capabilities to read or change loaded programs.
-///
-/// # Errors
-/// Names the capabilities that this process lacks.
+/// An error names the lacking ones.
 pub fn privileged() -> Result<(), Failure> {
     let finding = privileges(&fs::read_to_string("/proc/self/status").unwrap_or_default());
     if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("missing: {}", finding.detail))) }

@@ -17,8 +17,6 @@ pub struct Namespace(File);
 
 impl Namespace {
     /// A new one.
-    ///
-    /// # Errors
     /// Fails without `CAP_SYS_ADMIN`.
     pub fn new() -> io::Result<Namespace> {
         let born = std::thread::spawn(|| {
@@ -30,8 +28,6 @@ impl Namespace {
     }
 
     /// Runs `action` inside; its sockets and child processes belong there.
-    ///
-    /// # Errors
     /// Fails if `action` does, or without `CAP_SYS_ADMIN`.
     pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         std::thread::scope(|scope| {
@@ -68,8 +64,6 @@ pub fn interface(name: &str) -> libc::ifreq {
 }
 
 /// Number of the network device `name` of this thread's namespace.
-///
-/// # Errors
 /// Fails without such a device.
 pub fn interface_index(name: &str) -> io::Result<i32> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
@@ -77,8 +71,6 @@ pub fn interface_index(name: &str) -> io::Result<i32> {
 }
 
 /// True if frames on the device `name` of this namespace begin with an Ethernet header, as also on loopback.
-///
-/// # Errors
 /// Fails without such a device.
 pub fn has_ethernet_header(name: &str) -> io::Result<bool> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
@@ -95,8 +87,6 @@ pub fn has_ethernet_header(name: &str) -> io::Result<bool> {
 }
 
 /// Names of the network devices of this thread's namespace.
-///
-/// # Errors
 /// Fails without /proc.
 pub fn interfaces() -> io::Result<Vec<String>> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
@@ -109,8 +99,6 @@ pub fn interfaces() -> io::Result<Vec<String>> {
 
 /// Puts another `BPF_MAP_TYPE_STRUCT_OPS` map in the place of the one that a link has registered: at no moment is none
 /// registered. (`bpf_link__update_map` of libbpf takes links that this process has made, and none from a pin.)
-///
-/// # Errors
 /// Fails if the new one has another name, or is of another kind.
 #[cfg(feature = "bpf")]
 pub fn update_link(link: &impl AsFd, map: &impl AsFd) -> io::Result<()> {
@@ -124,8 +112,6 @@ pub fn update_link(link: &impl AsFd, map: &impl AsFd) -> io::Result<()> {
 
 /// Output of an iproute2 tool in the namespace of the calling thread. The tool has all its input from the start, so a
 /// kill of this process does not stop it in the middle of a line.
-///
-/// # Errors
 /// Fails if the tool fails or is missing.
 pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<String> {
     let mut file = File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
@@ -141,8 +127,6 @@ pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<Strin
 
 /// Locks `file` for as long as it is open, here or in a child process of this one: children of a killed process
 /// keep the lock until they are done. Returns `false` if another process has the lock.
-///
-/// # Errors
 /// Fails if it is not a file that can be locked.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {

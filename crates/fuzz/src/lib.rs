@@ -48,8 +48,6 @@ impl Target {
     }
 
     /// The inputs that every change is tried with, by folder and name; shipped scenarios are among them.
-    ///
-    /// # Errors
     /// Fails where a folder cannot be read.
     pub fn corpus(&self) -> io::Result<Vec<PathBuf>> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));

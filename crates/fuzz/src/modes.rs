@@ -45,8 +45,6 @@ pub struct Alike {
 }
 
 /// Runs draw `number` of a seed in every way. `None` if the draw gives no run, a long one, or one of little interest.
-///
-/// # Errors
 /// Fails with the differences and the scenario if two outcomes differ, or if a run breaks a rule of the simulator.
 pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let mut choices = Choices::numbered(seed << 32 | number);

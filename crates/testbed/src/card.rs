@@ -49,8 +49,6 @@ pub struct Card {
 
 impl Card {
     /// The card in the namespace of the calling thread.
-    ///
-    /// # Errors
     /// Fails without a card.
     pub fn open() -> io::Result<Card> {
         let kernel = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
@@ -65,8 +63,6 @@ impl Card {
     }
 
     /// The packets in the card; the one that TBF has no tokens for yet is in transmission.
-    ///
-    /// # Errors
     /// Fails where the kernel does not answer.
     pub fn backlog(&self) -> io::Result<Backlog> {
         send(&self.kernel, &self.request, SendFlags::empty())?;

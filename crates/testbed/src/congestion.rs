@@ -19,8 +19,6 @@ pub struct Control {
 impl Control {
     /// The kernel's congestion control `of_kernel`, else this project's program with the scheme's parameters. If the scheme
     /// has priorities, also the program that marks the DSCP. The lock keeps other commands from replacing the program.
-    ///
-    /// # Errors
     /// Fails if the kernel lacks the congestion control, or refuses a program.
     pub fn of(scheme: &Scheme, of_kernel: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
         of_kernel.map_or(Ok(()), check)?;
@@ -36,16 +34,12 @@ impl Control {
     }
 
     /// Marks packets that leave a device of this network namespace with the scheme's priorities.
-    ///
-    /// # Errors
     /// Fails without such a device.
     pub fn mark_dscp(&self, device: &str) -> Result<(), Failure> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.attach(device))
     }
 
     /// The connection of this socket carries `message` now: so a simulation's sender knows it.
-    ///
-    /// # Errors
     /// Fails if it is not a socket.
     pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.tell(socket, message, clock))
@@ -54,8 +48,6 @@ impl Control {
 
 /// The kernel's congestion control that runs a scheme: `instead` if given, else `reno` or `cubic` for TCP and CUBIC. None if
 /// an eBPF program runs the scheme.
-///
-/// # Errors
 /// Fails if there is neither.
 pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
     match scheme.transport.info().name {

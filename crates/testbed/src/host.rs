@@ -43,8 +43,6 @@ pub struct TcpSettings {
 
 impl TcpSettings {
     /// As scenario and scheme want it.
-    ///
-    /// # Errors
     /// Fails where the kernel has no such setting.
     pub fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
         let tcp = &scenario.tcp;
@@ -139,8 +137,6 @@ pub struct Host {
 
 impl Host {
     /// A host whose card has these qdiscs.
-    ///
-    /// # Errors
     /// Fails without the right to make namespaces and TAP devices, and without `ip` and `tc`.
     pub fn new(host: HostId, qdiscs: &str, tcp: &TcpSettings) -> io::Result<Host> {
         let namespace = Namespace::new()?;

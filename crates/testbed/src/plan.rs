@@ -32,8 +32,6 @@ pub struct Plan {
 
 impl Plan {
     /// The flows of `scenario` with the random draws of `seed`.
-    ///
-    /// # Errors
     /// Fails if some traffic waits for answers, or if there is too much of it.
     pub fn of(scenario: &Scenario, seed: u64) -> Result<Plan, Failure> {
         if !scenario.transports.is_empty() {

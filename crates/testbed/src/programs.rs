@@ -27,8 +27,6 @@ pub type Lock = Pins;
 impl Programs {
     /// For `scheme`: the DSCP of its packets, and unless the kernel has one of its own, the congestion control. `None`
     /// if that takes no program.
-    ///
-    /// # Errors
     /// Fails if the kernel refuses a program, or if it has one of that name with other parameters.
     pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<(Programs, Lock)>, Failure> {
         let transport = (!has_own).then_some(&scheme.transport);
@@ -59,16 +57,12 @@ impl Programs {
     }
 
     /// Marks the DSCP of packets that leave this device of this network namespace, if they carry priorities.
-    ///
-    /// # Errors
     /// Fails without such a device.
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
         self.dscp.as_ref().map_or(Ok(()), |program| program.attach(device))
     }
 
     /// The connection of this socket carries `message` now.
-    ///
-    /// # Errors
     /// Fails if it is not a socket.
     pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         let size = (!message.is_backlogged()).then_some(message.end - message.start);

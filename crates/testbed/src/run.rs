@@ -46,8 +46,6 @@ pub struct Choice<'a> {
 
 /// Runs `scheme` in `scenario` with the random draws of `seed` and the kernel's parts in `choice`. Processors are
 /// kept awake, unless they `may_sleep`.
-///
-/// # Errors
 /// Fails if a kernel cannot follow the scenario, or if the host lacks a requirement.
 pub fn run(
     scenario: &Scenario,
@@ -89,8 +87,6 @@ pub fn run(
 }
 
 /// Checks that the run can start; sends nothing.
-///
-/// # Errors
 /// Fails as [`run`] does.
 pub fn check(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<(), Failure> {
     Bed::new(scenario, scheme, seed, choice).map(drop)

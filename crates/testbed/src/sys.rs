@@ -25,8 +25,6 @@ fn check(code: libc::c_int) -> io::Result<()> {
 }
 
 /// A TAP device called `name` in the namespace of the calling thread. It goes when the file is closed.
-///
-/// # Errors
 /// Fails without `/dev/net/tun` or `CAP_NET_ADMIN`.
 pub fn tap(name: &str) -> io::Result<File> {
     const TUN: &str = "/dev/net/tun";
@@ -61,8 +59,6 @@ pub fn real_time(priority: i32) -> bool {
 }
 
 /// Lets the calling thread run only while its processor would be idle.
-///
-/// # Errors
 /// Fails where that is not allowed.
 pub fn when_idle() -> io::Result<()> {
     schedule(libc::SCHED_IDLE, 0)
@@ -81,8 +77,6 @@ pub fn processors() -> Vec<usize> {
 }
 
 /// Lets the calling thread run on these processors alone.
-///
-/// # Errors
 /// Fails where the process may run on none of them.
 pub fn run_on(processors: &[usize]) -> io::Result<()> {
     let mut only = CpuSet::new();
@@ -111,24 +105,18 @@ pub struct Poll(OwnedFd);
 
 impl Poll {
     /// Watches nothing yet.
-    ///
-    /// # Errors
     /// Fails when there are too many open files.
     pub fn new() -> io::Result<Poll> {
         Ok(Poll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
     /// Watches `file` too, under the name `token`, for [`READABLE`] or [`CHANGES`].
-    ///
-    /// # Errors
     /// Fails if the file cannot be watched.
     pub fn add(&self, file: &impl AsFd, token: u64, interest: EventFlags) -> io::Result<()> {
         Ok(epoll::add(&self.0, file, EventData::new_u64(token), interest)?)
     }
 
     /// Waits for at most `timeout`; `ready` are the tokens of the files that are.
-    ///
-    /// # Errors
     /// Fails on kernels before 5.11.
     pub fn wait(&self, timeout: Duration, ready: &mut Vec<u64>) -> io::Result<()> {
         let timeout = Timespec::try_from(timeout).map_err(Error::other)?;
@@ -144,8 +132,6 @@ impl Poll {
 
 /// A TCP socket in the namespace of the calling thread that waits for nothing, and is not connected; for addresses
 /// like that one.
-///
-/// # Errors
 /// Fails when there are too many open files.
 pub fn tcp_socket(like: IpAddr) -> io::Result<TcpStream> {
     let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -157,16 +143,12 @@ pub fn tcp_socket(like: IpAddr) -> io::Result<TcpStream> {
 
 /// Lets a TCP socket end when it is closed, however that happens: it is reset and sends nothing that is left.
 /// Otherwise it would live on for minutes, and its namespace with it.
-///
-/// # Errors
 /// Fails if it is not a socket.
 pub fn end_when_closed(socket: &impl AsFd) -> io::Result<()> {
     Ok(set_socket_linger(socket, Some(Duration::ZERO))?)
 }
 
 /// Begins to connect; the socket becomes writable when that is done.
-///
-/// # Errors
 /// Fails if nothing leads there.
 pub fn connect(socket: &TcpStream, to: SocketAddr) -> io::Result<()> {
     match rustix::net::connect(socket, &to) {
@@ -177,8 +159,6 @@ pub fn connect(socket: &TcpStream, to: SocketAddr) -> io::Result<()> {
 
 /// Writes to a socket. Returns the number of bytes taken, `None` if the socket has no room. With `more` to come,
 /// TCP does not send a segment that is not full.
-///
-/// # Errors
 /// Fails when the connection does.
 pub fn send(socket: &impl AsFd, bytes: &[u8], more: bool) -> io::Result<Option<usize>> {
     let mut flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -187,8 +167,6 @@ pub fn send(socket: &impl AsFd, bytes: &[u8], more: bool) -> io::Result<Option<u
 }
 
 /// Discards received bytes of a TCP socket without copying, up to the length of `room`. Returns `None` without bytes.
-///
-/// # Errors
 /// Fails when the connection does.
 pub fn discard_received(socket: &impl AsFd, room: &mut [u8]) -> io::Result<Option<usize>> {
     let flags = RecvFlags::TRUNC | RecvFlags::DONTWAIT; // see MSG_TRUNC in tcp(7)
@@ -203,8 +181,6 @@ fn unless_blocked(done: rustix::io::Result<usize>) -> io::Result<Option<usize>> 
 }
 
 /// The kernel's counters of a connection (`TCP_INFO`).
-///
-/// # Errors
 /// Fails if the socket is not TCP, and before Linux 6.7, which does not count timeouts.
 pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     // SAFETY: a tcp_info of zeros is valid, and the kernel writes at most `length` bytes of it.
@@ -230,8 +206,6 @@ fn has_timeouts(length: usize) -> bool {
 }
 
 /// Ends this process when its parent ends, which must be the process `parent`.
-///
-/// # Errors
 /// Fails if the parent is another one, or has ended already.
 pub fn end_with_parent(parent: u32) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

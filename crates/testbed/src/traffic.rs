@@ -190,8 +190,6 @@ pub struct TrafficReport {
 impl<'a> Traffic<'a> {
     /// Sockets for everything in `plan`, `namespaces` by host. The kernel is told of a connection's oldest unfinished
     /// flow, which is what the law of a simulation's sender knows.
-    ///
-    /// # Errors
     /// Fails when there are too many open files, or if the kernel lacks the congestion control.
     pub fn new(
         scenario: &'a Scenario,
@@ -235,8 +233,6 @@ impl<'a> Traffic<'a> {
     }
 
     /// Connects everything, unless the scenario has connections begin with their flows.
-    ///
-    /// # Errors
     /// Fails if a connection fails, or takes too long.
     pub fn connect(&mut self) -> Result<(), Failure> {
         let clock = Clock::starting_in(Span::ZERO);
@@ -275,8 +271,6 @@ impl<'a> Traffic<'a> {
 
     /// Sends everything at its time, until the measured time is over and every flow with an end is finished,
     /// or until the drain is over too.
-    ///
-    /// # Errors
     /// Fails when a connection does.
     pub fn run(&mut self, clock: Clock) -> io::Result<TrafficReport> {
         let scenario = self.scenario;

@@ -33,9 +33,7 @@ pub struct Args {
 }
 
 /// The two sides of `KEY=VALUE`.
-///
-/// # Errors
-/// Names the expected value.
+/// An error names the expected value.
 pub fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example g=0.0625")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))

@@ -47,8 +47,6 @@ pub enum Command {
 
 impl Command {
     /// Runs the command of the program `Cli`.
-    ///
-    /// # Errors
     /// Fails where the command does.
     pub fn run<Cli: CommandFactory>(self) -> Result<(), Failure> {
         match self {

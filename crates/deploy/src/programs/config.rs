@@ -14,8 +14,6 @@ pub(super) const TEXT: usize = 256;
 const CWND_FLOOR: &str = "2";
 
 /// The transport `name` with parameters `key=value`, except keys that the kernel decides, such as `recovery`.
-///
-/// # Errors
 /// Wrong keys and values are errors that say what was expected.
 pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportConfig, Failure> {
     let wrong = |key: &str, why: &str| Failure::Input(format!("--param {key}: {why}"));
@@ -70,8 +68,6 @@ pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
 }
 
 /// The parameters with which `name` was loaded.
-///
-/// # Errors
 /// Fails if it is not loaded.
 pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
     let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(refused(name))?;

@@ -34,8 +34,6 @@ const LISTENER: usize = 24;
 
 /// All connections in every network namespace, also of unloaded congestion controls, which keep their maps.
 /// `None` if the kernel does not permit iterators over connections, as some hardened kernels do.
-///
-/// # Errors
 /// Fails if the kernel refuses the program that looks for another reason.
 pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
     let is_ours = |map: &MapInfo| map.ty == MapType::SkStorage && map.name == "flows";
@@ -62,8 +60,6 @@ pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
 pub type Listeners = BTreeMap<String, BTreeSet<u16>>;
 
 /// Ports of this network namespace on which a socket listens with a congestion control that is not ours.
-///
-/// # Errors
 /// Fails if the kernel refuses the program that looks.
 pub fn other_listeners() -> Result<Listeners, Failure> {
     let bytes = records("listeners", IterOpts::None).map_err(refused("status"))?;

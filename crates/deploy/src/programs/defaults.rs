@@ -32,8 +32,6 @@ fn default_of_host() -> String {
 }
 
 /// Remembers the default of the host until nothing is loaded, unless that is done already.
-///
-/// # Errors
 /// Fails if the kernel refuses the map for it.
 pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
     let before = default_of_host();
@@ -60,8 +58,6 @@ fn padded(name: String) -> Vec<u8> {
 }
 
 /// Makes `name` the default of this namespace, and records the former default.
-///
-/// # Errors
 /// Fails without `CAP_NET_ADMIN`.
 pub fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
     let before = default_here();
@@ -108,8 +104,6 @@ impl Restored {
 
 /// Restores the earlier default where one of `names` is the default, or else the host's default. A namespace
 /// that has inherited ours gets the earlier default of this one, or else the host's.
-///
-/// # Errors
 /// Fails without the right to change this namespace.
 pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Restored, Failure> {
     let path = pins.path(DEFAULTS);
@@ -178,8 +172,6 @@ fn restore(wanted: [&str; 2]) -> io::Result<String> {
 
 /// If `name` is the default, new sockets take its present registration: the kernel's default is a program,
 /// not a name. Returns a line for each namespace where that fails.
-///
-/// # Errors
 /// Fails without the right to change this namespace.
 pub fn renew_default(name: &str) -> Result<Vec<String>, Failure> {
     let renew = || if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) };

@@ -65,8 +65,6 @@ pub struct DscpProgram(Object);
 
 impl DscpProgram {
     /// Takes the program with a rule into the kernel.
-    ///
-    /// # Errors
     /// Fails if the kernel refuses it.
     pub fn load(pins: &Pins, rule: Rule) -> Result<DscpProgram, Failure> {
         const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dscp.bpf.o"));
@@ -80,8 +78,6 @@ impl DscpProgram {
 
     /// Marks packets that leave `device` of this network namespace, in place of an earlier rule, as long as the device
     /// exists.
-    ///
-    /// # Errors
     /// Fails without such a device, where its packets do not begin with an Ethernet header, or without `CAP_NET_ADMIN`.
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
         let index = index_of(device)?;
@@ -121,8 +117,6 @@ impl fmt::Display for DscpMarking {
 }
 
 /// Ends it on a device. False if it had none. The `clsact` of the device stays: others may use it.
-///
-/// # Errors
 /// Fails without such a device, or without `CAP_NET_ADMIN`.
 pub fn end_dscp_marking(device: &str) -> Result<bool, Failure> {
     let index = index_of(device)?;
@@ -130,8 +124,6 @@ pub fn end_dscp_marking(device: &str) -> Result<bool, Failure> {
 }
 
 /// All devices that mark DSCP, in the network namespaces that this process may enter.
-///
-/// # Errors
 /// Fails where the devices of this one cannot be read.
 pub fn dscp_markings() -> Result<Vec<DscpMarking>, Failure> {
     let rules = rules();
@@ -139,8 +131,6 @@ pub fn dscp_markings() -> Result<Vec<DscpMarking>, Failure> {
 }
 
 /// Ends it on any of them; the answer names them.
-///
-/// # Errors
 /// Fails without `CAP_NET_ADMIN`.
 pub fn end_dscp_marking_everywhere() -> Result<Vec<DscpMarking>, Failure> {
     everywhere(|index| Ok(on_filter(index, TcHook::detach)?.map(|()| None)))

@@ -36,16 +36,12 @@ pub struct Flows(MapHandle);
 
 impl Flows {
     /// Maps of the programs that share these pins.
-    ///
-    /// # Errors
     /// Fails if none of them was loaded.
     pub fn open(pins: &Pins) -> Result<Flows, Failure> {
         MapHandle::from_pinned_path(pins.path("flows")).map(Flows).map_err(refused("flows"))
     }
 
     /// From now on the connection of this socket carries `flow`.
-    ///
-    /// # Errors
     /// Fails if it is not a socket of this process.
     pub fn set(&self, socket: &impl AsRawFd, flow: &Flow) -> io::Result<()> {
         let value: Vec<u8> = flow.words().iter().flat_map(|word| word.to_ne_bytes()).collect();

@@ -53,8 +53,6 @@ fn here() -> Option<(String, String)> {
 }
 
 /// Mounts a bpf file system where there is none.
-///
-/// # Errors
 /// Fails without `CAP_SYS_ADMIN`.
 pub fn mount() -> Result<(), Failure> {
     if here().is_some() {
@@ -66,8 +64,6 @@ pub fn mount() -> Result<(), Failure> {
 }
 
 /// Takes it away if we mounted it and nobody has put anything there. Without `CAP_SYS_ADMIN` it is left to a later command.
-///
-/// # Errors
 /// Fails if the kernel keeps it.
 pub fn unmount_ours() -> Result<(), Failure> {
     // Every bpf file system has maps.debug and progs.debug.
@@ -85,9 +81,7 @@ pub fn unmount_ours() -> Result<(), Failure> {
 
 /// Returns `true` if a bpf file system is mounted here, `false` if it can be. Its pins outlast this mount namespace:
 /// the host's first process has the same file system or namespace.
-///
-/// # Errors
-/// States the remedy if pins would not last.
+/// An error states the remedy if pins would not last.
 pub fn lasting() -> Result<bool, String> {
     let (first, own, here) = (mountinfo("1"), mountinfo("self"), here());
     let is_shared = match &here {
@@ -102,9 +96,7 @@ pub fn lasting() -> Result<bool, String> {
 }
 
 /// Checks that the host's pins are visible here.
-///
-/// # Errors
-/// States the remedy if they are hidden.
+/// An error states the remedy if they are hidden.
 pub fn check_view() -> Result<(), Failure> {
     let first = mountinfo("1");
     let host = Mount::all(&first).filter(|mount| mount.directory == BPFFS).last();

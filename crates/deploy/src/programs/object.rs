@@ -38,8 +38,6 @@ pub struct Prepared {
 
 impl Prepared {
     /// Takes the program of `config`, one of [`laws::NAMES`], into the kernel, with smaller segments where there are any.
-    ///
-    /// # Errors
     /// Fails if the kernel refuses it.
     pub fn new(
         config: &TransportConfig,
@@ -87,8 +85,6 @@ impl Prepared {
     }
 
     /// Registers it; from here on applications can choose it.
-    ///
-    /// # Errors
     /// Fails if there is one of that name.
     pub fn register(mut self, pins: &Pins) -> Result<(), Failure> {
         let name = self.name.clone();
@@ -107,8 +103,6 @@ impl Prepared {
     }
 
     /// Registers it in place of one of its name. Since Linux 6.4 applications can choose one of both at every moment.
-    ///
-    /// # Errors
     /// Fails if the kernel refuses; the other one stays then, and before Linux 6.4 may be gone.
     pub fn replace(mut self, pins: &Pins) -> Result<(), Failure> {
         if !self.has_link {
@@ -122,8 +116,6 @@ impl Prepared {
     }
 
     /// Registers it for as long as the answer is kept: it ends with the process, however that ends.
-    ///
-    /// # Errors
     /// Fails if there is one of that name, and before Linux 6.4.
     pub fn hold(mut self) -> Result<Held, Failure> {
         let name = self.name.clone();
@@ -215,8 +207,6 @@ fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Resu
 }
 
 /// Checks, before anything is loaded, that [`attach_setsockopt`] can use the cgroup.
-///
-/// # Errors
 /// Fails if `cgroup` is not a directory of the cgroup2 file system.
 pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
     let why = match fs::File::open(cgroup).and_then(|file| Ok(rustix::fs::fstatfs(file)?.f_type == CGROUP2)) {
@@ -232,8 +222,6 @@ pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
 }
 
 /// Lets applications of a cgroup describe their flows by setsockopt(2). False if already enabled.
-///
-/// # Errors
 /// Fails if `cgroup` is not a directory of the cgroup2 file system.
 pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/setsockopt.bpf.o"));

@@ -70,8 +70,6 @@ impl Pins {
     }
 
     /// Names of the congestion controls that are registered.
-    ///
-    /// # Errors
     /// Fails if the kernel does not list registrations.
     pub fn loaded(&self) -> Result<Vec<String>, Failure> {
         let registered = registered()?;
@@ -112,8 +110,6 @@ impl Pins {
     }
 
     /// Unregisters the congestion control `name` and removes its files. Its connections keep it until they end.
-    ///
-    /// # Errors
     /// Fails if the kernel keeps it.
     pub fn unregister(&self, name: &str) -> Result<(), Failure> {
         let directory = self.path(name);
@@ -135,9 +131,7 @@ impl Pins {
 
 /// Returns `true` if the directory exists. Its contents count as ours and are removed, so nobody else may write there:
 /// in many bpf file systems every user may make directories and links.
-///
-/// # Errors
-/// Names the owner if another user owns it.
+/// An error names the owner if another user owns it.
 pub(super) fn is_there() -> Result<bool, Failure> {
     let found = match fs::symlink_metadata(DIRECTORY) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -152,8 +146,6 @@ pub(super) fn is_there() -> Result<bool, Failure> {
 }
 
 /// Makes the directory unless it is there, for nobody else to write or read.
-///
-/// # Errors
 /// Fails where it is another user's.
 pub(super) fn make() -> Result<(), Failure> {
     match DirBuilder::new().mode(0o700).create(DIRECTORY) {
@@ -181,8 +173,6 @@ fn await_lock(lock: &File) -> Result<(), Failure> {
 }
 
 /// Names of all congestion controls of the kernel, whoever registered them.
-///
-/// # Errors
 /// Fails where the kernel does not show them.
 pub fn registered() -> Result<Vec<String>, Failure> {
     let names = fs::read_to_string(AVAILABLE).map_err(Failure::host(AVAILABLE))?;
@@ -190,8 +180,6 @@ pub fn registered() -> Result<Vec<String>, Failure> {
 }
 
 /// Waits until no congestion control of that name is registered.
-///
-/// # Errors
 /// Fails if that takes too long, or cannot be seen.
 pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     let mut waited = Duration::ZERO;

@@ -17,8 +17,6 @@ pub(super) fn role_of(word: u64) -> Role {
 }
 
 /// Every port that has a role, in order.
-///
-/// # Errors
 /// Fails where the map cannot be read.
 pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
     let map = map(pins)?;
@@ -33,8 +31,6 @@ pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
 }
 
 /// Gives new connections to or from `port` a role; [`Role::Unknown`] takes it back.
-///
-/// # Errors
 /// Fails where there are too many.
 pub fn set_port(pins: &Pins, port: u16, role: Role) -> Result<(), Failure> {
     let (map, key) = (map(pins)?, port.to_ne_bytes());

@@ -45,8 +45,6 @@ pub struct Segments {
 
 impl Segments {
     /// Halves, quarters and so on of a packet's payload on `device`, down to the transport's smallest segment.
-    ///
-    /// # Errors
     /// Fails for another transport than FaST, without such a device, where no IPv4 route leads by it alone, and without
     /// `ip`.
     pub fn of(device: &str, config: &TransportConfig) -> Result<Segments, Failure> {
@@ -93,8 +91,6 @@ impl Segments {
     }
 
     /// Makes the rules and routes, in place of earlier ones of this network namespace.
-    ///
-    /// # Errors
     /// Fails without `CAP_NET_ADMIN`.
     pub fn install(&self, pins: &Pins) -> Result<(), Failure> {
         // Before the first rule, so that a later command removes the rules after any failure.
@@ -117,8 +113,6 @@ pub(super) fn are_used(pins: &Pins, loaded: &[String]) -> bool {
 
 /// Removes the rules and routes of every network namespace that has some. The answer has a line for each where that
 /// failed: its record stays.
-///
-/// # Errors
 /// Fails where the record cannot be changed.
 pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
     let record = pins.path(RECORD);

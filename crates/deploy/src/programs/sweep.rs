@@ -15,8 +15,6 @@ use std::fs;
 
 impl Pins {
     /// Opens the loaded programs and removes the remains of killed commands; `None` if nothing is loaded.
-    ///
-    /// # Errors
     /// Fails without the right to read the directory, or if another user owns it.
     pub fn open() -> Result<Option<Pins>, Failure> {
         let pins = Pins::lock()?;
@@ -31,8 +29,6 @@ impl Pins {
 
     /// Opens or makes the directory. A host without a bpf file system gets one, unmounted with its last
     /// contents.
-    ///
-    /// # Errors
     /// Fails without `CAP_SYS_ADMIN`, or if another user owns the directory.
     pub fn create() -> Result<Pins, Failure> {
         let pins = Pins::lock()?;
@@ -46,8 +42,6 @@ impl Pins {
 
     /// Ends an interrupted replacement of `name`. The registered program keeps its parameters, and new sockets use it where
     /// it is the default. Returns a line for each network namespace in which this fails.
-    ///
-    /// # Errors
     /// Fails without the right to.
     pub fn settle(&self, name: &str) -> Result<Vec<String>, Failure> {
         let directory = self.path(name);
@@ -69,8 +63,6 @@ impl Pins {
     }
 
     /// Removes pins without a registration; without any registration, all pins.
-    ///
-    /// # Errors
     /// Fails without the right to.
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded()?;

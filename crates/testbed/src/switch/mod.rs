@@ -23,7 +23,7 @@ use shortflow_sim::packet::{EcnField, Packet, PacketType};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::Event;
-use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Span};
+use shortflow_units::{Bytes, HostId, Instant, PortId, Span};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -74,8 +74,6 @@ pub struct Taps {
 
 impl Taps {
     /// These devices.
-    ///
-    /// # Errors
     /// Fails if one cannot be watched.
     pub fn new(devices: impl IntoIterator<Item = (HostId, File)>) -> io::Result<Taps> {
         let poll = Poll::new()?;
@@ -194,8 +192,6 @@ impl<'a> Switch<'a> {
     }
 
     /// Forwards until `stop`. Returns the network with its counters, and the switch's own account.
-    ///
-    /// # Errors
     /// Fails when a device does.
     pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
         self.report.real_time = sys::real_time(50);
@@ -330,18 +326,13 @@ fn packet_of(header: &header::Header, seq: u64) -> Packet {
     let is_data = header.payload > 0;
     Packet {
         seq,
-        waited: Span::ZERO,
-        in_switches: 0.0,
         priority: if is_data { header.priority.into() } else { 0 },
-        conn: ConnId(0),
         flow_id: header.flow,
         to: header.to,
         payload: header.payload,
         wire: header.wire,
-        extension: None,
         kind: if is_data { PacketType::Data } else { PacketType::Ack },
         ecn: header.ecn,
-        ecn_flag: false,
-        hop: 0,
+        ..Packet::EMPTY
     }
 }
