@@ -4,7 +4,7 @@ use crate::choices::Choices;
 use crate::registry::Registry;
 use crate::values::{Style, Surroundings, Values};
 use shortflow_sim::config::{ConfigError, Entry, ParamInfo, Shape};
-use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scenario::{Scenario, tables};
 use shortflow_units::NodeId;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
@@ -58,35 +58,38 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     }
 
     fn topology(&mut self) {
-        let topology = self.kind("topology", &self.registry.topologies);
+        let topology = self.kind("topology", self.registry.kinds("topology"));
         self.root.insert("topology".to_owned(), topology.into());
     }
 
     fn traffic(&mut self) {
         let count = 1 + self.values.choices.below(3);
-        self.list("traffic", count, |generator, path| generator.kind(path, &generator.registry.traffic));
+        self.list("traffic", count, |generator, path| {
+            generator.kind(path, generator.registry.kinds("traffic"))
+        });
     }
 
     /// Everything else.
     fn rest(&mut self) {
-        for table in &self.registry.tables {
-            match table.name {
+        for Entry { name, .. } in tables() {
+            let keys = self.registry.table(name);
+            match name {
                 "" => {
-                    let top = self.table("", &table.parameters);
+                    let top = self.table("", keys);
                     self.root.extend(top);
                 }
                 "faults" => {
                     let count = self.values.choices.below(4).saturating_sub(1);
-                    self.list("faults", count, |generator, path| generator.table(path, &table.parameters));
+                    self.list("faults", count, |generator, path| generator.table(path, keys));
                 }
                 name => {
-                    let drawn = self.table(name, &table.parameters);
+                    let drawn = self.table(name, keys);
                     self.root.insert(name.to_owned(), drawn.into());
                 }
             }
         }
         if self.values.choices.once_in(2) {
-            let routing = self.kind("routing", &self.registry.routing);
+            let routing = self.kind("routing", self.registry.kinds("routing"));
             self.root.insert("routing".to_owned(), routing.into());
         }
         self.tiers();
@@ -157,7 +160,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         let part = |i: u32| {
             let mut table = Table::new();
             while table.is_empty() || table.contains_key("parts") {
-                table = self.kind(&format!("{path}.{i}"), &self.registry.sizes);
+                table = self.kind(&format!("{path}.{i}"), self.registry.kinds("sizes"));
             }
             table.insert("share".to_owned(), (1.0 / f64::from(count)).into());
             table.into()
@@ -224,7 +227,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
             ("", _) | ("duration", _) => self.traffic(),
             ("traffic", Some(number)) => {
                 let place = format!("traffic.{number}");
-                let entry = self.kind(&place, &self.registry.traffic);
+                let entry = self.kind(&place, self.registry.kinds("traffic"));
                 *find(&mut self.root, &place)? = entry.into();
             }
             ("faults" | "measure", _) => {
