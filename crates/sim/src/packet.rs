@@ -1,6 +1,7 @@
 //! The packet: a small value that queues and wires hold; nothing points to it. Rare contents are in an
 //! [`Extension`] behind a pointer.
 
+use shortflow_spec::words;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
 
 /// The ECN field of the IP header (RFC 3168 §5).
@@ -14,21 +15,22 @@ pub enum EcnField {
     Ce,
 }
 
-/// Type of a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PacketType {
-    /// Payload, from sender to receiver.
-    Data,
-    /// Acknowledgement, from receiver to sender.
-    Ack,
-    /// Connection request.
-    Syn,
-    /// Answer to it.
-    SynAck,
-    /// Notification of congestion (RoCE's CNP), from receiver to sender.
-    Cnp,
-    /// Acknowledgement that asks for all that follows it again, from receiver to sender.
-    Nack,
+words! {
+    /// Type of a packet, by its name in tables.
+    pub enum PacketType {
+        /// Payload, from sender to receiver.
+        Data = "data",
+        /// Acknowledgement, from receiver to sender.
+        Ack = "ack",
+        /// Connection request.
+        Syn = "syn",
+        /// Answer to it.
+        SynAck = "syn-ack",
+        /// Notification of congestion (RoCE's CNP), from receiver to sender.
+        Cnp = "cnp",
+        /// Acknowledgement that asks for all that follows it again, from receiver to sender.
+        Nack = "nack",
+    }
 }
 
 impl PacketType {
@@ -37,18 +39,6 @@ impl PacketType {
         match self {
             PacketType::Data | PacketType::Syn => false,
             PacketType::Ack | PacketType::SynAck | PacketType::Cnp | PacketType::Nack => true,
-        }
-    }
-
-    /// Name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            PacketType::Data => "data",
-            PacketType::Ack => "ack",
-            PacketType::Syn => "syn",
-            PacketType::SynAck => "syn-ack",
-            PacketType::Cnp => "cnp",
-            PacketType::Nack => "nack",
         }
     }
 }

@@ -283,7 +283,7 @@ pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     let rows = &outcome.tasks[..];
     let values = [
         numbers(rows.len()),
-        text(rows, |row| row.kind.name().to_owned()),
+        text(rows, |row| row.kind.word().to_owned()),
         text(rows, |row| scenario.classes[row.class.index()].clone()),
         real(rows, |row| Some(row.start.as_secs_f64())),
         real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())),
@@ -371,7 +371,7 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
         ("port", text(rows, port), false),
         (
             "kind",
-            text(rows, |row| row.packet.as_ref().map_or("", |packet| packet.kind.name()).to_owned()),
+            text(rows, |row| row.packet.as_ref().map_or("", |packet| packet.kind.word()).to_owned()),
             false,
         ),
         ("seq", count(rows, |row| of(row, |packet| packet.seq)), true),

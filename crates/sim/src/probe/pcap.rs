@@ -54,7 +54,7 @@ impl Capture {
                 if self.dropped.len() < NAMED {
                     let Packet { flow_id, seq, payload, .. } = packet;
                     let what = format!("connection {flow_id} seq {seq} length {payload}");
-                    self.dropped.push(format!("{} {what} ({})", packet.kind.name(), reason.name()));
+                    self.dropped.push(format!("{} {what} ({})", packet.kind.word(), reason.name()));
                 } else {
                     self.unnamed += 1;
                 }

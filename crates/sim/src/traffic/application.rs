@@ -2,6 +2,7 @@
 //! ones. What belongs together, such as a query and its answers, is a task with a row of its own.
 
 use super::FlowArrival;
+use shortflow_spec::words;
 use shortflow_units::{ClassId, Instant, Span};
 
 /// Traffic that waits for answers.
@@ -15,31 +16,17 @@ pub trait Application: Send {
     fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions);
 }
 
-/// Kind of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskKind {
-    /// From the first request until the last byte of the answers.
-    Query,
-    /// From the first byte read until the last byte collected.
-    Job,
-    /// From the first block sent until the last one received.
-    Shuffle,
-    /// From the request of a client until the last byte of the page.
-    Request,
-}
-
-impl TaskKind {
-    /// Every kind.
-    pub const ALL: &[TaskKind] = &[TaskKind::Query, TaskKind::Job, TaskKind::Shuffle, TaskKind::Request];
-
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            TaskKind::Query => "query",
-            TaskKind::Job => "job",
-            TaskKind::Shuffle => "shuffle",
-            TaskKind::Request => "request",
-        }
+words! {
+    /// Kind of a task, by its name in tables.
+    pub enum TaskKind {
+        /// From the first request until the last byte of the answers.
+        Query = "query",
+        /// From the first byte read until the last byte collected.
+        Job = "job",
+        /// From the first block sent until the last one received.
+        Shuffle = "shuffle",
+        /// From the request of a client until the last byte of the page.
+        Request = "request",
     }
 }
 

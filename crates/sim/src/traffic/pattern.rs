@@ -2,39 +2,32 @@
 
 use super::context::Context;
 use super::hosts::{HostPair, HostSet, Hosts};
-use crate::config::{ConfigError, OneOf, ParamInfo, Reader, keys};
+use crate::config::{ConfigError, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
+use shortflow_spec::words;
 use shortflow_units::HostId;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    ManyToOne,
-    AllToAll,
-    Permutation,
-    IntraRack,
-    InterRack,
-    RackLocality,
-    HotSpot,
+words! {
+    /// Choice of receivers.
+    pub enum Rule {
+        ManyToOne = "many-to-one",
+        AllToAll = "all-to-all",
+        Permutation = "permutation",
+        IntraRack = "intra-rack",
+        InterRack = "inter-rack",
+        RackLocality = "rack-locality",
+        HotSpot = "hot-spot",
+    }
 }
-
-const RULES: &[(&str, Rule)] = &[
-    ("many-to-one", Rule::ManyToOne),
-    ("all-to-all", Rule::AllToAll),
-    ("permutation", Rule::Permutation),
-    ("intra-rack", Rule::IntraRack),
-    ("inter-rack", Rule::InterRack),
-    ("rack-locality", Rule::RackLocality),
-    ("hot-spot", Rule::HotSpot),
-];
 
 keys! {
     /// A rule and its arguments.
     struct PatternKeys {
         /// who sends to whom: all to one host, to any host, each to one host of its own, within or
         /// across racks, a mixture of both, or more than their share to hot hosts
-        pattern: Rule = "many-to-one", OneOf(RULES);
+        pattern: Rule = "many-to-one", Rule::WORDS;
         /// for rack-locality: share of flows that stay in the rack
         local: Option<f64> = optional, 0.0..=1.0;
         /// for hot-spot: share of flows that go to hot hosts
