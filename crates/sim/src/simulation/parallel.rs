@@ -339,17 +339,22 @@ mod tests {
     /// One part panics in its window. The other, asleep at the barrier, stops.
     #[test]
     fn a_part_that_fails_stops_the_others() {
-        let exchange = &WindowBarrier::new(2);
+        let (exchange, is_past) = (&WindowBarrier::new(2), AtomicBool::new(false));
         let (fails, waits) = thread::scope(|scope| {
             let fails = scope.spawn(|| {
                 let _watchdog = AbortGuard::new(exchange);
                 exchange.wait(|| true).unwrap();
-                while *exchange.asleep.lock().unwrap() == 0 {
+                // It may sleep at the first barrier too.
+                while !is_past.load(Ordering::Relaxed) || *exchange.asleep.lock().unwrap() == 0 {
                     thread::yield_now();
                 }
                 panic!("as was asked for");
             });
-            let waits = scope.spawn(|| (exchange.wait(|| true), exchange.wait(|| true)));
+            let waits = scope.spawn(|| {
+                let first = exchange.wait(|| true);
+                is_past.store(true, Ordering::Relaxed);
+                (first, exchange.wait(|| true))
+            });
             (fails.join(), waits.join())
         });
         assert!(fails.is_err());
