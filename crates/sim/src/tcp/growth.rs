@@ -57,11 +57,12 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{EndpointContext, EndpointId, Flow, Outbox, PacketSink};
+    use crate::host::{EndpointContext, Outbox, PacketSink};
     use crate::packet::{Handover, Packet};
-    use crate::tcp::{path::CARD, testing::tcp};
-    use shortflow_cc::{Role, TransportConfig};
-    use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Span};
+    use crate::tcp::path::CARD;
+    use crate::tcp::testing::{FLOW, IDENTITY, tcp};
+    use shortflow_cc::TransportConfig;
+    use shortflow_units::{Bytes, Span};
 
     /// A card that empties at this time.
     struct Until(Instant);
@@ -84,14 +85,11 @@ mod tests {
         let spec = TcpSpec { initial_window: 6.0, ..tcp() };
         for recovery in ["newreno", "sack", "rack"] {
             let transport = TransportConfig::with("newreno", [("recovery", recovery)]).unwrap();
-            let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-            let sender = Sender::new(identity, &transport, &spec, Span::from_millis(10));
+            let sender = Sender::new(IDENTITY, &transport, &spec, Span::from_millis(10));
             let mut sender = sender.with_small_queue(1, &spec);
             let cx = |micros| EndpointContext { now: at(micros), tcp: &spec };
-            for flow in 0..2 {
-                let flow =
-                    Flow { flow: FlowId(flow), class: ClassId(0), role: Role::Unknown, deadline: None };
-                sender.push(flow, Bytes::new(4380));
+            for _ in 0..2 {
+                sender.push(FLOW, Bytes::new(4380));
             }
             sender.start(cx(0), &mut Until(at(0)));
             assert_eq!(sender.stream.snd_max, 8760, "{recovery}");

@@ -81,14 +81,14 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Endpoint, EndpointContext, EndpointId, Flow, Outbox, PacketSink};
+    use crate::host::{Endpoint, EndpointContext, Outbox, PacketSink};
     use crate::packet::{EcnField, Handover, Packet, PacketType};
     use crate::specs::{Growth, TcpSpec};
-    use crate::tcp::testing::tcp;
+    use crate::tcp::testing::{FLOW, IDENTITY, tcp};
     use crate::tcp::{Receiver, Sender};
     use proptest::prelude::*;
-    use shortflow_cc::{Role, TransportConfig, transports};
-    use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+    use shortflow_cc::{TransportConfig, transports};
+    use shortflow_units::{Bytes, Instant, Span};
     use std::collections::VecDeque;
 
     /// Sends a segment in 12 µs, and stores pending events.
@@ -129,9 +129,8 @@ mod tests {
 
     impl Connection {
         fn new(transport: &TransportConfig, tcp: &TcpSpec, small_queue: usize, predicts: bool) -> Connection {
-            let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-            let sender = Sender::new(identity, transport, tcp, Span::from_millis(3));
-            let receiver = Receiver::new(identity, transport.ecn(), transport.recovery());
+            let sender = Sender::new(IDENTITY, transport, tcp, Span::from_millis(3));
+            let receiver = Receiver::new(IDENTITY, transport.ecn(), transport.recovery());
             Connection {
                 sender: sender.with_small_queue(small_queue, tcp).with_prediction(predicts),
                 receiver: receiver.with_prediction(predicts),
@@ -149,10 +148,8 @@ mod tests {
                     self.sender.stream.messages.stop(self.sender.stream.snd_max)
                 }
                 0 if self.sender.stream.messages.end() < u64::MAX => {
-                    let flow =
-                        Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
                     let endless = by < 2 && self.sender.stream.messages.is_empty();
-                    self.sender.push(flow, if endless { Bytes::MAX } else { Bytes::new(1 + by * by * 100) });
+                    self.sender.push(FLOW, if endless { Bytes::MAX } else { Bytes::new(1 + by * by * 100) });
                     Endpoint::start(&mut self.sender, cx, &mut self.card);
                 }
                 1 => drop(self.data.pop_front()),
@@ -258,8 +255,7 @@ mod tests {
         for name in ["dctcp", "newreno", "cubic"] {
             let (transport, tcp) = (TransportConfig::named(name).unwrap(), tcp());
             let mut connection = Connection::new(&transport, &tcp, 0, true);
-            let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
-            connection.sender.push(flow, Bytes::new(146_000));
+            connection.sender.push(FLOW, Bytes::new(146_000));
             let cx = EndpointContext { now: Instant::ZERO, tcp: &tcp };
             Endpoint::start(&mut connection.sender, cx, &mut connection.card);
             connection.sort();

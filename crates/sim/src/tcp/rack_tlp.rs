@@ -221,76 +221,58 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{EndpointContext, EndpointId, Flow};
-    use crate::packet::{Extension, Handover, SackBlocks};
-    use crate::tcp::testing::tcp;
-    use shortflow_cc::{Role, TransportConfig};
-    use shortflow_units::{ClassId, ConnId, FlowId, HostId};
+    use crate::tcp::testing::{self, tcp};
+    use shortflow_cc::TransportConfig;
 
     const MSS: u64 = 1460;
 
-    /// Numbers of the sent segments, from zero.
-    #[derive(Default)]
-    struct Wire(Vec<u64>);
+    /// A bench that counts segments, from zero.
+    struct Bench(testing::Bench);
 
-    impl PacketSink for Wire {
-        fn send(&mut self, packet: Packet) -> Handover {
-            self.0.push(packet.seq / MSS);
-            Handover::DROPPED
-        }
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Span::from_micros(us)
     }
 
-    struct Bench {
-        sender: Sender,
-        wire: Wire,
+    fn numbers(sent: Vec<(u64, u32)>) -> Vec<u64> {
+        sent.into_iter().map(|(seq, _)| seq / MSS).collect()
     }
 
     /// A message of `segments`, of which the first ten left at time zero and the first was acknowledged after 300 µs.
     fn bench(segments: u64) -> Bench {
         let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
         let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
-        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10));
-        let mut bench = Bench { sender, wire: Wire::default() };
-        bench.push(0, segments);
-        assert_eq!(bench.take(), (0..segments.min(10)).collect::<Vec<_>>());
+        let mut bench = Bench(testing::Bench::of(&transport, tcp, segments * MSS));
+        assert_eq!(numbers(bench.0.take()), (0..segments.min(10)).collect::<Vec<_>>());
         bench.ack(300, 1, &[]);
         bench
     }
 
-    fn at(us: u64) -> Instant {
-        Instant::ZERO + Span::from_micros(us)
-    }
-
     impl Bench {
         fn push(&mut self, now: u64, segments: u64) {
-            let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
-            self.sender.push(flow, Bytes::new(segments * MSS));
-            self.sender.start(EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
-        }
-
-        fn take(&mut self) -> Vec<u64> {
-            std::mem::take(&mut self.wire.0)
+            self.0.now = at(now);
+            self.0.push(segments * MSS);
         }
 
         /// An ACK of `whole` segments, with SACK blocks of segments; returns the released segments.
         fn ack(&mut self, now: u64, whole: u64, block: &[(u64, u64)]) -> Vec<u64> {
             let blocks: Vec<_> = block.iter().map(|(first, end)| (first * MSS, end * MSS)).collect();
-            let extension = Extension::of_sack(SackBlocks::new(whole * MSS, &blocks));
-            let ack = Packet { extension, ..self.sender.stream.identity.control(whole * MSS, &tcp()) };
-            self.sender.on_ack(&ack, EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
-            self.take()
+            self.0.now = at(now);
+            numbers(self.0.ack(whole * MSS, false, &blocks))
         }
 
         /// The timer, which is due now.
         fn expire(&mut self, now: u64) -> Vec<u64> {
-            assert_eq!(self.sender.alarm.deadline, Some(at(now)));
-            self.sender.on_timeout(EndpointContext { now: at(now), tcp: &tcp() }, &mut self.wire);
-            self.take()
+            assert_eq!(self.deadline(), Some(at(now)));
+            self.0.now = at(now);
+            numbers(self.0.expire())
+        }
+
+        fn deadline(&self) -> Option<Instant> {
+            self.0.sender.alarm.deadline
         }
 
         fn cwnd(&self) -> f64 {
-            self.sender.stream.window.cwnd
+            self.0.sender.window().cwnd
         }
     }
 
@@ -299,7 +281,7 @@ mod tests {
     fn one_probe_and_then_the_retransmission_timer() {
         let mut bench = bench(10);
         assert_eq!(bench.expire(900), [9], "no new data: the last segment again");
-        assert_eq!(bench.sender.alarm.deadline, Some(at(900 + 10_000)));
+        assert_eq!(bench.deadline(), Some(at(900 + 10_000)));
         assert_eq!(bench.expire(10_900), [1]);
         assert_eq!(bench.cwnd(), 1.0);
     }
@@ -308,9 +290,9 @@ mod tests {
     #[test]
     fn a_probe_is_new_data_where_there_is_some() {
         let mut bench = bench(30);
-        assert_eq!(bench.sender.stream.snd_max, 12 * MSS);
+        assert_eq!(bench.0.sender.stream.snd_max, 12 * MSS);
         assert_eq!(bench.expire(900), [12]);
-        assert_eq!(bench.sender.alarm.deadline, Some(at(10_900)));
+        assert_eq!(bench.deadline(), Some(at(10_900)));
     }
 
     /// §7.2: no probe while segments are SACKed. The window of a quarter of 300 µs ends 375 µs after the second left.
@@ -321,12 +303,12 @@ mod tests {
         assert_eq!(bench.expire(385), [1]);
         assert_eq!(bench.cwnd(), 4.5);
         assert_eq!(
-            bench.sender.alarm.deadline,
+            bench.deadline(),
             Some(at(10_385)),
             "the timer of retransmissions, since the first was retransmitted"
         );
         bench.ack(400, 1, &[(2, 4)]);
-        assert_eq!(bench.sender.alarm.deadline, Some(at(10_385)), "an ACK that does not advance");
+        assert_eq!(bench.deadline(), Some(at(10_385)), "an ACK that does not advance");
     }
 
     /// Two of nine are lost, three SACKed, and the window shall be four and a half, in which four are. The first goes again
@@ -336,7 +318,7 @@ mod tests {
         let mut bench = bench(10);
         for (now, end, released) in [(310, 6, &[1][..]), (320, 7, &[]), (330, 8, &[2])] {
             assert_eq!(bench.ack(now, 1, &[(3, end)]), released, "{now}");
-            assert_eq!(bench.sender.alarm.deadline, Some(at(10_310)), "{now}");
+            assert_eq!(bench.deadline(), Some(at(10_310)), "{now}");
         }
     }
 
@@ -359,7 +341,7 @@ mod tests {
             (2..10).for_each(|whole| drop(bench.ack(300, whole, &[])));
             assert_eq!(bench.expire(900), [9]);
             bench.ack(1200, 10, &[]);
-            assert_eq!((bench.sender.alarm.deadline, bench.cwnd()), (None, 20.0 - 1.0 + 1.0));
+            assert_eq!((bench.deadline(), bench.cwnd()), (None, 20.0 - 1.0 + 1.0));
             bench.push(2000, 5);
             bench.ack(2300, 11, duplicate);
             assert_eq!(

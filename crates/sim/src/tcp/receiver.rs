@@ -238,30 +238,24 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::host::ReceiveEndpoint;
-    use crate::packet::Handover;
-    use crate::tcp::testing::tcp;
-    use shortflow_units::{ConnId, HostId};
+    use crate::tcp::testing::{IDENTITY, tcp};
 
-    #[derive(Default)]
-    struct Wire(Vec<Packet>);
-
-    impl PacketSink for Wire {
-        fn send(&mut self, packet: Packet) -> Handover {
-            self.0.push(packet);
-            Handover::DROPPED
-        }
+    /// ACKs of whole segments that arrive in this order, and bytes skipped after each segment.
+    fn received(recovery: Recovery, segments: &[u64]) -> (Vec<Packet>, Vec<u64>) {
+        let (mut receiver, mut sent) = (Receiver::new(IDENTITY, Ecn::Off, recovery), Vec::new());
+        let mut receive = |segment: &u64| {
+            let data =
+                Packet { kind: PacketType::Data, payload: 1000, ..IDENTITY.control(1000 * segment, &tcp()) };
+            receiver.on_data(&data, EndpointContext { now: Instant::ZERO, tcp: &tcp() }, &mut sent);
+            receiver.skipped()
+        };
+        let skipped = segments.iter().map(&mut receive).collect();
+        (sent, skipped)
     }
 
-    /// ACKs of whole segments that arrive in this order.
     fn acks(recovery: Recovery, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
-        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, recovery), Wire::default());
-        for segment in segments {
-            let data =
-                Packet { kind: PacketType::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
-            receiver.on_data(&data, EndpointContext { now: Instant::ZERO, tcp: &tcp() }, &mut wire);
-        }
-        wire.0.iter().map(|ack| (ack.seq, ack.sack().ranges(ack.seq).collect())).collect()
+        let (sent, _) = received(recovery, segments);
+        sent.iter().map(|ack| (ack.seq, ack.sack().ranges(ack.seq).collect())).collect()
     }
 
     /// RFC 2018 §4: the block with the newest segment comes first; neighbours are one block; what arrives
@@ -289,18 +283,7 @@ mod tests {
     /// The gaps before the third and the sixth segment are counted once, on their arrival.
     #[test]
     fn what_was_missing_below_new_bytes_is_counted_once() {
-        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let mut receiver = Receiver::new(identity, Ecn::Off, Recovery::Sack);
-        let skipped = [0, 2, 1, 5, 4, 3].map(|segment| {
-            let data =
-                Packet { kind: PacketType::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
-            receiver.on_data(
-                &data,
-                EndpointContext { now: Instant::ZERO, tcp: &tcp() },
-                &mut Wire::default(),
-            );
-            receiver.skipped()
-        });
+        let (_, skipped) = received(Recovery::Sack, &[0, 2, 1, 5, 4, 3]);
         assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);
     }
 

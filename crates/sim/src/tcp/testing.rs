@@ -1,7 +1,11 @@
 //! Helpers of the tests of this folder.
 
+use super::Sender;
+use crate::host::{EndpointContext, EndpointId, Flow, PacketSink};
+use crate::packet::{Extension, Handover, Packet, SackBlocks};
 use crate::specs::{MarkedGrowth, TcpSpec};
-use shortflow_units::{Bytes, Span};
+use shortflow_cc::{Role, TransportConfig};
+use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 
 /// The documented defaults of `[tcp]`.
 pub(crate) fn tcp() -> TcpSpec {
@@ -26,5 +30,63 @@ pub(crate) fn tcp() -> TcpSpec {
         grow_on_marked_acks: MarkedGrowth::No,
         growth: None,
         grow_by_segments: false,
+    }
+}
+
+pub(crate) const IDENTITY: EndpointId = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+pub(crate) const FLOW: Flow =
+    Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+
+impl PacketSink for Vec<Packet> {
+    fn send(&mut self, packet: Packet) -> Handover {
+        self.push(packet);
+        Handover::DROPPED
+    }
+}
+
+/// A sender, the time, and what it has sent.
+pub(crate) struct Bench {
+    pub sender: Sender,
+    pub tcp: TcpSpec,
+    pub now: Instant,
+    pub sent: Vec<Packet>,
+}
+
+impl Bench {
+    /// `bytes` to send from time zero on.
+    pub(crate) fn new(sender: Sender, tcp: TcpSpec, bytes: u64) -> Bench {
+        let mut bench = Bench { sender, tcp, now: Instant::ZERO, sent: Vec::new() };
+        bench.push(bytes);
+        bench
+    }
+
+    pub(crate) fn of(transport: &TransportConfig, tcp: TcpSpec, bytes: u64) -> Bench {
+        Bench::new(Sender::new(IDENTITY, transport, &tcp, Span::from_millis(10)), tcp, bytes)
+    }
+
+    pub(crate) fn push(&mut self, bytes: u64) {
+        self.sender.push(FLOW, Bytes::new(bytes));
+        self.sender.start(EndpointContext { now: self.now, tcp: &self.tcp }, &mut self.sent);
+    }
+
+    /// An ACK with SACK blocks; returns first byte and payload of each packet that it releases.
+    pub(crate) fn ack(&mut self, seq: u64, ecn_flag: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
+        self.sent.clear();
+        let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
+        let ack = Packet { ecn_flag, extension, ..self.sender.stream.identity.control(seq, &self.tcp) };
+        self.sender.on_ack(&ack, EndpointContext { now: self.now, tcp: &self.tcp }, &mut self.sent);
+        self.take()
+    }
+
+    /// The timer expires; returns as [`Bench::ack`].
+    pub(crate) fn expire(&mut self) -> Vec<(u64, u32)> {
+        self.sent.clear();
+        self.sender.on_timeout(EndpointContext { now: self.now, tcp: &self.tcp }, &mut self.sent);
+        self.take()
+    }
+
+    /// First byte and payload of each packet sent.
+    pub(crate) fn take(&mut self) -> Vec<(u64, u32)> {
+        self.sent.drain(..).map(|packet| (packet.seq, packet.payload.into())).collect()
     }
 }

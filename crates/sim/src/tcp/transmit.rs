@@ -208,64 +208,19 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::host::{EndpointContext, EndpointId, Flow};
-    use crate::packet::{Extension, Handover, SackBlocks};
-    use crate::tcp::testing::tcp;
-    use shortflow_cc::{Role, TransportConfig};
-    use shortflow_units::{ClassId, ConnId, FlowId, HostId, Span};
-
-    /// Sent packets: first byte and payload.
-    #[derive(Default)]
-    struct Wire(Vec<(u64, u32)>);
-
-    impl PacketSink for Wire {
-        fn send(&mut self, packet: Packet) -> Handover {
-            self.0.push((packet.seq, packet.payload.into()));
-            Handover::DROPPED
-        }
-    }
-
-    impl Wire {
-        fn take(&mut self) -> Vec<(u64, u32)> {
-            std::mem::take(&mut self.0)
-        }
-    }
-
-    struct Bench {
-        sender: Sender,
-        wire: Wire,
-        now: Instant,
-    }
+    use crate::tcp::testing::{Bench, tcp};
+    use shortflow_cc::TransportConfig;
 
     /// FaST with 100 KB to send and alpha at a half, with or without probes.
     fn fast(recovery: &str, probes: &str) -> Bench {
         let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
-        let transport = TransportConfig::with("fast", settings).unwrap();
-        let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let mut sender = Sender::new(identity, &transport, &tcp(), Span::from_millis(10));
-        let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
-        sender.push(flow, Bytes::new(100_000));
-        let mut bench = Bench { sender, wire: Wire::default(), now: Instant::ZERO };
-        bench.sender.start(EndpointContext { now: bench.now, tcp: &tcp() }, &mut bench.wire);
-        bench
-    }
-
-    impl Bench {
-        /// An ACK 100 µs later, with SACK blocks; returns the released packets.
-        fn ack(&mut self, seq: u64, ece: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
-            self.now += Span::from_micros(100);
-            let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
-            let ack = Packet { ecn_flag: ece, extension, ..self.sender.stream.identity.control(seq, &tcp()) };
-            self.sender.on_ack(&ack, EndpointContext { now: self.now, tcp: &tcp() }, &mut self.wire);
-            self.wire.take()
-        }
+        Bench::of(&TransportConfig::with("fast", settings).unwrap(), tcp(), 100_000)
     }
 
     #[test]
     fn three_half_segments_a_round_trip_apart_then_two_whole_ones() {
         let mut bench = fast("sack", "3");
-        assert_eq!(bench.wire.take(), [(0, 730)]);
+        assert_eq!(bench.take(), [(0, 730)]);
         assert_eq!(bench.ack(730, false, &[]), [(730, 730)]);
         assert_eq!(bench.ack(1460, false, &[]), [(1460, 730)]);
         assert_eq!(bench.ack(2190, false, &[]), [(2190, 1460), (3650, 1460)]);
@@ -274,7 +229,7 @@ mod tests {
     #[test]
     fn a_window_of_one_and_a_half_segments_is_filled_to_the_byte() {
         let mut bench = fast("sack", "0");
-        assert_eq!(bench.wire.take(), [(0, 1460), (1460, 1460)]);
+        assert_eq!(bench.take(), [(0, 1460), (1460, 1460)]);
         assert_eq!(bench.ack(1460, true, &[]), [(2920, 730)], "1.5 segments, of which one is out");
         assert_eq!(bench.sender.window().cwnd, 1.5);
     }
@@ -283,7 +238,7 @@ mod tests {
     fn below_one_segment_one_smaller_segment_is_out_at_a_time() {
         let mut bench = fast("sack", "0");
         bench.sender.stream.window.cwnd = 0.5;
-        assert_eq!(bench.wire.take().len(), 2);
+        assert_eq!(bench.take().len(), 2);
         assert_eq!(bench.ack(1460, true, &[]), [], "a whole segment is still out");
         assert_eq!(bench.ack(2920, true, &[]), [(2920, 547)], "0.375 segments");
         assert_eq!(bench.ack(3467, true, &[]), [(3467, 410)], "0.28125 segments");
@@ -294,9 +249,7 @@ mod tests {
     #[test]
     fn what_is_sent_again_carries_no_new_data() {
         let mut bench = fast("sack", "3");
-        bench.wire.take();
-        bench.sender.on_timeout(EndpointContext { now: bench.now, tcp: &tcp() }, &mut bench.wire);
-        assert_eq!(bench.wire.take(), [(0, 730), (730, 730)]);
+        assert_eq!(bench.expire(), [(0, 730), (730, 730)]);
         assert_eq!(bench.sender.stream.snd_max, 1460);
         assert_eq!(bench.ack(1460, false, &[]).first(), Some(&(1460, 1460)));
     }
