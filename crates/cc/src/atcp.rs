@@ -145,13 +145,9 @@ impl CongestionControl for Atcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{SLOW_START, ack, close, events, flow, stay_equal};
     use crate::{dctcp, newreno};
     use proptest::prelude::*;
-
-    fn close(measured: f64, expected: f64) {
-        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
-    }
 
     fn sent(bytes: u64) -> FlowView {
         FlowView { sent: Bytes::new(bytes), ..flow(10) }
@@ -227,24 +223,14 @@ mod tests {
 
         /// With equal weights of one the windows equal the base's, bit for bit.
         #[test]
-        fn unit_weights_are_the_base(events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..200)) {
+        fn unit_weights_are_the_base(events in events()) {
             let unit = Params { w_high: 1.0, ..Params::default() };
-            let mut atcp = [Atcp::new(unit), Atcp::new(Params { base: Base::Dctcp, ..unit })];
-            let mut tcp = newreno::NewReno;
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params::default());
-            let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 4];
-            for (i, (ece, decrease)) in events.into_iter().enumerate() {
-                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
-                let [a, b] = &mut atcp;
-                let laws: [&mut dyn CongestionControl; 4] = [a, &mut tcp, b, &mut dctcp];
-                for (law, window) in laws.into_iter().zip(&mut windows) {
-                    law.on_ack(window, &sample);
-                    if ece && decrease {
-                        law.on_congestion(window, Cause::EcnEcho, &sample.flow);
-                    }
-                }
-                prop_assert_eq!(windows[0], windows[1]);
-                prop_assert_eq!(windows[2], windows[3]);
+            let bases: [(_, &mut dyn CongestionControl); 2] =
+                [(Base::Tcp, &mut newreno::NewReno), (Base::Dctcp, &mut dctcp)];
+            for (base, law) in bases {
+                let mut atcp = Atcp::new(Params { base, ..unit });
+                stay_equal([&mut atcp, law], SLOW_START, flow(10), &events);
             }
         }
     }

@@ -153,13 +153,9 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, close, flow};
     use proptest::prelude::*;
     use shortflow_units::{Bytes, Span};
-
-    fn close(measured: f64, expected: f64) {
-        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
-    }
 
     /// A law that has just lost at a window of 100, and its window of 70.
     fn after_a_loss(params: Params) -> (Cubic, Window) {

@@ -119,7 +119,7 @@ impl CongestionControl for D2tcp {
 mod tests {
     use super::*;
     use crate::dctcp;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{SLOW_START, events, flow, left, stay_equal};
     use proptest::prelude::*;
 
     /// `segments` to go, and `micros` until the deadline; a round trip is 300 µs.
@@ -130,9 +130,7 @@ mod tests {
 
     fn cut_to(params: Params, flow: &FlowView) -> f64 {
         let mut law = D2tcp::new(Params { initial_alpha: 0.25, ..params });
-        let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
-        law.on_congestion(&mut window, Cause::EcnEcho, flow);
-        window.cwnd
+        left(&mut law, 40.0, Cause::EcnEcho, flow).cwnd
     }
 
     /// 300 segments at a mean window of 30 need ten round trips: d is 1 with ten left, 2 with five,
@@ -149,16 +147,12 @@ mod tests {
         }
     }
 
+    /// Between a half and two, and 1 at the ACK that completes a flow.
     #[test]
-    fn the_ack_that_completes_a_flow_cuts_as_without_deadline() {
-        assert_eq!(Params::default().imminence(40.0, &due(0, 300)), 1.0);
-    }
-
-    #[test]
-    fn the_clip_keeps_d_between_a_half_and_two() {
-        let params = Params::default();
-        assert_eq!(params.imminence(40.0, &due(300, 300)), 2.0);
-        assert_eq!(params.imminence(40.0, &due(300, 300_000)), 0.5);
+    fn imminence_is_clipped() {
+        for (segments, micros, d) in [(300, 300, 2.0), (300, 300_000, 0.5), (0, 300, 1.0)] {
+            assert_eq!(Params::default().imminence(40.0, &due(segments, micros)), d);
+        }
     }
 
     /// α = 1/4: p is 1/16 near the deadline, 1/4 on time, 1/2 far ahead; the decrease is half of it.
@@ -181,22 +175,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn flows_without_deadline_are_dctcp(alpha in 0.0f64..=1.0, cwnd in 1.0f64..1e4) {
-            let mut d2tcp = D2tcp::new(Params { initial_alpha: alpha, ..Params::default() });
-            let params = dctcp::Params { initial_alpha: alpha, ..dctcp::Params::default() };
-            let mut dctcp = dctcp::Dctcp::new(params);
-            let mut windows = [Window { cwnd, ssthresh: 2.0 }; 2];
-            for ece in [true, false, true] {
-                let sample = ack(ece);
-                d2tcp.on_ack(&mut windows[0], &sample);
-                dctcp.on_ack(&mut windows[1], &sample);
-                if ece {
-                    d2tcp.on_congestion(&mut windows[0], Cause::EcnEcho, &sample.flow);
-                    dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
-                }
-                prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
-                prop_assert_eq!(d2tcp.alpha(Instant::ZERO), dctcp.alpha(Instant::ZERO));
-            }
+        fn flows_without_deadline_are_dctcp(initial_alpha in 0.0f64..=1.0, events in events()) {
+            let mut d2tcp = D2tcp::new(Params { initial_alpha, ..Params::default() });
+            let mut dctcp = dctcp::Dctcp::new(dctcp::Params { initial_alpha, ..dctcp::Params::default() });
+            stay_equal([&mut d2tcp, &mut dctcp], SLOW_START, flow(10), &events);
         }
     }
 }

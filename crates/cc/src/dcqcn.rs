@@ -195,7 +195,7 @@ impl CongestionControl for Dcqcn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::flow;
+    use crate::sample::tests::{close, flow};
 
     const WINDOW: Window = Window { cwnd: 1.0, ssthresh: 1.0 };
     const GIGA: f64 = 1e9;
@@ -222,10 +222,6 @@ mod tests {
 
     fn rates(law: &Dcqcn) -> (f64, f64) {
         (law.0.current / GIGA, law.0.target / GIGA)
-    }
-
-    fn close(measured: f64, expected: f64) {
-        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
     }
 
     #[test]

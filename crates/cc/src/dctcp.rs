@@ -86,7 +86,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, flow, left};
     use shortflow_units::Bytes;
 
     /// Claims `l2dct/eq-alpha-ewma`: m fully marked windows from 0 give 1 − (15/16)^m.
@@ -113,20 +113,18 @@ mod tests {
         assert!((dctcp.alpha(Instant::ZERO).unwrap() - 0.25 / 16.0).abs() < 1e-12);
     }
 
+    /// Claims `xdctcp/eq2-dctcp-cut` and `fast/eq3-dctcp-cut`: half of alpha, down to the floor. A loss takes half
+    /// of the flight.
     #[test]
     fn the_cut_is_half_of_alpha() {
-        let mut dctcp = Dctcp::new(Params { initial_alpha: 0.5, ..Params::default() });
-        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
-        dctcp.on_congestion(&mut window, Cause::EcnEcho, &flow(40));
-        assert_eq!(window, Window { cwnd: 30.0, ssthresh: 30.0 });
-    }
-
-    #[test]
-    fn loss_halves_whatever_alpha_is() {
-        let mut dctcp = Dctcp::new(Params::default());
-        let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
-        dctcp.on_congestion(&mut window, Cause::FastRetransmit, &flow(40));
-        assert_eq!(window.cwnd, 20.0);
+        for (initial_alpha, cwnd_floor, cwnd, cut) in
+            [(0.5, 1.0, 40.0, 30.0), (1.0, 2.0, 10.0, 5.0), (1.0, 2.0, 3.0, 2.0), (1.0, 2.0, 2.0, 2.0)]
+        {
+            let mut dctcp = Dctcp::new(Params { initial_alpha, cwnd_floor, ..Params::default() });
+            let ssthresh = f64::max(cut, 2.0);
+            assert_eq!(left(&mut dctcp, cwnd, Cause::EcnEcho, &flow(40)), Window { cwnd: cut, ssthresh });
+            assert_eq!(left(&mut dctcp, cwnd, Cause::FastRetransmit, &flow(40)).cwnd, 20.0);
+        }
     }
 
     fn ack_of_window(m: u64, ece: bool) -> AckSample {

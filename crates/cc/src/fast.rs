@@ -227,7 +227,7 @@ impl CongestionControl for Fast {
 mod tests {
     use super::*;
     use crate::dctcp;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, events, flow, stay_equal};
     use proptest::prelude::*;
 
     const MSS: Bytes = Bytes::new(1460);
@@ -268,17 +268,6 @@ mod tests {
         assert!((law.alpha(Instant::ZERO).unwrap() - (15.0 / 16.0 + 0.25 / 16.0)).abs() < 1e-12);
     }
 
-    /// Claim `fast/eq3-dctcp-cut`: the baseline with a floor of two segments.
-    #[test]
-    fn dctcp_of_the_paper_keeps_two_segments() {
-        for (cwnd, left) in [(10.0, 5.0), (3.0, 2.0), (2.0, 2.0)] {
-            let params = dctcp::Params { initial_alpha: 1.0, cwnd_floor: 2.0, ..dctcp::Params::default() };
-            let mut window = Window { cwnd, ssthresh: 2.0 };
-            dctcp::Dctcp::new(params).on_congestion(&mut window, Cause::EcnEcho, &flow(10));
-            assert_eq!(window.cwnd, left);
-        }
-    }
-
     /// Claim `fast/eq8-vwnd`: alpha = 0.5 takes a quarter, below two segments and below one, down to
     /// the smallest segment.
     #[test]
@@ -295,22 +284,21 @@ mod tests {
         assert_eq!(window.cwnd, 100.0 / 1460.0);
     }
 
-    /// Claim `fast/eq9-segment-size`.
+    /// Claims `fast/eq9-segment-size` and `fast/alg1-send-limit`: the segment shrinks with a window below one, and a
+    /// round may send one segment or the window.
     #[test]
-    fn segments_shrink_with_a_window_below_one() {
+    fn segments_and_rounds_in_bytes() {
         let law = halfway();
-        for (vwnd, bytes) in [(40.0, 1460), (1.0, 1460), (0.75, 1095), (0.5, 730), (0.01, 100)] {
-            assert_eq!(segment(&law, vwnd), bytes);
-        }
-    }
-
-    /// Claim `fast/alg1-send-limit`.
-    #[test]
-    fn a_round_may_send_one_segment_or_the_window() {
-        let law = halfway();
-        for (vwnd, bytes) in [(1.5, 2190), (1.0, 1460), (0.5, 730), (0.01, 100), (2.0, 2920), (7.25, 10_585)]
-        {
-            assert_eq!(limit(&law, vwnd), bytes);
+        let cases = [
+            (0.01, 100, 100),
+            (0.5, 730, 730),
+            (0.75, 1095, 1095),
+            (1.0, 1460, 1460),
+            (1.5, 1460, 2190),
+            (7.25, 1460, 10_585),
+        ];
+        for (vwnd, bytes, round) in cases {
+            assert_eq!((segment(&law, vwnd), limit(&law, vwnd)), (bytes, round), "{vwnd}");
         }
     }
 
@@ -421,33 +409,11 @@ mod tests {
         /// Claim `fast/alg1-dctcp-otherwise`: from the same state, windows of two segments and more
         /// are DCTCP's, bit for bit.
         #[test]
-        fn above_two_segments_it_is_dctcp(
-            start in 2.0f64..200.0, events in prop::collection::vec((any::<bool>(), 0u8..8), 1..200)
-        ) {
+        fn above_two_segments_it_is_dctcp(cwnd in 2.0f64..200.0, events in events()) {
             let mut fast = Fast::new(Params { probes: 0, ..Params::default() });
-            let params = dctcp::Params { initial_alpha: 1.0, ..dctcp::Params::default() };
-            let mut dctcp = dctcp::Dctcp::new(params);
-            let mut windows = [Window { cwnd: start, ssthresh: 50.0 }; 2];
-            for (i, (ece, event)) in events.into_iter().enumerate() {
-                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
-                fast.on_ack(&mut windows[0], &sample);
-                dctcp.on_ack(&mut windows[1], &sample);
-                let cause = match event {
-                    0 => Some(Cause::FastRetransmit),
-                    1 if ece => Some(Cause::EcnEcho),
-                    _ => None,
-                };
-                if let Some(cause) = cause {
-                    fast.on_congestion(&mut windows[0], cause, &sample.flow);
-                    dctcp.on_congestion(&mut windows[1], cause, &sample.flow);
-                }
-                if windows[1].cwnd < 2.0 {
-                    break;
-                }
-                prop_assert_eq!(windows[0], windows[1]);
-                prop_assert_eq!(segment(&fast, windows[0].cwnd), 1460);
-                prop_assert_eq!(limit(&fast, windows[0].cwnd), dctcp.window_bytes(&windows[1], MSS).get());
-            }
+            let mut dctcp = dctcp::Dctcp::new(dctcp::Params { initial_alpha: 1.0, ..dctcp::Params::default() });
+            let start = Window { cwnd, ssthresh: 50.0 };
+            stay_equal([&mut fast, &mut dctcp], (start, 2.0), flow(10), &events);
         }
 
         /// Some segment always fits into an empty window, so no flow waits for ever.

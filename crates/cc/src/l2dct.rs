@@ -151,15 +151,11 @@ impl CongestionControl for L2dct {
 mod tests {
     use super::*;
     use crate::dctcp;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{SLOW_START, ack, close, events, flow, left, stay_equal};
     use proptest::prelude::*;
 
     fn sent(kilobytes: u64) -> FlowView {
         FlowView { sent: Bytes::new(kilobytes * 1_000), ..flow(10) }
-    }
-
-    fn close(measured: f64, expected: f64) {
-        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
     }
 
     /// Claim `l2dct/sec3-weight-profile`.
@@ -195,9 +191,7 @@ mod tests {
     fn a_marked_short_flow_hardly_backs_off() {
         for (kilobytes, factor) in [(0, 1.0 - 0.03125 / 2.0), (2_000, 1.0 - 0.840_896_415_253_714_6 / 2.0)] {
             let mut law = L2dct::new(Params { initial_alpha: 0.25, ..Params::default() });
-            let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
-            law.on_congestion(&mut window, Cause::EcnEcho, &sent(kilobytes));
-            close(window.cwnd, 40.0 * factor);
+            close(left(&mut law, 40.0, Cause::EcnEcho, &sent(kilobytes)).cwnd, 40.0 * factor);
         }
     }
 
@@ -216,11 +210,9 @@ mod tests {
     #[test]
     fn full_marking_halves_and_no_marking_keeps_the_window_at_every_weight() {
         for kilobytes in [0, 300, 700, 1_000, 50_000] {
-            for (alpha, left) in [(0.0, 40.0), (1.0, 20.0)] {
-                let mut law = L2dct::new(Params { initial_alpha: alpha, ..Params::default() });
-                let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
-                law.on_congestion(&mut window, Cause::EcnEcho, &sent(kilobytes));
-                assert_eq!(window.cwnd, left);
+            for (initial_alpha, cwnd) in [(0.0, 40.0), (1.0, 20.0)] {
+                let mut law = L2dct::new(Params { initial_alpha, ..Params::default() });
+                assert_eq!(left(&mut law, 40.0, Cause::EcnEcho, &sent(kilobytes)).cwnd, cwnd);
             }
         }
     }
@@ -251,21 +243,10 @@ mod tests {
     proptest! {
         /// Claim `l2dct/sec6-unit-weight-is-fair`: with w_c = k = 1 the windows are DCTCP's, bit for bit.
         #[test]
-        fn unit_weight_is_dctcp(events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..200)) {
+        fn unit_weight_is_dctcp(events in events()) {
             let mut ps = L2dct::new(Params { profile: Profile::Ps, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params::default());
-            let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 2];
-            for (i, (ece, decrease)) in events.into_iter().enumerate() {
-                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
-                ps.on_ack(&mut windows[0], &sample);
-                dctcp.on_ack(&mut windows[1], &sample);
-                if ece && decrease {
-                    ps.on_congestion(&mut windows[0], Cause::EcnEcho, &sample.flow);
-                    dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
-                }
-                prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
-                prop_assert_eq!(ps.alpha(Instant::ZERO), dctcp.alpha(Instant::ZERO));
-            }
+            stay_equal([&mut ps, &mut dctcp], SLOW_START, flow(10), &events);
         }
 
         /// Claim `l2dct/sec2-extremes`, its consequence: k and b never exceed one.

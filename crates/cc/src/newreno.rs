@@ -87,17 +87,8 @@ impl CongestionControl for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, flow, left};
     use shortflow_units::Bytes;
-
-    #[test]
-    fn slow_start_doubles_per_round_trip() {
-        let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
-        for _ in 0..2 {
-            NewReno.on_ack(&mut window, &ack(false));
-        }
-        assert_eq!(window.cwnd, 4.0);
-    }
 
     /// RFC 5681 Eq. 2, min(N, SMSS): half a segment acknowledged adds half a segment, two add one.
     #[test]
@@ -119,18 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_halves_and_ends_slow_start() {
-        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
-        NewReno.on_congestion(&mut window, Cause::EcnEcho, &flow(20));
-        assert_eq!(window, Window { cwnd: 10.0, ssthresh: 10.0 });
-    }
-
-    #[test]
-    fn loss_halves_the_flight_and_a_timeout_restarts_from_one() {
-        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
-        NewReno.on_congestion(&mut window, Cause::FastRetransmit, &flow(16));
-        assert_eq!(window, Window { cwnd: 8.0, ssthresh: 8.0 });
-        NewReno.on_congestion(&mut window, Cause::Timeout, &flow(3));
-        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
+    fn marks_halve_the_window_losses_the_flight_and_a_timeout_restarts_from_one() {
+        let cases = [
+            (Cause::EcnEcho, 20, 10.0, 10.0),
+            (Cause::FastRetransmit, 16, 8.0, 8.0),
+            (Cause::Timeout, 3, 1.0, 2.0),
+        ];
+        for (cause, flight, cwnd, ssthresh) in cases {
+            assert_eq!(left(&mut NewReno, 20.0, cause, &flow(flight)), Window { cwnd, ssthresh });
+        }
     }
 }

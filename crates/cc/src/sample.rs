@@ -312,6 +312,7 @@ words! {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// Defaults of a law are TCP's.
     #[test]
@@ -348,4 +349,52 @@ pub(crate) mod tests {
     pub(crate) fn ack(ece: bool) -> AckSample {
         AckSample { ece, may_grow: !ece, snd_una: 1, ..AckSample::of(flow(10), Bytes::new(1460)) }
     }
+
+    /// Asserts equality up to rounding.
+    pub(crate) fn close(measured: f64, expected: f64) {
+        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
+    }
+
+    /// The window that `cause` leaves of `cwnd` segments, all of them in flight.
+    pub(crate) fn left(law: &mut dyn CongestionControl, cwnd: f64, cause: Cause, flow: &FlowView) -> Window {
+        let mut window = Window { cwnd, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, cause, flow);
+        window
+    }
+
+    /// ACKs, each with its ECN-Echo and the decrease that follows it.
+    pub(crate) fn events() -> impl Strategy<Value = Vec<(bool, Option<Cause>)>> {
+        let event = (any::<bool>(), 0u8..8).prop_map(|(ece, cause)| match cause {
+            0 => (ece, Some(Cause::FastRetransmit)),
+            1..4 if ece => (ece, Some(Cause::EcnEcho)),
+            _ => (ece, None),
+        });
+        prop::collection::vec(event, 1..200)
+    }
+
+    /// Asserts that two laws have the same windows and alphas, bit for bit, until the window falls below `least`.
+    pub(crate) fn stay_equal(
+        mut laws: [&mut dyn CongestionControl; 2],
+        (start, least): (Window, f64),
+        flow: FlowView,
+        events: &[(bool, Option<Cause>)],
+    ) {
+        let mut windows = [start; 2];
+        for (una, (ece, cause)) in (0..).step_by(1460).zip(events) {
+            let sample = AckSample { snd_una: una, snd_nxt: una + 3, flow, ..ack(*ece) };
+            for (law, window) in laws.iter_mut().zip(&mut windows) {
+                law.on_ack(window, &sample);
+                cause.iter().for_each(|cause| law.on_congestion(window, *cause, &flow));
+            }
+            if windows[1].cwnd < least {
+                break;
+            }
+            assert_eq!(windows[0], windows[1]);
+            let [first, second] = laws.each_ref().map(|law| law.alpha(Instant::ZERO));
+            assert_eq!(first, second);
+        }
+    }
+
+    /// The start of a connection with two segments, and no end.
+    pub(crate) const SLOW_START: (Window, f64) = (Window { cwnd: 2.0, ssthresh: f64::INFINITY }, 0.0);
 }

@@ -244,7 +244,7 @@ impl CongestionControl for Swift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, close, flow};
 
     const MICRO: f64 = 1e-6;
 
@@ -282,10 +282,6 @@ mod tests {
     fn at(us: u64, path: PathSample) -> AckSample {
         let flow = FlowView { now: Instant::ZERO + micros(us), ..flow(10) };
         AckSample { flow, path: Some(path), ..ack(false) }
-    }
-
-    fn close(measured: f64, expected: f64) {
-        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
     }
 
     /// Algorithm 1, l. 8–11: ai / cwnd for each segment acknowledged at one segment and above, ai below.
