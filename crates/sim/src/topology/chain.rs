@@ -80,39 +80,3 @@ impl Topology for Chain {
         graph
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::topology::testing::{error, graph, links};
-    use shortflow_units::Span;
-
-    const TABLE: &str =
-        "kind = \"chain\"\nhops = 2\nhosts_per_switch = 1\nrate = \"1Gbps\"\nrtt = \"160us\"\n";
-
-    #[test]
-    fn hosts_hang_on_switches_in_a_row() {
-        let graph = graph(TABLE);
-        assert_eq!(links(&graph), ["h0-s0", "h1-s1", "h2-s2", "s0-s1", "s1-s2"]);
-        assert!(graph.links.iter().all(|link| link.delay == Span::from_micros(20)));
-    }
-
-    #[test]
-    fn the_four_hop_chain_of_atcp() {
-        let table = "kind = \"chain\"\nhops = 4\nhosts_per_switch = 2\nrate = \"100Mbps\"\n\
-            trunk_delay = \"50us\"\nrtt = \"440us\"\n";
-        let graph = graph(table);
-        assert_eq!((graph.hosts(), graph.nodes.len(), graph.links.len(), graph.racks()), (10, 15, 14, 5));
-        let out: Vec<Span> = [0, 10, 11, 12, 13, 9].map(|link: usize| graph.links[link].delay).into();
-        let micros = [10, 50, 50, 50, 50, 10].map(Span::from_micros);
-        assert_eq!(out, micros);
-    }
-
-    #[test]
-    fn what_cannot_be() {
-        let late = error(&format!("{TABLE}trunk_delay = \"50us\"\n"));
-        assert_eq!(late, "trunk_delay: 50us on 2 links out and back is beyond rtt = 160us");
-        let many =
-            error(&TABLE.replace("hops = 2\nhosts_per_switch = 1", "hops = 99\nhosts_per_switch = 5000"));
-        assert!(many.ends_with("are 500000 hosts; at most 100000 are accepted"), "{many}");
-    }
-}

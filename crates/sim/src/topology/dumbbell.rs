@@ -40,20 +40,3 @@ impl Topology for Dumbbell {
         graph
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_link_joins_the_sides() {
-        let rate = "10Gbps".parse().unwrap();
-        let bottleneck = "1Gbps".parse().unwrap();
-        let graph = Dumbbell { pairs: 2, rate, bottleneck, rtt: Span::from_micros(300) }.build();
-        let links: Vec<(&str, &str)> =
-            graph.links.iter().map(|link| (graph.name(link.a), graph.name(link.b))).collect();
-        assert_eq!(links, [("h0", "s0"), ("h1", "s0"), ("h2", "s1"), ("h3", "s1"), ("s0", "s1")]);
-        assert_eq!(graph.links[4].rate, bottleneck);
-        assert_eq!(graph.links[4].delay, Span::from_micros(50));
-    }
-}

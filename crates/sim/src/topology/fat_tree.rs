@@ -94,8 +94,7 @@ impl Topology for FatTree {
 
 #[cfg(test)]
 mod tests {
-    use crate::topology::testing::{error, graph, links, read};
-    use shortflow_units::{HostId, Span};
+    use crate::topology::testing::{graph, links, read};
 
     fn table(k: &str, rest: &str) -> String {
         format!("kind = \"fat-tree\"\nk = {k}\nrate = \"10Gbps\"\nrtt = \"120us\"\n{rest}")
@@ -128,24 +127,5 @@ mod tests {
             links(&graph).into_iter().filter(|link| link.starts_with("agg")).collect();
         assert_eq!(to_cores[..4], ["agg0-core0", "agg0-core1", "agg0-core2", "agg1-core3"]);
         assert_eq!(to_cores[9..11], ["agg3-core0", "agg3-core1"]);
-    }
-
-    #[test]
-    fn racks_are_edge_switches_and_tiers_have_their_own_rates_and_delays() {
-        let graph = graph(&table("4", "uplink_rate = \"40Gbps\"\ncore_delay = \"15us\""));
-        assert_eq!([0, 1, 2, 15].map(|host| graph.rack(HostId(host))), [0, 0, 1, 7]);
-        let of = |link: usize| (graph.links[link].rate.to_string(), graph.links[link].delay);
-        let micros = |n| Span::from_nanos(n);
-        assert_eq!(of(0), ("10Gbps".to_owned(), micros(7_500)));
-        assert_eq!(of(16), ("40Gbps".to_owned(), micros(7_500)));
-        assert_eq!(of(32), ("40Gbps".to_owned(), micros(15_000)));
-    }
-
-    #[test]
-    fn k_is_even() {
-        for wrong in ["3", "0", "74", "8.0", "\"8\""] {
-            let error = error(&table(wrong, ""));
-            assert!(error.ends_with("is not an even number from 2 to 72"), "{error}");
-        }
     }
 }

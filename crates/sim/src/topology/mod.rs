@@ -16,6 +16,8 @@ mod single_rooted_tree;
 mod star;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod two_tier_tree;
 
 pub use graph::{Graph, Link, Node};

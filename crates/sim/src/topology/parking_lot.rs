@@ -53,26 +53,3 @@ impl Topology for ParkingLot {
         graph
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::topology::testing::{graph, links};
-    use shortflow_units::HostId;
-
-    #[test]
-    fn thirty_senders_and_eleven_receivers() {
-        let graph = graph(
-            "kind = \"parking-lot\"\nsenders = 10\nrate = \"1Gbps\"\nfirst_bottleneck = \"10Gbps\"\n\
-             second_bottleneck = \"1Gbps\"\nrtt = \"300us\"\n",
-        );
-        assert_eq!((graph.hosts(), graph.nodes.len(), graph.links.len()), (41, 44, 43));
-        let links = links(&graph);
-        let of = |switch: &str| {
-            links.iter().filter(|link| link.ends_with(switch) && link.starts_with('h')).count()
-        };
-        assert_eq!([of("s0"), of("s1"), of("s2")], [20, 20, 1]);
-        assert_eq!(links[40..], ["h40-s2", "s0-s1", "s1-s2"]);
-        assert_eq!([0, 19, 20, 39, 40].map(|host| graph.rack(HostId(host))), [0, 0, 1, 1, 2]);
-        assert_eq!(graph.tiers, ["first", "second", "last"]);
-    }
-}

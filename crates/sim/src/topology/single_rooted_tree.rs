@@ -64,35 +64,3 @@ impl Topology for SingleRootedTree {
         graph
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tree(racks: u32) -> SingleRootedTree {
-        SingleRootedTree {
-            hosts: 6,
-            rate: "1Gbps".parse().unwrap(),
-            rtt: Span::from_micros(240),
-            racks,
-            uplink_rate: Some("10Gbps".parse().unwrap()),
-        }
-    }
-
-    #[test]
-    fn one_rack_is_a_star() {
-        let graph = tree(1).build();
-        assert_eq!(graph.nodes.len(), 7);
-        assert_eq!(graph.links[0].delay, Span::from_micros(60));
-    }
-
-    #[test]
-    fn racks_share_the_hosts_and_have_their_own_uplinks() {
-        let graph = tree(2).build();
-        assert_eq!(graph.nodes.len(), 9);
-        let parents: Vec<&str> = graph.links.iter().map(|link| graph.name(link.b)).collect();
-        assert_eq!(parents, ["tor0", "tor0", "tor0", "tor1", "tor1", "tor1", "root0", "root0"]);
-        assert_eq!(graph.links[7].rate, "10Gbps".parse().unwrap());
-        assert!(graph.links.iter().all(|link| link.delay == Span::from_micros(30)));
-    }
-}

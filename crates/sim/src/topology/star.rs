@@ -35,20 +35,3 @@ impl Topology for Star {
         graph
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_host_is_a_quarter_of_the_round_trip_from_the_switch() {
-        let star = Star { hosts: 3, rate: "1Gbps".parse().unwrap(), rtt: Span::from_micros(300) };
-        let graph = star.build();
-        assert_eq!(graph.hosts(), 3);
-        assert_eq!(graph.name(NodeId(3)), "s0");
-        for (host, link) in graph.links.iter().enumerate() {
-            assert_eq!((link.a, link.b), (NodeId::from(host), NodeId(3)));
-            assert_eq!(link.delay, Span::from_micros(75));
-        }
-    }
-}

@@ -20,11 +20,6 @@ pub(super) fn graph(table: &str) -> Graph {
     read(table).unwrap_or_else(|error| panic!("{error}")).build()
 }
 
-/// Error of a table.
-pub(super) fn error(table: &str) -> String {
-    read(table).map(|topology| format!("{topology:?}")).unwrap_err()
-}
-
 /// Names of the ends of all links, "a-b".
 pub(super) fn links(graph: &Graph) -> Vec<String> {
     graph.links.iter().map(|link| format!("{}-{}", graph.name(link.a), graph.name(link.b))).collect()
