@@ -8,29 +8,50 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_nanos(nanoseconds)
 }
 
-#[test]
-fn one_segment() {
-    let outcome = run(&scenario(&star(3, TRACE), &["0,h0,h2,1460"]), &scheme("tcp", &[]));
-    // Data 2 × (12 + 75), ACK 2 × (0.32 + 75).
-    assert_eq!(fct(&outcome, 0), ns(324_640));
-    assert_eq!(outcome.flows[0].ideal, Some(ns(324_640)));
-    assert_eq!(outcome.counters.packet_hops, 4);
-}
+/// Keys of `[tcp]`, rows of the trace, and for each the completion time and the ideal one in nanoseconds.
+type Case = (&'static str, &'static [&'static str], &'static [(u64, u64)]);
+
+const DELAYED: &str = "ack_every = 2\nack_delay = \"500us\"";
+const AT_MESSAGE_END: &str =
+    "ack_every = 2\nack_delay = \"500us\"\ninitial_window = 1\nack_message_end = true";
+/// Data 2 × (12 + 75), ACK 2 × (0.32 + 75).
+const ROUND: u64 = 324_640;
+/// 140 bytes take 1.12 µs per link.
+const SHORT: u64 = 2 * (1_120 + 75_000) + 2 * 75_320;
+
+const CASES: [Case; 7] = [
+    ("", &["0,h0,h2,1460"], &[(ROUND, ROUND)]),
+    ("", &["0,h0,h2,100"], &[(SHORT, SHORT)]),
+    // Segments 1 and 2 leave at once; the ACK of 1 releases 3 and 4; 4 leaves 12 µs after 3. Ideal: four back to back.
+    ("", &["0,h0,h2,5840"], &[(ROUND + 12_000 + ROUND, 3 * 12_000 + ROUND)]),
+    ("handshake = true", &["0,h0,h2,1460"], &[(4 * 75_320 + ROUND, ROUND)]),
+    (
+        DELAYED,
+        &["0,h0,h2,1460", "1ms,h0,h2,2920"],
+        &[(ROUND + 500_000, ROUND), (ROUND + 12_000, ROUND + 12_000)],
+    ),
+    // The first of two segments waits for its timer: it is not the end.
+    (
+        AT_MESSAGE_END,
+        &["0,h0,h2,1460", "1ms,h0,h2,2920"],
+        &[(ROUND, ROUND), (2 * ROUND + 500_000, ROUND + 12_000)],
+    ),
+    ("receive_window = \"1pkt\"", &["0,h0,h2,4380"], &[(3 * ROUND, ROUND + 2 * 12_000)]),
+];
 
 #[test]
-fn a_short_last_segment_is_sent_short() {
-    let outcome = run(&scenario(&star(3, TRACE), &["0,h0,h2,100"]), &scheme("tcp", &[]));
-    // 140 bytes take 1.12 µs per link.
-    assert_eq!(fct(&outcome, 0), ns(2 * (1_120 + 75_000) + 2 * 75_320));
-}
-
-#[test]
-fn slow_start_in_two_rounds() {
-    let outcome = run(&scenario(&star(3, TRACE), &["0,h0,h2,5840"]), &scheme("tcp", &[]));
-    // Segments 1 and 2 leave at once; the ACK of 1 (324.64) releases 3 and 4; 4 leaves 12 µs after 3.
-    assert_eq!(fct(&outcome, 0), ns(324_640 + 12_000 + 324_640));
-    // Ideal: four back to back.
-    assert_eq!(outcome.flows[0].ideal, Some(ns(3 * 12_000 + 324_640)));
+fn flows_alone_take_what_their_packets_take() {
+    for (tcp, rows, expected) in CASES {
+        let text = star(3, &format!("[tcp]\n{tcp}\n{TRACE}"));
+        let outcome = run(&scenario(&text, rows), &scheme("tcp", &[]));
+        let times: Vec<_> =
+            outcome.flows.iter().map(|flow| (flow.fct().unwrap(), flow.ideal.unwrap())).collect();
+        assert_eq!(
+            times,
+            expected.iter().map(|(fct, ideal)| (ns(*fct), ns(*ideal))).collect::<Vec<_>>(),
+            "{tcp} {rows:?}"
+        );
+    }
 }
 
 #[test]
@@ -40,39 +61,6 @@ fn a_second_sender_waits_for_one_transmission() {
     let mut flows = [0, 1].map(|flow| (fct(&outcome, flow), outcome.flows[flow].waited));
     flows.sort();
     assert_eq!(flows, [(ns(324_640), ns(0)), (ns(336_640), ns(12_000))]);
-}
-
-#[test]
-fn a_handshake_costs_one_header_round_trip() {
-    let text = star(3, "[tcp]\nhandshake = true\n") + TRACE;
-    let outcome = run(&scenario(&text, &["0,h0,h2,1460"]), &scheme("tcp", &[]));
-    assert_eq!(fct(&outcome, 0), ns(4 * 75_320 + 324_640));
-}
-
-#[test]
-fn a_delayed_ack_waits_for_a_second_segment_or_for_its_timer() {
-    let text = star(3, "[tcp]\nack_every = 2\nack_delay = \"500us\"\n") + TRACE;
-    let outcome = run(&scenario(&text, &["0,h0,h2,1460", "1ms,h0,h2,2920"]), &scheme("tcp", &[]));
-    assert_eq!(fct(&outcome, 0), ns(324_640 + 500_000));
-    assert_eq!(fct(&outcome, 1), ns(324_640 + 12_000));
-}
-
-#[test]
-fn the_end_of_a_message_need_not_wait() {
-    let settings =
-        "[tcp]\nack_every = 2\nack_delay = \"500us\"\ninitial_window = 1\nack_message_end = true\n";
-    let text = star(3, settings) + TRACE;
-    let outcome = run(&scenario(&text, &["0,h0,h2,1460", "1ms,h0,h2,2920"]), &scheme("tcp", &[]));
-    assert_eq!(fct(&outcome, 0), ns(324_640));
-    // The first of two segments waits for its timer: it is not the end.
-    assert_eq!(fct(&outcome, 1), ns(2 * 324_640 + 500_000));
-}
-
-#[test]
-fn the_receive_window_limits_the_flight() {
-    let text = star(3, "[tcp]\nreceive_window = \"1pkt\"\n") + TRACE;
-    let outcome = run(&scenario(&text, &["0,h0,h2,4380"]), &scheme("tcp", &[]));
-    assert_eq!(fct(&outcome, 0), ns(3 * 324_640));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! DCQCN in a network: rates that become equal, the queue between its thresholds, and losses.
 
-use crate::common::{TRACE, run, scenario, scheme, values};
+use crate::common::{TRACE, mean, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::DropReason;
@@ -48,10 +48,6 @@ fn queue(outcome: &Outcome) -> Vec<f64> {
     let late = outcome.samples.iter().filter(|sample| sample.at.as_secs_f64() > 0.04);
     let bytes = late.filter(|sample| matches!(sample.subject, Subject::QueueBytes(_)));
     bytes.map(|sample| sample.value / 1000.0).collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// §5: the second flow starts at the rate of its link, 2 ms after the first, which has all of the port. Both end up with

@@ -1,15 +1,12 @@
 //! Faults by the real door: packets on links that lose, damage, delay, or fail.
 
-use crate::common::{TRACE, fct, recoveries, run, scenario, scheme, star};
-use proptest::prelude::*;
+use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::net::PERCENTS;
 use shortflow_sim::outcome::{Outcome, Place};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::queue::DropReason;
 use shortflow_sim::scheme::schemes;
-use shortflow_sim::simulation::{self, NoObserver};
-use shortflow_sim::topology::topologies;
-use shortflow_units::{Bytes, Instant, Span};
+use shortflow_units::{Instant, Span};
 
 /// Packets dropped for a reason, wherever.
 fn lost(outcome: &Outcome, reason: DropReason) -> u64 {
@@ -166,138 +163,5 @@ fn the_distribution_of_a_queue_forgets_what_an_outage_took() {
         let sampled = PERCENTS.map(|percent| levels[levels.len() * percent as usize / 100]);
         assert_eq!(kept.packets, sampled, "{name}");
         assert!(sampled[2] > 15, "{name}: {sampled:?}");
-    }
-}
-
-fn wrong(faults: &str) -> String {
-    let text = star(3, &format!("{faults}\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"));
-    let read = |_: &str| Err("no files".to_owned());
-    shortflow_sim::scenario::Scenario::parse(&text, "test", &[], &read).unwrap_err().to_string()
-}
-
-#[test]
-fn entries_that_make_no_sense_are_errors_with_their_key() {
-    let cases = [
-        ("links = [\"s0-h7\"]", "faults.links: there is no link \"s0-h7\"; did you mean \"s0-h0\"?"),
-        ("links = [\"s0->h9\"]", "faults.links: there is no node \"h9\"; known are h0, h1, h2, s0"),
-        (
-            "links = [\"s0->h1\"]\ndown_at = \"1ms\"",
-            "faults.links: a link fails in both directions; call it \"h1-s0\"",
-        ),
-        ("tier = \"leaf\"", "faults.tier: there is no tier \"leaf\"; there are none here"),
-        ("hosts = 3", "faults.hosts: there is no host 3; the topology has hosts 0 to 2"),
-        (
-            "hosts = 1\nlinks = [\"s0-h1\"]",
-            "faults.hosts: one of links, tier and hosts says which links it is about",
-        ),
-        ("down_at = \"1ms\"", "faults.down_at: it needs links, tier or hosts: which links fail?"),
-        ("hosts = 1\nup_at = \"1ms\"", "faults.up_at: given without down_at: the links do not fail"),
-        ("hosts = 1\ndown_at = \"2ms\"\nup_at = \"1ms\"", "faults.up_at: 1ms is not after down_at = 2ms"),
-        ("hosts = 1\ndown_at = \"1s\"", "faults.down_at: 1s is not before duration = 1s"),
-        ("reorder = 0.1", "faults.reorder_delay: zero, so faults.reorder would do nothing"),
-        (
-            "hosts = 1\ndrop_data = [1]",
-            "faults.drop_data: counts packets at the first measured port; leave the links out",
-        ),
-        ("los = 0.1", "faults.los: unknown key; did you mean \"faults.loss\"?"),
-        ("loss = 1", "faults.loss: 1 is not a number from 0 to 0.9"),
-    ];
-    for (keys, error) in cases {
-        assert_eq!(wrong(&format!("[faults]\n{keys}")), error);
-    }
-    let second = "[[faults]]\nloss = 0.1\n[[faults]]\nloss = 2";
-    assert_eq!(wrong(second), "faults.2.loss: 2 is not a number from 0 to 0.9");
-}
-
-#[derive(Debug, Clone)]
-struct Trouble {
-    topology: &'static str,
-    corrupt: f64,
-    reorder: f64,
-    ack_loss: f64,
-    down: u32,
-    lasts: u32,
-    shared: bool,
-    recovery: &'static str,
-    dupthresh: u32,
-    seed: u64,
-}
-
-fn trouble() -> impl Strategy<Value = Trouble> {
-    let topologies: Vec<&str> = topologies().iter().map(|topology| topology.name).collect();
-    let network = (prop::sample::select(topologies), any::<bool>(), 1u64..1000);
-    let faults = (0.0..0.02f64, 0.0..0.1f64, 0.0..0.1f64, 0u32..8000, 1u32..8000);
-    let recovery = (prop::sample::select(recoveries()), 2u32..40);
-    (network, faults, recovery).prop_map(|(network, faults, recovery)| {
-        let ((topology, shared, seed), (corrupt, reorder, ack_loss, down, lasts)) = (network, faults);
-        let (recovery, dupthresh) = recovery;
-        Trouble { topology, corrupt, reorder, ack_loss, down, lasts, shared, recovery, dupthresh, seed }
-    })
-}
-
-impl Trouble {
-    /// Incast from three senders while everything goes wrong, and the links of two hosts fail.
-    fn run(&self, scheme: &str) -> Outcome {
-        let Trouble { topology, corrupt, reorder, ack_loss, down, lasts, shared, .. } = self;
-        let topology = crate::common::small_topology(topology, 3);
-        let memory =
-            if *shared { "buffer = \"unlimited\"\nmemory = \"100KB\"" } else { "buffer = \"30pkt\"" };
-        let up = down + lasts;
-        let text = format!(
-            r#"
-title = "trouble"
-duration = "10ms"
-drain = "1000s"
-[topology]
-{topology}
-[switch]
-{memory}
-mark_above = "10pkt"
-[tcp]
-rto_max = "40ms"
-[[traffic]]
-kind = "incast"
-flows = 3
-sizes = {{ kind = "uniform", min = "1B", max = "60KB" }}
-repeat = 2
-every = "4ms"
-[[faults]]
-loss = 0.005
-ack_loss = {ack_loss}
-corrupt = {corrupt}
-reorder = {reorder}
-reorder_delay = "70us"
-[[faults]]
-hosts = [0, 1]
-down_at = "{down}us"
-up_at = "{up}us"
-"#
-        );
-        let scenario = crate::common::scenario_with_file(&text, crate::common::EDGES);
-        let dupthresh = self.dupthresh.to_string();
-        let settings = [("transport.recovery", self.recovery), ("transport.dupthresh", &dupthresh)];
-        let scheme = crate::common::scheme_with_what_it_has(scheme, &settings);
-        simulation::run(&scenario, &scheme, self.seed, &mut NoObserver)
-            .unwrap_or_else(|error| panic!("{error}"))
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Conservation is checked inside every run. Every dropped packet has a reason and a place, every
-    /// flow is done once the links are back, and a run repeats exactly.
-    #[test]
-    fn whatever_goes_wrong_every_flow_finishes_and_the_accounts_balance(trouble in trouble()) {
-        for info in schemes() {
-            let outcome = trouble.run(&info.name);
-            prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
-            let accounted: u64 = outcome.drops.iter().map(|row| row.in_run).sum();
-            prop_assert_eq!(accounted, outcome.counters.packets_dropped, "{}", info.name);
-            for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
-                prop_assert_eq!(flow.acked, flow.size);
-            }
-            prop_assert_eq!(outcome.digest(), trouble.run(&info.name).digest());
-        }
     }
 }

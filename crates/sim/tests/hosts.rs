@@ -1,8 +1,7 @@
 //! TCP's packets in hosts: small queues in cards, and unused windows.
 
-use crate::common::{run, scenario, scheme, values};
+use crate::common::{fairness, run, scenario, scheme, values};
 use shortflow_cc::{Host, transports};
-use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::scheme::schemes;
 
@@ -19,12 +18,6 @@ fn star(rate: &str, rest: &str) -> String {
 fn over_tcp() -> impl Iterator<Item = &'static str> {
     let is_tcp = |name: &str| transports().iter().any(|info| info.name == name && info.host == Host::Tcp);
     schemes().iter().filter(move |info| is_tcp(&info.transport)).map(|info| info.name.as_str())
-}
-
-/// Jain's index of the flows' goodput.
-fn fairness(outcome: &Outcome) -> f64 {
-    let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
-    got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
 }
 
 /// Long flows of one host that begin together.

@@ -1,6 +1,6 @@
 //! Ideal schedulers in whole scenarios, and against queueing theory.
 
-use crate::common::{TRACE, fct, scenario, scheme, star};
+use crate::common::{TRACE, fct, mean, scenario, scheme, star};
 use crate::mg1::{MeanTimes, Queue, Sizes};
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
@@ -16,10 +16,6 @@ fn policy(name: &str) -> Policy {
 
 fn serve(scenario: &Scenario, policy: Policy, seed: u64) -> Outcome {
     ideal::run(scenario, policy, seed, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// True if `expected` lies in the 99.9 % confidence interval of the mean of 20 values.

@@ -103,13 +103,6 @@ fn jitter_delays_a_packet_by_a_random_time_up_to_its_limit() {
     assert!((mean - 100.0).abs() < 20.0, "{mean}");
 }
 
-#[test]
-fn jitter_keeps_the_order_of_packets() {
-    let text = star(3, &("[host]\njitter = \"1ms\"\n[tcp]\nreceive_window = \"20pkt\"\n".to_owned() + TRACE));
-    let outcome = run(&scenario(&text, &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
-    assert_eq!((outcome.flows[0].retransmits, outcome.counters.packets_dropped), (0, 0));
-}
-
 /// Flows of a segment, one each 2 ms. A pause of length L comes upon a share E[L] / (gap + E[L]) of the packets, which wait
 /// for E[L²] / 2 E[L] on average and at most for the longest; the segment waits at one host, its ACK at the other.
 #[test]
@@ -139,14 +132,15 @@ fn packets_wait_for_the_end_of_a_pause() {
 }
 
 #[test]
-fn pauses_keep_the_order_of_packets() {
-    let host =
-        "[host]\njitter = \"50us\"\nstalls = 500\n[tcp]\nreceive_window = \"20pkt\"\n".to_owned() + TRACE;
-    let outcome = run(&scenario(&star(3, &host), &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
-    assert_eq!((outcome.flows[0].retransmits, outcome.counters.packets_dropped), (0, 0));
-    let punctual =
-        run(&scenario(&star(3, &host.replace("500", "0")), &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
-    assert!(fct(&outcome, 0) > fct(&punctual, 0) + Span::from_millis(3));
+fn jitter_and_pauses_keep_the_order_of_packets() {
+    let [jittery, punctual, stalling] =
+        ["jitter = '1ms'", "jitter = '50us'", "jitter = '50us'\nstalls = 500"].map(|host| {
+            let text = star(3, &format!("[host]\n{host}\n[tcp]\nreceive_window = '20pkt'\n{TRACE}"));
+            let outcome = run(&scenario(&text, &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
+            assert_eq!((outcome.flows[0].retransmits, outcome.counters.packets_dropped), (0, 0), "{host}");
+            fct(&outcome, 0)
+        });
+    assert!(stalling > punctual + Span::from_millis(3) && jittery > punctual);
 }
 
 /// Two DCTCP flows, the second two seconds later: final share of the second in the bytes.

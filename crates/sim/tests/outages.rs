@@ -2,9 +2,9 @@
 
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{FaultInjector, MeasurementWindow, Port, PortEvent};
-use shortflow_sim::packet::{EcnField, Packet, PacketType};
+use shortflow_sim::packet::{EcnField, Packet};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
-use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, Occupancy, Rate, Span};
 
 /// A port that arrival order, or priority, chooses the next packet of.
 fn port(kind: QueueKind) -> Port {
@@ -30,22 +30,8 @@ fn at(micros: u64) -> Instant {
 fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<PortEvent> {
     let mut due = Vec::new();
     for seq in 0..packets {
-        let mut packet = Packet {
-            seq,
-            waited: Span::ZERO,
-            in_switches: 0.0,
-            priority: 0,
-            conn: ConnId(0),
-            flow_id: 0,
-            to: HostId(2),
-            payload: 1460,
-            wire: 1500,
-            extension: None,
-            kind: PacketType::Data,
-            ecn: EcnField::Ect,
-            ecn_flag: false,
-            hop: 0,
-        };
+        let (payload, wire, ecn) = (1460, 1500, EcnField::Ect);
+        let mut packet = Packet { seq, to: HostId(2), payload, wire, ecn, ..Packet::EMPTY };
         port.enqueue(now, &mut packet, |at| due.push(at));
     }
     due

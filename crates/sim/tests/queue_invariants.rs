@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{MeasurementWindow, Port, PortEvent};
-use shortflow_sim::packet::{EcnField, Packet, PacketType};
+use shortflow_sim::packet::{EcnField, Packet};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
-use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, ConnId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
 /// A packet and the time since the one before, in nanoseconds.
@@ -142,22 +142,10 @@ impl Bench {
 }
 
 fn packet(seq: u64, arrival: &Arrival) -> Packet {
-    Packet {
-        seq,
-        waited: Span::ZERO,
-        in_switches: 0.0,
-        priority: arrival.priority,
-        conn: ConnId(arrival.flow),
-        flow_id: arrival.flow,
-        to: HostId(0),
-        payload: arrival.wire - 40,
-        wire: arrival.wire,
-        extension: None,
-        kind: PacketType::Data,
-        ecn: if arrival.ect { EcnField::Ect } else { EcnField::NotEct },
-        ecn_flag: false,
-        hop: 0,
-    }
+    let Arrival { priority, flow, wire, .. } = *arrival;
+    let ecn = if arrival.ect { EcnField::Ect } else { EcnField::NotEct };
+    let payload = wire - 40;
+    Packet { seq, priority, conn: ConnId(flow), flow_id: flow, payload, wire, ecn, ..Packet::EMPTY }
 }
 
 /// `arrivals` with priorities that never rise within a flow, as senders of PIAS set them.

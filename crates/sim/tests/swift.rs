@@ -1,6 +1,6 @@
 //! Swift in a network: the delay that it keeps, hundreds of flows below one segment, and flow scaling.
 
-use crate::common::{queue, run, scenario, scheme, values};
+use crate::common::{fairness, mean, queue, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 
@@ -38,10 +38,6 @@ sample_every = "10us"
         flows - 1
     );
     run(&scenario(&text, &[]), &scheme("swift", settings))
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Mean time in the queue, in µs: each packet ahead takes 1.2 µs.
@@ -162,11 +158,4 @@ fn flow_scaling_raises_the_target_and_makes_shares_equal() {
     assert!(many > 1.5 * few, "{few} us with 4 flows, {many} with 200");
     let [unequal, equal] = [&fixed, &scaled].map(fairness);
     assert!(equal > 0.98 && unequal < 0.8, "{unequal} without, {equal} with");
-}
-
-/// Jain's index of the flows' goodput.
-fn fairness(outcome: &Outcome) -> f64 {
-    let carried: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
-    let squares: f64 = carried.iter().map(|bytes| bytes * bytes).sum();
-    carried.iter().sum::<f64>().powi(2) / squares / carried.len() as f64
 }

@@ -3,7 +3,7 @@
 use super::{Backlog, DropReason, PortSetup, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Packet, PacketType};
-use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, ConnId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that marks above `mark_above`.
 pub(super) fn port(mark_above: &str) -> PortSetup {
@@ -17,22 +17,8 @@ pub(super) fn port(mark_above: &str) -> PortSetup {
 
 /// An ECN-capable packet of 1500 bytes; `seq` tells it from others.
 pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
-    Packet {
-        seq,
-        waited: Span::ZERO,
-        in_switches: 0.0,
-        priority,
-        conn: ConnId(flow),
-        flow_id: flow,
-        to: HostId(0),
-        payload: 1460,
-        wire: 1500,
-        extension: None,
-        kind: PacketType::Data,
-        ecn: EcnField::Ect,
-        ecn_flag: false,
-        hop: 0,
-    }
+    let (payload, wire, ecn) = (1460, 1500, EcnField::Ect);
+    Packet { seq, priority, conn: ConnId(flow), flow_id: flow, payload, wire, ecn, ..Packet::EMPTY }
 }
 
 /// An acknowledgement.

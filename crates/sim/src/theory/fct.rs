@@ -78,23 +78,20 @@ mod tests {
         Path { links: vec![link; links], before_choice }
     }
 
-    fn gigabit_star() -> Path {
-        gigabit(2, 2)
-    }
-
-    /// 1500 bytes take 12 us, 40 bytes 0.32 us. The first of three packets arrives after 2 (12 + 75)
-    /// = 174 us, the third 24 us later; the ACK needs 2 (0.32 + 75) us.
+    /// 1500 bytes take 12 us, 40 bytes 0.32 us; the ACK needs 2 (0.32 + 75) us. Of three packets the first arrives after
+    /// 2 (12 + 75) = 174 us, the third 24 us later. The last 100 bytes, 1.12 us with their header, wait for the second full
+    /// packet to leave the switch at 111 us.
     #[test]
-    fn three_full_segments_over_a_star() {
-        let fct = ideal_fct(Bytes::new(3 * 1460), MSS, HEADER, &gigabit_star(), &gigabit_star());
-        assert_eq!(fct, Span::from_nanos(174_000 + 24_000 + 150_640));
-    }
-
-    /// The last 140 bytes (1.12 us) wait for the second full packet to leave the switch at 111 us.
-    #[test]
-    fn a_short_last_segment_follows_the_full_ones() {
-        let fct = ideal_fct(Bytes::new(2 * 1460 + 100), MSS, HEADER, &gigabit_star(), &gigabit_star());
-        assert_eq!(fct, Span::from_nanos(111_000 + 1_120 + 75_000 + 150_640));
+    fn times_over_a_star() {
+        for (bytes, ns) in [
+            (3 * 1460, 174_000 + 24_000 + 150_640),
+            (2 * 1460 + 100, 111_000 + 1_120 + 75_000 + 150_640),
+            (1, 2 * (328 + 75_000) + 150_640),
+        ] {
+            let fct = ideal_fct(Bytes::new(bytes), MSS, HEADER, &gigabit(2, 2), &gigabit(2, 2));
+            assert_eq!(fct, Span::from_nanos(ns), "{bytes} bytes");
+        }
+        assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit(2, 2), &gigabit(2, 2)), Span::MAX);
     }
 
     /// The last 140 bytes (1.12 us) leave 24 us after the first packet and catch up 10.88 us on each of four links; the second
@@ -111,23 +108,12 @@ mod tests {
         assert_eq!(full(&choice), full(&together));
     }
 
-    #[test]
-    fn one_byte_needs_a_round_trip() {
-        let fct = ideal_fct(Bytes::new(1), MSS, HEADER, &gigabit_star(), &gigabit_star());
-        assert_eq!(fct, Span::from_nanos(2 * (328 + 75_000) + 150_640));
-    }
-
     /// Two full segments of 12 us and 140 bytes.
     #[test]
     fn headers_take_time_too() {
-        let (rate, _) = gigabit_star().links[0];
+        let (rate, _) = gigabit(2, 2).links[0];
         let time = serialisation(Bytes::new(2 * 1460 + 100), MSS, HEADER, rate);
         assert_eq!(time, Span::from_nanos(24_000 + 1_120));
-    }
-
-    #[test]
-    fn a_backlogged_flow_saturates() {
-        assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit_star(), &gigabit_star()), Span::MAX);
     }
 
     /// Oracle that follows each packet: it leaves a node once it has arrived and its predecessor has left.

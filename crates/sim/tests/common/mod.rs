@@ -126,3 +126,13 @@ pub fn queue(outcome: &Outcome, from: f64) -> Vec<f64> {
 pub fn values(outcome: &Outcome, chosen: impl Fn(Subject) -> bool) -> Vec<f64> {
     outcome.samples.iter().filter(|sample| chosen(sample.subject)).map(|sample| sample.value).collect()
 }
+
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Jain's index of the flows' goodput.
+pub fn fairness(outcome: &Outcome) -> f64 {
+    let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
+    got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
+}
