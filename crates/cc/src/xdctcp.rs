@@ -120,9 +120,8 @@ impl CongestionControl for Xdctcp {
 mod tests {
     use super::*;
     use crate::dctcp;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{SLOW_START, ack, close, events, flow, left, stay_equal};
     use proptest::prelude::*;
-    use shortflow_spec::read_toml;
 
     fn of(role: Role, sent: u64) -> FlowView {
         FlowView { role, sent: Bytes::new(sent), ..flow(40) }
@@ -130,10 +129,7 @@ mod tests {
 
     fn cut_to(params: Params, flow: &FlowView) -> f64 {
         let mut law = Xdctcp::new(Params { initial_alpha: 0.5, ..params });
-        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
-        law.on_congestion(&mut window, Cause::EcnEcho, flow);
-        assert_eq!(window.ssthresh, window.cwnd);
-        window.cwnd
+        left(&mut law, 40.0, Cause::EcnEcho, flow).cwnd
     }
 
     /// Claim `xdctcp/eq1-alpha`: m fully marked windows from 0 give 1 − (1 − g)^m.
@@ -149,27 +145,17 @@ mod tests {
         }
     }
 
-    /// Claim `xdctcp/eq2-dctcp-cut`, the baseline: α = 0.5 takes a quarter.
-    #[test]
-    fn dctcp_removes_half_of_alpha() {
-        let params = dctcp::Params { initial_alpha: 0.5, ..dctcp::Params::default() };
-        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
-        dctcp::Dctcp::new(params).on_congestion(&mut window, Cause::EcnEcho, &flow(40));
-        assert_eq!(window.cwnd, 30.0);
-    }
-
     /// Claims `xdctcp/eq3-short-cut` and `xdctcp/eq4-long-cut`: 0.3 × 0.5 = 15 %, 1.0 × 0.5 = 50 %.
     #[test]
     fn short_flows_cut_less_than_long_ones() {
-        assert!((cut_to(Params::default(), &of(Role::Short, 0)) / 34.0 - 1.0).abs() < 1e-9);
-        assert!((cut_to(Params::default(), &of(Role::Long, 0)) / 20.0 - 1.0).abs() < 1e-9);
+        close(cut_to(Params::default(), &of(Role::Short, 0)), 34.0);
+        close(cut_to(Params::default(), &of(Role::Long, 0)), 20.0);
     }
 
     #[test]
     fn a_long_flow_keeps_one_segment_even_when_all_is_marked() {
         let mut law = Xdctcp::new(Params { initial_alpha: 1.0, ..Params::default() });
-        let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
-        law.on_congestion(&mut window, Cause::EcnEcho, &of(Role::Long, 0));
+        let window = left(&mut law, 40.0, Cause::EcnEcho, &of(Role::Long, 0));
         assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
     }
 
@@ -183,36 +169,14 @@ mod tests {
         assert_eq!(bytes.reduction(&of(Role::Long, 0)), 0.3);
     }
 
-    /// Claim `xdctcp/eq34-factor-order`: no accepted pair has ns > nl.
-    #[test]
-    fn the_short_factor_never_exceeds_the_long_one() {
-        let params = |text| read_toml(text, |reader| Params::read(&reader));
-        assert!(params("ns = 0.51").is_err() && params("nl = 0.49").is_err());
-        let closest = params("ns = 0.5\nnl = 0.5").unwrap();
-        assert!(closest.ns <= closest.nl);
-    }
-
     proptest! {
         /// Claim `xdctcp/eq34-dctcp-special-case`: ns = nl = 0.5 and the same g are DCTCP, bit for bit.
         #[test]
-        fn equal_halves_are_dctcp(
-            g in 0.0f64..=1.0, long: bool, events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..200)
-        ) {
+        fn equal_halves_are_dctcp(g in 0.0f64..=1.0, long: bool, events in events()) {
             let mut xdctcp = Xdctcp::new(Params { ns: 0.5, nl: 0.5, g, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params { g, ..dctcp::Params::default() });
-            let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 2];
             let flow = of(if long { Role::Long } else { Role::Short }, 0);
-            for (i, (ece, decrease)) in events.into_iter().enumerate() {
-                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, flow, ..ack(ece) };
-                xdctcp.on_ack(&mut windows[0], &sample);
-                dctcp.on_ack(&mut windows[1], &sample);
-                if ece && decrease {
-                    xdctcp.on_congestion(&mut windows[0], Cause::EcnEcho, &flow);
-                    dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &flow);
-                }
-                prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
-                prop_assert_eq!(xdctcp.alpha(Instant::ZERO).map(f64::to_bits), dctcp.alpha(Instant::ZERO).map(f64::to_bits));
-            }
+            stay_equal([&mut xdctcp, &mut dctcp], SLOW_START, flow, &events);
         }
     }
 }

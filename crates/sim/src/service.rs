@@ -135,10 +135,6 @@ fn unread(scenario: &Scenario, transport: &TransportInfo) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn error(name: &str, settings: &[(String, String)]) -> String {
-        ServiceModel::named(name, settings).unwrap_err().to_string()
-    }
-
     #[test]
     fn schemes_and_ideal_schedulers_are_found_by_name() {
         let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).collect();
@@ -146,13 +142,5 @@ mod tests {
         for name in [names, ideal].concat() {
             assert_eq!(ServiceModel::named(name, &[]).unwrap().name(), name);
         }
-    }
-
-    #[test]
-    fn hints_are_among_both() {
-        assert_eq!(error("dctpc", &[]), "\"dctpc\": unknown scheme; did you mean \"dctcp\"?");
-        assert_eq!(error("ideal-sprt", &[]), "\"ideal-sprt\": unknown scheme; did you mean \"ideal-srpt\"?");
-        let set = [("queue.k".to_owned(), "1".to_owned())];
-        assert_eq!(error("ideal-ps", &set), "queue.k: unknown parameter; ideal-ps has none");
     }
 }

@@ -178,30 +178,3 @@ fn applications_survive_losses_under_every_scheme() {
         }
     }
 }
-
-#[test]
-fn wrong_applications_are_errors() {
-    let error = |entry: &str| {
-        let text = star(6, &format!("[[traffic]]\n{entry}"));
-        Scenario::parse(&text, "test", &[], &|_| Ok(String::new())).unwrap_err().to_string()
-    };
-    let job = |from: &str, to: &str| error(&JOB.replace(from, to));
-    assert_eq!(job("collector = 5", "collector = 3"), "traffic.1.reducers: host 3 is the collector");
-    assert_eq!(
-        job("mappers = '0-2'", "mappers = 0\nstorage = 0"),
-        "traffic.1.storage: host 0 could only read from itself"
-    );
-    assert!(job("mappers = '0-2'", "mappers = 9").starts_with("traffic.1.mappers: there is no host 9;"));
-    let web = |from: &str, to: &str| error(&WEB.replace(from, to));
-    assert_eq!(web("databases = 3", "databases = 2"), "traffic.1.servers: host 2 would send to itself");
-    assert!(web("answer =", "answers =").starts_with("traffic.1.answers: unknown key"));
-    assert!(web("class = 'answer'", "clas = 'answer'").starts_with("traffic.1.answer.clas: unknown key"));
-    let tree = "kind = 'aggregation'\naggregators = '0-1'\nfrom = '2-3'\nworkers = 4
-        worker = { sizes = { kind = 'fixed', value = '1KB' } }
-        aggregator = { sizes = { kind = 'fixed', value = '1KB' } }";
-    assert_eq!(error(tree), "traffic.1.aggregators: host 0 is the root");
-    let same = tree.replace("'0-1'", "'1-2'");
-    assert_eq!(error(&same), "traffic.1.from: host 2 is the root or an aggregator already");
-    let late = "kind = 'queries'\nworkers = 2\nat = '1s'\nsizes = { kind = 'fixed', value = '1KB' }";
-    assert_eq!(error(late), "traffic.1.at: 1s is not before the end of arrivals, duration = 1s");
-}

@@ -64,7 +64,7 @@ fn told(name: &str, text: &str, scheme: &Scheme) -> String {
 }
 
 /// Compares with what the file says, or writes it.
-fn check(file: &str, got: &str) {
+pub fn check(file: &str, got: &str) {
     let file = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("SHORTFLOW_BLESS").is_some() {
         std::fs::write(&file, got).unwrap();

@@ -8,6 +8,7 @@ mod analytic;
 mod applications;
 mod dcqcn;
 mod ecn_echo;
+mod errors;
 mod faults;
 mod golden;
 mod hosts;

@@ -139,12 +139,4 @@ mod tests {
             assert!((found - variance).abs() < 0.05 * variance + 1e-9, "{toml}: {found} is not {variance}");
         }
     }
-
-    #[test]
-    fn a_law_needs_its_key() {
-        let error = read_toml("kind='log-normal'", |reader| read(&reader)).unwrap_err().to_string();
-        assert_eq!(error, "sigma: missing; expected a number above 0 and at most 5");
-        let error = read_toml("kind='fixed'\nsigma=1", |reader| read(&reader)).unwrap_err().to_string();
-        assert!(error.starts_with("sigma: unknown key"), "{error}");
-    }
 }

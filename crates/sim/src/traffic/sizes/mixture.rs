@@ -65,13 +65,7 @@ impl Sizes for Mixture {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::Seeds;
     use crate::traffic::sizes::tests::{check_mean, sizes_of};
-
-    const ATCP: &str = "kind='mixture'
-        [[parts]]\nshare=0.8\nkind='log-uniform'\nmin='1KB'\nmax='100KB'
-        [[parts]]\nshare=0.19\nkind='log-uniform'\nmin='100KB'\nmax='10MB'
-        [[parts]]\nshare=0.01\nkind='log-uniform'\nmin='10MB'\nmax='1GB'";
 
     #[test]
     fn the_mean_is_that_of_the_parts_by_share() {
@@ -80,30 +74,5 @@ mod tests {
         let sizes = sizes_of(toml).unwrap();
         assert_eq!(sizes.mean(), 0.25 * 4000.0 + 0.75 * 2000.0);
         check_mean(&*sizes, 1);
-    }
-
-    /// Claim `atcp/fig3a-size-distribution` (untested): 80 % of flows below 100 KB, 99 % below 10 MB, over 80 %
-    /// of bytes above, within 0.5, 0.2 and 5 percentage points on a million draws.
-    #[test]
-    fn trace_of_atcp() {
-        let sizes = sizes_of(ATCP).unwrap();
-        let mut stream = Seeds::new(1).stream("test", 0);
-        let draws: Vec<f64> = (0..1_000_000).map(|_| sizes.sample(&mut stream).as_f64()).collect();
-        let share = |limit: f64| draws.iter().filter(|size| **size <= limit).count() as f64 / 1e6;
-        assert!((share(1e5) - 0.8).abs() < 0.005 && (share(1e7) - 0.99).abs() < 0.002);
-        let large = draws.iter().filter(|size| **size > 1e7).sum::<f64>() / draws.iter().sum::<f64>();
-        assert!(large > 0.8 && (large - 0.83).abs() < 0.05, "{large}");
-    }
-
-    #[test]
-    fn wrong_parts_are_errors() {
-        let error = sizes_of("kind='mixture'").unwrap_err();
-        assert!(error.starts_with("parts: missing; expected a list of tables such as"), "{error}");
-        let error = sizes_of("kind='mixture'\nparts=[{share=0.5, kind='fixed', value='1KB'}]").unwrap_err();
-        assert_eq!(error, "parts: the shares sum to 0.5, not to 1");
-        let error = sizes_of("kind='mixture'\nparts=[{kind='fixed', value='1KB'}]").unwrap_err();
-        assert!(error.starts_with("parts.1.share: missing"), "{error}");
-        let error = sizes_of("kind='mixture'\nparts=[{share=1, kind='fixed', velue='1KB'}]").unwrap_err();
-        assert_eq!(error, "parts.1.velue: unknown key; did you mean \"parts.1.value\"?");
     }
 }

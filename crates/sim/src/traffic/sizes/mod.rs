@@ -129,15 +129,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn a_wrong_kind_or_key_is_named_with_the_nearest_one() {
-        let error = sizes_of("kind='parreto'").unwrap_err();
-        assert!(error.starts_with("kind: \"parreto\" is not one of fixed,"), "{error}");
-        assert!(error.ends_with("did you mean \"pareto\"?"), "{error}");
-        let error = sizes_of("kind='exponential'\nmeen='5KB'").unwrap_err();
-        assert_eq!(error, "meen: unknown key; did you mean \"mean\"?");
-        let error = sizes_of("kind='exponential'").unwrap_err();
-        assert!(error.starts_with("mean: missing; expected a size such as"), "{error}");
-    }
 }

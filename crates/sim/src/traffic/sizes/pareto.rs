@@ -76,7 +76,6 @@ impl Sizes for Pareto {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::sizes::tests::sizes_of;
 
     #[test]
     fn without_truncation_the_mean_is_the_given_one() {
@@ -89,13 +88,5 @@ mod tests {
     #[test]
     fn the_truncated_mean_is_exact() {
         assert!((Pareto::new(2.0, 2.0, 2.0).mean() - 4.0 / 3.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn impossible_parameters_are_errors() {
-        let error = sizes_of("kind='pareto'\nshape=1\nmean='50KB'").unwrap_err();
-        assert_eq!(error, "shape: 1 is not a number from 1.01 to 100");
-        let error = sizes_of("kind='pareto'\nshape=1.2\nmean='60KB'\nmax='9KB'").unwrap_err();
-        assert_eq!(error, "max: not above the smallest size, 10KB, of this distribution");
     }
 }

@@ -104,17 +104,4 @@ mod tests {
         let by_hand = 0.75 + 0.75 + 2.5 + 4.0 + 8.45 + 9.8 + 60.0 + 150.0 + 350.0 + 525.0 + 600.0;
         assert!((sizes.mean() / 1000.0 - by_hand).abs() < 1e-6, "{}", sizes.mean());
     }
-
-    #[test]
-    fn a_wrong_name_or_an_empty_truncation_is_an_error() {
-        let error = sizes_of("kind='published'\nname='web-search'").unwrap_err();
-        assert!(error.contains("is not one of") && error.ends_with("did you mean \"websearch\"?"), "{error}");
-        let error = sizes_of("kind='published'\nname='datamining'\nmax='1KB'").unwrap_err();
-        assert_eq!(error, "max: no size of this distribution is at most 1KB; the smallest is 1.46KB");
-        let error = sizes_of("kind='published'\nname='websearch'\nmin='9MB'\nmax='8MB'").unwrap_err();
-        assert_eq!(
-            error,
-            "min: no size of this distribution is above 9MB and at most 8MB; the largest is 30MB"
-        );
-    }
 }
