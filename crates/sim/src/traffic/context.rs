@@ -1,6 +1,6 @@
 //! [`Context`]: input for reading a traffic entry, and its findings for the scenario.
 
-use super::messages::Messages;
+use super::sizes::Sizes;
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use shortflow_cc::TransportConfig;
@@ -116,15 +116,21 @@ impl<'a> Context<'a> {
         self.backlog = f64::INFINITY;
     }
 
-    /// Counts `flows` flows of these messages at an offered load; `together` start at once. Any number may wait for one another
-    /// where they share a connection, or where all entries together offer more than a link carries.
-    pub(super) fn expect_messages(&mut self, flows: f64, messages: &Messages, together: u32, load: f64) {
-        let sizes = &*messages.sizes;
+    /// Counts `flows` flows of these sizes at an offered load; `together` start at once. Any number may wait for one another
+    /// unless they are `apart`, each on a connection of its own, and all entries together offer no more than a link carries.
+    pub(super) fn expect_sizes(
+        &mut self,
+        flows: f64,
+        sizes: &dyn Sizes,
+        together: u32,
+        load: f64,
+        apart: bool,
+    ) {
         let backlog = self.backlog + sizes.largest() * f64::from(together.max(SHARERS));
         self.expect(flows, sizes.mean());
         self.largest = self.largest.max(sizes.largest());
         self.load += load;
-        if messages.are_apart() && self.load <= 1.0 {
+        if apart && self.load <= 1.0 {
             self.backlog = backlog;
         }
     }

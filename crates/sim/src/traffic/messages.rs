@@ -57,9 +57,10 @@ impl Messages {
         mean + (mean / mss + all / f64::from(DRAWS)) * context.header.as_f64()
     }
 
-    /// True if each flow has a connection of its own.
-    pub(super) fn are_apart(&self) -> bool {
-        self.connections == Connections::New
+    /// Counts `flows` of them at an offered load; `together` start at once.
+    pub(super) fn expect(&self, context: &mut Context, flows: f64, together: u32, load: f64) {
+        let apart = self.connections == Connections::New;
+        context.expect_sizes(flows, &*self.sizes, together, load, apart);
     }
 
     /// The keys as users meet them.
