@@ -8,6 +8,7 @@ from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.fig02 import CHAIN
 from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SIZES, SMALL, TRACE, TRACE_SETTINGS, Band, median, relative
+from shortflow.papers.traffic import decreases
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)
@@ -111,10 +112,8 @@ def _panels(band: Band, name: str, percent: float) -> lab.Draw:
         panels = []
         sums, ratios = ("W_H + W_L", "ratio 3", USED[0], by_sum), ("W_H / W_L", "sum 4", USED[1], by_ratio)
         for label, fixed, used, found in (sums, ratios):
-            ci95 = [each.ci95 and (-100 * each.ci95[1], -100 * each.ci95[0]) for each in found.values()]
-            line = lab.Line(fixed, list(found), [-100 * each.value for each in found.values()], ci95)
-            printed = lab.Line(fixed, [used], [percent], printed=True)
-            panels.append(lab.Drawing(f"{name} flows, {fixed}", label, "median below TCP's by (%)", [line, printed]))
+            lines = [decreases(fixed, found), lab.Line(fixed, [used], [percent], printed=True)]
+            panels.append(lab.Drawing(f"{name} flows, {fixed}", label, "median below TCP's by (%)", lines))
         return panels
 
     return draw
