@@ -34,7 +34,5 @@ CHOICES = {
         "buffer of a bottleneck's port", {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")}
     ),
 }
-"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"atcp": "tcp"}
-"""The scheme that each of the paper's schemes modifies."""

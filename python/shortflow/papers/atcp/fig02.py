@@ -23,11 +23,12 @@ from shortflow.papers.atcp.setup import (
     over_tcp,
     relative,
     times,
+    traced,
 )
 from shortflow.result import Result
 from shortflow.store.frames import completion
 
-CHAIN = lab.Study(TRACE, ("tcp", "atcp"), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE)
+CHAIN = traced()
 SLOPED = lab.Study(
     TRACE,
     ("atcp",),

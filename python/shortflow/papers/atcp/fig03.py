@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-import polars as pl
 
 from shortflow import lab
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import ALL, Band, Floats, times
+from shortflow.papers.atcp.setup import ALL, times
 from shortflow.result import Result
 
 
@@ -17,19 +16,12 @@ def under_10_s(result: Result) -> float:
     return float((times(result, ALL) < 10).mean())
 
 
-def _spans(result: Result, band: Band) -> Floats:
-    """Start and end of every flow of a class, one per row; ∞ for unfinished flows."""
-    flows = result.flows.filter(pl.col("size_bytes") > band[0], pl.col("size_bytes") <= band[1])
-    flows = flows.with_columns(pl.col("finish_s").fill_null(math.inf))
-    return np.asarray(flows.select("start_s", "finish_s").to_numpy(), dtype=np.float64)
-
-
 @lab.measure("share of one-second bins with 1000 to 2000 active flows")
 def busy_bins(result: Result) -> float:
-    """Counts after the warm-up."""
-    spans = _spans(result, ALL)
+    """Counts after the warm-up; unfinished flows stay active."""
+    starts, ends = (result.flows[each].fill_null(math.inf).to_numpy() for each in ("start_s", "finish_s"))
     bins = np.arange(result.meta["warmup_s"], result.meta["duration_s"])
-    counts = np.asarray([((spans[:, 0] < start + 1) & (spans[:, 1] >= start)).sum() for start in bins])
+    counts = np.asarray([((starts < begin + 1) & (ends >= begin)).sum() for begin in bins])
     return float(((counts >= 1000) & (counts <= 2000)).mean())
 
 

@@ -42,26 +42,16 @@ def _curves(data: lab.Data, band: Band, flow_class: str) -> list[lab.Line]:
     return lines
 
 
+def _cdfs(of: str, lines: Sequence[lab.Line], *, log_x: bool = False) -> lab.Drawing:
+    return lab.Drawing(f"Completion times of {of}", "completion time (s)", "share of flows", lines, log_x=log_x)
+
+
 def _draw_answers(answers: lab.Data) -> Sequence[lab.Drawing]:
-    title, x, y = "Completion times of {} answers", "completion time (s)", "share of flows"
-    return [
-        lab.Drawing(
-            title.format(name),
-            x,
-            y,
-            [
-                *_curves(answers, band, "answer"),
-                *(lab.Line(scheme, [median_s], [0.5], printed=True) for scheme, median_s in PRINTED_S[band].items()),
-            ],
-            log_x=True,
-        )
-        for name, band in (("small", SMALL), ("medium", MEDIUM))
-    ]
-
-
-def _draw_shuffles(shuffles: lab.Data) -> Sequence[lab.Drawing]:
-    lines = _curves(shuffles, ALL, "shuffle")
-    return [lab.Drawing("Completion times of shuffle flows", "completion time (s)", "share of flows", lines)]
+    drawings = []
+    for name, band in (("small", SMALL), ("medium", MEDIUM)):
+        printed = [lab.Line(scheme, [at_s], [0.5], printed=True) for scheme, at_s in PRINTED_S[band].items()]
+        drawings.append(_cdfs(f"{name} answers", [*_curves(answers, band, "answer"), *printed], log_x=True))
+    return drawings
 
 
 def _leftmost(shuffles: lab.Data) -> lab.Finding:
@@ -136,5 +126,5 @@ fig11 = lab.Figure("atcp/fig11", "Fig. 11", "Completion times of shuffle flows",
         ),
         shows=[lab.computed("change of the job less that of the shuffle times its share", _less_expected)],
     ),
-    draws=[_draw_shuffles],
+    draws=[lambda shuffles: [_cdfs("shuffle flows", _curves(shuffles, ALL, "shuffle"))]],
 )

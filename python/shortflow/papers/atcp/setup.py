@@ -111,6 +111,13 @@ TRACE = chain(
 )
 
 
+def traced(
+    scenario: Table = TRACE, schemes: Sequence[str] = ("tcp", "atcp"), over: Mapping[str, Sequence[Value]] | None = None
+) -> lab.Study:
+    """A study of the trace."""
+    return lab.Study(scenario, schemes, over or {}, TRACE_SETTINGS, quick_settings=QUICK_TRACE)
+
+
 def times(result: Result, band: Band, flow_class: str = "") -> Floats:
     """Completion times of flows in a band of sizes (lower end excluded), without the warm-up.
 
@@ -138,11 +145,11 @@ def mean(band: Band) -> lab.Measure:
     return lab.Measure(f"mean of {SIZES[band]} flows", "s", lambda result: float(times(result, band).mean()))
 
 
-def _large_time(result: Result) -> float:
-    return 1.0 / lab.recorded(result, "flow_goodput_large_bps", "large flow that moves")
-
-
-LARGE_TIME = lab.Measure("time of large flows", "s/bit", _large_time)
+LARGE_TIME = lab.Measure(
+    "time of large flows",
+    "s/bit",
+    lambda result: 1.0 / lab.recorded(result, "flow_goodput_large_bps", "large flow that moves"),
+)
 """Seconds per bit: large flows have no end."""
 
 

@@ -9,40 +9,29 @@ from shortflow.papers.atcp.setup import (
     LARGE_FLOWS,
     MEDIUM,
     OTHERS,
-    QUICK_TRACE,
     SMALL,
-    TRACE,
-    TRACE_SETTINGS,
     across,
     chain,
     large,
     median,
     over_tcp,
+    traced,
 )
 
 HOPS = [(f"{4 * hop}-{4 * hop + 3}", f"{4 * hop + 4}-{4 * hop + 7}") for hop in range(4)]
 """Hosts before and behind each link."""
 
-DENSITY = lab.Study(
-    TRACE,
-    ("tcp", "atcp"),
-    over={"others": (OTHERS, 2 * OTHERS), "large": (LARGE_FLOWS, 2 * LARGE_FLOWS)},
-    settings=TRACE_SETTINGS,
-    quick_settings=QUICK_TRACE,
-)
-LARGE_ON_CHAIN = lab.Study(
+DENSITY = traced(over={"others": (OTHERS, 2 * OTHERS), "large": (LARGE_FLOWS, 2 * LARGE_FLOWS)})
+LARGE_ON_CHAIN = traced(
     chain(
         "Large flows over the whole chain, others over one link each",
         {"others": OTHERS / 4, "large": LARGE_FLOWS},
         [large("$large", ("0-3", 16)), *(across("other", ends, rate_per_s="$others") for ends in HOPS)],
-    ),
-    ("tcp", "atcp"),
-    settings=TRACE_SETTINGS,
-    quick_settings=QUICK_TRACE,
+    )
 )
 # Behind four full queues, TCP's median of medium flows is 7 s with a single large flow per link (paper: 2.5 s),
 # and minutes with a quarter of the number of the other studies.
-SMALL_ON_CHAIN = lab.Study(
+SMALL_ON_CHAIN = traced(
     chain(
         "Large flows over one link each, others over the whole chain",
         {"others": OTHERS, "large": 1},
@@ -50,10 +39,7 @@ SMALL_ON_CHAIN = lab.Study(
             across("other", END_TO_END, rate_per_s="$others"),
             *(large("$large", (f"{4 * hop}-{4 * hop + 3}", 4 * hop + 4)) for hop in range(4)),
         ],
-    ),
-    ("tcp", "atcp"),
-    settings=TRACE_SETTINGS,
-    quick_settings=QUICK_TRACE,
+    )
 )
 
 MEDIANS = {"small": median(SMALL), "medium": median(MEDIUM)}

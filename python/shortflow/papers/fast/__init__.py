@@ -48,7 +48,5 @@ CHOICES = {
         {way: {"transport.loss_floor": way} for way in ("vwnd", "tcp")},
     ),
 }
-"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"fast": "dctcp"}
-"""The scheme that each of the paper's schemes modifies."""

@@ -1,6 +1,6 @@
 """Figs. 5 and 6: timeouts per query, and their distribution over workers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -41,16 +41,12 @@ def _explained(alone: lab.Data) -> dict[str, float]:
     return {name: float(np.corrcoef(many, values)[0, 1]) ** 2 for name, values in found.items()}
 
 
-def lines(x: Sequence[float], found: Mapping[str, Sequence[float]]) -> list[lab.Line]:
-    """One curve per name."""
-    return [lab.Line(name, x, values) for name, values in found.items()]
-
-
 def _spread(alone: lab.Data) -> Sequence[lab.Drawing]:
     many = range(1, 6)
-    found = {name: [alone.mean(name, share_with(k), workers=100).value for k in many] for name in SCHEMES}
-    title, x, y = "Timeouts of one worker in a query", "timeouts, at least", "share of workers"
-    return [lab.Drawing(title, x, y, lines(many, found))]
+    lines = [
+        lab.Line(name, many, [alone.mean(name, share_with(k), workers=100).value for k in many]) for name in SCHEMES
+    ]
+    return [lab.Drawing("Timeouts of one worker in a query", "timeouts, at least", "share of workers", lines)]
 
 
 fig5 = lab.Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE}).decides(

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.papers.fast.fig04 import QUERY
-from shortflow.papers.fast.fig05 import lines
 from shortflow.papers.fast.setup import DCTCP, QUERIES, queries, query
 from shortflow.papers.theory import Bottleneck
 
@@ -74,13 +73,12 @@ def _over_theory(fitting: lab.Data) -> dict[str, float]:
 
 
 def _draw(sizes: lab.Data) -> Sequence[lab.Drawing]:
-    found = {
-        f"{workers} workers": [1e3 * time for time in _times(sizes, int(workers)).values()]
+    lines = [
+        lab.Line(f"{workers} workers", PACKETS, [1e3 * time for time in _times(sizes, int(workers)).values()])
         for workers in sizes.values("workers")
-    }
-    printed = lab.Line("40 workers", [1500.0], [12.5], printed=True)
-    title, x, y = "DCTCP's mean query time", "packet size (bytes)", "query time (ms)"
-    return [lab.Drawing(title, x, y, [*lines(PACKETS, found), printed])]
+    ]
+    lines.append(lab.Line("40 workers", [1500.0], [12.5], printed=True))
+    return [lab.Drawing("DCTCP's mean query time", "packet size (bytes)", "query time (ms)", lines)]
 
 
 BY_SIZE = lab.level("dctcp", QUERY).over("tcp.mss")

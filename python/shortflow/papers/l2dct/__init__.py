@@ -35,7 +35,5 @@ CHOICES = {
         },
     ),
 }
-"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"l2dct": "dctcp"}
-"""The scheme that each of the paper's schemes modifies."""

@@ -62,10 +62,6 @@ def _moving_average() -> lab.Pairs:
     }
 
 
-def _penalties() -> lab.Pairs:
-    return {f"alpha {a:g}, w {w:g}": (2 * cut(a, w), a**w) for a in ALPHAS for w in WEIGHTS}
-
-
 def _decrease() -> lab.Pairs:
     law = after(0, cwnd=100.0, alpha=0.25)
     law.congestion("ecn-echo")
@@ -86,10 +82,6 @@ def _increase() -> lab.Pairs:
             law.ack(SEGMENT, False, number == 44)
         added[name] = (law.cwnd - 45.0, k)
     return added
-
-
-def _extremes() -> lab.Pairs:
-    return {f"alpha {a:g}, w {w:g}": (cut(a, w), a / 2) for a in (1.0, 0.0) for w in WEIGHTS}
 
 
 def _profile() -> lab.Pairs:
@@ -126,7 +118,8 @@ equations = lab.Figure("l2dct/eq1-4", "Sec. II-A, Eqs. 1-4", "The window law", {
         lab.equal(lambda: {"k_at_wmax": (growth(after(0)), 1.0), "k_at_wmin": (growth(after(2e6)), 0.05)}),
     ),
     lab.Claim("l2dct/eq2-backoff-penalty", "Eq. 2").says(
-        "the penalty b is alpha to the power of the weight: b = alpha^w_c", lab.equal(_penalties)
+        "the penalty b is alpha to the power of the weight: b = alpha^w_c",
+        lab.equal(lambda: {f"alpha {a:g}, w {w:g}": (2 * cut(a, w), a**w) for a in ALPHAS for w in WEIGHTS}),
     ),
     lab.Claim("l2dct/eq3-window-decrease", "Eq. 3", equation=True).says(
         "a mark takes b/2 of the window, once in a window of data: cwnd = cwnd * (1 - b/2)",
@@ -137,7 +130,8 @@ equations = lab.Figure("l2dct/eq1-4", "Sec. II-A, Eqs. 1-4", "The window law", {
         "without marks a window of ACKs adds k segments: cwnd = cwnd + k per RTT", lab.equal(_increase, error=0.02)
     ),
     lab.Claim("l2dct/sec2-extremes", "Sec. II-A").says(
-        "alpha 1 halves the window and alpha 0 leaves it, whatever the weight", lab.equal(_extremes)
+        "alpha 1 halves the window and alpha 0 leaves it, whatever the weight",
+        lab.equal(lambda: {f"alpha {a:g}, w {w:g}": (cut(a, w), a / 2) for a in (1.0, 0.0) for w in WEIGHTS}),
     ),
     lab.Claim("l2dct/sec3-weight-profile", "Sec. III").says(
         "the weight is 2.5 up to 200 KB, and falls to 0.125 at 1 MB", lab.equal(_profile)

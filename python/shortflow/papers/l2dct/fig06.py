@@ -45,10 +45,6 @@ def _knee_of_servers(scheme: str) -> lab.Quantity:
     return lab.computed(f"the first number of servers with timeouts of {scheme} and {LINE}", knee).called("knee")
 
 
-def _knee_of_sizes(answers: lab.Data) -> float:
-    return _knee(answers, "tcp", "traffic.1.sizes", MEANS_KB)
-
-
 def _farthest_over_line(answers: lab.Data) -> dict[str, float]:
     return {
         name: max(over_trend(MEANS_KB, means(answers, name, AFCT, "traffic.1.sizes"), FITTED))
@@ -82,7 +78,10 @@ fig6a = lab.Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of server
 fig6b = lab.Figure("l2dct/fig6b", "Fig. 6(b)", "Incast over the size of answers", {"answers": ANSWERS}).decides(
     lab.Claim("l2dct/fig6b-tcp-degrades").says(
         "with five servers TCP's mean FCT deteriorates when answers pass 400 KB",
-        lab.computed(f"the first mean size in KB with timeouts of tcp and {LINE}", _knee_of_sizes).near(400),
+        lab.computed(
+            f"the first mean size in KB with timeouts of tcp and {LINE}",
+            lambda answers: _knee(answers, "tcp", "traffic.1.sizes", MEANS_KB),
+        ).near(400),
         because="its timeouts last RTOmin, which moves the mean little",
     ),
     lab.Claim("l2dct/fig6b-graceful").says(

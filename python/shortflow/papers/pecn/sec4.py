@@ -111,16 +111,11 @@ def _beyond_equal(pairs: lab.Data) -> float:
     return abs(unequal.value) - abs(equal.value)
 
 
-def _queue(result: Result) -> pl.DataFrame:
-    """Sampled queue of the measured port, in packets."""
-    return result.samples.filter(pl.col("kind") == "queue_pkt").sort("time_s")
-
-
 @lab.measure("median queue outside of the burst", "packets")
 def median_queue(result: Result) -> float:
     """Beside two long flows, from 0.2 s to the burst."""
-    steady = (pl.col("time_s") > 0.2) & (pl.col("time_s") < BURST_AT_S)
-    return float(np.median(_queue(result).filter(steady)["value"].to_numpy()))
+    steady = (pl.col("kind") == "queue_pkt") & (pl.col("time_s") > 0.2) & (pl.col("time_s") < BURST_AT_S)
+    return float(np.median(result.samples.filter(steady)["value"].to_numpy()))
 
 
 marking = lab.Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MARKED}).decides(

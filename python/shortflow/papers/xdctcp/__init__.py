@@ -17,7 +17,5 @@ CHOICES = {
         },
     ),
 }
-"""Details that the paper leaves open, by name."""
 
 STAND_INS = {"xdctcp": "dctcp"}
-"""The scheme that each of the paper's schemes modifies."""
