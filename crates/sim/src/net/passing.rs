@@ -1,6 +1,5 @@
 //! [`Windows`]: packets that a switch forwards in a window, by output port.
 
-use super::paths::Paths;
 use super::{NetworkEvent, Port};
 use crate::engine::EventCode;
 use crate::packet::Packet;
@@ -61,26 +60,6 @@ impl Windows {
             self.touched.push(port);
         }
         output
-    }
-
-    /// Lines up packets that arrive from `source` before `end`, after the first `count`, until one without a fixed path. Returns
-    /// the number before the next one, and its arrival, `Instant::MAX` without one.
-    #[inline(never)] // has the registers for itself
-    pub fn gather(
-        &mut self,
-        (source, from): (&Port, PortId),
-        (mut count, end): (usize, Instant),
-        paths: &Paths,
-    ) -> (usize, Instant) {
-        while let Some((at, number, packet)) = source.arrival(count) {
-            if at >= end {
-                return (count, at);
-            }
-            let Some(next) = paths.next(packet) else { return (count, at) };
-            Passing { at, from, number }.line_up(self.touch(next));
-            count += 1;
-        }
-        (count, Instant::MAX)
     }
 }
 

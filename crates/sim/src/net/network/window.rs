@@ -1,6 +1,6 @@
 //! A window of a switch. If its outputs are independent, packets go output by output.
 
-use super::{Network, Told, WithNetwork, settle};
+use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
 use crate::net::passing::{Output, Passing, Sources, Windows};
 use crate::net::{NetworkEvent, Port, PortEvent};
@@ -31,18 +31,22 @@ impl Network {
 
     /// Forwards all packets that reach `node` in its window. `reached` gets the ports to hosts that take packets ahead of time,
     /// with the arrivals. Returns the number of events this replaces.
-    #[inline(never)] // has the registers for itself
     pub fn pass_window(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         node: NodeId,
         reached: &mut Vec<(PortId, Instant)>,
     ) -> u64 {
+        self.gather(events, node) + self.take_in_turn(events, reached)
+    }
+
+    /// Lines up the packets that reach `node` in its window, by output. Returns their number.
+    #[inline(never)] // has the registers for itself
+    fn gather(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId) -> u64 {
         let (end, mut passed) = (events.end_of_window(), 0);
-        let Network { ports, paths, routes, chooser, left, .. } = self;
-        let windows = &mut self.windows;
+        let Network { ports, paths, routes, chooser, windows, .. } = self;
         while let Some(lane) = events.take_lane() {
-            let port = match NetworkEvent::on_lane(lane) {
+            let from = match NetworkEvent::on_lane(lane) {
                 NetworkEvent::Arrive(port) => port,
                 event => {
                     if let NetworkEvent::TransmitDone(port) = event {
@@ -51,64 +55,59 @@ impl Network {
                     continue;
                 }
             };
-            let source = &ports[port.index()];
-            let (mut count, mut at) = windows.gather((source, port), (0, end), paths);
-            while at < end {
-                if let Some((at, number, packet)) = source.arrival(count)
-                    && let Some(next) = routes.fixed((node, packet.to, packet.flow_id), chooser)
-                {
-                    Passing { at, from: port, number }.line_up(windows.touch(next));
+            let (source, mut count) = (&mut ports[from.index()], 0);
+            while let Some((at, number, packet)) = source.arrival(count) {
+                if at >= end {
+                    events.put_off(lane, at);
+                    break;
                 }
-                (count, at) = windows.gather((source, port), (count + 1, end), paths);
+                let route = || routes.fixed((node, packet.to, packet.flow_id), chooser);
+                if let Some(next) = paths.next(packet).or_else(route) {
+                    Passing { at, from, number }.line_up(windows.touch(next));
+                }
+                count += 1;
             }
-            if at < Instant::MAX {
-                events.put_off(lane, at);
-            }
-            ports[port.index()].skip(count);
+            source.skip(count);
             passed += count as u64;
-        }
-        let Windows { numbers, outputs, touched, .. } = windows;
-        for out in touched.drain(..) {
-            let output = &mut outputs[numbers[out.index()] as usize];
-            let (Some((target, sources)), taken) = (Sources::of(ports, out), output.sorted()) else {
-                continue;
-            };
-            match !target.has_short_path() && target.is_scheduled() {
-                true => passed += take_scheduled(events, (target, out), sources, taken),
-                false => take_in_turn((events, left), (target, out), (sources, taken), reached),
-            }
-            output.clear();
         }
         passed
     }
-}
 
-/// Moves packets from their rings into that of a port.
-#[inline(never)] // has the registers for itself
-fn take_in_turn(
-    (events, left): Told<'_, impl WithNetwork>,
-    (target, out): (&mut Port, PortId),
-    (mut sources, taken): (Sources<'_>, &[Passing]),
-    reached: &mut Vec<(PortId, Instant)>,
-) {
-    for passing in taken {
-        let Some(packet) = sources.packet(passing) else { continue };
-        match target.offer(passing.at, packet.frame()) {
-            Some(turn) => {
-                let Some((at, to)) = target.start_transmission(turn, packet, false) else {
+    /// Moves the packets that are lined up into the rings of their ports. Returns the number of transmissions that end.
+    #[inline(never)] // has the registers for itself
+    fn take_in_turn(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        reached: &mut Vec<(PortId, Instant)>,
+    ) -> u64 {
+        let Network { ports, left, windows: Windows { numbers, outputs, touched, .. }, .. } = self;
+        let mut ended = 0;
+        for out in touched.drain(..) {
+            let output = &mut outputs[numbers[out.index()] as usize];
+            let (Some((target, mut sources)), taken) = (Sources::of(ports, out), output.sorted()) else {
+                continue;
+            };
+            if !target.has_short_path() && target.is_scheduled() {
+                ended += take_scheduled(events, (target, out), sources, taken);
+                output.clear();
+                continue;
+            }
+            for passing in taken {
+                let Some(packet) = sources.packet(passing) else { continue };
+                let Some(turn) = target.offer(passing.at, packet.frame()) else {
+                    packet.hop = packet.hop.wrapping_add(1);
+                    target.enqueue(passing.at, packet, |due| settle((events, left), out, due));
                     continue;
                 };
-                if target.pulls {
-                    reached.push((out, at));
-                } else {
-                    events.schedule(at, to, NetworkEvent::Arrive(out).into());
+                match target.start_transmission(turn, packet, false) {
+                    Some((at, _)) if target.pulls => reached.push((out, at)),
+                    Some((at, to)) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
+                    None => {}
                 }
             }
-            None => {
-                packet.hop = packet.hop.wrapping_add(1);
-                target.enqueue(passing.at, packet, |due| settle((events, left), out, due));
-            }
+            output.clear();
         }
+        ended
     }
 }
 
