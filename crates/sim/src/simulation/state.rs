@@ -246,7 +246,9 @@ impl<'a> Simulation<'a> {
                         let heads = reached.iter().filter_map(|(port, _)| self.network.head(*port));
                         heads.for_each(|packet| self.connections.prefetch(packet.conn));
                     }
-                    reached.drain(..).for_each(|(port, at)| self.go_ahead(port, at));
+                    for (port, at) in reached.drain(..) {
+                        self.go_ahead(port, at, false);
+                    }
                     self.reached = reached;
                 }
                 Turn::At(_) => {
@@ -353,16 +355,12 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn arrive(&mut self, port: PortId) -> Option<()> {
         match self.network.leads_to_host(port)? {
-            true if self.plan.modes.predicts => {
-                let next = self.receive_expected(port)?;
-                self.go_ahead(port, next);
-                Some(())
-            }
+            true if self.plan.modes.predicts => self.go_ahead(port, self.events.now(), true),
             true => None,
             false => {
                 let (next, at) = self.network.pass_on(&mut self.events, port)?;
                 if at < Instant::MAX {
-                    self.go_ahead(next, at);
+                    self.go_ahead(next, at, false);
                 }
                 Some(())
             }
@@ -370,27 +368,34 @@ impl<'a> Simulation<'a> {
     }
 
     /// A host takes what reaches it through `port` from `at` on, ahead of time: as long as packets are expected, and before them
-    /// nothing else happens to it. None goes past the end of the run.
+    /// nothing else happens to it. None goes past the end of the run. The first may be due. Returns `None` if it is and is not
+    /// expected.
     #[inline(never)] // keeps the path of packets at switches short
-    fn go_ahead(&mut self, port: PortId, mut at: Instant) {
+    fn go_ahead(&mut self, port: PortId, mut at: Instant, mut is_due: bool) -> Option<()> {
         let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
         let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
-        while at < Instant::MAX && (pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
+        while at < Instant::MAX
+            && (is_due || pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
         {
             self.events.set_now(at);
             let next = self.receive_expected(port);
             self.events.set_now(now);
-            let Some(next) = next else { break };
-            at = next;
-            self.handled += 1;
+            match next {
+                Some(next) => at = next,
+                None if is_due => return None,
+                None => break,
+            }
+            self.handled += u64::from(!is_due);
+            is_due = false;
         }
         if at < Instant::MAX {
             self.events.schedule(at, host, NetworkEvent::Arrive(port).into());
         }
+        Some(())
     }
 
     /// Short path of a packet at its host, if the endpoint expects it. Returns the next arrival, `Instant::MAX` without one.
-    #[inline(never)] // has the registers for itself
+    #[inline(always)]
     fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
         let packet = self.network.head(port)?;
         let (conn, host) = (packet.conn, packet.to);
