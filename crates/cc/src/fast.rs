@@ -118,7 +118,7 @@ keys! {
 
 impl Params {
     /// SegmentSize (Eq. 9).
-    #[inline]
+    #[inline(never)] // keeps the path of the other laws short
     pub fn full_segment(&self, vwnd: f64, mss: Bytes) -> Bytes {
         if vwnd >= 1.0 {
             return mss;

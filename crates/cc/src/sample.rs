@@ -236,7 +236,7 @@ pub trait CongestionControl {
     /// Bytes that may be outstanding.
     #[inline]
     fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
-        Bytes::new((window.cwnd * mss.as_f64()) as u64)
+        Bytes::new((window.cwnd * mss.get() as i64 as f64) as i64 as u64) // signed: few instructions
     }
 
     /// The smallest window that the law keeps, in segments.

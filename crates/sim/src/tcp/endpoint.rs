@@ -50,13 +50,16 @@ impl Sender {
     /// Arms its timers, and finds out if it is steady; after all but expected packets.
     #[inline]
     fn settle(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        self.arm(cx, out);
+        self.arm(out);
+        if self.path.is_some() {
+            self.arm_path(cx.tcp, out);
+        }
         self.is_predictable = self.may_predict && self.is_steady(cx.tcp);
     }
 
-    /// Arms its timers.
+    /// Arms the timers of retransmissions and of the card.
     #[inline(always)]
-    pub(super) fn arm(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn arm(&mut self, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
             out.set_timer(RETRANSMIT, at);
         }
@@ -64,9 +67,6 @@ impl Sender {
             && let Some(at) = self.card.alarm.arm()
         {
             out.set_timer(CARD, at);
-        }
-        if self.path.is_some() {
-            self.arm_path(cx.tcp, out);
         }
     }
 }

@@ -18,16 +18,9 @@ pub(super) const CARD: u8 = 3;
 
 impl Sender {
     /// Telemetry of the data packet that leaves now. `is_alone`: nothing else is in flight.
-    #[inline]
-    pub(super) fn telemetry(&mut self, now: Instant, wire: u16, is_alone: bool) -> Option<Box<Extension>> {
-        if self.path.is_some() { self.new_telemetry(now, wire, is_alone) } else { None }
-    }
-
-    #[inline(never)]
-    fn new_telemetry(&mut self, now: Instant, wire: u16, is_alone: bool) -> Option<Box<Extension>> {
-        let wire = Bytes::new(wire.into());
-        self.stream.law.on_sent(wire, now);
+    pub(super) fn telemetry(&mut self, now: Instant, wire: Bytes, is_alone: bool) -> Option<Box<Extension>> {
         let path = self.path.as_mut()?;
+        self.stream.law.on_sent(wire, now);
         path.sent = Some((now, wire));
         Some(path.meter.on_sent(now, is_alone))
     }

@@ -44,7 +44,7 @@ impl Sender {
         self.adapt(ack, (acked, false), cx);
         self.alarm.deadline = (self.stream.snd_una < self.stream.snd_max).then(|| cx.now + self.rto.rto());
         self.send_steadily(cx, out);
-        self.arm(cx, out);
+        self.arm(out);
     }
 
     /// The card has room again for a steady sender.
@@ -52,7 +52,7 @@ impl Sender {
         if self.card.alarm.expired(cx.now) {
             self.send_steadily(cx, out);
         }
-        self.arm(cx, out);
+        self.arm(out);
     }
 
     /// A steady sender sends as much as window and card allow.
@@ -72,7 +72,7 @@ impl Sender {
             if self.is_held_by_card(cx.now) {
                 break End::Card(start);
             }
-            self.send_bytes(start, end, cx, out);
+            self.send_bytes((start, end), false, cx, out);
             self.stream.snd_nxt = end;
         };
         self.note_end(end, cx);

@@ -62,7 +62,7 @@ pub struct Sender {
     /// Timer of retransmissions and of RACK-TLP.
     pub(super) alarm: LazyTimer,
     pub(super) ecn: Ecn,
-    /// Neither RACK nor a switch asks anything of the segments that leave.
+    /// RACK, the law and switches ask nothing of the segments that leave.
     pub(super) is_plain: bool,
     /// True if the law reads the flow on every ACK.
     reads_flow: bool,
@@ -105,13 +105,13 @@ impl Sender {
         let rack = (recovery == Recovery::Rack).then(Box::default);
         let window = Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh };
         Sender {
+            is_plain: rack.is_none() && !law.reads_path(),
             path: law.reads_path().then(Box::default),
             reads_flow: law.reads_flow(),
             stream: SendStream::new(identity, law, window, PriorityRule::default()),
             rto: RtoEstimator::new(initial_rto),
             alarm: LazyTimer::IDLE,
             ecn: transport.ecn(),
-            is_plain: rack.is_none(),
             is_predictable: false,
             may_predict: false,
             decrease_once: DecreaseOnce::default(),
@@ -339,10 +339,10 @@ impl Sender {
             snd_una: self.stream.snd_una,
             snd_nxt: self.stream.snd_nxt,
             path: self.path_sample(cx.now, ack),
-            flow: if self.reads_flow { self.flow_view(cx) } else { FlowView::blank(cx.now, cx.tcp.mss) },
+            flow: FlowView::blank(cx.now, cx.tcp.mss),
         };
-        if each {
-            self.adapt_to_each(sample);
+        if each || self.reads_flow {
+            self.adapt_to_each(sample, each, cx);
         } else {
             self.stream.law.on_ack(&mut self.stream.window, &sample);
         }
@@ -361,20 +361,22 @@ impl Sender {
         self.decrease_once.on_decrease(self.stream.snd_nxt);
     }
 
-    /// Lets the law see one ACK for each segment that `sample` covers.
+    /// Lets the law see the flow, and one ACK for all that `sample` covers or for `each` segment.
     #[inline(never)] // keeps the path of the others short
-    fn adapt_to_each(&mut self, sample: AckSample) {
+    fn adapt_to_each(&mut self, sample: AckSample, each: bool, cx: EndpointContext<'_>) {
+        let flow = if self.reads_flow { self.flow_view(cx) } else { sample.flow };
+        let segment = if each { flow.mss } else { sample.acked };
         let mut start = sample.snd_una - sample.acked.get();
         let mut news = sample.path.map_or(Bytes::ZERO, |path| path.newly_delivered);
         while start < sample.snd_una {
-            let acked = sample.flow.mss.min(Bytes::new(sample.snd_una - start));
+            let acked = segment.min(Bytes::new(sample.snd_una - start));
             start += acked.get();
             let newly_delivered = if start < sample.snd_una { news.min(acked) } else { news };
             news = news.saturating_sub(newly_delivered);
             let path = sample.path.map(|path| PathSample { newly_delivered, ..path });
             self.stream
                 .law
-                .on_ack(&mut self.stream.window, &AckSample { acked, snd_una: start, path, ..sample });
+                .on_ack(&mut self.stream.window, &AckSample { acked, snd_una: start, path, flow, ..sample });
         }
     }
 

@@ -4,10 +4,10 @@ use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
 use super::usage::End;
 use crate::host::{EndpointContext, PacketSink};
-use crate::packet::{EcnField, Packet};
+use crate::packet::{EcnField, Extension, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::Bytes;
 
 impl Sender {
     /// Sends as much as the window allows.
@@ -149,20 +149,20 @@ impl Sender {
         cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
-        self.send_bytes(start, end, cx, out);
+        self.send_bytes((start, end), start < self.stream.snd_max, cx, out);
     }
 
-    /// Sends bytes `start..end`.
+    /// Sends bytes `start..end`, `again` or for the first time.
     #[inline(always)]
     pub(super) fn send_bytes(
         &mut self,
-        start: u64,
-        end: u64,
+        (start, end): (u64, u64),
+        again: bool,
         cx: EndpointContext<'_>,
         out: &mut impl PacketSink,
     ) {
-        let again = start < self.stream.snd_max;
-        let priority = if self.is_plain { 0 } else { self.prepare(start, end, cx.now) };
+        let (priority, extension) =
+            if self.is_plain { (0, None) } else { self.prepare((start, end), again, cx) };
         if again {
             self.rto.on_retransmit();
         } else {
@@ -173,10 +173,9 @@ impl Sender {
             self.alarm.deadline = Some(cx.now + self.rto.rto()); // RFC 6298 (5.1)
         }
         let packet = self.stream.packet(start, end, cx.tcp);
-        let is_alone = start == self.stream.snd_una && !again;
         let handover = out.emit(Packet {
             priority,
-            extension: self.telemetry(cx.now, packet.wire, is_alone),
+            extension,
             ecn: self.ecn_field(again),
             ecn_flag: !again && self.decrease_once.take_cwr(),
             ..packet
@@ -185,14 +184,18 @@ impl Sender {
         self.card.on_sent(handover.departs);
     }
 
-    /// A segment leaves; its priority.
-    #[inline(never)] // most transports have neither priorities nor RACK, and this is the path of every packet
-    fn prepare(&mut self, start: u64, end: u64, now: Instant) -> u64 {
+    /// A segment leaves; its priority and telemetry.
+    #[inline(never)] // most transports have neither, nor RACK, and this is the path of every packet
+    fn prepare(
+        &mut self,
+        (start, end): (u64, u64),
+        again: bool,
+        EndpointContext { now, tcp }: EndpointContext<'_>,
+    ) -> (u64, Option<Box<Extension>>) {
         self.note_sent(start, end, now);
-        if self.stream.priority.is_none() {
-            return 0;
-        }
-        self.stream.priority_at(start)
+        let priority = if self.stream.priority.is_none() { 0 } else { self.stream.priority_at(start) };
+        let wire = Bytes::new(end - start) + tcp.header;
+        (priority, self.telemetry(now, wire, start == self.stream.snd_una && !again))
     }
 
     /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.
