@@ -25,6 +25,9 @@ impl NetworkEvent {
     }
 }
 
+/// Bits of the number in an event.
+const NUMBER: u32 = (1 << 29) - 1;
+
 /// Two bits above a 29-bit number give the kind of event. The highest bit is clear, and for changes of links the first bit of the
 /// number too: the rest is left to the caller's events.
 impl EventCode for NetworkEvent {
@@ -36,12 +39,12 @@ impl EventCode for NetworkEvent {
             NetworkEvent::TransmitDone(port) => (2, port.0),
             NetworkEvent::Release(port) => (3, port.0),
         };
-        tag << 29 | number
+        tag << 29 | number & NUMBER // lets the compiler know the tag
     }
 
     #[inline]
     fn unpack(bits: u32) -> NetworkEvent {
-        let number = bits & ((1 << 29) - 1);
+        let number = bits & NUMBER;
         match bits >> 29 {
             0 => NetworkEvent::LinkChange(number),
             1 => NetworkEvent::Arrive(PortId(number)),
@@ -67,7 +70,7 @@ impl EventCode for NetworkEvent {
     /// A port has two lanes: its next arrival, and the end of its transmission.
     #[inline(always)]
     fn lane(bits: u32) -> Option<u32> {
-        let (tag, port) = (bits >> 29, bits & ((1 << 29) - 1));
+        let (tag, port) = (bits >> 29, bits & NUMBER);
         (tag == 1 || tag == 2).then(|| (port << 1) | (tag - 1))
     }
 
