@@ -165,12 +165,12 @@ def compared(*values: float, scheme: str = "dctcp") -> shortflow.Results:
 
 def test_the_width_is_half_the_interval_over_the_mean() -> None:
     # Of 9, 10, 11 the standard error is 1/sqrt(3), and Student's quantile with 2 degrees of freedom 4.3027.
-    (found,) = widths(compared(9.0, 10.0, 11.0), "drops")
+    (found,) = widths(compared(9.0, 10.0, 11.0), ["drops"])
     assert found.share == pytest.approx(4.3027 / math.sqrt(3) / 10, rel=1e-4)
 
 
 def test_the_seeds_that_a_width_takes_are_those_after_which_it_is_reached() -> None:
-    (found,) = widths(compared(9.0, 10.0, 11.0), "drops")
+    (found,) = widths(compared(9.0, 10.0, 11.0), ["drops"])
     # With standard deviation 1 and mean 10, ± 2 % of the mean is t / sqrt(n) <= 0.2: n = 99 has t = 1.9845 and gives
     # 0.19945, n = 98 gives 0.20049.
     assert more_seeds([found], 0.02) == 99 - 3
@@ -191,7 +191,7 @@ def test_the_looks_are_after_every_five_seeds_and_at_the_most() -> None:
 
 def test_what_is_zero_with_every_seed_is_known() -> None:
     nothing = compared(0.0, 0.0, 0.0)
-    assert widths(nothing, "drops")[0].share == 0
+    assert widths(nothing, ["drops"])[0].share == 0
     assert Precision(0.05, "drops").is_met(nothing)
     assert not Precision(0.05, "drops").is_met(compared(0.0, 0.0, 1.0))
 

@@ -60,7 +60,7 @@ class Precision:
 
     def is_met(self, comparison: Results) -> bool:
         """True if the intervals of all schemes are narrow enough."""
-        found = widths(comparison, self.metric)
+        found = widths(comparison, [self.metric] if self.metric else ())
         complete = {each.scheme for each in found} == set(comparison.schemes)
         return complete and all(each.share <= self.width for each in found)
 
@@ -103,11 +103,11 @@ class Width:
         return math.hypot(chance * student(seeds) / student(n) * math.sqrt(n / seeds), allowance * n / seeds)
 
 
-def widths(comparison: Results, metric: str | None = None) -> list[Width]:
-    """Intervals of a metric, or of the main times, of each scheme; widest first."""
+def widths(comparison: Results, metrics: Sequence[str] = ()) -> list[Width]:
+    """Intervals of metrics, by default of the main times, of each scheme; widest first."""
     of_tasks = [name for name, each in comparison.metrics.items() if each.statistic is TASK_TIME]
     of_flows = [name for name, each in comparison.metrics.items() if each.statistic is MEAN_FCT]
-    names = [metric] if metric else of_tasks or of_flows
+    names = metrics or of_tasks or of_flows
     found = [
         Width(scheme, name, estimate)
         for scheme in comparison.schemes

@@ -42,11 +42,11 @@ fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<St
     let flows = |node: NodeId| open.get(&HostId(node.0)).copied().unwrap_or(1);
     let worst = ports.filter(|port| is_full(port, flows(port.from))).max_by_key(|port| port.max_packets)?;
     Some(format!(
-        "{} holds up to {} packets, and small queues of its flows, {} at once, {}: senders fill their own host's port{}",
+        "{} holds up to {} packets where small queues would hold {} (flows at once: {}): senders fill their own host's port{}",
         scenario.graph.name(worst.from),
         worst.max_packets,
-        flows(worst.from),
         u64::from(allowed) * flows(worst.from),
+        flows(worst.from),
         smaller(scenario).map_or_else(String::new, |setting| format!("; {setting} keeps them from it")),
     ))
 }

@@ -102,26 +102,26 @@ def compare(
     if out:
         console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
     console.note_about([*found.notes, *(f"{error}; it is left out" for error in absent.values())])
-    _note_precision(found, until)
-    return replace(found, criteria=replace(criteria, metrics=[name for name in shown if name not in {ALL, *absent}]))
+    criteria = replace(criteria, metrics=[name for name in shown if name not in {ALL, *absent}])
+    _note_precision(found, until, () if until else criteria.metrics)
+    return replace(found, criteria=criteria)
 
 
-def _note_precision(comparison: Results, until: Precision | None) -> None:
-    """Notes the widest interval, and the further seeds for narrower ones."""
-    every = widths(comparison, until.metric if until else None)
+def _note_precision(comparison: Results, until: Precision | None, chosen: Sequence[str]) -> None:
+    """Notes the widest interval of the metrics chosen or of main times, and the further seeds for narrower ones."""
+    every = widths(comparison, [until.metric] if until and until.metric else chosen)
     found = [each for each in every if math.isfinite(each.share)]
     if not found or not (widest := found[0]).share:
         return
-    seeds = len(comparison.seeds)
-    text = f"widest interval: {widest.metric} of {widest.scheme}, {plus_minus(widest.share)} from {seeds} seeds"
+    seeds, of = len(comparison.seeds), "" if chosen or (until and until.metric) else " of the main times"
+    text = f"widest interval{of}: {widest.metric} of {widest.scheme}, {plus_minus(widest.share)} from {seeds} seeds"
     if until and until.is_met(comparison):
         text += f"; adding seeds until {until.text} makes intervals slightly too narrow"
     elif seeds < LEAST_SEEDS:
         text += f"; run at least {LEAST_SEEDS} to estimate how many you need"
     else:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
-        more = ((width, more_seeds(found, width)) for width in wanted)
-        text += "".join(f"; {plus_minus(width)} needs about {count:,} more" for width, count in more)
+        text += "".join(f"; {plus_minus(each)} needs about {more_seeds(found, each):,} more" for each in wanted)
     if bounds := list(dict.fromkeys(each.scheme for each in every if each.estimate.lower_bound)):
         text += f"; more seeds do not narrow lower bounds ({', '.join(bounds)}: unfinished flows)"
     console.note(text)

@@ -242,10 +242,10 @@ class Ranking:
                 continue
             wanted = round(_BEYOND / (1 - found[0] / 100))
             counts = [
-                each.value
+                count
                 for point in self.study.points
                 for scheme in point.schemes
-                if (each := point.mean(scheme, found[1][0]))
+                for count in point.values(scheme, found[1][0]).values()
             ]
             if counts and min(counts) < wanted:
                 seen = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))

@@ -147,7 +147,7 @@ def _number(finding: Finding, name: str) -> str:
 
 def _shortened(parts: Sequence[str], most: int) -> str:
     """The first parts, and the number of the rest."""
-    more = f" (+{len(parts) - most})" if len(parts) > most else ""
+    more = f" and {len(parts) - most} more" if len(parts) > most else ""
     return ", ".join(parts[:most]) + more
 
 

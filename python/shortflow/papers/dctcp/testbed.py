@@ -71,7 +71,7 @@ fig18 = lab.Figure("dctcp/fig18", "Fig. 18", "Incast with 100 packets for each p
     ),
     lab.Claim("dctcp/fig18-tcp-limit").says("TCP has timeouts beyond 10 servers", _limit("tcp").near(10.0)),
     lab.Claim("dctcp/fig18-many-fail").says(
-        "at 60 servers, which are ours, half of the queries or more have timeouts under DCTCP too",
+        "at 60 servers (not in the paper) half of the queries or more have timeouts under DCTCP too",
         lab.level("dctcp", "query_timed_out").at(servers=60).at_least(0.5),
     ),
 )
