@@ -171,7 +171,7 @@ def test_the_risk_of_a_scheme_is_that_of_its_own_buffer() -> None:
 
 def test_the_seeds_that_a_width_takes_allow_for_late_flows() -> None:
     runs = [with_seed(made(202e-3), seed) for seed in (1, 2, 3)]
-    (found,) = widths(make_results("made", "made", {}, runs), "afct_short_s")
+    (found,) = widths(make_results("made", "made", {}, runs), ["afct_short_s"])
     # No scatter; 2 ms a seed are 100 % of the mean: three in m seeds are 10 % with 30.
     assert found.share == pytest.approx((2 - 1 / 2) / 2)  # from 1/2 to 2 of the mean
     assert more_seeds([found], 0.1) == pytest.approx(30 - 3, abs=1)
