@@ -68,14 +68,15 @@ mod tests {
         assert_eq!(drain(&[("traffic.1.connections", "persistent")]), "160ms");
         assert_eq!(drain(&[("traffic.1.load", "1.1")]), "160ms");
         let together = format!("{POISSON}{}", POISSON.trim_start());
-        assert_eq!(
-            read(&together, &[("traffic.1.load", "0.4"), ("traffic.2.load", "0.4")]).drain.to_string(),
-            "62ms"
-        );
-        assert_eq!(
-            read(&together, &[("traffic.1.load", "0.9"), ("traffic.2.load", "0.9")]).drain.to_string(),
-            "160ms"
-        );
+        let both = |load, to| {
+            let keys = [("traffic.1.load", load), ("traffic.2.load", load), ("traffic.1.to", to)];
+            read(&together, &keys)
+        };
+        assert_eq!(both("0.4", "2").drain.to_string(), "62ms");
+        assert_eq!(both("0.9", "1").drain.to_string(), "62ms");
+        let overload = both("0.9", "2");
+        assert_eq!(overload.drain.to_string(), "160ms");
+        assert!(overload.warnings()[0].contains("offer a host 1.8 of its link"));
         assert_eq!(drain(&[("tcp.clock_granularity", "15ms")]), "71.5ms");
         assert_eq!(drain(&[("drain", "0s")]), "0ps");
         let burst =

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Flows that share a link at least, where the fair share of one is asked for.
 const SHARERS: u32 = 16;
+/// A load of 1, and the rounding of a sum.
+const FULL: f64 = 1.0 + 1e-9;
 
 /// The scenario so far.
 pub(crate) struct Context<'a> {
@@ -41,8 +43,8 @@ pub(crate) struct Context<'a> {
     backlog: f64,
     /// Bytes of the largest flow.
     largest: f64,
-    /// Offered load of all entries together, as if they met on one link.
-    load: f64,
+    /// Offered load of each host's link from all entries together.
+    loads: BTreeMap<HostId, f64>,
     /// Number of backlogged flows.
     pub(super) backlogged: usize,
 }
@@ -67,7 +69,7 @@ impl<'a> Context<'a> {
             packets: 0.0,
             backlog: 0.0,
             largest: 0.0,
-            load: 0.0,
+            loads: BTreeMap::new(),
             backlogged: 0,
         }
     }
@@ -116,21 +118,32 @@ impl<'a> Context<'a> {
         self.backlog = f64::INFINITY;
     }
 
-    /// Counts `flows` flows of these sizes at an offered load; `together` start at once. Any number may wait for one another
-    /// unless they are `apart`, each on a connection of its own, and all entries together offer no more than a link carries.
+    /// Counts `flows` flows of these sizes; `together` start at once. Any number may wait for one another unless they are
+    /// `apart`, each on a connection of its own, and all entries together offer no host more than its link carries.
     pub(super) fn expect_sizes(
         &mut self,
         flows: f64,
         sizes: &dyn Sizes,
         together: u32,
-        load: f64,
+        (load, to): (f64, &[HostId]),
         apart: bool,
     ) {
         let backlog = self.backlog + sizes.largest() * f64::from(together.max(SHARERS));
         self.expect(flows, sizes.mean());
         self.largest = self.largest.max(sizes.largest());
-        self.load += load;
-        if apart && self.load <= 1.0 {
+        let mut most = load;
+        for host in to {
+            let offered = self.loads.entry(*host).or_default();
+            *offered += load;
+            most = most.max(*offered);
+        }
+        if most > FULL && load <= FULL {
+            self.warnings.push(format!(
+                "traffic: all entries up to here offer a host {} of its link: queues grow until arrivals stop",
+                four_digits(most)
+            ));
+        }
+        if apart && most <= FULL {
             self.backlog = backlog;
         }
     }

@@ -57,8 +57,8 @@ impl Messages {
         mean + (mean / mss + all / f64::from(DRAWS)) * context.header.as_f64()
     }
 
-    /// Counts `flows` of them at an offered load; `together` start at once.
-    pub(super) fn expect(&self, context: &mut Context, flows: f64, together: u32, load: f64) {
+    /// Counts `flows` of them at an offered load of the links to some hosts; `together` start at once.
+    pub(super) fn expect(&self, context: &mut Context, flows: f64, together: u32, load: (f64, &[HostId])) {
         let apart = self.connections == Connections::New;
         context.expect_sizes(flows, &*self.sizes, together, load, apart);
     }
