@@ -106,10 +106,6 @@ def test_python_values_mean_what_the_file_means(name: str) -> None:
     assert of_values.resolved() == of_file.resolved()
 
 
-def digest(scenario: shortflow.Scenario) -> str:
-    return shortflow.run(scenario).meta["digest"]
-
-
 @pytest.mark.parametrize(
     ("value", "said"),
     [

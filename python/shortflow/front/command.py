@@ -146,7 +146,7 @@ def _without_types(parameters: list[Any]) -> list[Any]:
     for each in parameters:
         if each.param_type_name == "argument":
             each.type = copy.copy(each.type)
-            each.type.get_metavar = lambda **_: ""
+            each.type.get_metavar = lambda *_, **__: ""
         elif getattr(each, "is_flag", False):
             each.metavar = ""
     return parameters
