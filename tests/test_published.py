@@ -120,9 +120,9 @@ def unsupported(text: str, evidence_of: str) -> list[float]:
     return [n for n, places in numbers(text) if not any(abs(abs(n) - each) <= 0.5001 * 10**-places for each in known)]
 
 
-def told(each: Judged) -> str:
-    """Every number that the results have for a claim."""
-    return "; ".join([each.claim.statement, *measured(each.finding), each.claim.tolerance, each.reason])
+def told(one: Judged) -> str:
+    """Every number that the evidence has for a claim."""
+    return "; ".join([one.claim.statement, *measured(one.finding), one.claim.tolerance, one.over_choices, one.reason])
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)

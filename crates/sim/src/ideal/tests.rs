@@ -22,8 +22,9 @@ fn sum(times: &[Span]) -> Span {
     times.iter().fold(Span::ZERO, |sum, time| sum + *time)
 }
 
-/// L2DCT, Fig. 1: C comes at 0 with size 4, A at 1 with size 1, B at 2 with size 2. Claims l2dct/fig1-ps-afct, -srpt-afct,
-/// -las-afct and -las-between, in half units for C, A, B: means of 14/3, 10/3 and 11/3 units.
+/// L2DCT, Fig. 1: C comes at 0 with size 4, A at 1 with size 1, B at 2 with size 2. Claims `l2dct/fig1-ps-afct`,
+/// `l2dct/fig1-srpt-afct`, `l2dct/fig1-las-afct` and `l2dct/fig1-las-between`, in half units for C, A, B: means of 14/3,
+/// 10/3 and 11/3 units.
 #[test]
 fn l2dct_fig1() {
     let jobs = [job(0, 4 * UNIT), job(UNIT, UNIT), job(2 * UNIT, 2 * UNIT)];
