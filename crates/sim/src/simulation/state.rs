@@ -1,5 +1,6 @@
 //! [`Simulation`]: the state of a run, and its event loops.
 
+mod expected;
 mod flows;
 mod records;
 
@@ -247,7 +248,7 @@ impl<'a> Simulation<'a> {
                         heads.for_each(|packet| self.connections.prefetch(packet.conn));
                     }
                     for (port, at) in reached.drain(..) {
-                        self.go_ahead(port, at, false);
+                        self.receive_ahead(port, at);
                     }
                     self.reached = reached;
                 }
@@ -355,71 +356,16 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn arrive(&mut self, port: PortId) -> Option<()> {
         match self.network.leads_to_host(port)? {
-            true if self.plan.modes.predicts => self.go_ahead(port, self.events.now(), true),
+            true if self.plan.modes.predicts => self.receive_due(port),
             true => None,
             false => {
                 let (next, at) = self.network.pass_on(&mut self.events, port)?;
                 if at < Instant::MAX {
-                    self.go_ahead(next, at, false);
+                    self.receive_ahead(next, at);
                 }
                 Some(())
             }
         }
-    }
-
-    /// A host takes what reaches it through `port` from `at` on, ahead of time: as long as packets are expected, and before them
-    /// nothing else happens to it. None goes past the end of the run. The first may be due. Returns `None` if it is and is not
-    /// expected.
-    #[inline(never)] // keeps the path of packets at switches short
-    fn go_ahead(&mut self, port: PortId, mut at: Instant, mut is_due: bool) -> Option<()> {
-        let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
-        let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
-        while at < Instant::MAX
-            && (is_due || pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
-        {
-            self.events.set_now(at);
-            let next = self.receive_expected(port);
-            self.events.set_now(now);
-            match next {
-                Some(next) => at = next,
-                None if is_due => return None,
-                None => break,
-            }
-            self.handled += u64::from(!is_due);
-            is_due = false;
-        }
-        if at < Instant::MAX {
-            self.events.schedule(at, host, NetworkEvent::Arrive(port).into());
-        }
-        Some(())
-    }
-
-    /// Short path of a packet at its host, if the endpoint expects it. Returns the next arrival, `Instant::MAX` without one.
-    #[inline(always)]
-    fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
-        let packet = self.network.head(port)?;
-        let (conn, host) = (packet.conn, packet.to);
-        let connection = self.connections.get(conn, packet.flow_id)?;
-        let at_sender = host == connection.source;
-        if connection.has_app_waiter || !connection.ends.expects(packet, at_sender) {
-            return None;
-        }
-        let packet = packet.bare();
-        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
-        let next = self.network.deliver(port);
-        self.packets_received += 1;
-        let (network, events) = (&mut self.network, &mut self.events);
-        if at_sender {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
-            if let Some((acked, class)) = connection.ends.deliver_expected_ack(&packet, cx, &mut outbox) {
-                self.meter.count(class, acked);
-            }
-        } else {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
-            connection.ends.deliver_expected_data(&packet, cx, &mut outbox);
-        }
-        self.tell_senders();
-        Some(next)
     }
 
     /// Handles events of all parts.

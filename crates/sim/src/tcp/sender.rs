@@ -321,6 +321,7 @@ impl Sender {
     /// data, decrease for ECN-Echo.
     #[inline(always)]
     pub(super) fn adapt(&mut self, ack: &Packet, (acked, each): (u64, bool), cx: EndpointContext<'_>) {
+        debug_assert!(acked > 0);
         let ece = ack.ecn_flag && self.ecn != Ecn::Off;
         let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.stream.snd_una);
         let open = match cx.tcp.grow_on_marked_acks {
@@ -342,7 +343,7 @@ impl Sender {
             flow: FlowView::blank(cx.now, cx.tcp.mss),
         };
         if each || self.reads_flow {
-            self.adapt_to_each(sample, each, cx);
+            self.adapt_in_steps(sample, if each { cx.tcp.mss } else { sample.acked }, cx);
         } else {
             self.stream.law.on_ack(&mut self.stream.window, &sample);
         }
@@ -361,15 +362,14 @@ impl Sender {
         self.decrease_once.on_decrease(self.stream.snd_nxt);
     }
 
-    /// Lets the law see the flow, and one ACK for all that `sample` covers or for `each` segment.
+    /// Lets the law see the flow, and one ACK for each `step` of what `sample` covers.
     #[inline(never)] // keeps the path of the others short
-    fn adapt_to_each(&mut self, sample: AckSample, each: bool, cx: EndpointContext<'_>) {
+    fn adapt_in_steps(&mut self, sample: AckSample, step: Bytes, cx: EndpointContext<'_>) {
         let flow = if self.reads_flow { self.flow_view(cx) } else { sample.flow };
-        let segment = if each { flow.mss } else { sample.acked };
         let mut start = sample.snd_una - sample.acked.get();
         let mut news = sample.path.map_or(Bytes::ZERO, |path| path.newly_delivered);
         while start < sample.snd_una {
-            let acked = segment.min(Bytes::new(sample.snd_una - start));
+            let acked = step.min(Bytes::new(sample.snd_una - start));
             start += acked.get();
             let newly_delivered = if start < sample.snd_una { news.min(acked) } else { news };
             news = news.saturating_sub(newly_delivered);

@@ -89,20 +89,19 @@ impl Network {
             };
             if !target.has_short_path() && target.is_scheduled() {
                 ended += take_scheduled(events, (target, out), sources, taken);
-                output.clear();
-                continue;
-            }
-            for passing in taken {
-                let Some(packet) = sources.packet(passing) else { continue };
-                let Some(turn) = target.offer(passing.at, packet.frame()) else {
-                    packet.hop = packet.hop.wrapping_add(1);
-                    target.enqueue(passing.at, packet, |due| settle((events, left), out, due));
-                    continue;
-                };
-                match target.start_transmission(turn, packet, false) {
-                    Some((at, _)) if target.pulls => reached.push((out, at)),
-                    Some((at, to)) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
-                    None => {}
+            } else {
+                for passing in taken {
+                    let Some(packet) = sources.packet(passing) else { continue };
+                    let Some(turn) = target.offer(passing.at, packet.frame()) else {
+                        packet.hop = packet.hop.wrapping_add(1);
+                        target.enqueue(passing.at, packet, |due| settle((events, left), out, due));
+                        continue;
+                    };
+                    match target.start_transmission(turn, packet, false) {
+                        Some((at, _)) if target.pulls => reached.push((out, at)),
+                        Some((at, to)) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
+                        None => {}
+                    }
                 }
             }
             output.clear();

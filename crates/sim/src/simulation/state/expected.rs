@@ -1,0 +1,72 @@
+//! Short path of expected packets at their hosts, and what hosts do ahead of time.
+
+use super::super::outbox::{EndpointOutbox, OF_RECEIVER, OF_SENDER};
+use super::Simulation;
+use crate::host::EndpointContext;
+use crate::net::NetworkEvent;
+use shortflow_units::{Instant, PortId};
+
+impl Simulation<'_> {
+    /// A host takes the packet that is due at the far end of `port`, and those after it ahead of time. Returns `None` if the
+    /// endpoint does not expect it.
+    #[inline(never)] // keeps the path of packets at switches short
+    pub(super) fn receive_due(&mut self, port: PortId) -> Option<()> {
+        let next = self.receive_expected(port)?;
+        self.go_ahead(port, next);
+        Some(())
+    }
+
+    /// A host takes what reaches it through `port` from `at` on, ahead of time.
+    #[inline(never)] // keeps the path of packets at switches short
+    pub(super) fn receive_ahead(&mut self, port: PortId, at: Instant) {
+        self.go_ahead(port, at);
+    }
+
+    /// Receives packets as long as they are expected, and before them nothing else happens to the host. None goes past the end of
+    /// the run.
+    #[inline(always)] // saves a call per packet
+    fn go_ahead(&mut self, port: PortId, mut at: Instant) {
+        let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
+        let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
+        while at < Instant::MAX && (pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
+        {
+            self.events.set_now(at);
+            let next = self.receive_expected(port);
+            self.events.set_now(now);
+            let Some(next) = next else { break };
+            at = next;
+            self.handled += 1;
+        }
+        if at < Instant::MAX {
+            self.events.schedule(at, host, NetworkEvent::Arrive(port).into());
+        }
+    }
+
+    /// A packet at its host, if the endpoint expects it. Returns the next arrival, `Instant::MAX` without one.
+    #[inline(always)]
+    fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
+        let packet = self.network.head(port)?;
+        let (conn, host) = (packet.conn, packet.to);
+        let connection = self.connections.get(conn, packet.flow_id)?;
+        let at_sender = host == connection.source;
+        if connection.has_app_waiter || !connection.ends.expects(packet, at_sender) {
+            return None;
+        }
+        let packet = packet.bare();
+        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
+        let next = self.network.deliver(port);
+        self.packets_received += 1;
+        let (network, events) = (&mut self.network, &mut self.events);
+        if at_sender {
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            if let Some((acked, class)) = connection.ends.deliver_expected_ack(&packet, cx, &mut outbox) {
+                self.meter.count(class, acked);
+            }
+        } else {
+            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            connection.ends.deliver_expected_data(&packet, cx, &mut outbox);
+        }
+        self.tell_senders();
+        Some(next)
+    }
+}
