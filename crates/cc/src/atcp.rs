@@ -230,7 +230,7 @@ mod tests {
                 [(Base::Tcp, &mut newreno::NewReno), (Base::Dctcp, &mut dctcp)];
             for (base, law) in bases {
                 let mut atcp = Atcp::new(Params { base, ..unit });
-                stay_equal([&mut atcp, law], SLOW_START, flow(10), &events);
+                stay_equal([&mut atcp, law], SLOW_START, None, flow(10), &events);
             }
         }
     }

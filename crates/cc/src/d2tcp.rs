@@ -178,7 +178,7 @@ mod tests {
         fn flows_without_deadline_are_dctcp(initial_alpha in 0.0f64..=1.0, events in events()) {
             let mut d2tcp = D2tcp::new(Params { initial_alpha, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params { initial_alpha, ..dctcp::Params::default() });
-            stay_equal([&mut d2tcp, &mut dctcp], SLOW_START, flow(10), &events);
+            stay_equal([&mut d2tcp, &mut dctcp], SLOW_START, None, flow(10), &events);
         }
     }
 }

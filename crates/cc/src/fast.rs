@@ -413,7 +413,7 @@ mod tests {
             let mut fast = Fast::new(Params { probes: 0, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params { initial_alpha: 1.0, ..dctcp::Params::default() });
             let start = Window { cwnd, ssthresh: 50.0 };
-            stay_equal([&mut fast, &mut dctcp], (start, 2.0), flow(10), &events);
+            stay_equal([&mut fast, &mut dctcp], start, Some(2.0), flow(10), &events);
         }
 
         /// Some segment always fits into an empty window, so no flow waits for ever.

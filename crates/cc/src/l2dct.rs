@@ -246,7 +246,7 @@ mod tests {
         fn unit_weight_is_dctcp(events in events()) {
             let mut ps = L2dct::new(Params { profile: Profile::Ps, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params::default());
-            stay_equal([&mut ps, &mut dctcp], SLOW_START, flow(10), &events);
+            stay_equal([&mut ps, &mut dctcp], SLOW_START, None, flow(10), &events);
         }
 
         /// Claim `l2dct/sec2-extremes`, its consequence: k and b never exceed one.

@@ -176,7 +176,7 @@ mod tests {
             let mut xdctcp = Xdctcp::new(Params { ns: 0.5, nl: 0.5, g, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params { g, ..dctcp::Params::default() });
             let flow = of(if long { Role::Long } else { Role::Short }, 0);
-            stay_equal([&mut xdctcp, &mut dctcp], SLOW_START, flow, &events);
+            stay_equal([&mut xdctcp, &mut dctcp], SLOW_START, None, flow, &events);
         }
     }
 }

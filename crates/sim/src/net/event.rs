@@ -39,7 +39,8 @@ impl EventCode for NetworkEvent {
             NetworkEvent::TransmitDone(port) => (2, port.0),
             NetworkEvent::Release(port) => (3, port.0),
         };
-        tag << 29 | number & NUMBER // lets the compiler know the tag
+        debug_assert!(number <= NUMBER, "{self:?}");
+        tag << 29 | number & NUMBER // the mask changes no number; it lets the compiler know the tag
     }
 
     #[inline]
