@@ -37,10 +37,14 @@ pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
     if !NAMES.contains(&name) {
         return Err(LawError::NoLaw { name: name.to_owned() });
     }
-    let of_law = config.params().iter().filter(|param| !TransportConfig::is_of_every_sender(param.name));
-    let in_struct = of_law.filter(|param| !FIXED.contains(&(param.name, &*param.default)));
     let no_form = |param: &ParamInfo| LawError::NoForm { name: param.name, value: param.default.clone() };
-    in_struct.map(|param| word(param).ok_or_else(|| no_form(param))).collect()
+    in_struct(config).map(|param| word(param).ok_or_else(|| no_form(param))).collect()
+}
+
+/// The parameters with a field, in order, and those of [`FIXED`] with another value.
+fn in_struct(config: &TransportConfig) -> impl Iterator<Item = &ParamInfo> {
+    let of_law = config.params().iter().filter(|param| !TransportConfig::is_of_every_sender(param.name));
+    of_law.filter(|param| !FIXED.contains(&(param.name, &*param.default)))
 }
 
 /// The present value of a parameter: a number or bytes as they are, the position of a word, a real number in units of 2^-n.
@@ -57,7 +61,9 @@ fn word(param: &ParamInfo) -> Option<u64> {
             let bits = match name {
                 "initial_alpha" => 60,
                 "g" | "ns" | "nl" => 30,
-                _ => 24,
+                "cwnd_floor" | "w_min" | "w_max" | "w_low" | "w_high" | "clip_low" | "clip_high"
+                | "expired" => 24,
+                _ => return None,
             };
             Some((text.parse::<f64>().ok()? * 2f64.powi(bits)).round() as u64)
         }
@@ -81,11 +87,20 @@ mod tests {
         assert_eq!(words, [0, 5 * unit / 2, unit / 8, 200_000, 1_000_000, 1 << 26, 0, unit]);
     }
 
-    /// A parameter that the registry gains must be told to the C struct too.
+    /// A parameter that the registry gains or moves must be told to the C struct too.
     #[test]
-    fn every_parameter_of_every_law_has_a_field() {
+    fn every_parameter_of_every_law_has_a_field_of_its_name_and_place() {
         for name in NAMES {
             FixedPoint::new(&config(name)).unwrap();
+            let path = format!("{}/src/bpf/laws/{name}.h", env!("CARGO_MANIFEST_DIR"));
+            let header = std::fs::read_to_string(path).unwrap();
+            let (_, fields) = header.split_once(&format!("struct {name}_params {{")).unwrap();
+            let lines = fields.lines().take_while(|line| *line != "};").filter(|line| !line.is_empty());
+            let names = lines.flat_map(|line| {
+                let names = line.trim().strip_prefix("__u64 ").and_then(|rest| rest.split_once(';'));
+                names.unwrap_or_else(|| panic!("{name}: {line}")).0.split(", ")
+            });
+            assert!(in_struct(&config(name)).map(|param| param.name).eq(names), "{name}");
         }
     }
 
