@@ -4,7 +4,7 @@ use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Host, Role};
 use shortflow_sim::host::{EndpointContext, EndpointId, Flow, PacketSink};
-use shortflow_sim::packet::{Handover, Packet, PacketType};
+use shortflow_sim::packet::{EcnField, Handover, Packet, PacketType};
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::tcp::Sender;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
@@ -34,6 +34,7 @@ fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
     sender.start(EndpointContext { now, tcp: &tcp }, &mut wire);
     let answer = |&ece: &bool| {
         let (data, end) = wire.0.pop_front().expect("a sender without losses has data out");
+        assert_eq!(data.ecn != EcnField::NotEct, scheme.transport.ecn() != Ecn::Off);
         now += Span::from_micros(10);
         sent = wire.0.back().map_or(end, |&(_, last)| last);
         let ack = Packet { kind: PacketType::Ack, seq: end, payload: 0, ecn_flag: ece, ..data };
@@ -72,6 +73,30 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Every packet is marked that may be. A sender without ECN sends none of those, nor heeds an echo; no window of the others
+/// grows.
+#[test]
+fn full_marking_stops_growth_with_ecn_and_changes_nothing_without() {
+    let rest = "[tcp]\ninitial_window = 8\n[faults]\nmark = 1.0\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n\
+                [measure]\nsample_every = \"100us\"\n";
+    let text = star(3, rest).replace("duration = \"1s\"", "duration = \"6ms\"");
+    for (name, has_ecn) in [
+        ("tcp", false),
+        ("atcp", false),
+        ("atcp-dctcp", true),
+        ("l2dct", true),
+        ("xdctcp", true),
+        ("d2tcp", true),
+    ] {
+        let scheme = scheme(name, &[]);
+        let outcome = run(&scenario(&text, &[]), &scheme);
+        let falls = windows(&outcome).is_sorted_by(|before, after| after <= before);
+        assert_eq!((outcome.flows[0].marks > 0, falls), (has_ecn, has_ecn), "{name}");
+        let echoed = answers(&scheme, &[true; 20]);
+        assert!(echoed.iter().all(|(before, after, ..)| (after <= before) == has_ecn), "{name}: {echoed:?}");
     }
 }
 

@@ -21,9 +21,14 @@ fn every_mistake_is_named_with_its_key() {
         let (mut text, mut pairs) = (HEAD.to_owned() + base.split_once('\n').unwrap().1, Vec::new());
         for setting in settings.split("; ") {
             match setting.strip_prefix("without ") {
-                Some(part) => text = text.replace(part, ""),
-                None => pairs
-                    .extend(setting.split_once(" = ").map(|(key, value)| (key.to_owned(), value.to_owned()))),
+                Some(part) => {
+                    assert!(text.contains(part), "{setting}: there is no such text");
+                    text = text.replace(part, "");
+                }
+                None => {
+                    let pair = setting.split_once(" = ").unwrap_or_else(|| panic!("{setting}: no setting"));
+                    pairs.push((pair.0.to_owned(), pair.1.to_owned()));
+                }
             }
         }
         let told = match base.trim_end().strip_prefix("== scheme ") {

@@ -198,8 +198,9 @@ fn d2tcp_gives_way_to_the_nearer_deadline() {
 }
 
 /// A million flows of the shipped scenario, 49.5 a second, whose median gap is the middle of the published range
-/// (ATCP, Sec. III and Fig. 3, claims `atcp/fig3a-size-distribution` (untested) and `atcp/fig3d-interarrival` (untested)): 80 % are below 100 KB and 99 % below 10 MB, 83 % of bytes are in larger ones, and
-/// 80 % of the gaps are 0.4 to 40 ms. The tolerances are five standard deviations.
+/// (ATCP, Sec. III and Fig. 3, claims `atcp/fig3a-size-distribution` (untested) and `atcp/fig3d-interarrival` (untested)):
+/// 80 % are below 100 KB and 99 % below 10 MB, 83 % of bytes are in larger ones, and 80 % of the gaps are 0.4 to 40 ms. The
+/// tolerances are five standard deviations.
 #[test]
 fn a_million_flows_of_atcps_trace_have_the_published_shares() {
     let text = include_str!("../../../python/shortflow/scenarios/atcp-trace.toml");
