@@ -264,7 +264,7 @@ WRONG: dict[str, Callable[[sf.Scenario, sf.Results], object]] = {
 
 
 @pytest.mark.parametrize("said", WRONG)
-def test_wrong_input_is_one_clear_error_with_the_nearest(
+def test_wrong_input_is_one_error_with_the_nearest_name(
     said: str, scenario: sf.Scenario, comparison: sf.Results
 ) -> None:
     with pytest.raises(sf.ConfigError) as error:

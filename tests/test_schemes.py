@@ -126,7 +126,7 @@ def test_a_comparison_says_which_shared_constants_differ() -> None:
         ([("gentle", 2)], "gentle", ":6: scheme.1.set: queue.max_p: 2 is not a number from 0 to 1"),
     ],
 )
-def test_a_wrong_file_is_said_by_name(tmp_path: Path, entries: list[tuple[str, float]], name: str, wrong: str) -> None:
+def test_a_wrong_file_is_named(tmp_path: Path, entries: list[tuple[str, float]], name: str, wrong: str) -> None:
     file = written(tmp_path, *entries)
     with pytest.raises(shortflow.ConfigError) as raised:
         load_schemes([f"{file}:{name}"])

@@ -136,7 +136,7 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
         ([0.95e8, 0.95e8], [0.98e8, 0.80e8, 0.96e8], Holds.OPEN),
     ],
 )
-def test_what_was_given_is_held_to_what_it_seemed(promised: list[float], goodput: list[float], expected: Holds) -> None:
+def test_the_first_promise_is_held(promised: list[float], goodput: list[float], expected: Holds) -> None:
     found = checked(BOTH, made(1.0, 1.01, 0.99, goodput=goodput), *FRESH, trials=[made(1.0, 1.0, goodput=promised)])
     assert holds(found) is expected
 
