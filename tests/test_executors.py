@@ -45,7 +45,7 @@ class Deadly(Halving):
 
 
 class Leaving(Halving):
-    leave = os._exit  # which is another during a run
+    leave = staticmethod(os._exit)  # which may be another during a run
 
     def on_ack(self, window, ack):
         self.leave(0)
