@@ -394,8 +394,8 @@ class Results(Shown):
         of settings that keep the flows.
         """
         own = self.criteria or answers.USUAL
-        apart = own.ties if ties is None else shares(ties)
-        criteria = answers.Criteria(metrics or own.metrics, baseline or own.baseline, apart)
+        found = replace(own, metrics=metrics or own.metrics, baseline=baseline or own.baseline)
+        criteria = found if ties is None else replace(found, ties=shares(ties))
         return answers.answer(views.one_scenario(self), criteria).document()
 
     def document(self) -> dict[str, Any]:

@@ -64,8 +64,6 @@ CASES = tuple(
     for case in _CASES
     for row in (case, replace(case, label=f"{case.label}-linux", settings={**case.settings, **_LINUX}))
 )
-
-
 _LABELS = ", ".join(case.label for case in CASES)
 
 
