@@ -278,7 +278,7 @@ def test_the_page_has_the_table_of_what_was_measured() -> None:
     cells = json.loads((docs / "testbed" / "agreement.json").read_text(encoding="utf-8"))
     measured = {(cell["scenario"], cell["scheme"]) for cell in cells}
     assert measured == {(name, scheme) for name, schemes in agreement.CELLS.items() for scheme in schemes}
-    page = (docs / "testbed.md").read_text(encoding="utf-8")
+    page = (docs / "agreement.md").read_text(encoding="utf-8")
     assert all(table in page for table in agreement.markdown(cells).split("\n\n"))
 
 

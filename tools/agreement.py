@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Put what `shortflow linux agreement` has measured on the page of the testbed.
+"""Put what `shortflow linux agreement` has measured on its page.
 
     python tools/agreement.py results/agreement/agreement.json
 
-keeps what the tables are made of in docs/testbed/agreement.json, and writes the tables anew into docs/testbed.md. Cells
+keeps what the tables are made of in docs/testbed/agreement.json, and writes the tables anew into docs/agreement.md. Cells
 that were not measured this time stay.
 """
 
@@ -43,7 +43,7 @@ def main() -> None:
     cells = [by_place[place] for place in places if place in by_place]
     lines = ",\n".join(json.dumps(cell) for cell in cells)
     kept.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    page = DOCS / "testbed.md"
+    page = DOCS / "agreement.md"
     tables = TABLE.findall(markdown(cells))
     each = iter(tables)
     text, replaced = TABLE.subn(lambda _: next(each, ""), page.read_text(encoding="utf-8"))

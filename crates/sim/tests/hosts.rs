@@ -46,7 +46,7 @@ fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
     }
 }
 
-/// The next segment comes when one has left: two of each connection are in the card at any time, as on Linux (docs/testbed.md).
+/// The next segment comes when one has left: two of each connection are in the card at any time, as on Linux (docs/agreement.md).
 #[test]
 fn a_held_connection_keeps_its_small_queue_full() {
     for (queue, flows) in [("droptail", 1), ("droptail", 2), ("fair", 2)] {

@@ -131,7 +131,7 @@ class Agreement:
 
 
 def markdown(cells: Sequence[dict[str, Any]]) -> str:
-    """Tables of docs/testbed.md from an agreement's document: relative difference of the kernel.
+    """Tables of docs/agreement.md from an agreement's document: relative difference of the kernel.
 
     Differences outside the aim are bold; undecided ones have a question mark.
     """
