@@ -3,8 +3,8 @@
 
     python tools/agreement.py results/agreement/agreement.json
 
-keeps what the tables are made of in docs/testbed/agreement.json, and writes the tables anew into docs/agreement.md. Cells
-that were not measured this time stay.
+keeps what the tables are made of in docs/testbed/agreement.json, and writes the tables anew into docs/agreement.md.
+Cells that were not measured this time stay.
 """
 
 import json
