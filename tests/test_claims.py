@@ -12,7 +12,7 @@ from made import make_flows, make_result, make_results, make_rows, make_run, wit
 from shortflow import lab, papers
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, TooLittle
-from shortflow.lab.finding import BOUND, Verdict
+from shortflow.lab.finding import BOUND, Verdict, not_tested, ranging
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
@@ -130,6 +130,16 @@ def test_the_worst_part_decides_and_is_named() -> None:
     right_way = found_by(changed(-0.2).near(-0.45))
     assert lab.all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
     assert lab.all_hold({"size": right_way, "good": good}).verdict is DIRECTION
+
+
+def test_a_verdict_ranges_over_findings_that_nothing_tells_apart() -> None:
+    size, direction = lab.within(-0.4, -0.5, -0.3), found_by(changed(-0.2).near(-0.45))
+    untested = not_tested("no flow")
+    found = ranging(direction, {"recovery=sack": size})
+    assert (found.could_be, found.measured) == ([DIRECTION, AGREES], direction.measured)
+    assert found.note == "direction as taken, agrees with recovery=sack"
+    assert ranging(size, {"recovery=sack": size, "rto-min=10ms": untested}) == size
+    assert ranging(untested, {"recovery=sack": size}) == untested
 
 
 def test_of_parts_as_bad_the_one_farthest_beyond_its_band_decides() -> None:

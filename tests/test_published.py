@@ -80,6 +80,8 @@ def test_the_front_page_counts_as_the_reproduction_does(paper: str) -> None:
 
 def test_readme_and_front_page_lead_with_the_claims_about_schemes() -> None:
     counts = count(of_paper("all"))
+    builds = {build for entry in kept.load(REPRODUCTION / "results.json").values() for build in entry["made"]}
+    assert builds == set(re.findall(r"0\.\d\.0\+\w+", page_of("README")))
     agrees, direction, differs = counts["scheme"].values()
     of = agrees + direction + differs
     front, readme = (" ".join((each / "README.md").read_text("utf-8").split()) for each in (REPRODUCTION, ROOT))

@@ -6,6 +6,8 @@ import inspect
 import itertools
 import re
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from shortflow.front import console
 from shortflow.front.pace import Pace
 from shortflow.lab import Choice, Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
 from shortflow.lab.choices import Change, changes
-from shortflow.lab.finding import Verdict
+from shortflow.lab.finding import Verdict, fact
 from shortflow.lab.study import Scale, Study, Value
 from shortflow.papers.atcp.setup import SMALL, in_time, median
 from shortflow.papers.pecn.bursts import overtakers
@@ -29,7 +31,7 @@ from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.fit import fit
-from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, several, shifts
+from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, ranged, several, shifts
 from shortflow.reproduction.summary import claim_section, reason_section, shift_section
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Result
@@ -405,6 +407,31 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
     moving["taken"] = moved
     assert several(base, known, 2) == [], "what was found for other runs says nothing"
+
+
+def test_a_choice_that_a_paper_s_numbers_leave_undecided_makes_a_verdict_a_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
+    window = papers.choices("pecn")["initial-window"]
+    monkeypatch.setitem(papers.choices("pecn"), "initial-window", replace(window, undecided=True))
+    asked = []
+
+    def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
+        asked.append((dict(chosen), [each.id for each in figures]))
+        (one,) = base.figures
+        contrary = [replace(each, finding=fact(not each.finding.holds)) for each in one.claims]
+        return replace(base, figures=[replace(one, claims=contrary, digests=dict.fromkeys(one.digests, ()))])
+
+    for before, after in zip(base.claims, ranged(base, again).claims, strict=True):
+        assert after.finding.could_be == [Verdict.DIFFERS, Verdict.AGREES]
+        contrary = "differs" if before.finding.holds else "agrees"
+        said = f"{before.finding.verdict} as taken, {contrary} with initial-window=3"
+        assert after.finding.note.startswith(said)
+        assert after.finding.measured == before.finding.measured
+    assert asked == [({"initial-window": value}, ["pecn/fig4"]) for value in window.others]
+    chosen = replace(base, chosen={"handshake": "on"})
+    assert ranged(chosen, again).claims == base.claims, "of the choices as taken alone"
 
 
 def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(

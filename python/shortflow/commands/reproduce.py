@@ -26,6 +26,7 @@ from shortflow.reproduction.sensitivity import (
     alternatives,
     outcomes,
     planned,
+    ranged,
     several,
     shifts,
     untried,
@@ -108,6 +109,7 @@ def reproduce(
     with concluding(store):
         done = again(chosen, chosen_figures)
         moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
+        done = ranged(done, again)
     report = write_pages(done, out)
     runs, reused, seconds = map(sum, zip(*took, strict=True))
     note_report(report, runs, reused, seconds)

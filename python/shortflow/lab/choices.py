@@ -16,6 +16,8 @@ class Choice:
     """Description in one line."""
     values: Mapping[str, Settings]
     """Settings of each value by name. Recipes take the first."""
+    undecided: bool = False
+    """The paper's own numbers do not tell the values apart: verdicts are the range over all."""
 
     @property
     def taken(self) -> str:

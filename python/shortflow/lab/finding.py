@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from shortflow.metrics.stats import Estimate
@@ -151,6 +151,19 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(decides, part.deciding)
     return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond)
+
+
+def ranging(finding: Finding, others: Mapping[str, Finding]) -> Finding:
+    """The finding with a verdict over its own and others' that the paper's numbers do not tell apart, by name."""
+    tested = [each for each in (finding, *others.values()) if each.verdict is not Verdict.UNTESTED]
+    if finding not in tested or len(tested) == 1:
+        return finding
+    worst = min((each.worst for each in tested), key=_RANKED.index)
+    best = max((each.best for each in tested), key=_RANKED.index)
+    told = [f"{each.verdict.value} with {name}" for name, each in others.items()]
+    notes = [f"{finding.verdict.value} as taken, {', '.join(told)}", *([finding.note] if finding.note else [])]
+    same = all(each.verdict is finding.verdict for each in tested)
+    return replace(finding, worst=worst, best=best, note=finding.note if same else "; ".join(notes))
 
 
 def _named(names: Collection[str], decides: str) -> str:

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shortflow.lab.choices import changes
 from shortflow.lab.condition import amount
 from shortflow.lab.figure import Figure
-from shortflow.lab.finding import Finding
+from shortflow.lab.finding import Finding, ranging
 from shortflow.lab.study import Scale
 from shortflow.papers import ALL, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
@@ -173,6 +173,23 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
                 is_changed = not moved.isdisjoint(figure.figure.looked_at(before.claim))
                 found.append(Shift(other.values, before, now, before.claim.id in reached, is_changed))
     return found
+
+
+def ranged(base: Reproduction, again: Again) -> Reproduction:
+    """The reproduction with verdicts over every value of the choices that a paper's numbers leave undecided."""
+    found: dict[str, dict[str, Finding]] = {}
+    for paper in [] if base.chosen else dict.fromkeys(figure.figure.paper for figure in base.figures):
+        of_paper = frozenset(each.claim.id for each in base.claims if _paper(each.claim.id) == paper)
+        undecided = [(name, choice.others) for name, choice in choices(paper).items() if choice.undecided]
+        for other in [Other({name: value}, of_paper) for name, values in undecided for value in values]:
+            for shift in shifts(base, again, other):
+                if shift.reached and shift.changed:
+                    found.setdefault(shift.before.claim.id, {})[shift.text] = shift.after.finding
+
+    def over(each: Judged) -> Judged:
+        return replace(each, finding=ranging(each.finding, found.get(each.claim.id, {})))
+
+    return replace(base, figures=[replace(each, claims=[*map(over, each.claims)]) for each in base.figures])
 
 
 def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tried]) -> list[Other]:

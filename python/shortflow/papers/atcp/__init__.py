@@ -10,6 +10,7 @@ CHOICES = {
     "recovery": lab.Choice(
         "loss recovery of TCP, DCTCP and ATCP",
         {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
+        undecided=True,
     ),
     "large-flows": lab.Choice(
         "large flows at once on a link of the trace, calibrated on TCP's medians",
