@@ -108,6 +108,10 @@ reproduction: setup ## Reproduce all figures at SCALE (full), resume where it st
 	@cp results/survey/beyond.json docs/reproduction/survey.json
 	@cd docs/reproduction && for each in pictures/*.svg; do cp ../../results/reproduction/$$each $$each; done
 
+.PHONY: verdicts
+verdicts: setup ## Draw five claims of PAPERS (all) by SEED, run them at full scale, and compare with the committed verdicts.
+	@$(BIN)/python tools/verdicts.py $(PAPERS) --seed $(or $(SEED),1)
+
 .PHONY: sensitivity
 sensitivity: setup ## Try every other choice of PAPERS (all) for MINUTES, go on another time, and renew what reports say.
 	@$(BIN)/shortflow reproduce $(PAPERS) --sensitivity --scale $(or $(SCALE),quick) --minutes $(or $(MINUTES),600) \
