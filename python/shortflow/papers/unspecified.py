@@ -17,6 +17,9 @@ MARKED_ACKS = lab.Choice(
     "ACKs with a mark that may open the window: none, all but those that shrink it, all but the first of a run",
     {rule: {"tcp.grow_on_marked_acks": rule} for rule in ("no", "yes", "ns-2")},
 )
+RECOVERY = lab.Choice(
+    "loss recovery of all schemes", {each: {"transport.recovery": each} for each in ("newreno", "sack")}
+)
 RTO_CLOCK = lab.Choice(
     "tick of the retransmission clock",
     {"continuous": {"tcp.clock_granularity": "0ps"}, "10ms": {"tcp.clock_granularity": "10ms"}},

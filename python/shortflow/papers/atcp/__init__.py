@@ -1,17 +1,15 @@
 """ATCP: W. Wu et al., "Adaptive Data Transmission in the Cloud", University of Wisconsin–Madison."""
 
+from dataclasses import replace
+
 from shortflow import lab
 from shortflow.papers.atcp.setup import OTHERS
-from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW, RECOVERY
 
 CHOICES = {
     "initial-window": INITIAL_WINDOW,
     "handshake": HANDSHAKE,
-    "recovery": lab.Choice(
-        "loss recovery of TCP, DCTCP and ATCP",
-        {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
-        undecided=True,
-    ),
+    "recovery": replace(RECOVERY, undecided=True),
     "large-flows": lab.Choice(
         "large flows at once on a link of the trace, calibrated on TCP's medians",
         {flows: {"large": flows} for flows in ("16", "8", "32")},

@@ -3,7 +3,7 @@ ComSIS 2016.
 """
 
 from shortflow import lab
-from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RECOVERY, RTO_CLOCK
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,
@@ -11,10 +11,7 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "rto-clock": RTO_CLOCK,
-    "recovery": lab.Choice(
-        "loss recovery of all schemes",
-        {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
-    ),
+    "recovery": RECOVERY,
     "priority": lab.Choice(
         "source of pECN's priority: Sec. 4.2 allows both, Sec. 5.1 takes the size",
         {"size": {"priority.by": "size"}, "deadline": {"priority.by": "deadline"}},
