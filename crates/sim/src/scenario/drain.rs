@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(both("0.9", "1").drain.to_string(), "62ms");
         let overload = both("0.9", "2");
         assert_eq!(overload.drain.to_string(), "160ms");
-        assert!(overload.warnings()[0].contains("offer a host 1.8 of its link"));
+        assert!(overload.warnings()[0].contains("1.8 of its rate"));
         assert_eq!(drain(&[("tcp.clock_granularity", "15ms")]), "71.5ms");
         assert_eq!(drain(&[("drain", "0s")]), "0ps");
         let burst =

@@ -141,11 +141,15 @@ impl Graph {
     /// For each host the switch that it hangs on and the rate of its link.
     pub fn access_links(&self) -> Vec<(NodeId, Rate)> {
         let hosts = self.hosts();
-        let from_host = |link: &Link| [(link.a, link.b, link.rate), (link.b, link.a, link.rate)];
         let mut links: Vec<(NodeId, NodeId, Rate)> =
-            self.links.iter().flat_map(from_host).filter(|(host, ..)| host.index() < hosts).collect();
+            self.directions().filter(|(host, ..)| host.index() < hosts).collect();
         links.sort_by_key(|(host, ..)| *host);
         links.into_iter().map(|(_, switch, rate)| (switch, rate)).collect()
+    }
+
+    /// Both directions of each link, one after the other: where it begins and ends, and its rate.
+    pub fn directions(&self) -> impl Iterator<Item = (NodeId, NodeId, Rate)> + '_ {
+        self.links.iter().flat_map(|link| [(link.a, link.b, link.rate), (link.b, link.a, link.rate)])
     }
 
     /// True if a link joins the two nodes.

@@ -43,8 +43,8 @@ pub(crate) struct Context<'a> {
     backlog: f64,
     /// Bytes of the largest flow.
     largest: f64,
-    /// Offered load of each host's link from all entries together.
-    loads: BTreeMap<HostId, f64>,
+    /// Bits per second that all entries together offer each of [`Graph::directions`].
+    offered: Vec<f64>,
     /// Number of backlogged flows.
     pub(super) backlogged: usize,
 }
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
             packets: 0.0,
             backlog: 0.0,
             largest: 0.0,
-            loads: BTreeMap::new(),
+            offered: vec![0.0; 2 * graph.links.len()],
             backlogged: 0,
         }
     }
@@ -96,6 +96,12 @@ impl<'a> Context<'a> {
         format!("{}->{} ({rate})", self.graph.name(switch), self.graph.name(NodeId(host.0)))
     }
 
+    /// The link to `host`, by its place in [`Graph::directions`], and the bits per second of this load of it.
+    pub(super) fn to_host(&self, host: HostId, load: f64) -> (usize, f64) {
+        let last_hop = self.graph.directions().take_while(|(_, to, _)| *to != NodeId(host.0)).count();
+        (last_hop, load * self.access_rate(host).as_bps() as f64)
+    }
+
     /// The host with the highest number.
     pub(super) fn last_host(&self) -> HostId {
         HostId::from(self.graph.hosts() - 1)
@@ -119,27 +125,34 @@ impl<'a> Context<'a> {
     }
 
     /// Counts `flows` flows of these sizes; `together` start at once. Any number may wait for one another unless they are
-    /// `apart`, each on a connection of its own, and all entries together offer no host more than its link carries.
+    /// `apart`, each on a connection of its own, and all entries together offer no link more than it carries. `load` is that
+    /// of the entry, `offered` its bits per second over links, by their places in [`Graph::directions`].
     pub(super) fn expect_sizes(
         &mut self,
         flows: f64,
         sizes: &dyn Sizes,
         together: u32,
-        (load, to): (f64, &[HostId]),
+        (load, offered): (f64, impl IntoIterator<Item = (usize, f64)>),
         apart: bool,
     ) {
         let backlog = self.backlog + sizes.largest() * f64::from(together.max(SHARERS));
         self.expect(flows, sizes.mean());
         self.largest = self.largest.max(sizes.largest());
-        let mut most = load;
-        for host in to {
-            let offered = self.loads.entry(*host).or_default();
-            *offered += load;
-            most = most.max(*offered);
+        let directions: Vec<_> = self.graph.directions().collect();
+        let (mut most, mut fullest) = (load, None);
+        for (place, bps) in offered.into_iter().filter(|(_, bps)| *bps > 0.0) {
+            self.offered[place] += bps;
+            let (from, to, rate) = directions[place];
+            let of_link = self.offered[place] / rate.as_bps() as f64;
+            if of_link > most.max(FULL) {
+                (most, fullest) = (of_link, Some((from, to, rate)));
+            }
         }
-        if most > FULL && load <= FULL {
+        if let Some((from, to, rate)) = fullest.filter(|_| load <= FULL) {
             self.warnings.push(format!(
-                "traffic: all entries up to here offer a host {} of its link: queues grow until arrivals stop",
+                "traffic: {}->{} ({rate}) is offered {} of its rate: queues grow until arrivals stop",
+                self.graph.name(from),
+                self.graph.name(to),
                 four_digits(most)
             ));
         }

@@ -1,13 +1,15 @@
-//! Share of a traffic pattern that crosses a link, for loads relative to one link.
+//! Share of a traffic pattern that crosses each link.
 
 use super::pattern::Pattern;
 use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The share of flows that cross the link from `port.0` to `port.1`, when flows spread evenly over
-/// equal paths.
-pub(super) fn share(graph: &Graph, pattern: &Pattern, port: (NodeId, NodeId)) -> f64 {
+/// Receivers times links up to which [`shares`] takes milliseconds.
+const QUICK: usize = 1 << 22;
+
+/// The share of flows over each of [`Graph::directions`], when flows spread evenly over equal paths.
+pub(super) fn shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
     let mut towards: BTreeMap<HostId, Vec<f64>> = BTreeMap::new();
     let senders = pattern.senders();
     for (sender, source) in senders.iter().enumerate() {
@@ -16,30 +18,47 @@ pub(super) fn share(graph: &Graph, pattern: &Pattern, port: (NodeId, NodeId)) ->
             flow[source.index()] += chance / senders.len() as f64;
         }
     }
-    let links = neighbours(graph);
-    towards.into_iter().map(|(destination, flow)| crossing(&links, destination, flow, port)).sum()
-}
-
-/// The nodes at the other end of every node's links, once for each link.
-fn neighbours(graph: &Graph) -> Vec<Vec<NodeId>> {
-    let mut links = vec![Vec::new(); graph.nodes.len()];
-    for link in &graph.links {
-        links[link.a.index()].push(link.b);
-        links[link.b.index()].push(link.a);
+    let ways = ways(graph);
+    let mut shares = vec![0.0; 2 * graph.links.len()];
+    for (destination, flow) in towards {
+        add(&ways, destination, flow, &mut shares);
     }
-    links
+    shares
 }
 
-/// Part of `flow` that crosses the port. It begins at each node and goes to `destination` by
-/// shortest paths, an equal part over each.
-fn crossing(links: &[Vec<NodeId>], destination: HostId, mut flow: Vec<f64>, port: (NodeId, NodeId)) -> f64 {
+/// As [`shares`]; on a network where these take long, the links to the receivers alone, each with an equal share.
+pub(super) fn quick_shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
+    let receivers = pattern.receivers();
+    if receivers.len() * graph.links.len() <= QUICK {
+        return shares(graph, pattern);
+    }
+    let last_hop = |to: NodeId| receivers.binary_search_by_key(&to.0, |host| host.0).is_ok();
+    graph.directions().map(|(_, to, _)| f64::from(last_hop(to)) / receivers.len() as f64).collect()
+}
+
+/// The share of flows that cross the links from `port.0` to `port.1`.
+pub(super) fn share(graph: &Graph, pattern: &Pattern, port: (NodeId, NodeId)) -> f64 {
+    let directions = graph.directions().zip(shares(graph, pattern));
+    directions.filter(|((from, to, _), _)| (*from, *to) == port).map(|(_, share)| share).sum()
+}
+
+/// For each node the other ends of its links, with their places in [`Graph::directions`].
+fn ways(graph: &Graph) -> Vec<Vec<(NodeId, usize)>> {
+    let mut ways = vec![Vec::new(); graph.nodes.len()];
+    graph.directions().enumerate().for_each(|(place, (from, to, _))| ways[from.index()].push((to, place)));
+    ways
+}
+
+/// Adds to `shares` the `flow` that begins at each node and goes to `destination` by shortest paths, an equal part over
+/// each.
+fn add(ways: &[Vec<(NodeId, usize)>], destination: HostId, mut flow: Vec<f64>, shares: &mut [f64]) {
     let target = NodeId(destination.0);
-    let mut distance = vec![u32::MAX; links.len()];
+    let mut distance = vec![u32::MAX; ways.len()];
     distance[target.index()] = 0;
     let mut order = vec![target];
     let mut queue = VecDeque::from([target]);
     while let Some(node) = queue.pop_front() {
-        for &next in &links[node.index()] {
+        for &(next, _) in &ways[node.index()] {
             if distance[next.index()] == u32::MAX {
                 distance[next.index()] = distance[node.index()] + 1;
                 order.push(next);
@@ -47,17 +66,13 @@ fn crossing(links: &[Vec<NodeId>], destination: HostId, mut flow: Vec<f64>, port
             }
         }
     }
-    let mut crossed = 0.0;
     for node in order.into_iter().rev().filter(|node| *node != target) {
-        let nearer = |next: &&NodeId| distance[next.index()] < distance[node.index()];
-        let ways: Vec<NodeId> = links[node.index()].iter().filter(nearer).copied().collect();
-        let each = flow[node.index()] / ways.len() as f64;
-        for next in ways {
+        let nearer =
+            || ways[node.index()].iter().filter(|(next, _)| distance[next.index()] < distance[node.index()]);
+        let each = flow[node.index()] / nearer().count() as f64;
+        for &(next, place) in nearer() {
             flow[next.index()] += each;
-            if (node, next) == port {
-                crossed += each;
-            }
+            shares[place] += each;
         }
     }
-    crossed
 }

@@ -54,7 +54,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let transfer = context.access_rate(to).tx_time(Bytes::new(burst as u64)).as_secs_f64();
     let load = if keys.repeat > 1 { transfer / keys.every.as_secs_f64() } else { 0.0 };
     let all = f64::from(keys.flows) * f64::from(keys.repeat);
-    messages.expect(context, all, keys.flows, (load, &[to]));
+    messages.expect(context, all, keys.flows, (load, [context.to_host(to, load)]));
     context.destinations.insert(to);
     context.note(
         reader,

@@ -57,8 +57,14 @@ impl Messages {
         mean + (mean / mss + all / f64::from(DRAWS)) * context.header.as_f64()
     }
 
-    /// Counts `flows` of them at an offered load of the links to some hosts; `together` start at once.
-    pub(super) fn expect(&self, context: &mut Context, flows: f64, together: u32, load: (f64, &[HostId])) {
+    /// Counts `flows` of them at an offered load, and bits per second over links; `together` start at once.
+    pub(super) fn expect(
+        &self,
+        context: &mut Context,
+        flows: f64,
+        together: u32,
+        load: (f64, impl IntoIterator<Item = (usize, f64)>),
+    ) {
         let apart = self.connections == Connections::New;
         context.expect_sizes(flows, &*self.sizes, together, load, apart);
     }

@@ -25,7 +25,7 @@ fn read_in_racks(toml: &str) -> Result<(Box<dyn Traffic>, Vec<String>), String> 
     let traffic = Document::parse(&text, "test.toml", &[], &[], &files)
         .and_then(|document| read(&Reader::new(&document), &mut context))
         .map_err(|error| error.to_string())?;
-    Ok((traffic, context.notes))
+    Ok((traffic, [context.notes, context.warnings].concat()))
 }
 
 /// The first 30,000 pairs.
@@ -124,6 +124,16 @@ fn load_against_a_link_counts_what_crosses_it() {
     let expected =
         "offered load 0.5 of s0->s2 (1Gbps), which 15% of the flows cross: 33333 flows/s of mean 12.5KB";
     assert_eq!(notes, [format!(": {expected}")]);
+}
+
+/// All of a rack's 2.7 Gbps leave by two uplinks of 1 Gbps, although no host gets more than its link carries.
+#[test]
+fn overloaded_links_between_switches_are_named() {
+    let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.9").unwrap();
+    let expected = "traffic: s0->s2 (1Gbps) is offered 1.35 of its rate: queues grow until arrivals stop";
+    assert_eq!(notes[1], expected);
+    let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.6").unwrap();
+    assert_eq!(notes.len(), 1);
 }
 
 /// Inter-arrival times are of the distribution: regular ones, and four at once.
