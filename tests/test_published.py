@@ -13,6 +13,7 @@ from shortflow.reproduction import kept
 from shortflow.reproduction.engine import Counts, Judged, count
 from shortflow.reproduction.pages import evidence
 from shortflow.reproduction.summary import measured, summary_row, verdict_text
+from shortflow.reproduction.tried import coverage
 from shortflow.survey import pages as survey
 from shortflow.survey.schemes import SCHEMES
 from shortflow.survey.workloads import WORKLOADS
@@ -157,6 +158,8 @@ def test_a_number_that_the_results_do_not_have_is_noticed() -> None:
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
     html = evidence(paper, kept.load(REPRODUCTION / "results.json")[paper])
+    assert coverage(paper) in html
+    assert all(each in coverage(paper) for each in re.findall(r"\d+ of \d+ pairs", page_of(paper)))
     for each in of_paper(paper):
         assert f'id="{each.claim.id}"><summary><b>{verdict_text(each)}</b>' in html
     assert html.count("<details") == len(of_paper(paper))

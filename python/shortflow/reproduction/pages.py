@@ -11,6 +11,7 @@ from shortflow.reproduction.charts import chart
 from shortflow.reproduction.engine import Judged, Reproduction, count
 from shortflow.reproduction.kept import Entry, judged, made, update
 from shortflow.reproduction.summary import HEADERS, measured, summary_row, verdict_text
+from shortflow.reproduction.tried import coverage
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _SHOWN = 3
@@ -96,5 +97,5 @@ def evidence(paper: str, entry: Entry) -> str:
         for figure in figures().values()
         if figure.paper == paper
     ]
-    state = f"{entry['state']} {made(entry)}"
+    state = f"{entry['state']} {made(entry)} {coverage(paper)}"
     return part("reproduction/evidence.html", state=state, figures=shown, choices=choices(paper), **_SHARED)

@@ -190,6 +190,14 @@ def combined(values: Sequence[str], count: int) -> list[tuple[str, ...]]:
     return [texts for texts in several if len({apart(text)[0] for text in texts}) == count]
 
 
+def coverage(paper: str) -> str:
+    """Sentence on how many pairs were tried, of those whose values each move the same claim."""
+    known = [each for name, each in at(Scale.QUICK, stored()).items() if name.startswith(f"{paper}/")]
+    pairs = {"+".join(texts) for each in known for texts in combined(movers(each), 2)}
+    done = pairs.intersection(text for each in known for text in each["others"])
+    return f"At the quick scale {len(done)} of {len(pairs)} pairs of values that move a claim were tried."
+
+
 def sentence(tried: Tried | None, values: int) -> str:
     """Sentence on the outcomes of other choices and of agreeing combinations, with the number tried.
 
