@@ -77,8 +77,7 @@ ROUND_TRIP_S = 0.0125
 
 
 def _series(result: Result, kind: str, subject: str, after_s: float = 0.0) -> pl.DataFrame:
-    wanted = (pl.col("kind") == kind) & (pl.col("subject") == subject) & (pl.col("time_s") >= after_s)
-    return result.samples.filter(wanted)
+    return result.samples.filter(pl.col("time_s") >= after_s, kind=kind, subject=subject)
 
 
 def _all(data: lab.Data, scheme: str) -> list[Result]:

@@ -34,12 +34,8 @@ def _cdf(results: Sequence[Result], band: Band, flow_class: str) -> Floats:
 
 
 def _curves(data: lab.Data, band: Band, flow_class: str) -> list[lab.Line]:
-    lines = []
-    for scheme in SCHEMES:
-        found = _cdf(data.results(scheme), band, flow_class)
-        share = (np.arange(len(found)) + 1) / len(found)
-        lines.append(lab.Line(scheme, found.tolist(), share.tolist(), markers=False))
-    return lines
+    found = {scheme: _cdf(data.results(scheme), band, flow_class).tolist() for scheme in SCHEMES}
+    return [lab.Line(n, x, [(i + 1) / len(x) for i in range(len(x))], markers=False) for n, x in found.items()]
 
 
 def _cdfs(of: str, lines: Sequence[lab.Line], *, log_x: bool = False) -> lab.Drawing:

@@ -70,11 +70,9 @@ def _times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
 
 def _out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Deviation of FaST's timeouts from those without the flow, over the larger of 5 and 25 %."""
-    found = {}
-    for n in (n for n in WORKERS if n >= 60):
-        here, there = (data.mean("fast", per_query, workers=n).value for data in (background, alone))
-        found[f"{n} workers"] = abs(here - there) / max(5.0, 0.25 * there)
-    return found
+    many = [n for n in WORKERS if n >= 60]
+    pairs = {n: [data.mean("fast", per_query, workers=n).value for data in (background, alone)] for n in many}
+    return {f"{n} workers": abs(here - there) / max(5.0, 0.25 * there) for n, (here, there) in pairs.items()}
 
 
 fig7 = lab.Figure("fast/fig7", "Fig. 7", "Mean query time beside a flow of 10 MB", BOTH).decides(

@@ -53,7 +53,7 @@ WINDOWS = lab.Study(
 
 def _shares(result: Result, flow: int) -> pl.DataFrame:
     """Throughput of a flow in bits per second, for intervals that end at `time_s`."""
-    samples = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == f"flow{flow}"))
+    samples = result.samples.filter(kind="throughput_bps", subject=f"flow{flow}")
     return samples.select("time_s", "value").sort("time_s")
 
 

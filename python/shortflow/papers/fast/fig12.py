@@ -1,6 +1,7 @@
 """Fig. 12: DCTCP's query time over the segment size; Sec. 3.2 on the number of flows without loss."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from shortflow import lab
 from shortflow.lab.study import Value
@@ -55,21 +56,14 @@ def _gain(sizes: lab.Data) -> float:
 
 def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
     """Largest count of workers below the first with a packet drop in any run."""
-    most = 0
-    for count in data.values("workers"):
-        if data.mean("dctcp", lab.drops_in_run, workers=count, **fixed).value > 0:
-            break
-        most = int(count)
-    return most
+    drops = {int(n): data.mean("dctcp", lab.drops_in_run, workers=n, **fixed).value for n in data.values("workers")}
+    return max(takewhile(lambda n: drops[n] == 0, drops), default=0)
 
 
 def _over_theory(fitting: lab.Data) -> dict[str, float]:
     """Most workers without a drop, over Eq. 7, by packet size."""
-    found = {}
-    for packet in (500, 1000, 1500):
-        theory = Bottleneck(12_500.0, 30_000.0, 100_000.0, float(packet)).most_flows(2.0)
-        found[f"{packet} bytes"] = _most_without_loss(fitting, tcp__mss=mss(packet)) / theory
-    return found
+    theory = {packet: Bottleneck(12_500.0, 30_000.0, 100_000.0, packet).most_flows(2.0) for packet in (500, 1000, 1500)}
+    return {f"{n} bytes": _most_without_loss(fitting, tcp__mss=mss(n)) / most for n, most in theory.items()}
 
 
 def _draw(sizes: lab.Data) -> Sequence[lab.Drawing]:

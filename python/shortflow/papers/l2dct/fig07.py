@@ -16,11 +16,9 @@ QUEUE = {name: lab.level(name, "queue_mean_pkt").at(flows=2) for name in SCHEMES
 
 
 def _share_of_best(long: lab.Data) -> dict[str, float]:
-    found = {}
-    for number in [each for each in long.values("flows") if float(each) <= 10]:
-        goodput = {name: long.mean(name, GOODPUT, flows=number).value for name in SCHEMES}
-        found[f"{number} flows"] = long.mean("l2dct", GOODPUT, flows=number).value / max(goodput.values())
-    return found
+    few = [each for each in long.values("flows") if float(each) <= 10]
+    goodput = {n: {name: long.mean(name, GOODPUT, flows=n).value for name in SCHEMES} for n in few}
+    return {f"{n} flows": of["l2dct"] / max(of.values()) for n, of in goodput.items()}
 
 
 fig7a = lab.Figure("l2dct/fig7a", "Fig. 7(a)", "Throughput of long flows over their number", {"long": LONG}).decides(

@@ -67,7 +67,7 @@ def lowest_share(result: Result) -> float:
 def recovered_share(result: Result) -> float:
     """Mean from 400 to 500 ms after the burst."""
     _, end = _burst(result)
-    long = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == "long"))
+    long = result.samples.filter(kind="throughput_bps", subject="long")
     after = long.filter((pl.col("time_s") - end).is_between(0.4, 0.5))["value"].to_numpy()
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
 

@@ -56,8 +56,7 @@ def _progress(result: Result) -> pl.DataFrame:
     left is thus independent of the RTT. The rate is a mean over five samples, several swings of the window.
     """
     start = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")["start_s"].item()
-    chosen = (pl.col("kind") == "throughput_bps") & (pl.col("subject") == "urgent")
-    samples = result.samples.filter(chosen & (pl.col("time_s") >= start)).sort("time_s")
+    samples = result.samples.filter(pl.col("time_s") >= start, kind="throughput_bps", subject="urgent").sort("time_s")
     sent = (pl.col("value") * pl.col("time_s").diff().fill_null(0.0)).cum_sum() / 8
     samples = samples.with_columns(
         remaining=SIZE_BYTES - sent, left_s=start + DEADLINE_S - pl.col("time_s"), rate=pl.col("value").rolling_mean(5)
