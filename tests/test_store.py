@@ -93,9 +93,8 @@ def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     assert found.metrics["drops"] == read_run(place_of(found)).metrics["drops"] == 12345.0
     log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics, "measured_by": "code of yesterday"}))
     assert read_run(place_of(found)).metrics == result.metrics
-    renewed = sure(Store(tmp_path).find(run))
-    (line,) = Store(tmp_path).results()
-    assert renewed.metrics == result.metrics == line.metrics
+    renewed = [sure(Store(tmp_path).find(run)), *Store(tmp_path).results()]
+    assert [each.metrics for each in renewed] == [result.metrics] * 2
 
 
 OURS = '<!doctype html><meta name="generator" content="Shortflow">'
@@ -186,9 +185,8 @@ def test_a_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
 
 
 def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
-    result = make_result()
-    wrong = with_tables(result, flows=result.flows.with_columns(pl.col("marks").cast(pl.Int64)))
-    write_run(wrong, tmp_path / "run")
+    flows = make_result().flows.with_columns(pl.col("marks").cast(pl.Int64))
+    write_run(with_tables(make_result(), flows=flows), tmp_path / "run")
     with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: marks: found Int64 in place of UInt32"):
         read_run(tmp_path / "run")
 
@@ -214,17 +212,19 @@ def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
 def test_a_full_disk_is_an_error_of_the_environment_that_names_the_place(
     small: Tables, tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(*_: object) -> int:
+    def full(path: Path, _: bytes) -> int:
+        path.write_text("half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.chdir(tmp_path)
+    Path("schema.json").write_text(_core.schema())
     monkeypatch.setattr(Path, "write_bytes", full)
     command = ["compare", "small.toml", "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "here"]
-    assert execute_command(command) == ExitCode.MISSING_REQUIREMENT
+    assert {execute_command(x) for x in (["schema", "--out", "schema.json"], command)} == {ExitCode.MISSING_REQUIREMENT}
     said = " ".join(capsys.readouterr().err.split())
     assert "here/runs/small-dctcp-seed1-" in said
     assert "No space left on device; free some space there, or name another place" in said
-    assert everything_below(tmp_path / "here") == ["runs"]
+    assert (everything_below(tmp_path / "here"), Path("schema.json").read_text()) == (["runs"], _core.schema())
 
 
 def test_names_that_are_too_long_are_refused_before_anything_runs(small: Tables, tmp_path: Path) -> None:
