@@ -312,17 +312,26 @@ fn networks_are_simulated_in_windows_where_that_pays() {
         switch = { buffer = '250pkt', mark_above = '65pkt' }\n[measure]\nsample_every = '1ms'\n\
         [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '1MB' }\nload = 0.5\npattern = 'all-to-all'\n";
     let dctcp = scheme("dctcp", &[]);
-    let windows = |from: &str, to: &str| {
+    let windows_in = |text: &str, from: &str, to: &str| {
         assert!(text.contains(from));
         let scenario = scenario(&text.replace(from, to), &[]);
         ExecutionPlan::derive(&scenario, &dctcp, 1, false).modes.windows
     };
+    let windows = |from: &str, to: &str| windows_in(text, from, to);
     assert!(windows("", ""));
     assert!(windows("[measure]", "[faults]\nloss = 0.01\ncorrupt = 0.01\n[measure]"));
     assert!(windows("k = 8", "k = 4"));
-    assert!(!windows("k = 8, rate = '10Gbps', rtt = '120us'", "k = 4, rate = '10Gbps', rtt = '50us'"));
+    // 96 ports: a link must carry four packets of 1.2 us in a window of a twelfth of the RTT.
+    let small = |rtt: &str| windows_in(&text.replace("k = 8", "k = 4"), "120us", rtt);
+    assert_eq!([small("57600ns"), small("57588ns")], [true, false]);
+    let star = |hosts: u32| {
+        windows("'fat-tree', k = 8, rate = '10Gbps'", &format!("'star', hosts = {hosts}, rate = '1Gbps'"))
+    };
+    assert_eq!([star(64), star(63)], [true, false]);
     assert!(!windows("120us", "1us"));
     assert!(!windows("1MB", "10KB"));
+    let warm = text.replace("'3ms'", "'3ms'\nwarmup = '2ms'");
+    assert_eq!([windows_in(&warm, "1MB", "300KB"), windows_in(&warm, "1MB", "200KB")], [true, false]);
     assert!(!windows("'1ms'", "'1us'"));
     assert!(!windows("[measure]", "[routing]\nkind = 'spray'\n[measure]"));
     assert!(
@@ -335,37 +344,68 @@ fn networks_are_simulated_in_windows_where_that_pays() {
     assert!(!windows(from, &short("12ps")));
 }
 
-/// Paths are fixed where all packets of a connection take one; data is fetched ahead from 1,024 ports on.
+/// Data is fetched ahead from 1,024 ports on. TCP predicts unless its loss recovery or its law watches each packet.
 #[test]
 fn shortcuts_are_taken_where_they_pay() {
-    let shortcuts = |topology: &str, more: &[(&str, &str)]| {
-        let Modes { fixed_paths, prefetch, .. } =
-            ExecutionPlan::derive(&mix(topology, more), &scheme("dctcp", &[]), 1, false).modes;
-        (fixed_paths, prefetch)
+    let modes =
+        |scenario, name, set: &[_]| ExecutionPlan::derive(&scenario, &scheme(name, set), 1, false).modes;
+    let hosts = |hosts| {
+        scenario(
+            &format!(
+                "title = 'large'\nduration = '6ms'\n[topology]\nkind = 'star'\nhosts = {hosts}\nrate = '1Gbps'\nrtt = '10us'\n{MIX}"
+            ),
+            &[],
+        )
     };
-    assert_eq!(shortcuts("fat-tree", &[]), (true, false));
-    assert_eq!(shortcuts("star", &[]), (true, false));
-    assert_eq!(shortcuts("leaf-spine", &[("[routing]", "kind = 'spray'")]), (false, false));
-    let failing = ("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'");
-    assert_eq!(shortcuts("leaf-spine", &[failing]), (false, false));
-    let large = scenario(
-        &format!(
-            "title = 'large'\nduration = '6ms'\n[topology]\nkind = 'star'\nhosts = 512\nrate = '1Gbps'\nrtt = '10us'\n{MIX}"
-        ),
-        &[],
+    assert_eq!([511, 512].map(|number| modes(hosts(number), "dctcp", &[]).prefetch), [false, true]);
+    let predicts = |name, set: &[_], keys| modes(mix("star", &[("[[traffic]]", keys)]), name, set).predicts;
+    assert!(predicts("dctcp", &[], "") && predicts("swift", &[], "transport = 'cubic'"));
+    let no = [("dcqcn", &[][..]), ("swift", &[]), ("tcp", &[("transport.recovery", "rack")])];
+    assert_eq!(no.map(|(name, set)| predicts(name, set, "")), [false; 3]);
+}
+
+/// Each part of a run forbids what it cannot have: several cores, windows, fixed paths.
+#[test]
+fn no_plan_is_against_the_needs_of_a_part() {
+    let several = [
+        PLAIN,
+        Modes { cores: 2, ..PLAIN },
+        Modes { windows: true, ..PLAIN },
+        Modes { fixed_paths: true, ..PLAIN },
+    ];
+    let legal = |topology: &str, table, keys| {
+        let set = |modes| {
+            Some(ExecutionPlan::set(modes, &mix(topology, &[(table, keys)]), &scheme("dctcp", &[]))?.modes)
+        };
+        several.map(|modes| set(modes).is_some_and(|set| set == modes))
+    };
+    let failing = "links = ['edge0-agg0']\ndown_at = '1ms'\nup_at = '2ms'";
+    let answers = "workers = 4\nto = 0\nsizes = { kind = 'fixed', value = '10KB' }";
+    assert_eq!(legal("fat-tree", "[host]", ""), [true; 4]);
+    assert_eq!(legal("star", "[host]", ""), [true, false, true, true]);
+    assert_eq!(legal("leaf-spine", "[faults]", "hosts = '0-5'\ncorrupt = 0.01"), [true; 4]);
+    assert_eq!(legal("leaf-spine", "[faults]", "corrupt = 0.01"), [true, false, true, true]);
+    assert_eq!(
+        legal("leaf-spine", "[faults]", "reorder = 0.01\nreorder_delay = '1us'"),
+        [true, false, true, true]
     );
-    assert!(ExecutionPlan::derive(&large, &scheme("dctcp", &[]), 1, false).modes.prefetch);
+    assert_eq!(legal("fat-tree", "[faults]", failing), [true, false, false, false]);
+    assert_eq!(legal("fat-tree", "[[traffic]]\nkind = 'queries'", answers), [true, false, false, true]);
+    for kind in ["kind = 'spray'", "kind = 'flowlet'"] {
+        assert_eq!(legal("fat-tree", "[routing]", kind), [true, false, false, false]);
+    }
 }
 
 /// If parts would wait longer for one another than they work, fewer cores are advised, or one.
 #[test]
 fn as_many_cores_are_advised_as_have_room() {
-    let advised = |rtt: &str, most| {
+    let with = |rtt: &str, more: &str, most| {
         let text = format!(
-            "title = 'room'\nduration = '5ms'\n[topology]\nkind = 'fat-tree'\nk = 4\nrate = '10Gbps'\nrtt = '{rtt}'\n{MIX}"
+            "title = 'room'\nduration = '5ms'\n[topology]\nkind = 'fat-tree'\nk = 4\nrate = '10Gbps'\nrtt = '{rtt}'\n{MIX}{more}"
         );
         cores(&scenario(&text, &[]), &scheme("dctcp", &[]), most, false)
     };
+    let advised = |rtt, most| with(rtt, "", most);
     // 48 links, both ways; a window of a twelfth of the RTT; 1.2 us for a packet.
     let why = |span, carried| {
         Some(format!(
@@ -375,6 +415,9 @@ fn as_many_cores_are_advised_as_have_room() {
     assert_eq!(advised("240us", 8), Cores { used: 8, why: None });
     assert_eq!(advised("60us", 8), Cores { used: 4, why: why("5us", 400) });
     assert_eq!(advised("12us", 8), Cores { used: 1, why: why("1us", 80) });
+    let damaged = with("240us", "[faults]\nlinks = ['edge0-agg1']\ncorrupt = 0.01\n", 8);
+    let reason = "edge0-agg1, between two parts, damages or delays packets";
+    assert_eq!(damaged, Cores { used: 7, why: Some(reason.to_owned()) });
 }
 
 /// Two sites far from each other, with racks that are near: two parts are worth it, and more are not.

@@ -92,16 +92,14 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
 /// Needs of the parts of a run; packets may be `watched`.
 fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
     let watch = watched.then(|| Needs::global_order("packets are followed one by one"));
-    let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
-    let transports = transports.filter(|transport| transport.is_user_defined());
-    let transports =
-        transports.map(|_| Needs::global_order("the transport is not one of the simulator's own"));
+    let own = "the transport is not one of the simulator's own";
+    let law = scheme.transport.is_user_defined().then(|| Needs::global_order(own));
     let queues = Needs { reordering: scheme.reads_priority(), ..Needs::default() };
     let traffic = scenario.traffic.iter().enumerate();
     let traffic = traffic.map(|(index, traffic)| traffic.start(Seeds::new(0), index).needs(index));
     let faults = scenario.faults.iter().map(Fault::needs);
     let others = [queues, scenario.routing.needs()].into_iter();
-    watch.into_iter().chain(transports).chain(faults).chain(others).chain(traffic).sum()
+    watch.into_iter().chain(law).chain(faults).chain(others).chain(traffic).sum()
 }
 
 impl ExecutionPlan {
@@ -128,7 +126,7 @@ impl ExecutionPlan {
     fn of(scenario: &Scenario, needs: Needs, cores: usize) -> ExecutionPlan {
         let graph = &scenario.graph;
         let parts = cores.min(graph.racks()).max(1);
-        let owner = if parts > 1 { owners(graph, parts) } else { vec![0; graph.nodes.len()] };
+        let owner = owners(graph, parts);
         let crosses = |link: &Link| owner[link.a.index()] != owner[link.b.index()];
         let cut = graph.links.iter().filter(|link| crosses(link)).map(|link| link.delay).min();
         let refusal = needs.global_order.clone().or_else(|| match cut {
@@ -143,7 +141,7 @@ impl ExecutionPlan {
         });
         let shortest = graph.links.iter().map(|link| link.delay).min();
         let node_lookahead = shortest.filter(|delay| *delay >= SHORTEST_SLOT && needs.global_order.is_none());
-        let is_cut = cores > 1 && refusal.is_none();
+        let is_cut = refusal.is_none();
         let fewer = || (parts < cores).then(|| format!("the network has {} racks", graph.racks()));
         ExecutionPlan {
             modes: Modes {
@@ -172,7 +170,7 @@ impl ExecutionPlan {
 
     /// True if hosts go ahead of the others. Flows must not start because of what happens elsewhere.
     pub(super) fn goes_ahead(&self) -> bool {
-        self.modes.predicts && !self.watched && self.needs.global_order.is_none()
+        self.modes.predicts && self.needs.global_order.is_none()
     }
 
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
