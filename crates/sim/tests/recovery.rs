@@ -36,17 +36,30 @@ sample_every = "100us"
     run(&scenario(&text, &[]), &scheme(name, settings))
 }
 
+/// A flow of twenty segments with an initial window of ten, on an otherwise empty star.
+fn twenty_segments(drop_data: &str, recovery: &str) -> Outcome {
+    let faults = format!("[tcp]\ninitial_window = 10\n[faults]\ndrop_data = {drop_data}\n");
+    let scheme = scheme("tcp", &[("transport.recovery", recovery)]);
+    run(&scenario(&(star(3, &faults) + TRACE), &["0,h0,h2,29200"]), &scheme)
+}
+
 #[test]
 fn several_losses_cost_newreno_a_round_trip_each_and_sack_one() {
-    let text = star(3, "[tcp]\ninitial_window = 10\n[faults]\ndrop_data = [2, 4, 6]\n") + TRACE;
     let [sack, newreno] = ["sack", "newreno"].map(|recovery| {
-        let scheme = scheme("tcp", &[("transport.recovery", recovery)]);
-        let outcome = run(&scenario(&text, &["0,h0,h2,29200"]), &scheme);
+        let outcome = twenty_segments("[2, 4, 6]", recovery);
         assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (3, 0));
         fct(&outcome, 0)
     });
     let later = newreno.saturating_sub(sack);
     assert!(later > Span::from_micros(300), "NewReno is only {later} later");
+}
+
+/// Segments 1 to 10 are packets 1 to 10. The ACKs of 1 and 2 release 11 to 14, and the third duplicate sends segment 3
+/// as packet 15. It is sent a third time by the timer, and nothing beside it.
+#[test]
+fn sack_sends_a_segment_a_third_time_by_the_timer_and_nothing_beside_it() {
+    let outcome = twenty_segments("[3, 15]", "sack");
+    assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (2, 1));
 }
 
 /// RFC 6298 (2.2): the first segment takes R = 324.64 µs, so the timeout is 3 R without a minimum. The second is lost.
