@@ -33,7 +33,9 @@ fn main() {
 /// Undefined behaviour traps: the laws are only compared here, and must have none where the verifier of eBPF
 /// cannot see it.
 fn native_laws() {
+    let headers = NAMES.map(|name| ["-include".to_owned(), format!("src/bpf/laws/{name}.h")]);
     cc::Build::new()
+        .flags(headers.as_flattened())
         .file("src/bpf/laws/native.c")
         .define("LAWS(X)", &*NAMES.map(|name| format!("X({name})")).join(" "))
         .warnings(true)

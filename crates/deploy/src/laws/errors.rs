@@ -32,11 +32,13 @@ impl Comparison {
         self.relative <= self.bound
     }
 
-    fn of(law: &str, quantity: &'static str, bound: f64) -> Comparison {
+    /// None yet, of `quantity` of `law`.
+    pub fn of(law: &str, quantity: &'static str, bound: f64) -> Comparison {
         Comparison { law: law.to_owned(), quantity, cases: 0, absolute: 0.0, relative: 0.0, bound }
     }
 
-    fn add(&mut self, fixed: f64, float: f64, scale: f64) {
+    /// Counts a case, of which the error is a share of `scale`.
+    pub fn add(&mut self, fixed: f64, float: f64, scale: f64) {
         let error = (fixed - float).abs();
         self.cases += 1;
         // Not a number counts as infinitely wrong.

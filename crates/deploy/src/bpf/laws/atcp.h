@@ -16,7 +16,7 @@ struct atcp_params {
 	__u64 cwnd_floor;	/* 2^-24 segments */
 };
 
-struct atcp_state { struct marks marks; };
+BY_MARKS(atcp)
 
 /* Segments per round trip of a flow that has sent `s` bytes. */
 INLINE __u64 atcp_weight(__u64 s, const struct atcp_params *p)
@@ -34,11 +34,6 @@ INLINE __u64 atcp_weight(__u64 s, const struct atcp_params *p)
 	return times(p->w_high, exp2_neg(times(ratio, done)) >> 30);
 }
 
-INLINE void atcp_init(struct atcp_state *s, struct window *w, const struct ack *ack, const struct atcp_params *p)
-{
-	marks_init(&s->marks, ack, p->initial_alpha);
-}
-
 INLINE void atcp_on_ack(struct atcp_state *s, struct window *w, const struct ack *ack, const struct atcp_params *p)
 {
 	if (p->base == ATCP_DCTCP)
@@ -51,10 +46,4 @@ INLINE void atcp_on_congestion(struct atcp_state *s, struct window *w, const str
 			       const struct atcp_params *p)
 {
 	decrease(w, p->base == ATCP_DCTCP ? less_half(s->marks.alpha) : FACTOR / 2, p->cwnd_floor);
-}
-
-INLINE void atcp_on_loss(struct atcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,
-			 const struct atcp_params *p)
-{
-	halve(w, ack, timeout);
 }

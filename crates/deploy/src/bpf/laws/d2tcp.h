@@ -13,7 +13,8 @@ struct d2tcp_params {
 	__u64 cwnd_floor;		/* 2^-24 segments */
 };
 
-struct d2tcp_state { struct marks marks; };
+BY_MARKS(d2tcp)
+GROWS_BY_A_SEGMENT(d2tcp)
 
 /*
  * The deadline imminence d = (remaining / mss / (3/4 cwnd)) / (left / srtt), in 2^-24: a difference of
@@ -36,26 +37,8 @@ INLINE __u64 d2tcp_imminence(const struct window *w, const struct ack *ack, cons
 	return clamp64(at_least(d, 1), p->clip_low, p->clip_high);
 }
 
-INLINE void d2tcp_init(struct d2tcp_state *s, struct window *w, const struct ack *ack, const struct d2tcp_params *p)
-{
-	marks_init(&s->marks, ack, p->initial_alpha);
-}
-
-INLINE void d2tcp_on_ack(struct d2tcp_state *s, struct window *w, const struct ack *ack, const struct d2tcp_params *p)
-{
-	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
-	if (ack->may_grow)
-		grow(w, ack, SEGMENT);
-}
-
 INLINE void d2tcp_on_congestion(struct d2tcp_state *s, struct window *w, const struct ack *ack,
 				const struct d2tcp_params *p)
 {
 	decrease(w, less_half(power(s->marks.alpha, d2tcp_imminence(w, ack, p))), p->cwnd_floor);
-}
-
-INLINE void d2tcp_on_loss(struct d2tcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,
-			  const struct d2tcp_params *p)
-{
-	halve(w, ack, timeout);
 }

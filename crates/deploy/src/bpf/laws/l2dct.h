@@ -14,7 +14,7 @@ struct l2dct_params {
 	__u64 cwnd_floor;		/* 2^-24 segments */
 };
 
-struct l2dct_state { struct marks marks; };
+BY_MARKS(l2dct)
 
 /* The flow weight w_c. */
 INLINE __u64 l2dct_weight(const struct ack *ack, const struct l2dct_params *p)
@@ -28,11 +28,6 @@ INLINE __u64 l2dct_weight(const struct ack *ack, const struct l2dct_params *p)
 	if (s >= p->knee_high)
 		return p->w_min;
 	return p->w_max - times(p->w_max - p->w_min, fraction(s - p->knee_low, p->knee_high - p->knee_low));
-}
-
-INLINE void l2dct_init(struct l2dct_state *s, struct window *w, const struct ack *ack, const struct l2dct_params *p)
-{
-	marks_init(&s->marks, ack, p->initial_alpha);
 }
 
 INLINE void l2dct_on_ack(struct l2dct_state *s, struct window *w, const struct ack *ack, const struct l2dct_params *p)
@@ -50,10 +45,4 @@ INLINE void l2dct_on_congestion(struct l2dct_state *s, struct window *w, const s
 				const struct l2dct_params *p)
 {
 	decrease(w, less_half(power(s->marks.alpha, l2dct_weight(ack, p))), p->cwnd_floor); /* Eq. 2 and 3 */
-}
-
-INLINE void l2dct_on_loss(struct l2dct_state *s, struct window *w, const struct ack *ack, _Bool timeout,
-			  const struct l2dct_params *p)
-{
-	halve(w, ack, timeout);
 }

@@ -137,3 +137,25 @@ INLINE void halve(struct window *w, const struct ack *ack, _Bool timeout)
 	w->ssthresh = clamp64(half, 2 * SEGMENT, WINDOW_MAX);
 	w->cwnd = timeout ? SEGMENT : w->ssthresh;
 }
+
+/* A law whose state is alpha alone. It starts with the sender's initial window, and a loss is RFC 5681's. */
+#define BY_MARKS(X) \
+	struct X##_state { struct marks marks; }; \
+	INLINE void X##_init(struct X##_state *s, struct window *w, const struct ack *ack, const struct X##_params *p) \
+	{ \
+		marks_init(&s->marks, ack, p->initial_alpha); \
+	} \
+	INLINE void X##_on_loss(struct X##_state *s, struct window *w, const struct ack *ack, _Bool timeout, \
+				const struct X##_params *p) \
+	{ \
+		halve(w, ack, timeout); \
+	}
+
+/* A law whose window grows by a segment per round trip. */
+#define GROWS_BY_A_SEGMENT(X) \
+	INLINE void X##_on_ack(struct X##_state *s, struct window *w, const struct ack *ack, const struct X##_params *p) \
+	{ \
+		marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g); \
+		if (ack->may_grow) \
+			grow(w, ack, SEGMENT); \
+	}

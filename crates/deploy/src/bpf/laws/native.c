@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* The fixed-point laws as functions of this host, for tests and for simulations with them. */
-#include "atcp.h"
-#include "d2tcp.h"
-#include "dctcp.h"
-#include "fast.h"
-#include "l2dct.h"
+#include "power.h"
 #include "priority.h"
-#include "xdctcp.h"
 
 #define STATE void *s, struct window *w, const struct ack *ack
 
@@ -31,7 +26,7 @@ struct law {
 	X##_native_init, X##_native_on_ack, X##_native_on_congestion, X##_native_on_loss, \
 },
 
-/* build.rs lists the laws in the order of NAMES. */
+/* build.rs includes the laws and lists them in the order of NAMES. */
 LAWS(DEFINE)
 
 const struct law sf_laws[] = { LAWS(LAW) };

@@ -14,7 +14,8 @@ struct xdctcp_params {
 	__u64 cwnd_floor;	/* 2^-24 segments */
 };
 
-struct xdctcp_state { struct marks marks; };
+BY_MARKS(xdctcp)
+GROWS_BY_A_SEGMENT(xdctcp)
 
 /* The share of alpha by which the flow decreases its window. */
 INLINE __u64 xdctcp_reduction(const struct ack *ack, const struct xdctcp_params *p)
@@ -24,27 +25,8 @@ INLINE __u64 xdctcp_reduction(const struct ack *ack, const struct xdctcp_params 
 	return ack->sent < p->threshold ? p->ns : p->nl;
 }
 
-INLINE void xdctcp_init(struct xdctcp_state *s, struct window *w, const struct ack *ack, const struct xdctcp_params *p)
-{
-	marks_init(&s->marks, ack, p->initial_alpha);
-}
-
-INLINE void xdctcp_on_ack(struct xdctcp_state *s, struct window *w, const struct ack *ack,
-			  const struct xdctcp_params *p)
-{
-	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
-	if (ack->may_grow)
-		grow(w, ack, SEGMENT);
-}
-
 INLINE void xdctcp_on_congestion(struct xdctcp_state *s, struct window *w, const struct ack *ack,
 				 const struct xdctcp_params *p)
 {
 	decrease(w, FACTOR - times(xdctcp_reduction(ack, p), s->marks.alpha >> 30), p->cwnd_floor); /* Eq. 3 and 4 */
-}
-
-INLINE void xdctcp_on_loss(struct xdctcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,
-			   const struct xdctcp_params *p)
-{
-	halve(w, ack, timeout);
 }
