@@ -19,12 +19,9 @@
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
 //! - D5: s has each byte once; the counter of §VI grows "when the socket sends data", retransmissions included.
 
-use crate::newreno::{grow, multiplicative_decrease, on_loss};
-use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
-};
+use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::Bytes;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -102,43 +99,27 @@ impl Params {
     }
 }
 
-/// ATCP's state.
-#[derive(Debug, Clone)]
-pub struct Atcp {
-    params: Params,
-    marks: MarkFraction,
-}
+/// ATCP on a connection.
+pub type Atcp = ByMarks<Params>;
 
-impl Atcp {
-    /// State of a new connection.
-    pub fn new(params: Params) -> Self {
-        Atcp { params, marks: MarkFraction::new(params.initial_alpha) }
+impl MarkLaw for Params {
+    const READS_FLOW: bool = true;
+
+    fn common(&self) -> [f64; 3] {
+        [self.g, self.initial_alpha, self.cwnd_floor]
     }
-}
 
-impl CongestionControl for Atcp {
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        if self.params.base == Base::Dctcp {
-            self.marks.on_ack(ack, self.params.g);
-        }
-        if ack.may_grow {
-            grow(window, ack, self.params.weight_at(ack.flow.sent)); // §VI: adder × weight()
-        }
+    fn increase(&self, flow: &FlowView) -> f64 {
+        self.weight_at(flow.sent) // §VI: adder × weight()
     }
 
-    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        match (cause, self.params.base) {
-            (Cause::EcnEcho, Base::Tcp) => multiplicative_decrease(window, 0.5, self.params.cwnd_floor),
-            (Cause::EcnEcho, Base::Dctcp) => {
-                multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor)
-            }
-            (Cause::FastRetransmit | Cause::Timeout, _) => on_loss(window, cause, flow),
-        }
+    fn factor(&self, alpha: f64, _: f64, _: &FlowView) -> f64 {
+        if self.counts_marks() { 1.0 - alpha / 2.0 } else { 0.5 }
     }
 
-    fn alpha(&self, _: Instant) -> Option<f64> {
-        (self.params.base == Base::Dctcp).then_some(self.marks.alpha)
+    fn counts_marks(&self) -> bool {
+        self.base == Base::Dctcp
     }
 }
 
@@ -146,8 +127,10 @@ impl CongestionControl for Atcp {
 mod tests {
     use super::*;
     use crate::sample::tests::{SLOW_START, ack, close, events, flow, stay_equal};
+    use crate::{AckSample, Cause, CongestionControl, Window};
     use crate::{dctcp, newreno};
     use proptest::prelude::*;
+    use shortflow_units::Instant;
 
     fn sent(bytes: u64) -> FlowView {
         FlowView { sent: Bytes::new(bytes), ..flow(10) }

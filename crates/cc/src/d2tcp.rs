@@ -17,12 +17,9 @@
 //! - D3: d is evaluated only when the window decreases, with the present W.
 //! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
 
-use crate::newreno::{grow, multiplicative_decrease, on_loss};
-use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
-};
+use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;
-use shortflow_units::{Bytes, Instant, Span};
+use shortflow_units::{Bytes, Span};
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -73,54 +70,27 @@ impl Params {
     }
 }
 
-/// D2TCP's state.
-#[derive(Debug, Clone)]
-pub struct D2tcp {
-    params: Params,
-    marks: MarkFraction,
-}
+/// D2TCP on a connection.
+pub type D2tcp = ByMarks<Params>;
 
-impl D2tcp {
-    /// State of a new connection.
-    pub fn new(params: Params) -> Self {
-        D2tcp { params, marks: MarkFraction::new(params.initial_alpha) }
-    }
-}
-
-impl CongestionControl for D2tcp {
-    #[inline(always)]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.marks.on_ack(ack, self.params.g); // §3.1, α
-        if ack.may_grow {
-            grow(window, ack, 1.0);
-        }
+impl MarkLaw for Params {
+    fn common(&self) -> [f64; 3] {
+        [self.g, self.initial_alpha, self.cwnd_floor]
     }
 
-    fn reads_flow(&self) -> bool {
-        false
-    }
-
-    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        match cause {
-            Cause::EcnEcho => {
-                let p = libm::pow(self.marks.alpha, self.params.imminence(window.cwnd, flow)); // §3.1
-                multiplicative_decrease(window, 1.0 - p / 2.0, self.params.cwnd_floor);
-            }
-            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
-        }
-    }
-
-    fn alpha(&self, _: Instant) -> Option<f64> {
-        Some(self.marks.alpha)
+    fn factor(&self, alpha: f64, cwnd: f64, flow: &FlowView) -> f64 {
+        1.0 - libm::pow(alpha, self.imminence(cwnd, flow)) / 2.0 // §3.1
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cause;
     use crate::dctcp;
     use crate::sample::tests::{SLOW_START, events, flow, left, stay_equal};
     use proptest::prelude::*;
+    use shortflow_units::Instant;
 
     /// `segments` to go, and `micros` until the deadline; a round trip is 300 µs.
     fn due(segments: u64, micros: u64) -> FlowView {

@@ -2,7 +2,7 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | α | [`MarkFraction::alpha`] |
+//! | α | [`crate::MarkFraction::alpha`] |
 //! | g | [`Params::g`] |
 //! | F | marked over acknowledged bytes of one window, in [`MarkFraction`] |
 //! | K | the queue's `mark_above` |
@@ -12,12 +12,8 @@
 //!   `initial_alpha`.
 //! - D2: cwnd may fall to one segment; RFC 8257 and Linux keep two. Set `cwnd_floor`.
 
-use crate::newreno::{grow, multiplicative_decrease, on_loss};
-use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
-};
+use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;
-use shortflow_units::Instant;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -42,44 +38,16 @@ keys! {
     }
 }
 
-/// DCTCP's state.
-#[derive(Debug, Clone)]
-pub struct Dctcp {
-    params: Params,
-    marks: MarkFraction,
-}
+/// DCTCP on a connection.
+pub type Dctcp = ByMarks<Params>;
 
-impl Dctcp {
-    /// State of a new connection.
-    pub fn new(params: Params) -> Self {
-        Dctcp { params, marks: MarkFraction::new(params.initial_alpha) }
-    }
-}
-
-impl CongestionControl for Dctcp {
-    #[inline(always)]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.marks.on_ack(ack, self.params.g); // Eq. 1
-        if ack.may_grow {
-            grow(window, ack, 1.0);
-        }
+impl MarkLaw for Params {
+    fn common(&self) -> [f64; 3] {
+        [self.g, self.initial_alpha, self.cwnd_floor]
     }
 
-    fn reads_flow(&self) -> bool {
-        false
-    }
-
-    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        match cause {
-            Cause::EcnEcho => {
-                multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor)
-            } // Eq. 2
-            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow), // RFC 8257 §3.5
-        }
-    }
-
-    fn alpha(&self, _: Instant) -> Option<f64> {
-        Some(self.marks.alpha)
+    fn factor(&self, alpha: f64, _: f64, _: &FlowView) -> f64 {
+        1.0 - alpha / 2.0 // Eq. 2
     }
 }
 
@@ -87,7 +55,8 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::*;
     use crate::sample::tests::{ack, flow, left};
-    use shortflow_units::Bytes;
+    use crate::{AckSample, Cause, CongestionControl, Window};
+    use shortflow_units::{Bytes, Instant};
 
     /// Claims `l2dct/eq-alpha-ewma`: m fully marked windows from 0 give 1 − (15/16)^m.
     #[test]

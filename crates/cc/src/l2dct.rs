@@ -17,12 +17,9 @@
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with w_max.
 //! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd may fall to one segment.
 
-use crate::newreno::{grow, multiplicative_decrease, on_loss};
-use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
-};
+use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::Bytes;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -94,56 +91,33 @@ impl Params {
         self.w_max - (self.w_max - self.w_min) * done
     }
 
-    /// Segments per round trip, k (Eq. 1).
-    #[inline]
-    pub fn increase(&self, flow: &FlowView) -> f64 {
-        match self.profile {
-            Profile::Ps => 1.0, // D2
-            Profile::Las | Profile::Srpt => self.weight(flow) / self.w_max,
-        }
-    }
-
     /// The back-off penalty, b (Eq. 2).
     pub fn penalty(&self, alpha: f64, flow: &FlowView) -> f64 {
         libm::pow(alpha, self.weight(flow))
     }
 }
 
-/// L2DCT's state.
-#[derive(Debug, Clone)]
-pub struct L2dct {
-    params: Params,
-    marks: MarkFraction,
-}
+/// L2DCT on a connection.
+pub type L2dct = ByMarks<Params>;
 
-impl L2dct {
-    /// State of a new connection.
-    pub fn new(params: Params) -> Self {
-        L2dct { params, marks: MarkFraction::new(params.initial_alpha) }
+impl MarkLaw for Params {
+    const READS_FLOW: bool = true;
+
+    fn common(&self) -> [f64; 3] {
+        [self.g, self.initial_alpha, self.cwnd_floor]
     }
-}
 
-impl CongestionControl for L2dct {
-    #[inline(always)]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.marks.on_ack(ack, self.params.g); // §II-A, α
-        if ack.may_grow {
-            grow(window, ack, self.params.increase(&ack.flow)); // Eq. 4
+    /// k (Eq. 1).
+    #[inline]
+    fn increase(&self, flow: &FlowView) -> f64 {
+        match self.profile {
+            Profile::Ps => 1.0, // D2
+            Profile::Las | Profile::Srpt => self.weight(flow) / self.w_max,
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        match cause {
-            Cause::EcnEcho => {
-                let b = self.params.penalty(self.marks.alpha, flow); // Eq. 2
-                multiplicative_decrease(window, 1.0 - b / 2.0, self.params.cwnd_floor); // Eq. 3
-            }
-            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
-        }
-    }
-
-    fn alpha(&self, _: Instant) -> Option<f64> {
-        Some(self.marks.alpha)
+    fn factor(&self, alpha: f64, _: f64, flow: &FlowView) -> f64 {
+        1.0 - self.penalty(alpha, flow) / 2.0 // Eq. 3
     }
 }
 
@@ -152,6 +126,7 @@ mod tests {
     use super::*;
     use crate::dctcp;
     use crate::sample::tests::{SLOW_START, ack, close, events, flow, left, stay_equal};
+    use crate::{AckSample, Cause, CongestionControl, Window};
     use proptest::prelude::*;
 
     fn sent(kilobytes: u64) -> FlowView {

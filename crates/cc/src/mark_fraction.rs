@@ -1,7 +1,8 @@
 //! The congestion estimate of DCTCP and of every law built on it.
 
-use crate::AckSample;
-use shortflow_units::Bytes;
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
+use crate::{AckSample, Cause, CongestionControl, FlowView, Window};
+use shortflow_units::{Bytes, Instant};
 
 /// Counts acknowledged and marked bytes over one window of data (RFC 8257 §3.3 steps 1–8).
 ///
@@ -35,6 +36,74 @@ impl MarkFraction {
             self.acked = Bytes::ZERO;
             self.marked = Bytes::ZERO;
         }
+    }
+}
+
+/// A law whose cut is by alpha: what is its own. Growth and loss are RFC 5681's.
+pub trait MarkLaw {
+    /// True if [`MarkLaw::increase`] reads the flow.
+    const READS_FLOW: bool = false;
+
+    /// g, alpha before the first window has been acknowledged, and the smallest window after a decrease, in segments.
+    fn common(&self) -> [f64; 3];
+
+    /// Segments per round trip by which the window grows.
+    #[inline(always)]
+    fn increase(&self, _: &FlowView) -> f64 {
+        1.0
+    }
+
+    /// Factor of a decrease of `cwnd` segments.
+    fn factor(&self, alpha: f64, cwnd: f64, flow: &FlowView) -> f64;
+
+    /// False if alpha is not used.
+    #[inline(always)]
+    fn counts_marks(&self) -> bool {
+        true
+    }
+}
+
+/// A [`MarkLaw`] on a connection.
+#[derive(Debug, Clone)]
+pub struct ByMarks<L> {
+    law: L,
+    marks: MarkFraction,
+}
+
+impl<L: MarkLaw> ByMarks<L> {
+    /// State of a new connection.
+    pub fn new(law: L) -> Self {
+        let [_, initial_alpha, _] = law.common();
+        ByMarks { law, marks: MarkFraction::new(initial_alpha) }
+    }
+}
+
+impl<L: MarkLaw> CongestionControl for ByMarks<L> {
+    #[inline(always)]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if self.law.counts_marks() {
+            let [g, ..] = self.law.common();
+            self.marks.on_ack(ack, g);
+        }
+        if ack.may_grow {
+            grow(window, ack, self.law.increase(&ack.flow));
+        }
+    }
+
+    fn reads_flow(&self) -> bool {
+        L::READS_FLOW
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        if cause != Cause::EcnEcho {
+            return on_loss(window, cause, flow); // RFC 8257 §3.5
+        }
+        let [_, _, floor] = self.law.common();
+        multiplicative_decrease(window, self.law.factor(self.marks.alpha, window.cwnd, flow), floor);
+    }
+
+    fn alpha(&self, _: Instant) -> Option<f64> {
+        self.law.counts_marks().then_some(self.marks.alpha)
     }
 }
 

@@ -17,13 +17,9 @@
 //! - D3: cwnd may fall to one segment (unstated; `nl` = 1 and α = 1 would leave nothing).
 //! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
 
-use crate::newreno::{grow, multiplicative_decrease, on_loss};
-use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, Role, TransportInfo,
-    Window,
-};
+use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, Role, TransportInfo};
 use shortflow_spec::{keys, words};
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::Bytes;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -78,41 +74,16 @@ impl Params {
     }
 }
 
-/// xDCTCP's state.
-#[derive(Debug, Clone)]
-pub struct Xdctcp {
-    params: Params,
-    marks: MarkFraction,
-}
+/// xDCTCP on a connection.
+pub type Xdctcp = ByMarks<Params>;
 
-impl Xdctcp {
-    /// State of a new connection.
-    pub fn new(params: Params) -> Self {
-        Xdctcp { params, marks: MarkFraction::new(params.initial_alpha) }
-    }
-}
-
-impl CongestionControl for Xdctcp {
-    #[inline(always)]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.marks.on_ack(ack, self.params.g); // Eq. 1
-        if ack.may_grow {
-            grow(window, ack, 1.0);
-        }
+impl MarkLaw for Params {
+    fn common(&self) -> [f64; 3] {
+        [self.g, self.initial_alpha, self.cwnd_floor]
     }
 
-    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        match cause {
-            Cause::EcnEcho => {
-                let factor = 1.0 - self.params.reduction(flow) * self.marks.alpha; // Eq. 3, Eq. 4
-                multiplicative_decrease(window, factor, self.params.cwnd_floor);
-            }
-            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
-        }
-    }
-
-    fn alpha(&self, _: Instant) -> Option<f64> {
-        Some(self.marks.alpha)
+    fn factor(&self, alpha: f64, _: f64, flow: &FlowView) -> f64 {
+        1.0 - self.reduction(flow) * alpha // Eq. 3, Eq. 4
     }
 }
 
@@ -121,7 +92,9 @@ mod tests {
     use super::*;
     use crate::dctcp;
     use crate::sample::tests::{SLOW_START, ack, close, events, flow, left, stay_equal};
+    use crate::{AckSample, Cause, CongestionControl, Window};
     use proptest::prelude::*;
+    use shortflow_units::Instant;
 
     fn of(role: Role, sent: u64) -> FlowView {
         FlowView { role, sent: Bytes::new(sent), ..flow(40) }
