@@ -7,7 +7,7 @@
 //! | W_H, W_L | [`Params::w_high`], [`Params::w_low`] |
 //! | T1, T2, T | [`Params::t1`], [`Params::t2`]; equal by default, where they are T |
 //! | W′(s) | [`Middle`] |
-//! | adder | 1/cwnd, in [`grow`] |
+//! | adder | 1/cwnd, in [`crate::newreno::grow`] |
 //!
 //! Deviations:
 //! - D1: the paper does not say on which TCP it builds; here NewReno. Set `recovery=sack`. The choice matters:

@@ -7,7 +7,7 @@
 //! | T_c | round trips that the flow still needs: B / (0.75 W) |
 //! | D | round trips left until the deadline |
 //! | B | [`FlowView::remaining`] in segments: unsent and unacknowledged |
-//! | W | [`Window::cwnd`] |
+//! | W | [`crate::Window::cwnd`] |
 //! | p | computed at each decrease: α^d |
 //!
 //! Deviations:

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | α | [`crate::MarkFraction::alpha`] |
 //! | g | [`Params::g`] |
-//! | F | marked over acknowledged bytes of one window, in [`MarkFraction`] |
+//! | F | marked over acknowledged bytes of one window, in [`crate::MarkFraction`] |
 //! | K | the queue's `mark_above` |
 //!
 //! Deviations:
