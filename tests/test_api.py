@@ -96,6 +96,7 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_pa
     assert "<svg" in comparison._repr_html_()
     theirs, ours = (each.to_frame().drop("finished_at").sort("run") for each in (stored, comparison))
     assert theirs.equals(ours.select(theirs.columns))
+    assert set(ours["load"]) == {0.2}, "a setting of all runs has a column"
 
 
 def test_the_plots_are_those_of_the_report(comparison: sf.Results) -> None:
@@ -153,7 +154,9 @@ def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: Tab
     assert high.schemes == ["tcp", "dctcp"]
     last = swept.points[-1]
     assert high.difference("dctcp", "tcp", AFCT) == last.difference("dctcp", "tcp", AFCT)
-    with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not stored; pass tables=True"):
+    with pytest.raises(
+        sf.ConfigError, match=r"the tables of tcp were not stored; `tables=True` or `sweep --tables` stores them"
+    ):
         _ = low.flows
     sf.sweep(sf.load(small), "tcp,dctcp", grid, seeds=2, out=tmp_path, tables=True)
     *_, high = sf.read_store(tmp_path).comparisons()

@@ -5,6 +5,7 @@ Within a point (equal `at`), schemes have common seeds, so differences are paire
 
 import functools
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from shortflow.scenario import WARNING
 from shortflow.scheme import differing
 from shortflow.shown import Shown
 from shortflow.terms import shares
+
+_log = logging.getLogger(__name__)
 
 SHORTEST = "ideal-srpt"
 """Ideal scheduler with the lowest mean FCT."""
@@ -420,30 +423,27 @@ class Results(Shown):
         if own := self.measured:
             here = self._scheme_tables([own.result.scheme])[own.result.scheme]["metrics"]
             found["measured"] = {"file": own.name, "flows": own.flows.height, "metrics": here}
-        if len(self.schemes) > 1:
-            found["paired"] = {
-                scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
-                for scheme in self.schemes
-            }
-        return found
+        return {**found, **self._paired_table()}
 
     @functools.cached_property
     def flows(self) -> "pl.DataFrame":
         """Measured flows of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
 
         `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound. No
-        flow is left out. Column `run` joins to `to_frame`, which has the settings. Raises `ConfigError` if runs lack
-        tables.
+        flow is left out. Column `run` joins to `to_frame`, which has the settings. A warning counts runs without
+        tables. Raises `ConfigError` if no run has them.
         """
-        if self.directory and not all(run.tables for run in self.results):
-            raise ConfigError(f"{self.directory}: has runs without tables of flows; `sweep --tables` stores them")
-        return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in self.results)
+        runs = self.with_tables.results or self.results
+        if lacking := len(self.results) - len(runs):
+            where = self.directory or self.scenario
+            _log.warning("%s: flows lacks %d of %d runs, which have no tables", where, lacking, len(self.results))
+        return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in runs)
 
     def to_frame(self) -> "pl.DataFrame":
         """One row per run, ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
 
-        One column per varying setting (seconds, bytes, bits per second) and one per metric. Superseded runs of a store
-        are included and marked `superseded`; failed runs have an `error`.
+        One column per setting that was set or varies (seconds, bytes, bits per second) and one per metric. Superseded
+        runs of a store are included and marked `superseded`; failed runs have an `error`.
         """
         return frames.runs_frame(self.results, self.superseded, self.failed)
 
@@ -523,6 +523,7 @@ class Results(Shown):
     def _point_table(self) -> dict[str, Any]:
         schemes = self._scheme_tables(self.schemes)
         table = {"at": dict(self.at), "seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": schemes}
+        table |= self._paired_table()
         return table if self.met is None else {**table, "until_ci_met": self.met}
 
     def _scheme_tables(self, schemes: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -535,6 +536,16 @@ class Results(Shown):
             }
             for scheme in schemes
         }
+
+    def _paired_table(self) -> dict[str, Any]:
+        """Differences of several schemes as plain data."""
+        if len(self.schemes) < 2:
+            return {}
+        paired = {
+            scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
+            for scheme in self.schemes
+        }
+        return {"paired": paired}
 
     def _difference_tables(self, scheme: str, baseline: str) -> dict[str, dict[str, Any]]:
         found = ((name, self.relation(scheme, baseline, name)) for name in self.metric_names)

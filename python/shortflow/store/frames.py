@@ -35,10 +35,10 @@ def runs_frame(
     """Table of runs.
 
     The first columns are `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
-    `finished_at`, `superseded` and `error` (of a failed run). Then follows a column per setting that varies between
-    current runs of a scenario or scheme; settings whose values are all numbers of one kind are numbers, in seconds,
-    bytes or bits per second if possible. Then follows a column per metric, null if a run lacks it, and `lower_bounds`,
-    a list of the metrics that are lower bounds.
+    `finished_at`, `superseded` and `error` (of a failed run). Then follows a column per setting that was set or varies
+    between current runs of a scenario or scheme; settings whose values are all numbers of one kind are numbers, in
+    seconds, bytes or bits per second if possible. Then follows a column per metric, null if a run lacks it, and
+    `lower_bounds`, a list of the metrics that are lower bounds.
     """
     runs = [*current, *superseded, *failed]
     metrics = list(telling((row for run in runs for row in run.rows), *(run.bins for run in runs[:1])))
@@ -115,8 +115,14 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
     for origin in origins:
         groups.setdefault(("scenario", origin["scenario"]), []).append(origin["scenario_settings"])
         groups.setdefault(("scheme", origin["scheme"].partition("+")[0]), []).append(origin["scheme_settings"])
-    keys = dict.fromkeys(key for group in groups.values() for key in varying(group))
+    keys = dict.fromkeys(key for group in groups.values() for key in (*varying(group), *_set(group)))
     return {key if short_name(key) in taken else short_name(key): key for key in keys}
+
+
+def _set(settings: Iterable[Sequence[Setting]]) -> list[str]:
+    """Keys set by the user."""
+    known = {id(each): each for each in settings}.values()
+    return [each["key"] for of_run in known for each in of_run if each["source"] == "--set" and each["key"] != "title"]
 
 
 def _setting_column(name: str, key: str, runs: Sequence[Result]) -> pl.Series:
