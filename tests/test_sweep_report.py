@@ -84,6 +84,7 @@ def test_a_scheme_without_others_does_not_win() -> None:
     runs = [run for run in of_keys(["0.2", "0.4"], ["1"]).done if run.scheme == "l2dct" or "0.2" in run.at.values()]
     (study,) = studies(runs)
     assert mean_words(study)[0].endswith("l2dct wins at load 0.2 (0.600 × tcp); l2dct alone at load 0.4.")
+    assert not any(each.startswith("load") for each in mean_words(study)), "both points are in the sentence over all"
 
 
 def test_a_setting_that_changes_no_run_of_a_scheme_is_no_choice_of_it(shortflow: Command) -> None:

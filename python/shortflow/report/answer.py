@@ -17,6 +17,7 @@ from shortflow.metrics.catalogue import (
     MEAN_FCT,
     SIZE_FLOW_GOODPUT,
     SIZE_MEAN_FCT,
+    STATISTICS,
     TASK_TIME,
     UNFINISHED,
     Metric,
@@ -168,38 +169,53 @@ class Ranking:
 
     @property
     def at_points(self) -> list[str]:
-        """One sentence per point, if several."""
+        """For each of several points, outcomes and factors that the sentences over all points leave open."""
         if len(self.study.points) < 2 or len(self.study.schemes) < 2:
             return []
+        told = [line for metric in self.metrics for group in self._groups(metric) for line in self._not_told(group)]
         found = []
         for point in self.study.points[:_MOST_POINTS]:
-            here = [line for line in self.lines if line.at == point.label]
-            told = "; ".join(
-                f"{_short_title(line.metric)} {_verdict(line)}{self._factors([line], all_worse=False)}" for line in here
+            here = "; ".join(
+                f"{_short_title(line.metric)} {_verdict(line)}{self._factors([line], all_worse=False)}"
+                for line in told
+                if line.at == point.label
             )
-            found += [f"{point.place}: {told}."] if told else []
+            found += [f"{point.place}: {here}."] if here else []
         return found
+
+    def _not_told(self, lines: Sequence[AnswerLine]) -> list[AnswerLine]:
+        """Lines of a group whose point is not named, or whose factors are only within the range of several points."""
+        if len(self._where(lines)) > _LONGEST_PLACE:
+            return list(lines)
+        return [line for line in lines if len(lines) > 1 and self._factors([line], all_worse=False)]
 
     def document(self) -> dict[str, Any]:
         """The answer as plain data."""
         return {"baseline": self.baseline, "words": self.words, "lines": [_line_table(line) for line in self.lines]}
 
     def _over_points(self, metric: Metric) -> str:
-        lines = self.of(metric)
         if not self.study.x_name:
-            return f"{title(metric)}: {self._at_length(lines[0])}."
+            return f"{title(metric)}: {self._at_length(self.of(metric)[0])}."
+        return f"{title(metric)}: {'; '.join(map(self._group, self._groups(metric)))}."
+
+    def _groups(self, metric: Metric) -> list[list[AnswerLine]]:
+        """Lines of a metric by outcome."""
         groups: dict[tuple[str, frozenset[str]], list[AnswerLine]] = {}
-        for line in lines:
+        for line in self.of(metric):
             groups.setdefault((line.outcome, frozenset(line.leaders)), []).append(line)
-        return f"{title(metric)}: {'; '.join(self._group(group) for group in groups.values())}."
+        return list(groups.values())
+
+    def _where(self, lines: Sequence[AnswerLine]) -> str:
+        """The points of some lines."""
+        dimensions = self.study.dimensions
+        places = {point.label: tuple(point.settings[each.key] for each in dimensions) for point in self.study.points}
+        return _where(dimensions, [places[line.at] for line in lines], [*places.values()])
 
     def _group(self, lines: Sequence[AnswerLine]) -> str:
         """Text on points with the same outcome."""
-        dimensions = self.study.dimensions
-        places = {point.label: tuple(point.settings[each.key] for each in dimensions) for point in self.study.points}
-        where = _where(dimensions, [places[line.at] for line in lines], [*places.values()])
+        where = self._where(lines)
         if len(where) > _LONGEST_PLACE:
-            where = f"{len(lines)} of {len(places)} points"
+            where = f"{len(lines)} of {len(self.study.points)} points"
         told = _verdict(lines[0]) if len(self.study.schemes) > 1 else _values(lines)
         return f"{told} at {where}{self._factors(lines)}{_would_tell(lines)}{_cut(lines)}"
 
@@ -257,15 +273,8 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
 
     A single scheme is compared with itself at other values of settings that keep the flows, by default with the least.
     """
-    schemes, baseline = study.schemes, criteria.baseline
-    values = by_value(study, schemes[0]) if len(schemes) == 1 else None
-    known = [*schemes, *(values.schemes if values else ())]
-    if baseline is not None and baseline not in known:
-        raise unknown_name("scheme of these runs", baseline, known)
     metrics = [study.require(name) for name in criteria.metrics] or headlines(study)
-    if values:
-        study, baseline = values, baseline if baseline in values.schemes else values.schemes[0]
-    baseline = baseline or default_baseline(study.schemes)
+    study, baseline = _compared(study, criteria.baseline)
     lines = [
         line
         for metric in metrics
@@ -275,16 +284,29 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
     return Ranking(study, baseline, lines, criteria)
 
 
+def _compared(study: Results, baseline: str | None) -> tuple[Results, str]:
+    """Runs of the schemes, or by value of the only scheme; and the baseline among them."""
+    schemes = study.schemes
+    values = by_value(study, schemes[0]) if len(schemes) == 1 else None
+    known = [*schemes, *(values.schemes if values else ())]
+    if baseline is not None and baseline not in known:
+        raise unknown_name("scheme of these runs", baseline, known)
+    if values:
+        return values, baseline if baseline in values.schemes else values.schemes[0]
+    return study, baseline or default_baseline(schemes)
+
+
 def headlines(study: Results) -> list[Metric]:
     """Headline metrics: task times, p99 slowdown and mean FCT of short flows, goodput of long flows.
 
-    Without short flows, FCTs of the first class stand in.
+    Without short flows, FCTs of the first class stand in. If all flows are backlogged, their fairness comes first.
     """
     known = study.metrics.values()
     found = [each for each in short_and_long(study.bins) if each in known]
     if not any(each.size_bin == study.bins.short for each in found):
         of_class = metrics_of(study, MEAN_FCT)[:1]
-        found = [*(Metric(FCT[99], each.flow_class) for each in of_class), *of_class, *found]
+        instead = [*(Metric(FCT[99], each.flow_class) for each in of_class), *of_class]
+        found = [*(instead or metrics_of(study, STATISTICS["jain_<class>"])), *found]
     return [*metrics_of(study, TASK_TIME), *found]
 
 

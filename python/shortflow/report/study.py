@@ -12,6 +12,7 @@ from shortflow.lazy import measured as measured_flows
 from shortflow.quantities import common_axis
 from shortflow.result import Result
 from shortflow.results import Dimension, Results, with_distances
+from shortflow.transport import OWN
 
 Place = tuple[tuple[str, str], ...]
 """Keys with their values."""
@@ -76,7 +77,7 @@ def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Resu
     of_scenario = frames.varying(result.provenance["scenario_settings"] for result in results)
     own: dict[str, set[str]] = {}
     for result in results:
-        opened = {each["key"] for each in result.provenance["scheme_settings"] if each["source"] != "scheme+key="}
+        opened = {each["key"] for each in result.provenance["scheme_settings"] if each["source"] != OWN}
         own.setdefault(result.scheme, {*of_scenario}).update(opened)
     runs_of = ([each.provenance["scheme_settings"] for each in results if each.scheme == scheme] for scheme in own)
     keys = list(dict.fromkeys([*of_scenario, *(key for runs in runs_of for key in frames.varying(runs))]))
