@@ -7,7 +7,7 @@ from pathlib import Path
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs, read_text
-from shortflow.transport import SOURCE, Given, Transport, accepts, as_scheme, is_transport, load_transport
+from shortflow.transport import OWN, SOURCE, Given, Transport, accepts, as_scheme, is_transport, load_transport
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
@@ -65,7 +65,7 @@ class _Choice:
     def _given(self, settings: Settings) -> list[Given]:
         """Settings that the scheme has parameters for, with their sources; later ones win."""
         of_all = {key: value for key, value in settings.items() if self.accepts(key, settings)}
-        by_source = {"scheme": self.table, "--set": of_all, "scheme+key=": self.own}
+        by_source = {"scheme": self.table, "--set": of_all, OWN: self.own}
         return [(*pair, source) for source, found in by_source.items() for pair in as_pairs(found)]
 
 
@@ -124,7 +124,8 @@ def _choose(scheme: str | Transport) -> _Choice:
         if (values := [value for each, value in pairs if each == key])[1:]:
             raise ConfigError(f"{scheme}: {key} is given twice, as {' and '.join(values)}; give it once")
         if not plain.accepts(key, own):
-            raise _unaccepted(key, [plain.build({})])
+            of_network = "keys of switch, host, tcp and routing" if plain.accepts("switch.buffer", own) else ""
+            raise _unaccepted(key, [plain.build({})], of_network)
     return replace(plain, label="+".join([plain.label, *texts]), own=own)
 
 
@@ -180,7 +181,7 @@ def _own_setting(scheme: str, text: str) -> tuple[str, str]:
 
 
 def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setting]) -> list[str]:
-    """Parameters with different values among the schemes, one line each.
+    """Parameters with different values among the schemes: a line for each, one for all constants of a parameter set.
 
     `schemes` has resolved values of each scheme; they override those of the `scenario`. A line names --set if that can
     make the values equal.
@@ -188,26 +189,38 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
     by_scheme = {scheme: {each["key"]: each for each in found} for scheme, found in schemes.items()}
     around = {each["key"]: each for each in scenario}
     of_tables = [key for own in by_scheme.values() for key, each in own.items() if each["source"] == "scheme"]
-    lines = []
-    for key in dict.fromkeys((*_SHARED, *(key for key in of_tables if key in around))):
+    constants = {each["name"]: [row["name"] for row in each["parameters"]] for each in registry()["parameter-sets"]}
+    sets = {scheme: scheme.partition("@")[2].partition("+")[0] for scheme in schemes}
+    lines, of_sets = [], dict[str, tuple[dict[str, None], dict[str, str]]]()
+    for key in dict.fromkeys((*_SHARED, *of_tables)):
         having: dict[str, list[str]] = {}
         found = {scheme: own.get(key) or around.get(key) for scheme, own in by_scheme.items()}
         settings = {scheme: each for scheme, each in found.items() if each}
         for scheme, each in settings.items():
             having.setdefault(each["value"], []).append(scheme)
-        if len(having) > 1:
+        own = {scheme for scheme, each in settings.items() if each["source"] == "scheme"}
+        by_set = {scheme for scheme in own if key in constants.get(sets[scheme], ())}
+        usual = {each["value"] for scheme, each in settings.items() if scheme not in by_set}
+        if len(usual) < 2 and by_set and len(having) > 1:
+            for scheme in (each for each in settings if each in by_set and settings[each]["value"] not in usual):
+                names, values = of_sets.setdefault(sets[scheme], ({}, {}))
+                names[scheme], values[key] = None, settings[scheme]["value"]
+        elif len(having) > 1 and (key in _SHARED or key in around):
             told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
-            may_set = all(each["source"] != "scheme+key=" for each in settings.values())
+            may_set = all(each["source"] != OWN for each in settings.values())
             remedy = f"; --set {key}={next(iter(having))} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {told}{remedy}")
+    for name, (names, values) in of_sets.items():
+        told = f"its parameter set {name}: {', '.join(f'{key}={value}' for key, value in values.items())}"
+        lines.append(f"{', '.join(names)} differs by {told}; --set KEY=VALUE makes a key equal everywhere")
     return lines
 
 
-def _unaccepted(key: str, schemes: Sequence[Scheme]) -> ConfigError:
+def _unaccepted(key: str, schemes: Sequence[Scheme], more: str = "") -> ConfigError:
     resolved = (parameter for scheme in schemes for parameter, _, _ in scheme.resolved())
     known = [parameter for parameter in dict.fromkeys(resolved) if parameter != SOURCE]
     names = ", ".join(scheme.name for scheme in schemes)
-    all_known = f" (known: {', '.join(known)})" if known else " (there are none)"
+    all_known = f" (known: {', '.join(filter(None, [*known, more]))})" if known or more else " (there are none)"
     prefix = f"{key.partition('.')[0]}."
     alike = [each for each in known if did_you_mean(key.removeprefix(prefix), [each.removeprefix(prefix)])]
     return ConfigError(f"{key}: no parameter of {names}{did_you_mean(key, alike) or all_known}")

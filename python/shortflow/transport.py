@@ -22,7 +22,9 @@ Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
 SOURCE = "transport.source"
 """Key of a Python law's fingerprint among a scheme's parameters."""
 Given = tuple[str, str, str]
-"""A key, its value, and the source of that: scheme, --set or scheme+key=."""
+"""A key, its value, and the source of that: scheme, --set or `OWN`."""
+OWN = "scheme+key="
+"""Source of a value in the scheme's name, such as `dctcp+g=0.5`: no other setting changes it."""
 UNSAVED = "unsaved-"
 """Prefix of the fingerprint of a law without a file."""
 

@@ -114,12 +114,16 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// A bare `--set` name that is neither a parameter nor a key. If some table has a key of that
-    /// name, its path is the best hint.
+    /// A bare `--set` name that is neither a parameter nor a key. If some table has a key or a table of
+    /// that name, its path is the best hint.
     fn unknown_name(&self, name: &str, parameters: &Table, plain_keys: &[&str]) -> ConfigError {
         let mut known: Vec<&str> = parameters.keys().map(String::as_str).collect();
         known.extend(plain_keys);
-        let nested = leaf_paths("", &self.root).into_iter().find(|path| path.ends_with(&format!(".{name}")));
+        let (within, end) = (format!(".{name}."), format!(".{name}"));
+        let nested = leaf_paths("", &self.root).into_iter().find_map(|path| match path.find(&within) {
+            Some(at) => Some(path[..at + end.len()].to_owned()),
+            None => path.ends_with(&end).then_some(path),
+        });
         let hint = nested.map_or_else(|| hint(name, &known), |path| format!("did you mean {path:?}?"));
         ConfigError::Unknown { key: name.to_owned(), what: "parameter", hint }
     }
