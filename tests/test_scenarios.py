@@ -17,6 +17,7 @@ from made import star
 from shortflow import _core, load, run
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
 from shortflow.runner import waited_for
+from shortflow.runs import check_metric
 from shortflow.scenario import SHIPPED
 
 NAMES = shortflow.shipped_scenarios()
@@ -85,6 +86,8 @@ def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> 
     assert result.flows.height > 0
     assert result.metrics["utilisation"] > 0
     assert all(math.isfinite(value) for value in result.metrics.values()), result.metrics
+    for metric in result.metrics:
+        check_metric(metric, scenario)
     statistics = {row.metric.statistic for row in result.rows}
     assert statistics & {MEAN_FCT, GOODPUT, TASK_TIME}, "something has come of the traffic"
     if {"key": "host.model", "value": "linux", "source": "default"} in scenario.resolved():

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
-from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME, check_name
+from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME
 from shortflow.metrics.stats import Estimate, student
 from shortflow.results import Results
+from shortflow.runs import check_metric
+from shortflow.scenario import Scenario
 from shortflow.terms import Bound
 
 LEAST_SEEDS = 5
@@ -47,10 +49,10 @@ class Precision:
             raise ConfigError(f"--max-seeds {most}: expected at least {LEAST_SEEDS}, the first step of --until-ci")
         return cls(number, metric or None, most)
 
-    def check(self, classes: Sequence[str]) -> None:
-        """Refuses a metric that no run with these flow classes has."""
+    def check(self, scenario: Scenario) -> None:
+        """Refuses a metric that no run of the scenario has."""
         if self.metric is not None:
-            check_name(self.metric, classes)
+            check_metric(self.metric, scenario)
 
     def require(self, comparisons: Sequence[Results]) -> None:
         """Refuses a metric that no finished run has."""

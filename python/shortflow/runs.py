@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import platform
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from typing import NotRequired, TypedDict
 
 from shortflow import _core
 from shortflow.errors import ConfigError
+from shortflow.metrics import catalogue
+from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.scenario import Scenario, Setting, Settings, as_pairs, as_settings
 from shortflow.scheme import SchemeSource, load_with_sources, split_settings
 from shortflow.transport import Transport
@@ -21,6 +24,17 @@ KEY_LENGTH = 12
 MOST_SEEDS = 100_000
 """Most seeds of a comparison."""
 _LARGEST_SEED = 2**64 - 1
+_TASKS = {
+    **dict.fromkeys(("queries", "aggregation"), ("query",)),
+    "mapreduce": ("job", "shuffle"),
+    "web": ("request",),
+}
+"""Kinds of traffic with tasks, and their tasks."""
+_BACKLOGGED = {"goodput_<class>_bps", "jain_<class>", "jain_sampled_<class>", "convergence_<class>_s"}
+"""Statistics of backlogged flows."""
+_ALL_FLOWS = {"flow_goodput_<class>_bps", "flow_goodput_<bin>_bps", "timeouts_<class>", "timed_out_<class>"}
+_ALL_FLOWS |= {"queueing_<class>_s"}
+"""Statistics of finite and backlogged flows."""
 
 
 class CodeOrigin(TypedDict):
@@ -163,6 +177,39 @@ def plan_ideal(runs: Sequence[Run]) -> list[Run]:
     present = {run.scheme.name for run in runs}
     names = [name for name in scenario.core.ideal_schedulers() if name not in present]
     return plan(scenario, names, seeds) if names else []
+
+
+def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:
+    """Refuses a metric that no run of the scenario has. The error has the reason or suggests the nearest name.
+
+    `without_ideal` gives the reason if no ideal scheduler runs.
+    """
+    catalogue.check_name(name, scenario.classes, without_ideal, bins)
+    if why := _ruled_out(catalogue.possible(scenario.classes, bins)[name], scenario):
+        raise ConfigError(f"{name}: {why}, so no run has it")
+
+
+def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
+    """Reason that no run of the scenario has a metric; empty if some run may have it."""
+    settings = {each["key"]: each["value"] for each in scenario.resolved() if each["key"].startswith("traffic.")}
+    kinds = {value for key, value in settings.items() if re.fullmatch(r"traffic\.\d+\.kind", key)}
+    pattern, of = metric.statistic.pattern, metric.flow_class
+    if "trace" in kinds:
+        return ""  # its file names classes and deadlines
+    if metric.task and metric.task not in {task for kind in kinds for task in _TASKS.get(kind, ())}:
+        return f"the scenario has no {catalogue.TASKS[metric.task]}"
+    if "_miss" in pattern and not any("deadline" in key for key in settings):
+        return "the scenario sets no deadline"
+    if not (of or metric.size_bin) or pattern in _ALL_FLOWS or kinds & _TASKS.keys():
+        return ""  # flows of tasks have classes without a key
+    numbers = {
+        key.rpartition(".")[0] for key, value in settings.items() if key.endswith(".class") and of in (None, value)
+    }
+    flows = [each for each in scenario.expected_flows() if each["entry"] in numbers]
+    if pattern in _BACKLOGGED:
+        return "" if any(each["backlogged"] for each in flows) else f"no {of} flow is backlogged"
+    endless = all(each["backlogged"] and not each["flows"] for each in flows)
+    return f"all {f'{of} ' if of else ''}flows are backlogged" if endless else ""
 
 
 @functools.cache

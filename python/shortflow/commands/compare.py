@@ -15,11 +15,10 @@ from shortflow.front.progress import told
 from shortflow.lazy import answers, blocks, spreads
 from shortflow.lazy import measured as measured_flows
 from shortflow.lazy import tables as tables_of
-from shortflow.metrics.catalogue import check_name
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
 from shortflow.results import Results
 from shortflow.runner import Runner
-from shortflow.runs import Plan
+from shortflow.runs import Plan, check_metric
 from shortflow.scheme import load_schemes
 
 ALL = "all"
@@ -90,7 +89,7 @@ def compare(
     loaded = given.scenario_with(scenario, settings)
     for name in shown:
         if name != ALL:
-            check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves them out", criteria.bins)
+            check_metric(name, loaded, "" if ideal else "--no-ideal leaves them out", criteria.bins)
     own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:

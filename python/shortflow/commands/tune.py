@@ -12,9 +12,9 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings
 from shortflow.front.progress import told
-from shortflow.metrics.catalogue import check_name
 from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
+from shortflow.runs import check_metric
 from shortflow.scenario import Settings as Changes
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.store.files import Kind, check_replaceable
@@ -156,8 +156,8 @@ def tune(
         check_replaceable(page, Kind.PAGE)
     note_warnings(loaded, load_schemes([scheme]))
     shown = given.metric_names(metrics)
-    for name in shown:
-        check_name(name, loaded.classes)
+    for name in (*goal.metrics, *shown):
+        check_metric(name, loaded)
     here = TunedScenario(loaded, settings or {}, goal, shown=shown)
     question = ask(here, there, scheme, ranges, baseline=baseline, seeds=seeds, batch=engine.BATCH)
     with told(loaded.name, progress) as bar:
