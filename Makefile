@@ -39,13 +39,13 @@ require:
 		|| { echo "missing: Python's venv; on Debian: apt-get install python3-venv" >&2; exit 3; }
 
 $(VENV)/.packages: requirements.lock | require
-	@echo "installing Python packages into $(VENV) (a minute the first time)"
+	@echo "1 of 2: installing Python packages into $(VENV) (a minute the first time)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
-	@echo "building the simulator (a minute or two the first time)"
+	@echo "2 of 2: building the simulator (a minute or two the first time)"
 	@$(BIN)/maturin develop --release --locked --quiet >$(VENV)/build.log 2>&1 \
 		|| { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@

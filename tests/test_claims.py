@@ -125,7 +125,7 @@ def test_the_worst_part_decides_and_is_named() -> None:
     assert (refuted.verdict, refuted.deciding, refuted.ci95) == (DIFFERS, "sure", sure.ci95)
     left = lab.all_hold({"good": good, "open": unsure})
     assert (left.verdict, left.could_be, left.deciding) == (Verdict.UNDECIDED, [DIFFERS, AGREES], "open")
-    assert left.note == "undecided: open (1 of 2 hold)"
+    assert left.note == "undecided: open; holds: good"
     assert measured(left) == ["open: -0.2 [-0.5, 0.1]", "good: -0.48"]
     right_way = found_by(changed(-0.2).near(-0.45))
     assert lab.all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
@@ -146,7 +146,7 @@ def test_of_parts_as_bad_the_one_farthest_beyond_its_band_decides() -> None:
     near, far = changed(-0.06).alike(0.05), changed(-0.53).alike(0.05)
     parts = {name: found_by(each) for name, each in (("good", changed(0.0).alike(0.05)), ("near", near), ("far", far))}
     found = lab.all_hold(parts)
-    assert (found.deciding, found.note) == ("far", "differs: far, near (1 of 3 hold)")
+    assert (found.deciding, found.note) == ("far", "differs: far, near; holds: good")
     assert parts["near"].beyond == pytest.approx(0.2)
     assert parts["good"].beyond == 0
     assert lab.within(Estimate(3.0, (1.0, 6.0), 3), 2.0, 4.0).beyond == pytest.approx(0.5)
@@ -181,7 +181,7 @@ def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
 def test_a_part_that_a_bound_leaves_open_says_so() -> None:
     bound = lab.within(Estimate(0.5, None, 1, lower_bound=True), 0, 1)
     found = lab.all_hold({"bound": bound, "good": lab.within(0.5, 0, 1)})
-    assert found.note == f"undecided: bound (1 of 2 hold); {BOUND}"
+    assert found.note == f"undecided: bound; holds: good; {BOUND}"
     (text,) = claim_section([Judged(claim(), found)]).columns[-1].cells
     assert f"because: {found.note}" in str(text)
     assert BOUND in Judged(claim(), found).document()["reason"]
@@ -194,7 +194,7 @@ def test_a_part_that_is_not_tested_leaves_the_whole_so_unless_another_differs() 
     found = lab.all_hold({"one": untested, "other": bad})
     assert found.verdict is DIFFERS
     assert (found.note, found.deciding) == (
-        "differs: other (0 of 2 hold); one is not tested: no flow of that size",
+        "differs: other; none holds; one is not tested: no flow of that size",
         "other",
     )
     assert lab.all_hold({}).verdict is Verdict.UNTESTED
@@ -223,7 +223,7 @@ def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
     assert not found_by(lab.equal(lambda: {"k": (0.05, 0.050001)})).holds
     assert found_by(lab.equal(lambda: {"k": (0.20741, 0.2074)}, digits=4)).holds
     found = found_by(lab.equal(lambda: {"one": (1.0, 1.0), "two": (2.0, 3.0)}))
-    assert (found.verdict, found.note) == (DIFFERS, "differs: two (1 of 2 hold)")
+    assert (found.verdict, found.note) == (DIFFERS, "differs: two; holds: one")
 
 
 def made(directory: Path, times: Mapping[str, Sequence[float]]) -> lab.Data:

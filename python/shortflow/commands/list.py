@@ -94,7 +94,13 @@ def _of_papers(kind: str) -> Entries:
     if kind == "choices":
         return sensitivity.choice_entries()
     return [
-        {"id": claim.id, "recipe": figure.id, "summary": claim.statement}
+        {
+            "id": claim.id,
+            "recipe": figure.id,
+            "ref": claim.ref or figure.ref,
+            "summary": claim.statement,
+            "agrees_if": claim.tolerance,
+        }
         for figure in figures.values()
         for claim in figure.claims
     ]
@@ -150,6 +156,13 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", f"  {parameter['name']}{default}{about}{expected}"
 
 
+def _claim(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """A claim, then its place in the paper, its recipe and its condition."""
+    yield from _one_line_each([entry])
+    yield "", f"  {entry['ref']}, decided by {entry['recipe']}"
+    yield "", f"  agrees if: {entry['agrees_if']}"
+
+
 def _choice(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """A choice, then each value with its settings and the figures that follow it."""
     yield from _one_line_each([entry])
@@ -178,6 +191,7 @@ def _short(figures: Sequence[str]) -> str:
 
 DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]]] = {
     **dict.fromkeys([*_core.registry(), "tables"], _parameters),
+    "claims": _claim,
     "choices": _choice,
 }
 OF_PAPERS = ("figures", "claims", "choices")

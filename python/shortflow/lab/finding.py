@@ -146,8 +146,9 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     part = findings[decides]
     notes = []
     if not whole.holds and worst is not Verdict.UNTESTED:
-        met = f"{sum(each.holds for each in findings.values())} of {len(findings)} hold"
-        notes = [f"{whole.verdict.value}: {_named(as_bad, decides)} ({met})", *([part.note] if part.note else [])]
+        met = _named([name for name, each in findings.items() if each.holds])
+        notes = [f"{whole.verdict.value}: {_named(as_bad, decides)}", f"holds: {met}" if met else "none holds"]
+        notes += [part.note] if part.note else []
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(decides, part.deciding)
     return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond)
@@ -166,8 +167,8 @@ def ranging(finding: Finding, others: Mapping[str, Finding]) -> Finding:
     return replace(finding, worst=worst, best=best, note=finding.note if same else "; ".join(notes))
 
 
-def _named(names: Collection[str], decides: str) -> str:
-    """Text with the deciding part and some others that fail."""
+def _named(names: Collection[str], decides: str = "") -> str:
+    """Text with some parts, the deciding one first."""
     found = sorted(names, key=lambda name: name != decides)
     return ", ".join(found[:_NAMED]) + f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
 
