@@ -155,7 +155,7 @@ def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: Tab
     last = swept.points[-1]
     assert high.difference("dctcp", "tcp", AFCT) == last.difference("dctcp", "tcp", AFCT)
     with pytest.raises(
-        sf.ConfigError, match=r"the tables of tcp were not stored; `tables=True` or `sweep --tables` stores them"
+        sf.ConfigError, match=r"the tables of tcp were not stored; pass tables=True, or `sweep --tables`"
     ):
         _ = low.flows
     sf.sweep(sf.load(small), "tcp,dctcp", grid, seeds=2, out=tmp_path, tables=True)

@@ -211,7 +211,7 @@ class Result(Shown):
     def table(self, name: str) -> "pl.DataFrame":
         """A table with the added columns `scheme`, `seed` and `run`, to join it to the table of runs."""
         if name not in self.tables:
-            raise ConfigError(f"the tables of {self.scheme} were not stored; `tables=True` or `sweep --tables` stores them")
+            raise ConfigError(f"the tables of {self.scheme} were not stored; pass tables=True, or `sweep --tables`")
         found = self.tables[name]
         table = pl.read_parquet(io.BytesIO(found)) if isinstance(found, bytes) else pl.DataFrame(found)
         return labelled(table, self.provenance)
