@@ -115,7 +115,7 @@ def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow
     for name, wanted in {
         "afct_never_s": "no never flow was counted, as none started in the measured time of any run",
         "p99_rare_1mb_s": "no rare flow of 100 KB–1 MB was counted",
-        "goodput_rare_bps": "no run here has it: payload of all backlogged flows",
+        "queue_p99_pkt": "no run here has it: backlog over time",
     }.items():
         answer = chosen(name)
         assert answer.code == 0
