@@ -274,7 +274,7 @@ class Results(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the numbers: warnings, seeds without effect, unfinished flows."""
+        """Limits of the numbers: warnings, different constants, unfinished flows."""
         origin = self.runs[0].provenance if self.runs else None
         found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
@@ -290,11 +290,6 @@ class Results(Shown):
             names = ", ".join(dict.fromkeys(run.scheme for run in runs))
             where = f"{names} (as {runs[0].scheme} with seed {runs[0].seed})" if len(runs) > 1 else names
             found.append(f"{where}: {runs[0].meta['remarks'][kind]}")
-        digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
-        if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
-            found.append(
-                "every seed gives the same run, because nothing in this scenario is random; ± 0 is no measure of chance"
-            )
         counts = {scheme: sum(self.values(scheme, catalogue.UNFINISHED.pattern).values()) for scheme in self.schemes}
         if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
             found.append(

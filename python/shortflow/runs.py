@@ -24,16 +24,9 @@ KEY_LENGTH = 12
 MOST_SEEDS = 100_000
 """Most seeds of a comparison."""
 _LARGEST_SEED = 2**64 - 1
-_TASKS = {
-    **dict.fromkeys(("queries", "aggregation"), ("query",)),
-    "mapreduce": ("job", "shuffle"),
-    "web": ("request",),
-}
+_TASKS = {"queries": ["query"], "aggregation": ["query"], "mapreduce": ["job", "shuffle"], "web": ["request"]}
 """Kinds of traffic with tasks, and their tasks."""
-_BACKLOGGED = {"goodput_<class>_bps", "jain_<class>", "jain_sampled_<class>", "convergence_<class>_s"}
-"""Statistics of backlogged flows."""
-_ALL_FLOWS = {"flow_goodput_<class>_bps", "flow_goodput_<bin>_bps", "timeouts_<class>", "timed_out_<class>"}
-_ALL_FLOWS |= {"queueing_<class>_s"}
+_OF_ALL = ("flow_goodput", "queueing", "timeouts", "timed_out")
 """Statistics of finite and backlogged flows."""
 
 
@@ -180,10 +173,7 @@ def plan_ideal(runs: Sequence[Run]) -> list[Run]:
 
 
 def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:
-    """Refuses a metric that no run of the scenario has. The error has the reason or suggests the nearest name.
-
-    `without_ideal` gives the reason if no ideal scheduler runs.
-    """
+    """Refuses a metric that no run of the scenario has (see `catalogue.check_name`). The error has the reason."""
     catalogue.check_name(name, scenario.classes, without_ideal, bins)
     if why := _ruled_out(catalogue.possible(scenario.classes, bins)[name], scenario):
         raise ConfigError(f"{name}: {why}, so no run has it")
@@ -200,13 +190,13 @@ def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
         return f"the scenario has no {catalogue.TASKS[metric.task]}"
     if "_miss" in pattern and not any("deadline" in key for key in settings):
         return "the scenario sets no deadline"
-    if not (of or metric.size_bin) or pattern in _ALL_FLOWS or kinds & _TASKS.keys():
+    if not (of or metric.size_bin) or pattern.startswith(_OF_ALL) or kinds & _TASKS.keys():
         return ""  # flows of tasks have classes without a key
     numbers = {
         key.rpartition(".")[0] for key, value in settings.items() if key.endswith(".class") and of in (None, value)
     }
     flows = [each for each in scenario.expected_flows() if each["entry"] in numbers]
-    if pattern in _BACKLOGGED:
+    if pattern.startswith(("goodput", "jain", "convergence")):
         return "" if any(each["backlogged"] for each in flows) else f"no {of} flow is backlogged"
     endless = all(each["backlogged"] and not each["flows"] for each in flows)
     return f"all {f'{of} ' if of else ''}flows are backlogged" if endless else ""

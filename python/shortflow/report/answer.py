@@ -519,9 +519,10 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """Notes on unfinished flows, seeds, and events of few seeds."""
     yield from _unfinished(study)
     yield from _cut_goodput(study, metrics)
+    ran = [(point, scheme) for point in study.points for scheme in point.schemes]
     if len(study.seeds) == 1:
         yield "One seed has no interval: run several seeds."
-    elif all(len(_digests(point, scheme)) == 1 for point in study.points for scheme in point.schemes):
+    elif all(len({run.digest for run in point.runs if run.scheme == each}) == 1 for point, each in ran):
         yield "Every seed gives the same run: nothing is random here, so intervals say nothing of chance."
     seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]
     if any(each != seeds[0] for each in seeds):
@@ -532,10 +533,6 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
         at = f"{few[0][0]}: " if study.x_name else ""
         more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
         yield f"{at}{few[0][1]}{more}"
-
-
-def _digests(point: Results, scheme: str) -> set[str]:
-    return {run.digest for run in point.runs if run.scheme == scheme}
 
 
 def _unfinished(study: Results) -> Iterator[str]:

@@ -115,14 +115,10 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
     for origin in origins:
         groups.setdefault(("scenario", origin["scenario"]), []).append(origin["scenario_settings"])
         groups.setdefault(("scheme", origin["scheme"].partition("+")[0]), []).append(origin["scheme_settings"])
-    keys = dict.fromkeys(key for group in groups.values() for key in (*varying(group), *_set(group)))
+    every = (each for origin in origins for each in (*origin["scenario_settings"], *origin["scheme_settings"]))
+    given = [each["key"] for each in every if each["source"] == "--set" and each["key"] != "title"]
+    keys = dict.fromkeys([*(key for group in groups.values() for key in varying(group)), *given])
     return {key if short_name(key) in taken else short_name(key): key for key in keys}
-
-
-def _set(settings: Iterable[Sequence[Setting]]) -> list[str]:
-    """Keys set by the user."""
-    known = {id(each): each for each in settings}.values()
-    return [each["key"] for of_run in known for each in of_run if each["source"] == "--set" and each["key"] != "title"]
 
 
 def _setting_column(name: str, key: str, runs: Sequence[Result]) -> pl.Series:
