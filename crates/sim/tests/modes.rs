@@ -10,8 +10,9 @@ use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{
     Cores, ExecutionPlan, Modes, NoObserver, Observer, RunError, RunProgress, cores, run_on, run_planned,
 };
+use shortflow_units::Instant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Long flows, many finite ones with deadlines, an incast that overflows, and messages on open connections, in networks
 /// whose buffers are small: packets are dropped and timers expire.
@@ -61,6 +62,12 @@ fn mix(topology: &str, more: &[(&str, &str)]) -> Scenario {
     }
     scenario(&text, &[])
 }
+
+/// Queries, which wait for the answers of the one before.
+const ANSWERS: (&str, &str) = (
+    "[[traffic]]\nkind = 'queries'",
+    "workers = 4\nrepeat = 100\nto = 0\nsizes = { kind = 'fixed', value = '10KB' }",
+);
 
 fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
     run_on(cores, scenario, scheme, 3, &mut NoObserver)
@@ -119,7 +126,7 @@ fn every_scheme_gives_the_same_by_every_plan() {
 fn so_does_what_few_networks_have() {
     type Keys<'a> = &'a [(&'a str, &'a str)];
     let fifo = "model = 'fifo'";
-    let cases: [(&str, &str, Keys, Keys, &[usize]); 22] = [
+    let cases: [(&str, &str, Keys, Keys, &[usize]); 23] = [
         (
             "fat-tree",
             "dctcp",
@@ -178,6 +185,7 @@ fn so_does_what_few_networks_have() {
         ),
         ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'spray'")], &[]),
         ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'flowlet'")], &[]),
+        ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", fifo)], &[]),
     ];
     for (topology, name, settings, keys, cores) in cases {
         let (outcome, legal) = all_alike(&mix(topology, keys), &scheme(name, settings), 3);
@@ -255,20 +263,38 @@ fn so_do_runs_however_they_end() {
     assert_eq!((endless.flows.len(), endless.end.as_secs_f64()), (2, 0.005));
 }
 
-/// A law from outside, which keeps its window.
+/// A law from outside, which keeps its window. Whoever shares its clock sees time go on.
 #[derive(Debug)]
-struct Own;
+struct Own(Arc<Mutex<Instant>>);
+
+impl Own {
+    fn scheme(shared: bool) -> Scheme {
+        let clock = || Arc::new(Mutex::new(Instant::ZERO));
+        let of_all = clock();
+        let law =
+            move || Box::new(Own(if shared { of_all.clone() } else { clock() })) as Box<dyn UserDefined>;
+        Scheme::user_defined("tcp", "own".to_owned(), String::new(), &[], Arc::new(law)).unwrap()
+    }
+}
 
 impl CongestionControl for Own {
-    fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
+    fn on_ack(&mut self, _: &mut Window, ack: &AckSample) {
+        let mut clock = self.0.lock().unwrap();
+        assert!(*clock <= ack.flow.now, "{} after {}", ack.flow.now, *clock);
+        *clock = ack.flow.now;
+    }
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
+}
+
+/// Their state may be one for all connections.
+#[test]
+fn laws_from_outside_see_all_connections_in_order_of_time() {
+    on(1, &mix("fat-tree", &[("[host]", "model = 'fifo'")]), &Own::scheme(true));
 }
 
 #[test]
 fn where_one_core_is_taken_the_reason_is_said() {
-    let law = || Box::new(Own) as Box<dyn UserDefined>;
-    let own = Scheme::user_defined("tcp", "own".to_owned(), String::new(), &[], Arc::new(law)).unwrap();
-    let dctcp = scheme("dctcp", &[]);
+    let (own, dctcp) = (Own::scheme(false), scheme("dctcp", &[]));
     let why = |scenario: &Scenario, scheme: &Scheme, cores| {
         let (outcome, taken) = on(cores, scenario, scheme);
         assert_eq!(outcome.digest(), on(1, scenario, scheme).0.digest());
@@ -290,13 +316,7 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!(why(&failing, &dctcp, 2), one("links fail"));
     assert_eq!(cores(&plain, &dctcp, 2, true).why.as_deref(), Some("packets are followed one by one"));
     assert_eq!(why(&sprayed, &dctcp, 2), one("routing.kind = spray draws the path of each packet"));
-    let answers = mix(
-        "fat-tree",
-        &[(
-            "[[traffic]]\nkind = 'queries'",
-            "workers = 4\nto = 0\nsizes = { kind = 'fixed', value = '10KB' }",
-        )],
-    );
+    let answers = mix("fat-tree", &[ANSWERS]);
     assert_eq!(why(&answers, &dctcp, 2), one("traffic.4 waits for answers"));
     let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
     let (_, taken) = ideal.run_on(2, &plain, 1, &mut NoObserver).unwrap();
@@ -380,7 +400,6 @@ fn no_plan_is_against_the_needs_of_a_part() {
         several.map(|modes| set(modes).is_some_and(|set| set == modes))
     };
     let failing = "links = ['edge0-agg0']\ndown_at = '1ms'\nup_at = '2ms'";
-    let answers = "workers = 4\nto = 0\nsizes = { kind = 'fixed', value = '10KB' }";
     assert_eq!(legal("fat-tree", "[host]", ""), [true; 4]);
     assert_eq!(legal("star", "[host]", ""), [true, false, true, true]);
     assert_eq!(legal("leaf-spine", "[faults]", "hosts = '0-5'\ncorrupt = 0.01"), [true; 4]);
@@ -390,7 +409,7 @@ fn no_plan_is_against_the_needs_of_a_part() {
         [true, false, true, true]
     );
     assert_eq!(legal("fat-tree", "[faults]", failing), [true, false, false, false]);
-    assert_eq!(legal("fat-tree", "[[traffic]]\nkind = 'queries'", answers), [true, false, false, true]);
+    assert_eq!(legal("fat-tree", ANSWERS.0, ANSWERS.1), [true, false, false, true]);
     for kind in ["kind = 'spray'", "kind = 'flowlet'"] {
         assert_eq!(legal("fat-tree", "[routing]", kind), [true, false, false, false]);
     }
