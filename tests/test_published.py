@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import verdicts
 
 from shortflow import papers
 from shortflow.lab.finding import Verdict
@@ -163,6 +164,19 @@ def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
     for each in of_paper(paper):
         assert f'id="{each.claim.id}"><summary><b>{verdict_text(each)}</b>' in html
     assert html.count("<details") == len(of_paper(paper))
+
+
+@pytest.mark.slow
+def test_verdicts_drawn_by_a_seed_are_compared_with_the_committed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["verdicts.py", "l2dct/eq5-12", "--seed", "36", "--out", str(tmp_path / "runs")]
+    monkeypatch.setattr("sys.argv", arguments)
+    assert (verdicts.main(), capsys.readouterr().out.count(": as committed")) == (0, 5)
+    other = verdicts.COMMITTED.read_text(encoding="utf-8").replace('"two flows": 22.0', '"two flows": 23.0')
+    monkeypatch.setattr(verdicts, "COMMITTED", tmp_path / "results.json")
+    verdicts.COMMITTED.write_text(other, encoding="utf-8")
+    assert (verdicts.main(), capsys.readouterr().out.count(": NOT as committed")) == (1, 1)
 
 
 def test_committed_pictures_are_those_that_pages_show() -> None:
