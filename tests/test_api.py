@@ -139,6 +139,7 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     alone = sf.compare("l2dct-benchmark", "dctcp,l2dct", 1, settings={**settings, "load": 0.4}, ideal=False)
     there = swept.points[1]
     assert there.runs_digest == alone.runs_digest
+    assert swept.document()["points"][1]["paired"] == alone.document()["paired"]
     assert isinstance(there, sf.Results)
     assert there.flows.height == alone.flows.height < swept.flows.height
     assert swept.plot.metric(AFCT).heading.endswith("over load")

@@ -47,12 +47,6 @@ def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
 
 
-def test_a_point_has_the_differences_of_a_comparison(shortflow: Command) -> None:
-    common = ("small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--out", "store", "--json")
-    (point,) = shortflow("sweep", *common, "--grid", "load=0.2").document["points"]
-    assert point["paired"] == shortflow("compare", *common, "--set", "load=0.2", "--no-ideal").document["paired"]
-
-
 def test_tables_are_kept_where_they_are_asked_for(
     shortflow: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -67,7 +61,7 @@ def test_tables_are_kept_where_they_are_asked_for(
     assert "4 reused" in shortflow(*narrow).stderr, "a run with tables is a run"
     shortflow(*SWEEP[:4], "--grid", "load=0.6", "--seeds", "1", "--out", "store")
     assert api.read_store(tmp_path / "store").flows.equals(stored.flows)
-    assert "store: flows lacks 2 of 6 runs, which have no tables" in caplog.text
+    assert "store: 2 runs have no tables" in caplog.text
 
 
 def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Command, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Tables fit 100 columns, carry units and intervals, and say nothing that is not there."""
 
 import io
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from rich.console import Console
 from conftest import Patch
 from made import make_flows, make_result, make_results, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
-from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric, missing
+from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report import tables, wording
@@ -70,14 +69,6 @@ def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
     comparison = make_results("made", "made", {}, [with_flows, without])
     row = next(line for line in printed(tables.comparison_blocks(comparison)) if line.startswith(" l2dct"))
     assert "–" in row
-
-
-def test_an_unknown_metric_suggests_the_nearest() -> None:
-    with pytest.raises(ConfigError, match='did you mean "afct_short_s"'):
-        compared(["dctcp"]).require("afct_shorts_s")
-    assert re.search(
-        r"p99_pkt: no run here has it: .*`measure\.sample_every` is set", str(missing("queue_p99_pkt", []))
-    )
 
 
 def test_numbers_have_about_three_digits() -> None:

@@ -107,7 +107,7 @@ class Grid:
         values: dict[str, list[str]] = {}
         for text in grids:
             key, found = _values(text)
-            if _name(key) in map(_name, values):
+            if short_name(key) in map(short_name, values):
                 raise ConfigError(f"--grid {text}: {key} has values already; give each key once")
             values[key] = found
         linked = _links(links, values)
@@ -172,7 +172,7 @@ def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]
     for text in texts:
         source, target = pair(text, "--link", "A=B, where A has a --grid and B takes its value")
         _require(f"--link {text}", source, values)
-        if _name(target) in map(_name, (*values, *linked)):
+        if short_name(target) in map(short_name, (*values, *linked)):
             raise ConfigError(f"--link {text}: {target} has values already; give each key once")
         linked[target] = source
     return linked
@@ -208,9 +208,9 @@ def _axis(keys: tuple[str, ...], values: Mapping[str, Sequence[str]], linked: Ma
 
 def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
     """Refuses keys that both vary and are set."""
-    fixed = set(map(_name, settings))
+    fixed = set(map(short_name, settings))
     for key in keys:
-        if _name(key) in fixed:
+        if short_name(key) in fixed:
             raise ConfigError(f"{key}: varies in --grid, so --set cannot set it")
 
 
@@ -220,6 +220,6 @@ def keeps_flows(keys: Iterable[str]) -> bool:
     return bool(real) and all(key.startswith(_KEEP_FLOWS) for key in real)
 
 
-def _name(key: str) -> str:
-    """The key without the prefix `parameters.`."""
+def short_name(key: str) -> str:
+    """Short name of a key: a parameter without its prefix."""
     return key.removeprefix("parameters.")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NotRequired, Protocol, TypedDict
 
 from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
+from shortflow.grid import short_name
 from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
 from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, measure, measuring_id, named
 from shortflow.metrics.data import USUAL_BINS, Bins, Table
@@ -272,7 +273,7 @@ class Result(Shown):
 def changed(origin: Provenance) -> dict[str, str]:
     """Keys set for a run by `--set`, with values."""
     settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
-    return {each["key"].removeprefix("parameters."): each["value"] for each in settings if each["source"] == "--set"}
+    return {short_name(each["key"]): each["value"] for each in settings if each["source"] == "--set"}
 
 
 def labelled(table: "pl.DataFrame", origin: Provenance) -> "pl.DataFrame":

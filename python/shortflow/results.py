@@ -430,8 +430,7 @@ class Results(Shown):
         """
         runs = self.with_tables.results or self.results
         if lacking := len(self.results) - len(runs):
-            where = self.directory or self.scenario
-            _log.warning("%s: flows lacks %d of %d runs, which have no tables", where, lacking, len(self.results))
+            _log.warning("%s: %d runs have no tables", self.directory or self.scenario, lacking)
         return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in runs)
 
     def to_frame(self) -> "pl.DataFrame":

@@ -169,13 +169,8 @@ def criteria(
     known = [getattr(each, "__name__", str(each)) for each in schemes]
     if known and baseline is not None and baseline not in known:
         raise unknown_name("baseline among the schemes", baseline, known)
-    found = answers.Criteria(metrics, baseline, bins=size_bins(bins))
+    found = answers.Criteria(metrics, baseline, bins=USUAL_BINS if bins is None else Bins.parse(bins))
     return found if ties is None else replace(found, ties=shares(ties))
-
-
-def size_bins(bins: str | Sequence[str | int] | None) -> Bins:
-    """The size bins, or the usual ones."""
-    return USUAL_BINS if bins is None else Bins.parse(bins)
 
 
 def store_in(out: str | Path | None) -> "stored.Store | None":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shortflow import _core
-from shortflow.grid import keeps_flows
+from shortflow.grid import keeps_flows, short_name
 from shortflow.lazy import frames
 from shortflow.lazy import measured as measured_flows
 from shortflow.quantities import common_axis
@@ -86,9 +86,9 @@ def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Resu
         settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
         values = {each["key"]: each["value"] for each in settings}
         here = [key for key in keys if key in own[result.scheme]]
-        place = tuple((frames.short_name(key), values.get(key, frames.UNSET)) for key in here)
+        place = tuple((short_name(key), values.get(key, frames.UNSET)) for key in here)
         places.setdefault(place, []).append(result)
-    return [*map(frames.short_name, keys)], places
+    return [*map(short_name, keys)], places
 
 
 def _parts(place: Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[Place]:

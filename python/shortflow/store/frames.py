@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from shortflow.grid import short_name
 from shortflow.metrics.catalogue import telling
 from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
@@ -14,7 +15,6 @@ from shortflow.scenario import Setting
 from shortflow.store.columns import TABLES
 from shortflow.transport import SOURCE
 
-_PARAMETER = "parameters."
 UNSET = "not set"
 """Placeholder for a key that a run does not have."""
 _HEAD: dict[str, Callable[[Result], str | int | None]] = {
@@ -102,11 +102,6 @@ def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
         if key in leading or now > apart:
             found, apart = [*found, key], now
     return [key for key in every if key in found]
-
-
-def short_name(key: str) -> str:
-    """Short name of a key: a parameter without its prefix."""
-    return key.removeprefix(_PARAMETER)
 
 
 def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
