@@ -11,52 +11,83 @@ type Times = BinaryHeap<Reverse<Instant>>;
 /// Times of events without a lane.
 #[derive(Debug, Clone)]
 pub(super) struct Ahead {
-    /// By node; the last of global events.
+    /// By node, without those that come along with it; the last of global events.
     times: Box<[Times]>,
-    /// First of each node, perhaps past.
-    first: Box<[Instant]>,
+    first: Box<[First]>,
     /// First global event.
     everywhere: Instant,
+}
+
+/// First events of a node, perhaps past.
+#[derive(Debug, Clone, Copy)]
+struct First {
+    /// Of those that do not come along.
+    other: Instant,
+    /// Of all.
+    any: Instant,
 }
 
 impl Ahead {
     /// No events yet, for so many nodes.
     pub fn new(sites: usize) -> Ahead {
-        let (times, first) = (vec![Times::new(); sites + 1], vec![Instant::MAX; sites]);
+        let never = First { other: Instant::MAX, any: Instant::MAX };
+        let (times, first) = (vec![Times::new(); sites + 1], vec![never; sites]);
         Ahead { times: times.into(), first: first.into(), everywhere: Instant::MAX }
     }
 
     /// Adds an event.
     pub fn expect(&mut self, at: Instant, NodeScope(site): NodeScope) {
         let (sites, site) = (self.first.len(), site as usize);
-        let (place, first) = match self.first.get_mut(site) {
-            Some(first) => (site, first),
-            None if site == NodeScope::GLOBAL.0 as usize => (sites, &mut self.everywhere),
+        let place = match self.first.get_mut(site) {
+            Some(first) => {
+                (first.other, first.any) = (at.min(first.other), at.min(first.any));
+                site
+            }
+            None if site == NodeScope::GLOBAL.0 as usize => {
+                self.everywhere = at.min(self.everywhere);
+                sites
+            }
             None => return,
         };
-        *first = at.min(*first);
         self.times[place].push(Reverse(at));
     }
 
-    /// True if no event without a lane happens at this node from `past` to `at`.
+    /// Adds an event that comes along with its node.
     #[inline]
-    pub fn is_quiet(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
-        let Some(first) = self.first.get(site as usize) else { return false };
-        at < *first && at < self.everywhere || self.is_quiet_after(site as usize, (past, at))
+    pub fn expect_along(&mut self, at: Instant, NodeScope(site): NodeScope) {
+        self.first.get_mut(site as usize).into_iter().for_each(|first| first.any = at.min(first.any));
     }
 
-    /// [`Ahead::is_quiet`] after dropping past events.
-    #[inline(never)] // keeps the path of most packets short
-    fn is_quiet_after(&mut self, site: usize, (past, at): (Instant, Instant)) -> bool {
+    /// The next event that comes along with this node.
+    #[inline]
+    pub fn find_along(&mut self, at: Instant, NodeScope(site): NodeScope) {
+        self.first.get_mut(site as usize).into_iter().for_each(|first| first.any = at.min(first.other));
+    }
+
+    /// True if no event without a lane happens at this node up to `at`, nor everywhere.
+    #[inline]
+    pub fn is_quiet(&self, NodeScope(site): NodeScope, at: Instant) -> bool {
+        self.first.get(site as usize).is_some_and(|first| at < first.any && at < self.everywhere)
+    }
+
+    /// [`Ahead::is_quiet`] but for events that come along. Drops those before `past`.
+    #[inline]
+    pub fn is_free(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
+        let Some(first) = self.first.get(site as usize) else { return false };
+        at < first.other && at < self.everywhere || self.is_free_after(site as usize, (past, at))
+    }
+
+    #[inline(never)] // seldom
+    fn is_free_after(&mut self, site: usize, (past, at): (Instant, Instant)) -> bool {
         let next = |times: &mut Times| {
             while times.peek().is_some_and(|Reverse(first)| *first < past) {
                 times.pop();
             }
             times.peek().map_or(Instant::MAX, |Reverse(first)| *first)
         };
-        self.first[site] = next(&mut self.times[site]);
+        self.first[site].other = next(&mut self.times[site]);
         self.everywhere = next(&mut self.times[self.first.len()]);
-        at < self.first[site].min(self.everywhere)
+        at < self.first[site].other.min(self.everywhere)
     }
 }
 
@@ -70,10 +101,14 @@ mod tests {
         ahead.expect(at(50), NodeScope(0));
         ahead.expect(at(20), NodeScope(0));
         ahead.expect(at(90), NodeScope::GLOBAL);
-        let mut quiet = |site, past, until| ahead.is_quiet(NodeScope(site), (at(past), at(until)));
+        let mut quiet = |site, past, until| ahead.is_free(NodeScope(site), (at(past), at(until)));
         assert_eq!([19, 20].map(|until| quiet(0, 0, until)), [true, false]);
         assert_eq!([49, 50].map(|until| quiet(0, 21, until)), [true, false]);
         assert_eq!([89, 90].map(|until| quiet(1, 21, until)), [true, false]);
         assert!(quiet(1, 91, 1000) && !quiet(2, 91, 1000));
+        ahead.expect_along(at(400), NodeScope(1));
+        assert_eq!([399, 400].map(|until| ahead.is_quiet(NodeScope(1), at(until))), [true, false]);
+        ahead.find_along(Instant::MAX, NodeScope(1));
+        assert!(ahead.is_quiet(NodeScope(1), at(400)));
     }
 }

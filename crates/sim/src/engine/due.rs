@@ -16,6 +16,8 @@ pub trait EventCode: Copy {
     fn precedes_nodes(bits: u32) -> bool;
     /// True if it matters to all that its sites do, and false if they may go past it without a difference.
     fn is_barrier(bits: u32) -> bool;
+    /// True if a site that goes ahead takes the event along.
+    fn comes_along(bits: u32) -> bool;
     /// Lane of the event, if any. A lane has at most one pending event, always the same.
     fn lane(bits: u32) -> Option<u32>;
     /// The event of a lane as a number.
@@ -120,6 +122,9 @@ impl ScheduledEvent {
     /// Inserts it into a sorted list. In the list of one node it passes few others.
     #[inline]
     pub fn insert<E: EventCode>(self, list: &mut Vec<ScheduledEvent>) {
+        if list.last().is_none_or(|next| self.at() < next.at()) {
+            return list.push(self);
+        }
         let is_sooner = |next: &&ScheduledEvent| next.at() < self.at() || next.in_order::<E>(&self).is_gt();
         let sooner = list.iter().rev().take_while(is_sooner).count();
         list.insert(list.len() - sooner, self);

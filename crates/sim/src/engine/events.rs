@@ -86,6 +86,10 @@ impl<E: EventCode> EventQueue<E> {
     /// Adds an event that is of no lane.
     #[inline(never)] // most events are of lanes
     fn insert_other(&mut self, at: Instant, site: NodeScope, event: u32) {
+        if self.windows.is_some() && E::comes_along(event) && at >= self.now {
+            self.ahead.iter_mut().for_each(|ahead| ahead.expect_along(at, site));
+            return self.insert_present(at, site, event);
+        }
         if E::is_barrier(event)
             && let Some(ahead) = &mut self.ahead
         {
@@ -179,11 +183,30 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// True if nothing but events of lanes happens at this site up to `at` and then, nor everywhere what matters there.
+    /// True if nothing but events of lanes happens at this site up to `at` and then, nor everywhere what matters there. False in
+    /// doubt, which [`EventQueue::take_along`] resolves.
     #[inline]
-    pub fn is_quiet(&mut self, site: impl Into<NodeScope>, at: Instant) -> bool {
+    pub fn is_quiet(&self, site: impl Into<NodeScope>, at: Instant) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| ahead.is_quiet(site.into(), at))
+    }
+
+    /// Takes the next event if it comes along with this site, is due before `limit`, and nothing else happens there or everywhere
+    /// up to then. Moves time to it.
+    #[inline(never)] // most packets find nothing else to happen
+    pub fn take_along(&mut self, site: impl Into<NodeScope>, limit: Instant) -> Option<E> {
+        let (site, ahead) = (site.into(), self.ahead.as_mut()?);
         let past = self.windows.as_ref().map_or(self.now, |windows| windows.begin());
-        self.ahead.as_mut().is_some_and(|ahead| ahead.is_quiet(site.into(), (past, at)))
+        let first = self.windows.as_ref().and_then(|windows| windows.first_of(site));
+        let at = first.map_or(Instant::MAX, ScheduledEvent::at);
+        let is_free = ahead.is_free(site, (past, at.min(limit)));
+        let Some(next) = first.filter(|next| is_free && at < limit && E::comes_along(next.event())) else {
+            ahead.find_along(at, site);
+            return None;
+        };
+        let follows = self.windows.as_mut().map_or(Instant::MAX, |windows| windows.take_first_of(site));
+        ahead.find_along(follows, site);
+        self.now = at;
+        Some(E::unpack(next.event()))
     }
 
     /// Time is `now` for a site that goes ahead, or again for all.
@@ -221,6 +244,12 @@ impl<E: EventCode> EventQueue<E> {
     #[inline]
     pub fn take_lane(&mut self) -> Option<u32> {
         self.windows.as_mut()?.take_lane()
+    }
+
+    /// Start of the window.
+    #[inline]
+    pub fn begin_of_window(&self) -> Instant {
+        self.windows.as_ref().map_or(Instant::ZERO, |windows| windows.begin())
     }
 
     /// End of the window, exclusive.
@@ -298,6 +327,9 @@ mod tests {
         }
         fn is_barrier(_: u32) -> bool {
             true
+        }
+        fn comes_along(_: u32) -> bool {
+            false
         }
         fn lane(bits: u32) -> Option<u32> {
             (bits >> 20 == 0x1ff).then_some(bits & 0xfff)

@@ -243,6 +243,24 @@ impl Windows {
         site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
     }
 
+    /// First event without a lane of this node, in the present slot or one that comes along.
+    #[inline]
+    pub fn first_of(&self, site: NodeScope) -> Option<ScheduledEvent> {
+        self.others.get(site.0 as usize)?.last().copied()
+    }
+
+    /// Removes that event. Returns the time of the one after it.
+    #[inline]
+    pub fn take_first_of(&mut self, site: NodeScope) -> Instant {
+        let (place, others) = (site.0 as usize, &mut self.others[site.0 as usize]);
+        others.pop();
+        let follows = others.last().map_or(Instant::MAX, |other| other.at());
+        if site != self.site {
+            self.next[place] = self.lanes[place].iter().fold(follows, |next, pending| next.min(pending.at));
+        }
+        follows
+    }
+
     /// Takes the next event of the present node in the window. Its lanes must be lined up.
     #[inline]
     pub fn next_here(&mut self) -> Option<ScheduledEvent> {

@@ -68,6 +68,10 @@ impl EventCode for NetworkEvent {
         true
     }
 
+    fn comes_along(_: u32) -> bool {
+        false
+    }
+
     /// A port has two lanes: its next arrival, and the end of its transmission.
     #[inline(always)]
     fn lane(bits: u32) -> Option<u32> {

@@ -19,6 +19,7 @@ impl Network {
     pub fn split(&mut self, owner: &[u32], number: u32) {
         for (index, port) in self.ports.iter_mut().enumerate() {
             let to = owner[port.to.index()];
+            port.pulls &= owner[port.from.index()] == to;
             if owner[port.from.index()] == number && to != number {
                 port.split();
                 self.crossing.push((PortId::from(index), to));

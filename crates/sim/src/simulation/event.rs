@@ -1,7 +1,9 @@
 //! [`Event`]: everything that happens in a run.
 
+use super::outbox::OF_SENDER;
 use crate::engine::{EventCode, tie_break_rank};
 use crate::net::NetworkEvent;
+use crate::tcp::CARD;
 use shortflow_units::{ConnId, Instant, PortId};
 
 /// Everything that happens in a run.
@@ -106,6 +108,11 @@ impl EventCode for Event {
     /// A message that ends concerns no packet of another, nor one that an end of its own connection expects.
     fn is_barrier(bits: u32) -> bool {
         bits >> 28 != 14
+    }
+
+    /// The timer of a sender for its host's card concerns that host alone.
+    fn comes_along(bits: u32) -> bool {
+        bits >> 27 == 4 << 2 | u32::from(OF_SENDER + CARD)
     }
 
     #[inline(always)]

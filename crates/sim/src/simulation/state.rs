@@ -248,7 +248,7 @@ impl<'a> Simulation<'a> {
                         heads.for_each(|packet| self.connections.prefetch(packet.conn));
                     }
                     for (port, at) in reached.drain(..) {
-                        self.receive_ahead(port, at);
+                        self.receive_ahead(port, at, self.events.end_of_window());
                     }
                     self.reached = reached;
                 }
@@ -344,7 +344,7 @@ impl<'a> Simulation<'a> {
                 self.tell_senders();
             }
             Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
-            Event::Timer { connection, timer } => self.on_timer(connection, timer),
+            Event::Timer { connection, timer } => self.on_timer(connection, timer, None),
             event => {
                 self.common += 1;
                 self.handle_common(event);
@@ -361,7 +361,7 @@ impl<'a> Simulation<'a> {
             false => {
                 let (next, at) = self.network.pass_on(&mut self.events, port)?;
                 if at < Instant::MAX {
-                    self.receive_ahead(next, at);
+                    self.receive_ahead(next, at, self.events.now());
                 }
                 Some(())
             }
@@ -496,7 +496,7 @@ impl<'a> Simulation<'a> {
     fn on_timer_watched(&mut self, conn: ConnId, timer: u8) {
         let (now, before) = (self.events.now(), self.connections.slot(conn).ends.timeouts());
         let place = self.network.watch_mut().map_or(0, |watch| watch.place());
-        self.on_timer(conn, timer);
+        self.on_timer(conn, timer, None);
         let open = self.connections.slot(conn);
         let (number, una, cwnd) = (open.flow_id, open.ends.acked(), open.ends.cwnd(now));
         if let Some(watch) = self.network.watch_mut().filter(|_| open.ends.timeouts() > before) {
@@ -504,13 +504,15 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Runs a timer of a connection, which may be closed by now.
-    fn on_timer(&mut self, conn: ConnId, timer: u8) {
+    /// Runs a timer of a connection, which may be closed by now. Host `ahead` takes it ahead of time.
+    #[inline(never)] // keeps the path of packets short
+    fn on_timer(&mut self, conn: ConnId, timer: u8, ahead: Option<HostId>) {
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
         // The timer may belong to an earlier connection in this slot, at another host.
-        if connection.flow_id == u32::MAX || !owns(&self.part, host) || !self.events.are_of(host) {
+        let is_there = ahead.map_or_else(|| self.events.are_of(host), |ahead| ahead == host);
+        if connection.flow_id == u32::MAX || !owns(&self.part, host) || !is_there {
             return;
         }
         let (network, events) = (&mut self.network, &mut self.events);

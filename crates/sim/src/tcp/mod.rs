@@ -43,5 +43,6 @@ mod tlp;
 mod transmit;
 mod usage;
 
+pub(crate) use path::CARD;
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -14,7 +14,7 @@ use shortflow_units::{Bytes, Instant};
 /// Numbers of the sender's timers.
 const PACE: u8 = 1;
 const LAW: u8 = 2;
-pub(super) const CARD: u8 = 3;
+pub(crate) const CARD: u8 = 3;
 
 impl Sender {
     /// Telemetry of the data packet that leaves now. `is_alone`: nothing else is in flight.

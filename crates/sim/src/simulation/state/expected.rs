@@ -1,10 +1,11 @@
 //! Short path of expected packets at their hosts, and what hosts do ahead of time.
 
+use super::super::event::Event;
 use super::super::outbox::{EndpointOutbox, OF_RECEIVER, OF_SENDER};
 use super::Simulation;
 use crate::host::EndpointContext;
 use crate::net::NetworkEvent;
-use shortflow_units::{Instant, PortId};
+use shortflow_units::{HostId, Instant, PortId};
 
 impl Simulation<'_> {
     /// A host takes the packet that is due at the far end of `port`, and those after it ahead of time. Returns `None` if the
@@ -12,31 +13,43 @@ impl Simulation<'_> {
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive_due(&mut self, port: PortId) -> Option<()> {
         let next = self.receive_expected(port)?;
-        self.go_ahead(port, next);
+        self.go_ahead(port, next, self.events.begin_of_window());
         Some(())
     }
 
-    /// A host takes what reaches it through `port` from `at` on, ahead of time.
+    /// A host takes what reaches it through `port` from `at` on, ahead of time. All that leaves there before `known` is known.
     #[inline(never)] // keeps the path of packets at switches short
-    pub(super) fn receive_ahead(&mut self, port: PortId, at: Instant) {
-        self.go_ahead(port, at);
+    pub(super) fn receive_ahead(&mut self, port: PortId, at: Instant, known: Instant) {
+        self.go_ahead(port, at, known);
     }
 
-    /// Receives packets as long as they are expected, and before them nothing else happens to the host. None goes past the end of
-    /// the run.
+    /// Receives packets as long as they are expected, and before them nothing else happens to the host but timers that come
+    /// along. Nothing goes past the end of the run.
     #[inline(always)] // saves a call per packet
-    fn go_ahead(&mut self, port: PortId, mut at: Instant) {
+    fn go_ahead(&mut self, port: PortId, mut at: Instant, known: Instant) {
         let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
         let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
-        while at < Instant::MAX && (pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
-        {
-            self.events.set_now(at);
-            let next = self.receive_expected(port);
-            self.events.set_now(now);
-            let Some(next) = next else { break };
-            at = next;
+        let unknown = known + sender.link().1;
+        loop {
+            let limit = if at < Instant::MAX { at } else { unknown };
+            let is_quiet = pulls && self.events.is_quiet(host, limit);
+            if pulls
+                && !is_quiet
+                && let Some(Event::Timer { connection, timer }) = self.events.take_along(host, limit)
+            {
+                self.on_timer(connection, timer, Some(HostId(host.0)));
+            } else if at < Instant::MAX
+                && (is_quiet || pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
+            {
+                self.events.set_now(at);
+                let Some(next) = self.receive_expected(port) else { break };
+                at = next;
+            } else {
+                break;
+            }
             self.handled += 1;
         }
+        self.events.set_now(now);
         if at < Instant::MAX {
             self.events.schedule(at, host, NetworkEvent::Arrive(port).into());
         }
