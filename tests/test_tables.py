@@ -61,7 +61,9 @@ def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
         ("0.4", schemes[0]),
     ]
     assert any(each.header == f"× {schemes[0]}" for each in section.columns) is (len(schemes) > 1)
-    assert max(len(line) for line in printed([section])) <= 100
+    lines = printed([section])
+    assert max(len(line) for line in lines) <= 100
+    assert not [line for line in lines if line.split()[:3] == ["load", "scheme", "×"]], "a factor without its metric"
 
 
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:

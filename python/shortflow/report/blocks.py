@@ -25,6 +25,8 @@ class Column:
     cells: list[str] = field(default_factory=list)
     text: bool = False
     """True for words, False for numbers."""
+    joined: bool = False
+    """True for a column that stays beside the one before it."""
 
     @property
     def width(self) -> int:
@@ -133,8 +135,9 @@ def _laid_out(section: Section) -> Iterator[RenderableType]:
     """One table, or several one below the other if the columns of numbers do not fit."""
     room = terminal_width() - 1 - sum(column.width + _GAP for column in section.lead)
     batch: list[Column] = []
-    for column in section.columns:
-        if batch and not column.text and sum(each.width + _GAP for each in [*batch, column]) > room:
+    for place, column in enumerate(section.columns, 1):
+        joined = [each for each in section.columns[place : place + 1] if each.joined]
+        if batch and not column.text and sum(each.width + _GAP for each in [*batch, column, *joined]) > room:
             yield _table(replace(section, columns=batch))
             batch = []
         batch.append(column)

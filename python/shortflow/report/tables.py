@@ -122,7 +122,7 @@ def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str)
     cells = [
         NOTHING if scheme == baseline else factor(point.change(scheme, baseline, metric.name)) for point, scheme in rows
     ]
-    return Column(f"× {baseline}", cells)
+    return Column(f"× {baseline}", cells, joined=True)
 
 
 def settings_section(settings: Sequence[Setting], heading: str) -> Section:
