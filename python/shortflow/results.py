@@ -376,6 +376,11 @@ class Results(Shown):
         digests = [{run.seed: run.digest for run in self._of(each)} for each in (scheme, other)]
         return scheme == other or (digests[0] == digests[1] and all(digests[0].values()))
 
+    def is_exact(self, scheme: str) -> bool:
+        """True if several seeds of a scheme gave one run, so that others would too."""
+        digests = [run.digest for run in self._of(scheme)]
+        return len(digests) > 1 and {*digests} == {digests[0]} and bool(digests[0])
+
     @front_door
     def answer(
         self,
@@ -506,7 +511,7 @@ class Results(Shown):
 
     def _stake(self, scheme: str, metric: str) -> float:
         """Largest stake of a metric in any run of a scheme."""
-        if not self.allows_for_events:
+        if not self.allows_for_events or self.is_exact(scheme):
             return 0.0
         return max((run.stake(self._described[metric]) for run in self._of(scheme)), default=0.0)
 

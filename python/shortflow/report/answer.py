@@ -43,6 +43,8 @@ _LONGEST_PLACE = 150
 """Most characters on the points of an outcome; of others, their number is said."""
 _FAR = 10_000
 """Most further seeds to suggest."""
+_LEAST_MOVE = 0.0005
+"""Least change of a printed difference, which has tenths of a per cent."""
 EVERY_FLOW = "All measured flows finished."
 
 Place = Literal["best", "tie", "open", "worse"]
@@ -519,11 +521,10 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """Notes on unfinished flows, seeds, and events of few seeds."""
     yield from _unfinished(study)
     yield from _cut_goodput(study, metrics)
-    ran = [(point, scheme) for point in study.points for scheme in point.schemes]
     if len(study.seeds) == 1:
         yield "One seed has no interval: run several seeds."
-    elif all(len({run.digest for run in point.runs if run.scheme == each}) == 1 for point, each in ran):
-        yield "Every seed gives the same run: nothing is random here, so intervals say nothing of chance."
+    elif all(point.is_exact(scheme) for point in study.points for scheme in point.schemes):
+        yield "Every seed gives the same run: nothing is random here, so the numbers are exact."
     seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]
     if any(each != seeds[0] for each in seeds):
         common = len(set.intersection(*seeds))
@@ -571,30 +572,24 @@ def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     Names the largest such difference, and the number of others.
     """
     found = [
-        (-place, difference.allowance, f"{scheme} vs {baseline} in {metric.name}", difference)
+        (-place, difference.allowance, text)
         for place, metric in enumerate(metrics)
         for scheme, baseline in scheme_pairs(comparison)
-        if (difference := comparison.change(scheme, baseline, metric.name)) and difference.few_events
+        if (difference := comparison.change(scheme, baseline, metric.name))
+        and (text := few_events_of(difference, f"{title(metric)}, {scheme} vs {baseline}"))
     ]
     if found:
-        *_, what, difference = max(found, key=lambda each: each[:2])
-        more = f" Of the other differences {len(found) - 1} rest on few events." if len(found) > 1 else ""
-        yield few_events_of(difference, what) + more
+        more = f" So they may in other differences: {len(found) - 1}." if len(found) > 1 else ""
+        yield max(found)[-1] + more
 
 
 def few_events_of(difference: Estimate, what: str) -> str:
-    """Warning for a difference that rests on few events; empty for others."""
-    if (few := difference.few_events) is None:
+    """Warning for a difference that rests on few events; empty for others, and if one event moves no printed digit."""
+    few = difference.few_events
+    if few is None or few.move < _LEAST_MOVE:
         return ""
-    text = (
-        f"The interval of {what} allows for events that these {difference.n} seeds may have missed, such as a timeout: "
-        f"one more would move the difference by {number(100 * few.move)} points, and up to {100 * few.share:.0f} % of "
-        "all seeds may have one."
-    )
-    if few.seeds:
-        times = number((difference.n + few.seeds) / difference.n)
-        text += f" Up to {few.seeds:,} more seeds, or {times} times the measured time, narrow the interval."
-    return text
+    told = f"; {few.seeds:,} more {'seeds' if few.seeds > 1 else 'seed'} would tell" if few.seeds else ""
+    return f"{what}: rare events such as a timeout may decide{told}."
 
 
 def _listed(parts: Sequence[str], last: str = " and ") -> str:
