@@ -77,6 +77,15 @@ def test_it_is_valid_and_says_what_it_is_and_where_each_value_is_from(name: str)
     assert any(word in "\n".join(header) for word in ("Source", "Ours", "made up"))
 
 
+def test_metrics_of_flows_with_another_transport_are_not_refused() -> None:
+    mixed: dict[str, str | float] = {"traffic.2.transport": "cubic", "traffic.2.transport_share": 0.5}
+    scenario = shortflow.load("l2dct-benchmark", {"duration": "40ms", "warmup": "5ms", **mixed})
+    metrics = shortflow.run(scenario, "dctcp").metrics
+    assert any("-cubic" in metric for metric in metrics)
+    for metric in metrics:
+        check_metric(metric, scenario)
+
+
 @pytest.mark.parametrize("scheme", ["tcp", "dctcp", "l2dct"])
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> None:

@@ -13,13 +13,13 @@ from shortflow.errors import ConfigError, require_at_least
 from shortflow.grid import Grid, Point, Steps, check_apart
 from shortflow.lazy import bursts
 from shortflow.lazy import measured as measured_flows
-from shortflow.metrics.catalogue import missing, possible
+from shortflow.metrics.catalogue import check_name, missing, possible
 from shortflow.precision import LEAST_SEEDS, Precision
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
 from shortflow.runner import Ask, Runner, Wanted
-from shortflow.runs import Plan, check_metric, plan_ideal
-from shortflow.scenario import Scenario, as_pairs
+from shortflow.runs import Plan, plan_ideal
+from shortflow.scenario import as_pairs
 from shortflow.terms import Bound
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # longer signs first
@@ -50,10 +50,10 @@ class Condition(Bound):
             raise ConfigError(f"{text}: expected METRIC, one of == <= >= < >, and a number, such as timeouts==0")
         return cls(metric, sign, *number, text.strip())
 
-    def check(self, scenario: Scenario) -> None:
-        """Refuses a metric that no run of the scenario has, and a bound in another unit."""
-        check_metric(self.metric, scenario, "a search runs schemes alone")
-        self.check_unit(self.text, possible(scenario.classes)[self.metric].unit)
+    def check(self, classes: Sequence[str]) -> None:
+        """Refuses a metric that no run with these flow classes has, and a bound in another unit."""
+        check_name(self.metric, classes, "a search runs schemes alone")
+        self.check_unit(self.text, possible(classes)[self.metric].unit)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
         """True if the condition holds for these metrics.
@@ -129,8 +129,8 @@ def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *,
     """
     require_at_least(1, seeds=seeds)
     check_apart(grid.keys, plan.settings)
-    if until:
-        until.check(plan.scenario)
+    if until and until.metric is not None:
+        check_name(until.metric, plan.scenario.classes)
     for point in grid.points:
         _check(plan, point, "--grid")
     fixed = {key: value for key, value in plan.scenario.changes(plan.settings).items() if key not in grid.keys}
@@ -232,7 +232,7 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
     Assumes that the condition holds below some value and fails above.
     """
     check_apart([steps.key], plan.settings)
-    condition.check(plan.scenario)
+    condition.check(plan.scenario.classes)
     for end in (steps.values[0], steps.values[-1]):
         _check(plan, {steps.key: steps.written(end)}, "--key")
     bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds, fails

@@ -197,8 +197,8 @@ def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
     }
     flows = [each for each in scenario.expected_flows() if each["entry"] in numbers]
     if pattern.startswith(("goodput", "jain", "convergence")):
-        return "" if any(each["backlogged"] for each in flows) else f"no {of} flow is backlogged"
-    endless = all(each["backlogged"] and not each["flows"] for each in flows)
+        return "" if not flows or any(each["backlogged"] for each in flows) else f"no {of} flow is backlogged"
+    endless = flows and all(each["backlogged"] and not each["flows"] for each in flows)
     return f"all {f'{of} ' if of else ''}flows are backlogged" if endless else ""
 
 

@@ -13,12 +13,13 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
 from shortflow.grid import Grid
+from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.views import sweep_blocks
 from shortflow.results import Results
 from shortflow.runner import Runner
-from shortflow.runs import Plan, check_metric
+from shortflow.runs import Plan
 from shortflow.scheme import load_schemes
 
 Values = str | int | float | Iterable[str | int | float]
@@ -81,7 +82,7 @@ def sweep(
     axes = grid if isinstance(grid, Grid) else Grid.parse(_texts(grid), link or [], zip_keys or [])
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
     for name in shown:
-        check_metric(name, loaded, bins=criteria.bins)
+        check_name(name, loaded.classes, bins=criteria.bins)
     console.note_warnings(loaded, load_schemes(names))
     with told(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
