@@ -5,23 +5,28 @@ use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Receivers times links up to which [`shares`] takes milliseconds.
-const QUICK: usize = 1 << 22;
+/// Pairs of sender and receiver up to which [`shares`] takes some ten milliseconds.
+const QUICK: usize = 1 << 21;
 
 /// The share of flows over each of [`Graph::directions`], when flows spread evenly over equal paths.
 pub(super) fn shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
-    let mut towards: BTreeMap<HostId, Vec<f64>> = BTreeMap::new();
+    let mut shares = vec![0.0; 2 * graph.links.len()];
+    let ends = graph.directions().enumerate().filter(|(_, (_, to, _))| to.index() < graph.hosts());
+    let last_hops: BTreeMap<HostId, (NodeId, usize)> =
+        ends.map(|(place, (from, to, _))| (HostId(to.0), (from, place))).collect();
+    let mut towards: BTreeMap<NodeId, Vec<f64>> = BTreeMap::new();
     let senders = pattern.senders();
     for (sender, source) in senders.iter().enumerate() {
         for (destination, chance) in pattern.chances(sender) {
-            let flow = towards.entry(destination).or_insert_with(|| vec![0.0; graph.nodes.len()]);
+            let (switch, last_hop) = last_hops[&destination];
+            let flow = towards.entry(switch).or_insert_with(|| vec![0.0; graph.nodes.len()]);
             flow[source.index()] += chance / senders.len() as f64;
+            shares[last_hop] += chance / senders.len() as f64;
         }
     }
     let ways = ways(graph);
-    let mut shares = vec![0.0; 2 * graph.links.len()];
-    for (destination, flow) in towards {
-        add(&ways, destination, flow, &mut shares);
+    for (switch, flow) in towards {
+        add(&ways, switch, flow, &mut shares);
     }
     shares
 }
@@ -29,7 +34,7 @@ pub(super) fn shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
 /// As [`shares`]; on a network where these take long, the links to the receivers alone, each with an equal share.
 pub(super) fn quick_shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
     let receivers = pattern.receivers();
-    if receivers.len() * graph.links.len() <= QUICK {
+    if receivers.len() * pattern.senders().len() <= QUICK {
         return shares(graph, pattern);
     }
     let last_hop = |to: NodeId| receivers.binary_search_by_key(&to.0, |host| host.0).is_ok();
@@ -49,10 +54,8 @@ fn ways(graph: &Graph) -> Vec<Vec<(NodeId, usize)>> {
     ways
 }
 
-/// Adds to `shares` the `flow` that begins at each node and goes to `destination` by shortest paths, an equal part over
-/// each.
-fn add(ways: &[Vec<(NodeId, usize)>], destination: HostId, mut flow: Vec<f64>, shares: &mut [f64]) {
-    let target = NodeId(destination.0);
+/// Adds to `shares` the `flow` that begins at each node and goes to `target` by shortest paths, an equal part over each.
+fn add(ways: &[Vec<(NodeId, usize)>], target: NodeId, mut flow: Vec<f64>, shares: &mut [f64]) {
     let mut distance = vec![u32::MAX; ways.len()];
     distance[target.index()] = 0;
     let mut order = vec![target];
