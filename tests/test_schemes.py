@@ -52,6 +52,12 @@ def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
         shortflow.run(incast, "pfabric+switch.bufer=36KB")
     with pytest.raises(shortflow.ConfigError, match=r"traffic.1.flows: no parameter of pfabric"):
         shortflow.run(incast, "pfabric+traffic.1.flows=3")
+    late: dict[str, str | int | float] = {"servers": 12, "switch.mark_above": "65pkt"}
+    assert shortflow.run(incast, small, settings=late).digest == both.runs[0].digest, "its queue reads no K"
+    with pytest.raises(
+        shortflow.ConfigError, match=r"^dctcp\+switch.buffer=36KB: switch.mark_above: 65pkt is not below"
+    ):
+        shortflow.run(incast, "dctcp+switch.buffer=36KB", settings=late)
 
 
 SMALL = 'name = "small"\ntransport = "dctcp"\nqueue = "step-ecn"\nset = { "switch.buffer" = "36KB" }'

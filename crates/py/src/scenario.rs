@@ -59,7 +59,7 @@ impl PyScenario {
         settings: Pairs,
     ) -> PyResult<Self> {
         let file = (&values, text.as_str(), name, base_dir.as_str());
-        let inner = Arc::new(validated(py, file, of_user(&settings), &settings)?);
+        let inner = Arc::new(validated(py, file, of_user(&settings), &settings, None)?);
         Ok(PyScenario { inner, values, text, base_dir, settings })
     }
 
@@ -75,16 +75,18 @@ impl PyScenario {
         let drain = drain.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()));
         let settings = || scheme.around(&self.settings).chain(drain.clone());
         let all: Pairs = settings().map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
-        validated(py, file, settings(), &all).map(Arc::new)
+        validated(py, file, settings(), &all, Some(scheme)).map(Arc::new)
     }
 }
 
-/// The scenario of a file's values, text, name and folder with `settings`. Keys that were `given` have no line in errors.
+/// The scenario of a file's values, text, name and folder with `settings`. Keys that were `given` have no line in errors. They
+/// name the scheme that it is for.
 fn validated<'s>(
     py: Python<'_>,
     (values, text, name, base_dir): (&Table, &str, &str, &str),
     settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
     given: &Pairs,
+    scheme: Option<&Scheme>,
 ) -> PyResult<Scenario> {
     let interrupt = Cell::new(None);
     let files = |file: &str| {
@@ -93,10 +95,13 @@ fn validated<'s>(
             Err(String::new())
         })
     };
-    Scenario::with_settings(values.clone(), name, settings, &files).map_err(|error| {
+    let reads_k = scheme.map_or((true, true), Scheme::reads_k);
+    Scenario::with_settings(values.clone(), name, settings, &files, reads_k).map_err(|error| {
         let file = if text.is_empty() { String::new() } else { file_of(name) };
-        let errors = all_wrong(error, values, given);
-        interrupt.take().unwrap_or_else(|| config_error(located(&errors, &file, text, given)))
+        let errors = located(&all_wrong(error, values, given), &file, text, given).to_string();
+        let whose = scheme.map_or_else(String::new, |scheme| format!("{}: ", scheme.name));
+        let lines: Vec<String> = errors.lines().map(|line| format!("{whose}{line}")).collect();
+        interrupt.take().unwrap_or_else(|| config_error(lines.join("\n")))
     })
 }
 

@@ -239,6 +239,11 @@ impl Scheme {
         [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().by_priority)
     }
 
+    /// True if queues of switches, and those of hosts, read K.
+    pub fn reads_k(&self) -> (bool, bool) {
+        (self.queue.kind().info().reads_k, self.host_queue.kind().info().reads_k)
+    }
+
     fn read(info: &SchemeInfo, document: &Document) -> Result<Scheme, ConfigError> {
         let top = Reader::new(document);
         let transport = TransportConfig::read(&info.transport, &top.table("transport")?)?;

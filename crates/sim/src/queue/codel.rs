@@ -29,6 +29,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "first in, first out; marks or drops leaving packets if waits exceed a target for an interval",
     source: "CoDel, ACM Queue 2012; RFC 8289",
     by_priority: false,
+    reads_k: false,
 };
 
 keys! {

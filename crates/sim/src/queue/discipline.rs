@@ -125,6 +125,8 @@ pub struct QueueInfo {
     pub source: &'static str,
     /// Reads the priority of packets, so that one of a connection may overtake another.
     pub by_priority: bool,
+    /// Reads K, the marking threshold of its port.
+    pub reads_k: bool,
 }
 
 /// The port that a discipline is for.

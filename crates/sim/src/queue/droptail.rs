@@ -11,6 +11,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "first in, first out; drops packets that do not fit into the buffer",
     source: "",
     by_priority: false,
+    reads_k: false,
 };
 
 keys! {

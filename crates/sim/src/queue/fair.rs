@@ -26,6 +26,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "flows take turns (deficit round robin); a full buffer drops from the longest",
     source: "DRR, ToN 1996",
     by_priority: false,
+    reads_k: true,
 };
 
 keys! {

@@ -28,6 +28,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "sends the packet with the best priority; a full buffer drops the worst",
     source: "pFabric, SIGCOMM 2013",
     by_priority: true,
+    reads_k: false,
 };
 
 keys! {

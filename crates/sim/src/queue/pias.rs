@@ -27,6 +27,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "eight FIFO queues in strict priority; marks above K, per port or per queue",
     source: "PIAS, NSDI 2015",
     by_priority: true,
+    reads_k: true,
 };
 
 /// Queues of a port.

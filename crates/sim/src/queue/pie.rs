@@ -28,6 +28,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "first in, first out; marks or drops at random, as often as keeps the delay near a target",
     source: "RFC 8033",
     by_priority: false,
+    reads_k: false,
 };
 
 keys! {

@@ -32,6 +32,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "sends the packet with the best priority; marks when the backlog is above K",
     source: "pECN, ComSIS 2016",
     by_priority: true,
+    reads_k: true,
 };
 
 words! {

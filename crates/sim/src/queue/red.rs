@@ -36,6 +36,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "first in, first out; marks or drops at random, more often the longer the average queue",
     source: "RED, ToN 1993; RFC 3168",
     by_priority: false,
+    reads_k: true,
 };
 
 /// A minimum threshold: above zero.

@@ -19,6 +19,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "first in, first out; marks ECN-capable packets that find the backlog above K",
     source: "DCTCP, SIGCOMM 2010",
     by_priority: false,
+    reads_k: true,
 };
 
 keys! {

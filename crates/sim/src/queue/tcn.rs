@@ -22,6 +22,7 @@ pub const INFO: QueueInfo = QueueInfo {
     summary: "first in, first out; marks packets that leave after a wait above a threshold",
     source: "TCN, CoNEXT 2016",
     by_priority: false,
+    reads_k: true,
 };
 
 keys! {

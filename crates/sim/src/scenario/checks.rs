@@ -21,20 +21,31 @@ pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), Co
     }
 }
 
+/// The demands on ports: room for a packet and, where queues read K, marks before drops.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PortDemands {
+    pub packet: Bytes,
+    pub reads_k: bool,
+}
+
 /// The buffer holds a packet, and the switch can mark before it drops.
-pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -> Result<(), ConfigError> {
-    holds_a_packet(reader, switch.buffer, packet)?;
-    marks_before(reader, switch.mark_above, ("buffer", switch.buffer), packet)?;
+pub(super) fn switch_port(
+    reader: &Reader,
+    switch: &SwitchSpec,
+    port: PortDemands,
+) -> Result<(), ConfigError> {
+    holds_a_packet(reader, switch.buffer, port.packet)?;
+    marks_before(reader, switch.mark_above, ("buffer", switch.buffer), port)?;
     match switch.memory {
         None => Ok(()),
-        Some(memory) => shared_memory(reader, switch, memory, packet),
+        Some(memory) => shared_memory(reader, switch, memory, port),
     }
 }
 
 /// The buffer holds a packet, and the host can mark before it drops.
-pub(super) fn host_port(reader: &Reader, host: &HostSpec, packet: Bytes) -> Result<(), ConfigError> {
-    holds_a_packet(reader, host.buffer, packet)?;
-    marks_before(reader, host.mark_above, ("buffer", host.buffer), packet)
+pub(super) fn host_port(reader: &Reader, host: &HostSpec, port: PortDemands) -> Result<(), ConfigError> {
+    holds_a_packet(reader, host.buffer, port.packet)?;
+    marks_before(reader, host.mark_above, ("buffer", host.buffer), port)
 }
 
 /// A port that is alone may hold a packet, and the switch can mark before it drops.
@@ -42,7 +53,7 @@ fn shared_memory(
     reader: &Reader,
     switch: &SwitchSpec,
     memory: Occupancy,
-    packet: Bytes,
+    port: PortDemands,
 ) -> Result<(), ConfigError> {
     let wrong = |reason: String| Err(reader.impossible("memory", reason));
     let part = switch.memory_alpha / (1.0 + switch.memory_alpha);
@@ -59,14 +70,14 @@ fn shared_memory(
         }
         (Occupancy::Bytes(total), _) => {
             let most = Bytes::new((total.as_f64() * part) as u64);
-            (Occupancy::Bytes(most), most < packet)
+            (Occupancy::Bytes(most), most < port.packet)
         }
     };
     if too_small {
-        let reason = format!("a port may hold {most} of {memory}, which is no packet of {packet}");
+        let reason = format!("a port may hold {most} of {memory}, which is no packet of {}", port.packet);
         return wrong(reason);
     }
-    marks_before(reader, switch.mark_above, ("memory", most), packet)
+    marks_before(reader, switch.mark_above, ("memory", most), port)
 }
 
 /// Checks that K is below the port's limit, which `key` sets.
@@ -74,7 +85,7 @@ fn marks_before(
     reader: &Reader,
     mark_above: Occupancy,
     (key, most): (&str, Occupancy),
-    packet: Bytes,
+    PortDemands { packet, reads_k }: PortDemands,
 ) -> Result<(), ConfigError> {
     let marks_too_late = match (mark_above, most) {
         (Occupancy::Packets(k), Occupancy::Packets(buffer)) => k >= buffer,
@@ -84,7 +95,7 @@ fn marks_before(
         (Occupancy::Packets(k), Occupancy::Bytes(buffer)) => u64::from(k) * packet.get() >= buffer.get(),
         (Occupancy::Unlimited, _) | (_, Occupancy::Unlimited) => false,
     };
-    if !marks_too_late {
+    if !(reads_k && marks_too_late) {
         return Ok(());
     }
     let limit = match key {

@@ -1,5 +1,6 @@
 //! Reads and validates a [`Scenario`].
 
+use super::checks::PortDemands;
 use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, drain, warnings};
@@ -62,24 +63,30 @@ impl Scenario {
         settings: &[(String, String)],
         files: &Files,
     ) -> Result<Scenario, ConfigError> {
-        Scenario::with_settings(values, name, of_user(settings), files)
+        Scenario::with_settings(values, name, of_user(settings), files, (true, true))
     }
 
-    /// Reads and validates a scenario of parsed values. Later settings win.
+    /// Reads and validates a scenario of parsed values. Later settings win. `reads_k` is [`Scheme::reads_k`](crate::Scheme::reads_k) of the
+    /// scheme that it is for.
     pub fn with_settings<'s>(
         values: toml::Table,
         name: &str,
         settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
         files: &Files,
+        reads_k: (bool, bool),
     ) -> Result<Scenario, ConfigError> {
         let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();
         let document = Document::new(values, settings, &plain_keys, files)?;
-        let mut scenario = Scenario::read(&Reader::new(&document), name)?;
+        let mut scenario = Scenario::read(&Reader::new(&document), name, reads_k)?;
         scenario.resolved = document.resolved();
         Ok(scenario)
     }
 
-    fn read(top: &Reader, name: &str) -> Result<Scenario, ConfigError> {
+    fn read(
+        top: &Reader,
+        name: &str,
+        (of_switches, of_hosts): (bool, bool),
+    ) -> Result<Scenario, ConfigError> {
         check_keys(top)?;
         let run = RunKeys::read(top)?;
         let topology = topology::read(&top.table("topology")?)?;
@@ -92,10 +99,10 @@ impl Scenario {
         let conduct = Conduct::of(&host, &tcp);
         let tcp = TcpSpec { growth: Some(conduct.growth), ..tcp };
         checks::times(top, &run, &tcp)?;
-        let packet = tcp.mss + tcp.header;
-        checks::switch_port(&top.table("switch")?, &switch, packet)?;
-        checks::host_port(&top.table("host")?, &host, packet)?;
-        let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
+        let demands = |reads_k| PortDemands { packet: tcp.mss + tcp.header, reads_k };
+        checks::switch_port(&top.table("switch")?, &switch, demands(of_switches))?;
+        checks::host_port(&top.table("host")?, &host, demands(of_hosts))?;
+        let tiers = Tiers::read(&top.table("switch")?, &graph, demands(of_switches))?;
 
         let round_trip = warnings::round_trip(&graph);
         let mut context = Context::new(&graph, run.duration, tcp.mss);

@@ -1,12 +1,12 @@
 //! [`Tiers`]: switch ports tier by tier. `[switch]` holds everywhere, `[switch.TIER]` for the ports of
 //! a tier, `[switch.TIER.up]` for those among them that lead to a tier further up, and `[switch."s0->h3"]` for one.
 
-use super::checks;
+use super::checks::{self, PortDemands};
 use crate::config::{ConfigError, Reader};
 use crate::specs::SwitchSpec;
 use crate::topology::{Graph, find_port};
 use shortflow_spec::hint;
-use shortflow_units::{Bytes, NodeId};
+use shortflow_units::NodeId;
 use std::collections::BTreeMap;
 
 const UP: &str = "up";
@@ -26,7 +26,7 @@ struct Tier {
 
 impl Tiers {
     /// Reads the tables inside `[switch]`.
-    pub(super) fn read(switch: &Reader, graph: &Graph, packet: Bytes) -> Result<Tiers, ConfigError> {
+    pub(super) fn read(switch: &Reader, graph: &Graph, demands: PortDemands) -> Result<Tiers, ConfigError> {
         let known: Vec<&str> = graph.tiers.iter().map(String::as_str).collect();
         let (ports, tiers): (Vec<&str>, Vec<&str>) =
             switch.tables_inside().into_iter().partition(|name| name.contains("->"));
@@ -43,7 +43,7 @@ impl Tiers {
             tier.only(&SwitchSpec::parameters(), &[UP])?;
             let up = tier.refined(UP)?;
             up.only(&SwitchSpec::parameters(), &[])?;
-            let ports = Tier { level: port(&tier, packet)?, up: port(&up, packet)? };
+            let ports = Tier { level: port(&tier, demands)?, up: port(&up, demands)? };
             if ports.up.memory != ports.level.memory {
                 let reason = format!("a switch has one memory; {} says which", tier.path("memory"));
                 return Err(up.impossible("memory", reason));
@@ -54,7 +54,7 @@ impl Tiers {
             Tiers { tiers: known.iter().map(tier).collect::<Result<_, _>>()?, ports: BTreeMap::new() };
         let port = |name| {
             let (from, to) = find_port(name, name, graph, switch)?;
-            tiers.single(switch, graph, (from, to), name, packet).map(|spec| ((from, to), spec))
+            tiers.single(switch, graph, (from, to), name, demands).map(|spec| ((from, to), spec))
         };
         let ports = ports.into_iter().map(port).collect::<Result<_, _>>()?;
         Ok(Tiers { ports, ..tiers })
@@ -67,7 +67,7 @@ impl Tiers {
         graph: &Graph,
         (from, to): (NodeId, NodeId),
         name: &str,
-        packet: Bytes,
+        demands: PortDemands,
     ) -> Result<SwitchSpec, ConfigError> {
         if graph.is_host(from) {
             return Err(switch.impossible(name, "it is a host's port; use [host] for hosts"));
@@ -82,7 +82,7 @@ impl Tiers {
         let mut keys = SwitchSpec::parameters();
         keys.retain(|key| !key.name.starts_with("memory"));
         table.only(&keys, &[])?;
-        port(&table, packet)
+        port(&table, demands)
     }
 
     fn leads_up(&self, graph: &Graph, from: NodeId, to: NodeId) -> bool {
@@ -99,8 +99,8 @@ impl Tiers {
     }
 }
 
-fn port(reader: &Reader, packet: Bytes) -> Result<SwitchSpec, ConfigError> {
+fn port(reader: &Reader, demands: PortDemands) -> Result<SwitchSpec, ConfigError> {
     let spec = SwitchSpec::read(reader)?;
-    checks::switch_port(reader, &spec, packet)?;
+    checks::switch_port(reader, &spec, demands)?;
     Ok(spec)
 }
