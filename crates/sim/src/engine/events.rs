@@ -86,7 +86,11 @@ impl<E: EventCode> EventQueue<E> {
     /// Adds an event that is of no lane.
     #[inline(never)] // most events are of lanes
     fn insert_other(&mut self, at: Instant, site: NodeScope, event: u32) {
-        if self.windows.is_some() && E::comes_along(event) && at >= self.now {
+        if let Some(windows) = &self.windows
+            && E::comes_along(event)
+            && at >= self.now
+            && windows.has_room(site)
+        {
             self.ahead.iter_mut().for_each(|ahead| ahead.expect_along(at, site));
             return self.insert_present(at, site, event);
         }

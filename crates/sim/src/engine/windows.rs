@@ -4,14 +4,16 @@
 //! one after another, each in order of time, so a node's data stays in the near caches.
 //!
 //! The arrivals from a port are a lane: at most one is pending, in the list of its node's lanes. The ends of its transmissions
-//! are another. Other events of a node are sorted at the start of their slot. Global events, such as starts of flows and samples,
-//! end a window: all nodes reach that instant first.
+//! are another. Other events of a node are sorted at the start of their slot; some that come along with it wait in its list before.
+//! Global events, such as starts of flows and samples, end a window: all nodes reach that instant first.
 
 use super::due::{EventCode, NodeScope, ScheduledEvent};
 use super::wheel::Wheel;
 use shortflow_units::{Instant, Span};
 
 const PICOSECOND: Span = Span::from_ps(1);
+/// Events of a node up to which inserting one costs less than the wheel.
+const MOST_ALONG: usize = 16;
 /// Lanes to prefetch together, at least.
 const SOON: usize = 48;
 
@@ -38,7 +40,7 @@ pub(super) struct Windows {
     site_of: Box<[u32]>,
     /// Lanes with a pending event, by node. For the present node only those after the window.
     lanes: Box<[Vec<Pending>]>,
-    /// Other events of the present slot by node, sorted, the next one last. For the present node also those of lanes.
+    /// Other events of the present slot, and some that come along, by node, sorted, the next one last. For the present node also those of lanes.
     others: Box<[Vec<ScheduledEvent>]>,
     /// Global events, in the same order.
     everywhere: Vec<ScheduledEvent>,
@@ -241,6 +243,12 @@ impl Windows {
     pub fn is_next(&self, site: NodeScope, at: Instant) -> bool {
         let others = self.others.get(site.0 as usize).and_then(|list| list.last());
         site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
+    }
+
+    /// True if the list of this node is short enough to insert events that come along. Others wait in the wheel.
+    #[inline]
+    pub fn has_room(&self, site: NodeScope) -> bool {
+        self.others.get(site.0 as usize).is_some_and(|others| others.len() < MOST_ALONG)
     }
 
     /// First event without a lane of this node, in the present slot or one that comes along.
