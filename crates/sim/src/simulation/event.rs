@@ -1,7 +1,7 @@
 //! [`Event`]: everything that happens in a run.
 
-use super::outbox::OF_SENDER;
 use crate::engine::{EventCode, tie_break_rank};
+use crate::host;
 use crate::net::NetworkEvent;
 use crate::tcp::CARD;
 use shortflow_units::{ConnId, Instant, PortId};
@@ -38,6 +38,10 @@ impl Event {
     /// Connections that can be told apart.
     pub const CONNECTIONS: u32 = 1 << 27;
 }
+
+/// First timers of sender and receiver.
+pub(super) const OF_SENDER: u8 = 0;
+pub(super) const OF_RECEIVER: u8 = host::TIMERS;
 
 /// Number of the first event that happens once or at intervals.
 const ONCE: u32 = 1 << 28;

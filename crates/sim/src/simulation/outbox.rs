@@ -2,7 +2,7 @@
 
 use super::event::Event;
 use crate::engine::EventQueue;
-use crate::host::{self, Outbox, PacketSink};
+use crate::host::{Outbox, PacketSink};
 use crate::net::Network;
 use crate::packet::{Handover, Packet};
 use shortflow_units::{ConnId, HostId, Instant};
@@ -16,10 +16,6 @@ pub(super) struct EndpointOutbox<'a> {
     /// Number of the endpoint's first timer.
     pub timers: u8,
 }
-
-/// First timers of sender and receiver.
-pub(super) const OF_SENDER: u8 = 0;
-pub(super) const OF_RECEIVER: u8 = host::TIMERS;
 
 impl PacketSink for EndpointOutbox<'_> {
     #[inline]

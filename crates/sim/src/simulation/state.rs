@@ -6,8 +6,8 @@ mod records;
 
 use super::connections::{Connections, SequenceGap};
 use super::ends::AckOutcome;
-use super::event::Event;
-use super::outbox::{EndpointOutbox, OF_RECEIVER, OF_SENDER};
+use super::event::{Event, OF_RECEIVER, OF_SENDER};
+use super::outbox::EndpointOutbox;
 use super::part::{AckNotice, Part, owns};
 use super::plan::ExecutionPlan;
 use super::sources::Sources;

@@ -1,7 +1,7 @@
 //! Short path of expected packets at their hosts, and what hosts do ahead of time.
 
-use super::super::event::Event;
-use super::super::outbox::{EndpointOutbox, OF_RECEIVER, OF_SENDER};
+use super::super::event::{Event, OF_RECEIVER, OF_SENDER};
+use super::super::outbox::EndpointOutbox;
 use super::Simulation;
 use crate::host::EndpointContext;
 use crate::net::NetworkEvent;

@@ -1,8 +1,8 @@
 //! Starts of flows, and their connections.
 
 use super::super::ends::ConnectionSetup;
-use super::super::event::Event;
-use super::super::outbox::{EndpointOutbox, OF_SENDER};
+use super::super::event::{Event, OF_SENDER};
+use super::super::outbox::EndpointOutbox;
 use super::super::part::owns;
 use super::super::sources::{FlowStart, Start};
 use super::{Backlogged, DRAIN, Simulation};
