@@ -429,9 +429,9 @@ class Results(Shown):
     def flows(self) -> "pl.DataFrame":
         """Measured flows of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
 
-        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound. Column
-        `run` joins to `to_frame`, which has the settings. Runs without tables are left out, and a warning counts them.
-        Raises `ConfigError` if no run has them.
+        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound.
+        Column `run` joins to `to_frame`, which has the settings. Runs without tables are left out, and a warning counts
+        them. Raises `ConfigError` if no run has them.
         """
         runs = self.with_tables.results or self.results
         if lacking := len(self.results) - len(runs):

@@ -191,7 +191,7 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
     of_tables = [key for own in by_scheme.values() for key, each in own.items() if each["source"] == "scheme"]
     constants = {each["name"]: [row["name"] for row in each["parameters"]] for each in registry()["parameter-sets"]}
     sets = {scheme: scheme.partition("@")[2].partition("+")[0] for scheme in schemes}
-    lines, of_sets = [], dict[str, tuple[dict[str, None], dict[str, str]]]()
+    lines, of_sets = [], dict[str, dict[str, str]]()
     for key in dict.fromkeys((*_SHARED, *of_tables)):
         having: dict[str, list[str]] = {}
         found = {scheme: own.get(key) or around.get(key) for scheme, own in by_scheme.items()}
@@ -203,16 +203,15 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
         usual = {each["value"] for scheme, each in settings.items() if scheme not in by_set}
         if len(usual) < 2 and by_set and len(having) > 1:
             for scheme in (each for each in settings if each in by_set and settings[each]["value"] not in usual):
-                names, values = of_sets.setdefault(sets[scheme], ({}, {}))
-                names[scheme], values[key] = None, settings[scheme]["value"]
+                of_sets.setdefault(scheme, {})[key] = settings[scheme]["value"]
         elif len(having) > 1 and (key in _SHARED or key in around):
             told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
             may_set = all(each["source"] != OWN for each in settings.values())
             remedy = f"; --set {key}={next(iter(having))} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {told}{remedy}")
-    for name, (names, values) in of_sets.items():
-        told = f"its parameter set {name}: {', '.join(f'{key}={value}' for key, value in values.items())}"
-        lines.append(f"{', '.join(names)} differs by {told}; --set KEY=VALUE makes a key equal everywhere")
+    for scheme, values in of_sets.items():
+        told = f"its parameter set {sets[scheme]}: {', '.join(f'{key}={value}' for key, value in values.items())}"
+        lines.append(f"{scheme} differs by {told}; --set KEY=VALUE makes a key equal everywhere")
     return lines
 
 
