@@ -306,6 +306,9 @@ def test_a_paper_by_its_name_is_all_its_figures() -> None:
 
 
 def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> None:
+    assert shortflow("list", "claims", "nosuch").stderr.endswith(
+        "(known: l2dct/…, xdctcp/…, pecn/…, atcp/…, fast/…, dctcp/…)\n"
+    )
     rows = shortflow("list", "claims", "--json").document
     assert [row["id"] for row in rows] == list(papers.claims())
     assert all(row["recipe"] in papers.figures() for row in rows)

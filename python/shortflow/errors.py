@@ -3,6 +3,7 @@
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -67,9 +68,10 @@ def require_at_least(least: int, **numbers: int) -> None:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
-    """The error for a name that is not in `known`: it suggests the nearest one, or lists them all."""
+    """The error for a name that is not in `known`: it suggests the nearest one, or lists all, many by group."""
     names = list(known)
-    hint = did_you_mean(name, names) or f" (known: {', '.join(names)})"
+    groups = dict.fromkeys(re.sub("/.*", "/…", each) for each in names)
+    hint = did_you_mean(name, names) or f" (known: {', '.join(groups if len(names) > 40 else names)})"
     return ConfigError(f'"{name}": unknown {kind}{hint}')
 
 

@@ -1,6 +1,7 @@
 """`list`: names for the command line."""
 
 import fnmatch
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
 from shortflow.report.blocks import Block, Words, text_section
 from shortflow.scenario import load_scenario, shipped_scenarios
+from shortflow.scheme import load_schemes
 
 Entries = Sequence[Mapping[str, Any]]
 
@@ -111,6 +113,8 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapp
 
     A paper's name matches all its figures and claims; a metric's name matches its statistic.
     """
+    if kind == "schemes":
+        entries = [*entries, *(made for name in patterns for made in _with_values(name, entries))]
     known = list(dict.fromkeys(_name(entry) for entry in entries))
     found: set[str] = set()
     for pattern in patterns:
@@ -123,6 +127,16 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapp
             raise unknown_name(f"name in `list {kind}`", pattern, known)
         found.update(names)
     return [entry for entry in entries if not patterns or _name(entry) in found]
+
+
+def _with_values(scheme: str, entries: Entries) -> Iterator[Mapping[str, Any]]:
+    """The entry of a scheme with values of its own, such as `dctcp@linux`."""
+    base = re.split("[@+]", scheme)[0].strip()
+    for entry in entries if base != scheme else ():
+        if entry["name"] == base:
+            values = {key: value for key, value, _ in load_schemes([scheme])[0].resolved()}
+            own = [{**each, "default": values.get(each["name"], each["default"])} for each in entry["parameters"]]
+            yield {**entry, "name": scheme, "parameters": own}
 
 
 def _name(entry: Mapping[str, Any]) -> str:
