@@ -47,6 +47,18 @@ def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
 
 
+def test_points_are_named_that_are_overloaded_have_fewer_seeds_or_have_tables(shortflow: Command) -> None:
+    swept = shortflow("sweep", "small.toml", "--schemes", "dctcp,pfabric", "--grid", "load=0.2,1.2", "--out", "store")
+    assert swept.stderr.startswith("warning: at load 1.2: traffic.2.load: 1.2 of")
+    more = ("--set", "load=0.2", "--seeds", "4", "--no-ideal", "--out", "store")
+    assert shortflow("compare", "small.toml", "--schemes", "dctcp,pfabric", *more).code == ExitCode.FINE
+    assert shortflow("report", "store").code == ExitCode.FINE
+    page = Path("store/report.html").read_text(encoding="utf-8")
+    told = ("warning: at load 1.2:", "host.queue differs between the schemes", "Fewer seeds at load 1.2 (3 of 4)")
+    assert not [text for text in told if text not in page]
+    assert "<option selected>0.2</option>" in page, "only this point has tables"
+
+
 def test_tables_are_kept_where_they_are_asked_for(
     shortflow: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -54,7 +66,9 @@ def test_tables_are_kept_where_they_are_asked_for(
     assert shortflow(*narrow).code == ExitCode.FINE
     with pytest.raises(ConfigError, match="the tables of dctcp were not stored; pass tables=True, or `sweep --tables`"):
         _ = api.read_store(tmp_path / "store").flows
-    assert "0 reused" in shortflow(*narrow, "--tables").stderr
+    again = shortflow(*narrow, "--tables").stderr
+    assert "4 runs in store: stored without tables, so done again" in again
+    assert "0 reused" in again
     assert len(list((tmp_path / "store" / "runs").iterdir())) == 4
     stored = api.read_store(tmp_path / "store")
     assert set(stored.flows.join(stored.to_frame(), on="run")["load"]) == {0.2, 0.4}

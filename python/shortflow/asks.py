@@ -18,7 +18,7 @@ from shortflow.precision import LEAST_SEEDS, Precision
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
 from shortflow.runner import Ask, Runner, Wanted
-from shortflow.runs import Plan, plan_ideal
+from shortflow.runs import Plan, Run, plan_ideal
 from shortflow.scenario import as_pairs
 from shortflow.terms import Bound
 
@@ -132,7 +132,7 @@ def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *,
     if until and until.metric is not None:
         check_name(until.metric, plan.scenario.classes)
     for point in grid.points:
-        _check(plan, point, "--grid")
+        check_point(plan, point, "--grid")
     fixed = {key: value for key, value in plan.scenario.changes(plan.settings).items() if key not in grid.keys}
     found = replace(nothing_yet(plan), settings=fixed, keys=grid.keys)
     going = [grid.points[place] for place in grid.coarse_first]
@@ -156,10 +156,10 @@ def _place(at: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(at.values())
 
 
-def _check(plan: Plan, point: Point, option: str) -> None:
-    """Refuses a point that cannot be run. The error names the point and its option."""
+def check_point(plan: Plan, point: Point, option: str) -> list[Run]:
+    """One run of each scheme at a point. The error of a point that cannot be run names it and its option."""
     try:
-        plan.runs([1], point)
+        return plan.runs([1], point)
     except ConfigError as error:
         try:
             plan.runs([1])  # an error without the point, such as an unknown scheme
@@ -234,7 +234,7 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
     check_apart([steps.key], plan.settings)
     condition.check(plan.scenario.classes)
     for end in (steps.values[0], steps.values[-1]):
-        _check(plan, {steps.key: steps.written(end)}, "--key")
+        check_point(plan, {steps.key: steps.written(end)}, "--key")
     bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds, fails
     trials: list[dict[str, Any]] = []
     while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:

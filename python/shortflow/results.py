@@ -19,7 +19,7 @@ from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import common_axis, parse
 from shortflow.result import Result, as_measured
-from shortflow.scenario import WARNING
+from shortflow.scenario import WARNING, warnings_at
 from shortflow.scheme import differing
 from shortflow.shown import Shown
 from shortflow.terms import shares
@@ -211,8 +211,9 @@ class Results(Shown):
 
     @property
     def shown_first(self) -> "Results":
-        """Point shown first by plots of one point."""
-        return self.points[len(self.points) // 2]
+        """Point shown first by plots of one point; one that has tables, if any has."""
+        points = self.with_tables.points if self.with_tables.done else self.points
+        return points[len(points) // 2]
 
     @property
     def classes(self) -> list[str]:
@@ -275,10 +276,7 @@ class Results(Shown):
     @property
     def notes(self) -> list[str]:
         """Limits of the numbers: warnings, different constants, unfinished flows."""
-        origin = self.runs[0].provenance if self.runs else None
-        found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
-        origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
-        found += differing(origins, origin["scenario_settings"] if origin else [])
+        found = self.notes_on_settings
         ports = self._settings.get("measure.ports", "")
         if ports.startswith("all ") and catalogue.QUEUE_MEAN.pattern in self.metrics:
             found.append(
@@ -297,6 +295,15 @@ class Results(Shown):
                 "where these hide the order of schemes, raise drain"
             )
         return found
+
+    @property
+    def notes_on_settings(self) -> list[str]:
+        """Warnings of the scenarios, each once with its points, and constants that differ between the schemes."""
+        points = [(each.place, each.runs[0].provenance["traffic_notes"]) for each in self.points if each.runs]
+        warned = [(place, [note[len(WARNING) :] for note in of if note.startswith(WARNING)]) for place, of in points]
+        around = (each for run in self.runs[:1] for each in run.provenance["scenario_settings"])
+        origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
+        return [*warnings_at(warned), *differing(origins, around)]
 
     @property
     def _settings(self) -> dict[str, str]:
@@ -404,7 +411,7 @@ class Results(Shown):
     def document(self) -> dict[str, Any]:
         """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
-        found["bins"] = list(self.bins.ends)
+        found |= {"bins": list(self.bins.ends), "notes": self.notes_on_settings}
         if len(self.schemes) > 1 or self.dimensions:
             found["answer"] = answers.answer(self, self.criteria or answers.USUAL).document()
         if self.keys:

@@ -4,6 +4,7 @@ An ask is a generator: it yields wanted runs, is sent their results, and returns
 its scenario, scheme and seed alone, not on place or order.
 """
 
+import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from contextlib import closing, contextmanager, suppress
@@ -92,6 +93,9 @@ class Runner:
             if self.store and wanted.tables:
                 self.store.check_names(list(runs.values()))
             missing = [run for run in runs.values() if not work.take(run, warn=True)]
+            if self.store and (bare := [run for run in missing if self.store.find(run, tables=False, warn=False)]):
+                text = "%s in %s: stored without tables, so done again to store them"
+                logging.getLogger(__name__).info(text, counted(len(bare), "run"), self.store.directory)
             if self.found:
                 self.found(len(work.done), len(runs))
             work.do(missing)

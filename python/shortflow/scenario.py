@@ -5,7 +5,7 @@ import functools
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -170,6 +170,16 @@ class Scenario:
         """Hash of all inputs of the scenario: resolved values and contents of files."""
         settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
         return hashlib.sha256(json.dumps([self.name, settings, self.files()]).encode()).hexdigest()
+
+
+def warnings_at(found: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
+    """Warnings of several places, each once, with the first place that has it unless all do."""
+    places: dict[str, list[str]] = {}
+    for place, texts in found:
+        for text in texts:
+            places.setdefault(text, []).append(place)
+    where = {text: f"at {here[0]}{' and others' * (len(here) > 1)}: " for text, here in places.items()}
+    return [f"{WARNING}{where[text] * (len(here) < len(found))}{text}" for text, here in places.items()]
 
 
 @functools.cache

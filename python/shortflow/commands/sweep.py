@@ -1,6 +1,6 @@
 """`sweep`: schemes at every point of a grid of settings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from shortflow.report.views import sweep_blocks
 from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
-from shortflow.scheme import load_schemes
+from shortflow.scenario import warnings_at
 
 Values = str | int | float | Iterable[str | int | float]
 """Values of a key: `[0.2, 0.4]`, or a text in the form of `--grid`, such as `"0.1:0.8:0.1"`."""
@@ -83,11 +83,13 @@ def sweep(
     loaded = given.scenario_with(scenario, {**(settings or {}), **axes.points[0]})
     for name in shown:
         check_name(name, loaded.classes, bins=criteria.bins)
-    console.note_warnings(loaded, load_schemes(names))
+    plan = Plan(loaded, names, settings)
+    for warning in warnings_at([*_warnings(plan, axes)]):
+        console.note(warning)
     with told(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
-        found = runner.answer(asks.sweep(Plan(loaded, names, settings), axes, seeds, until, tables=tables))
+        found = runner.answer(asks.sweep(plan, axes, seeds, until, tables=tables))
     _note(found, out, until)
     found = found.with_bins(criteria.bins)
     absent = found.absent(shown)
@@ -102,6 +104,14 @@ def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:
         f"{key}={','.join(map(str, of)) if isinstance(of, Iterable) and not isinstance(of, str) else of}"
         for key, of in grid.items()
     ]
+
+
+def _warnings(plan: Plan, grid: Grid) -> Iterator[tuple[str, list[str]]]:
+    """Valid but probably unintended values of each point."""
+    for point in grid.points:
+        runs = asks.check_point(plan, point, "--grid")
+        place = ", ".join(f"{key} {value}" for key, value in point.items())
+        yield place, runs[0].scenario.warnings(run.scheme for run in runs)
 
 
 def _note_found(out: str | Path | None, had: int, of: int) -> None:

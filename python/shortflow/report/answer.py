@@ -167,7 +167,12 @@ class Ranking:
     @property
     def caveats(self) -> list[str]:
         """Limits of the answer."""
-        return [*self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
+        found = [*self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
+        among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
+        if among > 2 and len(self.study.seeds) > 1:
+            level = f"{100 - 5 / (among - 1):.3g} %"
+            found.append(f"With {among} schemes an order is decided by intervals of {level}, wider than in the tables.")
+        return found
 
     @property
     def at_points(self) -> list[str]:
@@ -529,6 +534,9 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     if any(each != seeds[0] for each in seeds):
         common = len(set.intersection(*seeds))
         yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
+    of = len(study.seeds)
+    if fewer := [f"{each.place} ({len(each.seeds)} of {of})" for each in study.points if len(each.seeds) < of]:
+        yield f"Fewer seeds at {_listed(fewer)}. The command of an interrupted sweep resumes it."
     few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
     if few:
         at = f"{few[0][0]}: " if study.x_name else ""
@@ -579,7 +587,7 @@ def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
         and (text := few_events_of(difference, f"{title(metric)}, {scheme} vs {baseline}"))
     ]
     if found:
-        more = f" So they may in other differences: {len(found) - 1}." if len(found) > 1 else ""
+        more = f" Other such differences: {len(found) - 1}." if len(found) > 1 else ""
         yield max(found)[-1] + more
 
 

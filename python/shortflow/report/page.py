@@ -17,6 +17,7 @@ from shortflow.report.wording import everyone
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import git_revision
+from shortflow.scenario import WARNING
 
 _Origin = Literal["scheme", "seed", "digest", "finished_at"]
 _SUPERSEDED: tuple[_Origin, ...] = ("scheme", "seed", "digest", "finished_at")
@@ -151,7 +152,7 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     for heading, words in (("Best values of each scheme", ranking.by_value), (each_point, ranking.at_points)):
         if words:
             yield Part(heading, [Words("\n".join(words), "note")], folded=True)
-    yield Words("\n".join(ranking.caveats), "note")
+    yield Words("\n".join([*ranking.caveats, *study.notes_on_settings]), "note")
     values = zip(study.dimensions, shown_first(study) or [], strict=True)
     yield Legend(everyone(study), [(each.label, each.values, first) for each, first in values])
     yield from charts(study, ranking.metrics)
@@ -162,7 +163,8 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     at = f", at {study.points[0].place}" if x_name else ""
     about = f"Scenario `{study.scenario}`{measured.pop() if len(measured) == 1 else ''}. Traffic{at}:"
     own = [study.measured.note] if study.measured else []
-    yield Words("\n".join([about, *study.results[0].provenance["traffic_notes"], *own]), "note")
+    traffic = [note for note in study.results[0].provenance["traffic_notes"] if not note.startswith(WARNING)]
+    yield Words("\n".join([about, *traffic, *own]), "note")
     yield Part(f"Choices: every value, and where it came from{at}", choices(results), folded=True)
     heads = (x_name or "settings", "scheme", "seed", "digest", "finished", "seconds", "version")
     runs = [_run(", ".join(run.at[each.key] for each in study.dimensions), run) for run in study.results]
