@@ -83,7 +83,7 @@ def decided(text: str, check: Callable[..., Finding]) -> ClaimCondition:
 
 def unmeasured(why: str) -> ClaimCondition:
     """A condition that no run here can decide."""
-    return ClaimCondition("not measured", lambda _: {"": not_tested(why)})
+    return ClaimCondition("shown by other means than runs here", lambda _: {"": not_tested(why)})
 
 
 def same(value: float, expected: float, error: float = EXACT) -> bool:
