@@ -31,7 +31,8 @@ def claim_section(claims: Sequence[Judged]) -> Section:
             "paper": judged.claim.statement,
             "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
             "over open choices": judged.over_choices,
-            "because": finding.note if finding.measured and not finding.holds else "",
+            "because": finding.note.removeprefix(f"{finding.verdict.value}: ")
+            * bool(finding.measured and not finding.holds),
             "agrees if": judged.claim.tolerance,
         }
         text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
@@ -147,8 +148,7 @@ def _number(finding: Finding, name: str) -> str:
 
 def _shortened(parts: Sequence[str], most: int) -> str:
     """The first parts, and the number of the rest."""
-    more = f" and {len(parts) - most} more" if len(parts) > most else ""
-    return ", ".join(parts[:most]) + more
+    return ", ".join(parts[:most]) + f" and {len(parts) - most} more" * (len(parts) > most)
 
 
 def _value(value: Number, unit: str = "", ci95: tuple[float, float] | None = None) -> str:
