@@ -19,7 +19,7 @@
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
 //! - D5: s has each byte once; the counter of §VI grows "when the socket sends data", retransmissions included.
 
-use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
+use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
 use shortflow_units::Bytes;
 
@@ -105,8 +105,8 @@ pub type Atcp = ByMarks<Params>;
 impl MarkLaw for Params {
     const READS_FLOW: bool = true;
 
-    fn common(&self) -> [f64; 3] {
-        [self.g, self.initial_alpha, self.cwnd_floor]
+    fn common(&self) -> Common {
+        Common { g: self.g, initial_alpha: self.initial_alpha, cwnd_floor: self.cwnd_floor }
     }
 
     #[inline]

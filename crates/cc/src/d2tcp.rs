@@ -17,7 +17,7 @@
 //! - D3: d is evaluated only when the window decreases, with the present W.
 //! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
 
-use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
+use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;
 use shortflow_units::{Bytes, Span};
 
@@ -74,8 +74,8 @@ impl Params {
 pub type D2tcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
-    fn common(&self) -> [f64; 3] {
-        [self.g, self.initial_alpha, self.cwnd_floor]
+    fn common(&self) -> Common {
+        Common { g: self.g, initial_alpha: self.initial_alpha, cwnd_floor: self.cwnd_floor }
     }
 
     fn factor(&self, alpha: f64, cwnd: f64, flow: &FlowView) -> f64 {

@@ -12,7 +12,7 @@
 //!   `initial_alpha`.
 //! - D2: cwnd may fall to one segment; RFC 8257 and Linux keep two. Set `cwnd_floor`.
 
-use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
+use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;
 
 /// Registry entry.
@@ -42,8 +42,8 @@ keys! {
 pub type Dctcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
-    fn common(&self) -> [f64; 3] {
-        [self.g, self.initial_alpha, self.cwnd_floor]
+    fn common(&self) -> Common {
+        Common { g: self.g, initial_alpha: self.initial_alpha, cwnd_floor: self.cwnd_floor }
     }
 
     fn factor(&self, alpha: f64, _: f64, _: &FlowView) -> f64 {

@@ -17,7 +17,7 @@
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with w_max.
 //! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd may fall to one segment.
 
-use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
+use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
 use shortflow_units::Bytes;
 
@@ -103,8 +103,8 @@ pub type L2dct = ByMarks<Params>;
 impl MarkLaw for Params {
     const READS_FLOW: bool = true;
 
-    fn common(&self) -> [f64; 3] {
-        [self.g, self.initial_alpha, self.cwnd_floor]
+    fn common(&self) -> Common {
+        Common { g: self.g, initial_alpha: self.initial_alpha, cwnd_floor: self.cwnd_floor }
     }
 
     /// k (Eq. 1).

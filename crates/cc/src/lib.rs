@@ -33,7 +33,7 @@ pub mod sack;
 pub mod swift;
 pub mod xdctcp;
 
-pub use mark_fraction::{ByMarks, MarkFraction, MarkLaw};
+pub use mark_fraction::{ByMarks, Common, MarkFraction, MarkLaw};
 pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports};
 pub use sample::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Obeyed, PathSample, Recovery, Role, Window,

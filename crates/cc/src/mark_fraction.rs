@@ -1,4 +1,4 @@
-//! The congestion estimate of DCTCP and of every law built on it.
+//! The congestion estimate of DCTCP, and [`ByMarks`]: the part that laws built on it share.
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{AckSample, Cause, CongestionControl, FlowView, Window};
@@ -39,13 +39,24 @@ impl MarkFraction {
     }
 }
 
-/// A law whose cut is by alpha: what is its own. Growth and loss are RFC 5681's.
+/// Parameters of every [`MarkLaw`].
+#[derive(Debug, Clone, Copy)]
+pub struct Common {
+    /// Gain of alpha.
+    pub g: f64,
+    /// Alpha before the first window has been acknowledged.
+    pub initial_alpha: f64,
+    /// Smallest window after a decrease, in segments.
+    pub cwnd_floor: f64,
+}
+
+/// The equations of a law that cuts by alpha. Growth and loss are RFC 5681's.
 pub trait MarkLaw {
     /// True if [`MarkLaw::increase`] reads the flow.
     const READS_FLOW: bool = false;
 
-    /// g, alpha before the first window has been acknowledged, and the smallest window after a decrease, in segments.
-    fn common(&self) -> [f64; 3];
+    /// The law's values.
+    fn common(&self) -> Common;
 
     /// Segments per round trip by which the window grows.
     #[inline(always)]
@@ -73,8 +84,8 @@ pub struct ByMarks<L> {
 impl<L: MarkLaw> ByMarks<L> {
     /// State of a new connection.
     pub fn new(law: L) -> Self {
-        let [_, initial_alpha, _] = law.common();
-        ByMarks { law, marks: MarkFraction::new(initial_alpha) }
+        let marks = MarkFraction::new(law.common().initial_alpha);
+        ByMarks { law, marks }
     }
 }
 
@@ -82,8 +93,7 @@ impl<L: MarkLaw> CongestionControl for ByMarks<L> {
     #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         if self.law.counts_marks() {
-            let [g, ..] = self.law.common();
-            self.marks.on_ack(ack, g);
+            self.marks.on_ack(ack, self.law.common().g);
         }
         if ack.may_grow {
             grow(window, ack, self.law.increase(&ack.flow));
@@ -98,8 +108,8 @@ impl<L: MarkLaw> CongestionControl for ByMarks<L> {
         if cause != Cause::EcnEcho {
             return on_loss(window, cause, flow); // RFC 8257 §3.5
         }
-        let [_, _, floor] = self.law.common();
-        multiplicative_decrease(window, self.law.factor(self.marks.alpha, window.cwnd, flow), floor);
+        let factor = self.law.factor(self.marks.alpha, window.cwnd, flow);
+        multiplicative_decrease(window, factor, self.law.common().cwnd_floor);
     }
 
     fn alpha(&self, _: Instant) -> Option<f64> {

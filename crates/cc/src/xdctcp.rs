@@ -17,7 +17,7 @@
 //! - D3: cwnd may fall to one segment (unstated; `nl` = 1 and α = 1 would leave nothing).
 //! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
 
-use crate::{ByMarks, Ecn, FlowView, Host, MarkLaw, Recovery, Role, TransportInfo};
+use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, Role, TransportInfo};
 use shortflow_spec::{keys, words};
 use shortflow_units::Bytes;
 
@@ -78,8 +78,8 @@ impl Params {
 pub type Xdctcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
-    fn common(&self) -> [f64; 3] {
-        [self.g, self.initial_alpha, self.cwnd_floor]
+    fn common(&self) -> Common {
+        Common { g: self.g, initial_alpha: self.initial_alpha, cwnd_floor: self.cwnd_floor }
     }
 
     fn factor(&self, alpha: f64, _: f64, flow: &FlowView) -> f64 {
