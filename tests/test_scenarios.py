@@ -218,6 +218,6 @@ def test_an_unused_parameter_hides_no_other_error(shortflow: Command, tmp_path: 
     rest = '[parameters]\nunused = 3\n[[traffic]]\nkind = "long-lived"\nflowz = 1\n'
     (tmp_path / "t.toml").write_text(text + rest, encoding="utf-8")
     assert shortflow("show", "t.toml").stderr == (
+        'shortflow: t.toml:8: traffic.1.flowz: unknown key; did you mean "traffic.1.flows"?\n'
         'shortflow: t.toml:5: parameters.unused: declared, but no value is "$unused"\n'
-        't.toml:8: traffic.1.flowz: unknown key; did you mean "traffic.1.flows"?\n'
     )

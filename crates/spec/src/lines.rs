@@ -5,8 +5,8 @@ use crate::error::{ConfigError, RowError};
 use crate::expression::referred;
 use toml::de::{DeTable, DeValue};
 
-/// Errors about keys of the TOML `text` with file and line, in the order of the lines. Keys that `settings` give have
-/// neither, nor have any where `file` is empty.
+/// Errors about keys of the TOML `text` with file and line, in the order of the lines, those about parameters last: another
+/// error may be their cause. Keys that `settings` give have neither, nor have any where `file` is empty.
 pub fn located(errors: &[ConfigError], file: &str, text: &str, settings: &[(String, String)]) -> ConfigError {
     let root = DeTable::parse(text).map(|root| root.into_inner()).unwrap_or_default();
     let is_set = |key: &str| {
@@ -21,9 +21,13 @@ pub fn located(errors: &[ConfigError], file: &str, text: &str, settings: &[(Stri
         let line = at.filter(|_| !is_set).map_or(0, |at| text[..at].matches('\n').count() as u64 + 1);
         RowError { file: if is_set { String::new() } else { file.to_owned() }, line, reason }
     };
-    let of_key = |error: &ConfigError| Some(row(error.key()?, error.to_string()));
-    let mut rows: Vec<RowError> = errors.iter().filter_map(of_key).collect();
-    rows.sort_by_key(|row| row.line);
+    let of_key = |error: &ConfigError| {
+        let key = error.key()?;
+        Some((key.starts_with("parameters."), row(key, error.to_string())))
+    };
+    let mut rows: Vec<(bool, RowError)> = errors.iter().filter_map(of_key).collect();
+    rows.sort_by_key(|(of_parameter, row)| (*of_parameter, row.line));
+    let mut rows: Vec<RowError> = rows.into_iter().map(|(_, row)| row).collect();
     rows.extend(errors.iter().flat_map(ConfigError::rows).cloned());
     ConfigError::File(rows)
 }
