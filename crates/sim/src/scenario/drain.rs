@@ -20,7 +20,7 @@ pub(super) fn unless_given(
     duration: Span,
     tcp: &TcpSpec,
     round_trip: Span,
-    (backlog, graph): (f64, &Graph),
+    (backlog, overloaded, graph): (f64, bool, &Graph),
 ) -> (Span, String) {
     let slowest = graph.links.iter().map(|link| link.rate).min().unwrap_or(Rate::MAX).as_bps() as f64;
     let initial = tcp.initial_rto.unwrap_or_default().times(INITIAL_TIMEOUTS);
@@ -37,7 +37,10 @@ pub(super) fn unless_given(
     match duration.max(initial).max(many.min(few)) {
         longest if longest == duration => (longest, "same as duration".to_owned()),
         longest if longest == initial => (longest, format!("{INITIAL_TIMEOUTS} tcp.initial_rto")),
-        longest if longest == many => (longest, format!("{TIMEOUTS} {name}")),
+        longest if longest == many => {
+            let why = if overloaded { ", as a link is overloaded" } else { "" };
+            (longest, format!("{TIMEOUTS} {name}{why}"))
+        }
         longest => {
             let of_flow = format!("{transfer} for the largest flow at a fair share of the slowest link");
             let timeouts = format!("{FEW_TIMEOUTS} {name} + {ROUND_TRIPS} round trips of {round_trip}");
@@ -73,10 +76,12 @@ mod tests {
             read(&together, &keys)
         };
         assert_eq!(both("0.4", "2").drain.to_string(), "62ms");
+        assert_eq!(both("0.49", "2").drain.to_string(), "160ms", "0.98 of payload is 1.007 with headers");
         assert_eq!(both("0.9", "1").drain.to_string(), "62ms");
         let overload = both("0.9", "2");
         assert_eq!(overload.drain.to_string(), "160ms");
-        assert!(overload.warnings()[0].contains("1.8 of its rate"));
+        assert!(overload.notes[0].ends_with("(default: 16 tcp.rto_min, as a link is overloaded)"));
+        assert!(overload.warnings()[0].contains("1.85 of its rate, headers included"));
         assert_eq!(drain(&[("tcp.clock_granularity", "15ms")]), "71.5ms");
         assert_eq!(drain(&[("drain", "0s")]), "0ps");
         let burst =

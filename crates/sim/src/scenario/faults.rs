@@ -98,7 +98,13 @@ pub(super) fn read(top: &Reader, graph: &Graph, duration: Span) -> Result<Vec<Fa
 
 fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, ConfigError> {
     reader.only(&FaultKeys::parameters(), &[])?;
-    let keys = FaultKeys::read(reader)?;
+    let keys = FaultKeys::read(reader).map_err(|error| match error {
+        ConfigError::Value { key, value, expected } if key.ends_with(".loss") => {
+            let expected = format!("{expected}; loss_every = 100 loses one data packet of 100");
+            ConfigError::Value { key, value, expected }
+        }
+        error => error,
+    })?;
     let outage = outage(reader, &keys, duration)?;
     if keys.reorder > 0.0 && keys.reorder_delay.is_zero() {
         let reason = format!("zero, so {} would do nothing", reader.path("reorder"));

@@ -124,7 +124,8 @@ impl Scenario {
         checks::faults(top, &faults, &measure, &graph)?;
         let backlog = if faults.is_empty() { context.backlog() } else { f64::INFINITY };
         let drain = run.drain.unwrap_or_else(|| {
-            let (drain, why) = drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, &graph));
+            let (drain, why) =
+                drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, context.overloaded, &graph));
             top.defaulted("drain", drain.to_string());
             context.notes.insert(0, format!("drain: {drain} (default: {why})"));
             drain

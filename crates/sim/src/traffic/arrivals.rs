@@ -81,7 +81,7 @@ pub(super) fn read(
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
     let load = flows_per_s / flows_per_load;
     let shares = crossing::quick_shares(context.graph, &pattern);
-    let offered = shares.into_iter().map(|share| flows_per_s * 8.0 * counted * share).enumerate();
+    let offered = shares.into_iter().map(|share| flows_per_s * 8.0 * mean * share).enumerate();
     messages.expect(context, flows_per_s * seconds, interarrival.together(), (load, offered));
     let (load, rate) = (four_digits(load), four_digits(flows_per_s));
     let with = if keys.load_with_headers { " with headers" } else { "" };

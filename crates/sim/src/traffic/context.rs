@@ -43,7 +43,9 @@ pub(crate) struct Context<'a> {
     backlog: f64,
     /// Bytes of the largest flow.
     largest: f64,
-    /// Bits per second that all entries together offer each of [`Graph::directions`].
+    /// Some link is offered more than it carries.
+    pub overloaded: bool,
+    /// Bits per second, headers included, that all entries together offer each of [`Graph::directions`].
     offered: Vec<f64>,
     /// Number of backlogged flows.
     pub(super) backlogged: usize,
@@ -69,6 +71,7 @@ impl<'a> Context<'a> {
             packets: 0.0,
             backlog: 0.0,
             largest: 0.0,
+            overloaded: false,
             offered: vec![0.0; 2 * graph.links.len()],
             backlogged: 0,
         }
@@ -150,12 +153,13 @@ impl<'a> Context<'a> {
         }
         if let Some((from, to, rate)) = fullest.filter(|_| load <= FULL) {
             self.warnings.push(format!(
-                "traffic: {}->{} ({rate}) is offered {} of its rate: queues grow until arrivals stop",
+                "traffic: {}->{} ({rate}) is offered {} of its rate, headers included: queues grow until arrivals stop",
                 self.graph.name(from),
                 self.graph.name(to),
                 four_digits(most)
             ));
         }
+        self.overloaded |= most > FULL;
         if apart && most <= FULL {
             self.backlog = backlog;
         }

@@ -57,16 +57,19 @@ impl Messages {
         mean + (mean / mss + all / f64::from(DRAWS)) * context.header.as_f64()
     }
 
-    /// Counts `flows` of them at an offered load, and bits per second over links; `together` start at once.
+    /// Counts `flows` of them at an offered load, and bits of payload per second over links, which carry the headers too;
+    /// `together` start at once.
     pub(super) fn expect(
         &self,
         context: &mut Context,
         flows: f64,
         together: u32,
-        load: (f64, impl IntoIterator<Item = (usize, f64)>),
+        (load, offered): (f64, impl IntoIterator<Item = (usize, f64)>),
     ) {
+        let headers = self.mean_with_headers(context) / self.sizes.mean();
+        let offered = offered.into_iter().map(|(place, bps)| (place, bps * headers));
         let apart = self.connections == Connections::New;
-        context.expect_sizes(flows, &*self.sizes, together, load, apart);
+        context.expect_sizes(flows, &*self.sizes, together, (load, offered), apart);
     }
 
     /// The keys as users meet them.

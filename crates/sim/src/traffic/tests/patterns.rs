@@ -130,7 +130,7 @@ fn load_against_a_link_counts_what_crosses_it() {
 #[test]
 fn overloaded_links_between_switches_are_named() {
     let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.9").unwrap();
-    let expected = "traffic: s0->s2 (1Gbps) is offered 1.35 of its rate: queues grow until arrivals stop";
+    let expected = "traffic: s0->s2 (1Gbps) is offered 1.35 of its rate, headers included: queues grow until arrivals stop";
     assert_eq!(notes[1], expected);
     let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.6").unwrap();
     assert_eq!(notes.len(), 1);
