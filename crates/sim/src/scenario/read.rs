@@ -66,8 +66,8 @@ impl Scenario {
         Scenario::with_settings(values, name, of_user(settings), files, (true, true))
     }
 
-    /// Reads and validates a scenario of parsed values. Later settings win. `reads_k` is [`Scheme::reads_k`](crate::Scheme::reads_k) of the
-    /// scheme that it is for.
+    /// Reads and validates a scenario of parsed values. Later settings win. `reads_k` is that of
+    /// [`Scheme`](crate::scheme::Scheme::reads_k).
     pub fn with_settings<'s>(
         values: toml::Table,
         name: &str,
