@@ -13,13 +13,10 @@ from typing import Any, Literal
 from shortflow.errors import unknown_name
 from shortflow.metrics.catalogue import (
     FCT,
-    FLOWS_DONE,
     MEAN_FCT,
-    SIZE_FLOW_GOODPUT,
     SIZE_MEAN_FCT,
     STATISTICS,
     TASK_TIME,
-    UNFINISHED,
     Metric,
     MetricValue,
     short_and_long,
@@ -28,8 +25,9 @@ from shortflow.metrics.data import USUAL_BINS, Bins, RunData, Times, mean
 from shortflow.metrics.stakes import place
 from shortflow.metrics.stats import Estimate, nearest_rank, student
 from shortflow.quantities import scale_for
+from shortflow.report.caveats import notes
 from shortflow.report.study import by_value, default_baseline
-from shortflow.report.wording import factor, metrics_of, number, scheme_pairs, shown, title
+from shortflow.report.wording import factor, listed, metrics_of, number, shown, title
 from shortflow.result import as_measured
 from shortflow.results import Dimension, Results, mean_table
 
@@ -37,15 +35,10 @@ _BEYOND = 10
 """Flows beyond a percentile, per seed, for a steady estimate."""
 _MOST_POINTS = 20
 """Most points with a line each."""
-_MOST_LISTED = 8
-"""Most schemes or factors named in a row."""
 _LONGEST_PLACE = 150
 """Most characters on the points of an outcome; of others, their number is said."""
 _FAR = 10_000
 """Most further seeds to suggest."""
-_LEAST_MOVE = 0.0005
-"""Least change of a printed difference, which has tenths of a per cent."""
-EVERY_FLOW = "All measured flows finished."
 
 Place = Literal["best", "tie", "open", "worse"]
 
@@ -235,7 +228,7 @@ class Ranking:
         told = [*([] if leads else lines[0].leaders[:1]), *(lost if leads or all_worse else [])]
         found = {scheme: range_of([line.factor(scheme) for line in lines]) for scheme in told}
         texts = [text if scheme in lines[0].leaders else f"{scheme} {text}" for scheme, text in found.items() if text]
-        return f" ({_listed(texts, ', ')} × {self.baseline})" if texts else ""
+        return f" ({listed(texts, ', ')} × {self.baseline})" if texts else ""
 
     def _at_length(self, line: AnswerLine) -> str:
         """Text on the only point: value of the best scheme, and factors over the baseline."""
@@ -248,7 +241,7 @@ class Ranking:
             for each in line.standings
             if each.scheme != self.baseline and each.factor is not None
         ]
-        return text + (f"; factors of {self.baseline}: {_listed(factors, ', ')}" if factors else "")
+        return text + (f"; factors of {self.baseline}: {listed(factors, ', ')}" if factors else "")
 
     def _without_runs(self) -> Iterator[str]:
         """Schemes that have no runs at some point."""
@@ -432,17 +425,17 @@ def _where(dimensions: Sequence[Dimension], places: Sequence[Sequence[str]], eve
     for others, values in groups.items():
         text = f"{first.label} {_spans(values, first)}"
         if rest and others == every_other:
-            text += f" with every {_listed([each.label for each in rest])}"
+            text += f" with every {listed([each.label for each in rest])}"
         elif rest:
             text += f" with {_where(rest, sorted(others), sorted(every_other))}"
         texts.append(text)
-    return _listed(texts)
+    return listed(texts)
 
 
 def _spans(values: Sequence[str], dimension: Dimension) -> str:
     """Values of a setting, with neighbouring numbers as a range."""
     if not dimension.numbers:
-        return _listed(values)
+        return listed(values)
     spans: list[list[str]] = []
     for value in values:
         place = dimension.values.index(value)
@@ -450,7 +443,7 @@ def _spans(values: Sequence[str], dimension: Dimension) -> str:
             spans[-1].append(value)
         else:
             spans.append([value])
-    return _listed([" to ".join(dict.fromkeys((span[0], span[-1]))) for span in spans])
+    return listed([" to ".join(dict.fromkeys((span[0], span[-1]))) for span in spans])
 
 
 def _values(lines: Sequence[AnswerLine]) -> str:
@@ -487,8 +480,8 @@ def _cut(lines: Sequence[AnswerLine]) -> str:
 
 def _verdict(line: AnswerLine) -> str:
     names = line.leaders
-    texts = {"winner": f"{names[0]} wins", "tie": f"{_listed(names)} tie", "alone": f"{names[0]} alone"}
-    return texts.get(line.outcome) or f"open between {_listed(names)}"
+    texts = {"winner": f"{names[0]} wins", "tie": f"{listed(names)} tie", "alone": f"{names[0]} alone"}
+    return texts.get(line.outcome) or f"open between {listed(names)}"
 
 
 def _would_tell(lines: Sequence[AnswerLine]) -> str:
@@ -520,89 +513,3 @@ def _line_table(line: AnswerLine) -> dict[str, Any]:
     more |= {"cut_s": line.cut_s} if line.cut_s is not None else {}
     about = {"metric": line.metric.name, "at": line.at, "outcome": line.outcome, "leaders": line.leaders}
     return {**about, **more, "schemes": schemes}
-
-
-def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Notes on unfinished flows, seeds, and events of few seeds."""
-    yield from _unfinished(study)
-    yield from _cut_goodput(study, metrics)
-    if len(study.seeds) == 1:
-        yield "One seed has no interval: run several seeds."
-    elif all(point.is_exact(scheme) for point in study.points for scheme in point.schemes):
-        yield "Every seed gives the same run: nothing is random here, so the numbers are exact."
-    seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]
-    if any(each != seeds[0] for each in seeds):
-        common = len(set.intersection(*seeds))
-        yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
-    of = len(study.seeds)
-    if fewer := [f"{each.place} ({len(each.seeds)} of {of})" for each in study.points if len(each.seeds) < of]:
-        yield f"Fewer seeds at {_listed(fewer)}. The command of an interrupted sweep resumes it."
-    few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
-    if few:
-        at = f"{few[0][0]}: " if study.x_name else ""
-        more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
-        yield f"{at}{few[0][1]}{more}"
-
-
-def _unfinished(study: Results) -> Iterator[str]:
-    """Numbers of unfinished flows over all points and seeds, if any are finite."""
-    counted = {scheme: _counts(study, scheme) for scheme in study.schemes}
-    if not any(total for _, total in counted.values()):
-        return
-    late = [f"{scheme} {count:,} of {total:,}" for scheme, (count, total) in counted.items() if count]
-    yield (
-        f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run." if late else EVERY_FLOW
-    )
-
-
-def _counts(study: Results, scheme: str) -> tuple[int, int]:
-    """Numbers of unfinished and of all measured flows over all seeds."""
-    rows = [row for run in study.runs if run.scheme == scheme for row in run.rows]
-    late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
-    return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
-
-
-def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Note on goodput of finite flows that did not finish: a longer drain would change it."""
-    long = study.bins.long
-    time, goodput = Metric(SIZE_MEAN_FCT, size_bin=long), Metric(SIZE_FLOW_GOODPUT, size_bin=long)
-    late = [scheme for scheme in study.schemes if any(point.is_bound(scheme, time.name) for point in study.points)]
-    if goodput in metrics and late:
-        yield (
-            f"{title(goodput)} depends on the length of the drain: under {_listed(late)} some of these flows did not "
-            "finish."
-        )
-
-
-def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warning for the first metric with a difference that rests on few events.
-
-    Names the largest such difference, and the number of others.
-    """
-    found = [
-        (-place, difference.allowance, text)
-        for place, metric in enumerate(metrics)
-        for scheme, baseline in scheme_pairs(comparison)
-        if (difference := comparison.change(scheme, baseline, metric.name))
-        and (text := few_events_of(difference, f"{title(metric)}, {scheme} vs {baseline}"))
-    ]
-    if found:
-        more = f" Other such differences: {len(found) - 1}." if len(found) > 1 else ""
-        yield max(found)[-1] + more
-
-
-def few_events_of(difference: Estimate, what: str) -> str:
-    """Warning for a difference that rests on few events; empty for others, and if one event moves no printed digit."""
-    few = difference.few_events
-    if few is None or few.move < _LEAST_MOVE:
-        return ""
-    told = f"; {few.seeds:,} more {'seeds' if few.seeds > 1 else 'seed'} would tell" if few.seeds else ""
-    return f"{what}: rare events such as a timeout may decide{told}."
-
-
-def _listed(parts: Sequence[str], last: str = " and ") -> str:
-    """Texts in a row, of many the first ones and the number of others."""
-    if len(parts) > _MOST_LISTED + 1:
-        parts = [*parts[:_MOST_LISTED], f"{len(parts) - _MOST_LISTED} more"]
-        last = " and "
-    return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]

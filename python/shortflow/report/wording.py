@@ -1,6 +1,7 @@
 """Numbers and metric names as text, shared by tables, answers and reports."""
 
 import math
+from collections.abc import Sequence
 
 from shortflow.metrics.catalogue import FCT, GOODPUT, MEAN_FCT, QUEUE_MEAN, SLOWDOWN, TASK_TIME, Metric, Statistic
 from shortflow.metrics.stats import Estimate
@@ -9,6 +10,8 @@ from shortflow.results import Results
 NOTHING = "–"
 _ALL_PAIRS = 4
 """Most schemes for comparing all pairs."""
+_MOST_LISTED = 8
+"""Most parts named in a row."""
 _LOPSIDED = 0.1
 """Asymmetry, as a share of half the width, above which both ends of an interval are shown."""
 
@@ -115,3 +118,11 @@ def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
 
 def _magnitude(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
+
+
+def listed(parts: Sequence[str], last: str = " and ") -> str:
+    """Texts in a row, of many the first ones and the number of others."""
+    if len(parts) > _MOST_LISTED + 1:
+        parts = [*parts[:_MOST_LISTED], f"{len(parts) - _MOST_LISTED} more"]
+        last = " and "
+    return f"{', '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]

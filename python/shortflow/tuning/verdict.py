@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from shortflow.metrics.catalogue import possible
 from shortflow.metrics.stats import Estimate, Interval, estimate, paired_difference
-from shortflow.report.answer import few_events_of
+from shortflow.report.caveats import few_events_of
 from shortflow.report.wording import percentage
 from shortflow.tuning.goal import UNFINISHED, Constraint, Measurement, Objective
 from shortflow.tuning.record import Check, Trial, Tuning

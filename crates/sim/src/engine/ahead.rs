@@ -21,9 +21,9 @@ pub(super) struct Ahead {
 /// First events of a node, perhaps past.
 #[derive(Debug, Clone, Copy)]
 struct First {
-    /// Of those that do not come along.
+    /// Time of the first event that does not come along.
     other: Instant,
-    /// Of all.
+    /// Time of the first event of all.
     any: Instant,
 }
 

@@ -1,0 +1,88 @@
+"""Notes beside an answer: unfinished flows, seeds, and events that few seeds have."""
+
+from collections.abc import Iterator, Sequence
+
+from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
+from shortflow.metrics.stats import Estimate
+from shortflow.report.wording import listed, scheme_pairs, title
+from shortflow.results import Results
+
+_LEAST_MOVE = 0.0005
+"""Least change of a printed difference, which has tenths of a per cent."""
+
+
+def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Notes on unfinished flows, seeds, and events of few seeds."""
+    yield from _unfinished(study)
+    yield from _cut_goodput(study, metrics)
+    if len(study.seeds) == 1:
+        yield "One seed has no interval: run several seeds."
+    elif all(point.is_exact(scheme) for point in study.points for scheme in point.schemes):
+        yield "Every seed gives the same run: nothing is random here, so the numbers are exact."
+    seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]
+    if any(each != seeds[0] for each in seeds):
+        common = len(set.intersection(*seeds))
+        yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
+    of = len(study.seeds)
+    if fewer := [f"{each.place} ({len(each.seeds)} of {of})" for each in study.points if len(each.seeds) < of]:
+        yield f"Fewer seeds at {listed(fewer)}. The command of an interrupted sweep resumes it."
+    few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
+    if few:
+        at = f"{few[0][0]}: " if study.x_name else ""
+        more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
+        yield f"{at}{few[0][1]}{more}"
+
+
+def _unfinished(study: Results) -> Iterator[str]:
+    """Numbers of unfinished flows over all points and seeds, if any are finite."""
+    counted = {scheme: _counts(study, scheme) for scheme in study.schemes}
+    if not any(total for _, total in counted.values()):
+        return
+    late = [f"{scheme} {count:,} of {total:,}" for scheme, (count, total) in counted.items() if count]
+    words = f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run."
+    yield words if late else "All measured flows finished."
+
+
+def _counts(study: Results, scheme: str) -> tuple[int, int]:
+    """Numbers of unfinished and of all measured flows over all seeds."""
+    rows = [row for run in study.runs if run.scheme == scheme for row in run.rows]
+    late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
+    return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
+
+
+def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Note on goodput of finite flows that did not finish: a longer drain would change it."""
+    long = study.bins.long
+    time, goodput = Metric(SIZE_MEAN_FCT, size_bin=long), Metric(SIZE_FLOW_GOODPUT, size_bin=long)
+    late = [scheme for scheme in study.schemes if any(point.is_bound(scheme, time.name) for point in study.points)]
+    if goodput in metrics and late:
+        yield (
+            f"{title(goodput)} depends on the length of the drain: under {listed(late)} some of these flows did not "
+            "finish."
+        )
+
+
+def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warning for the first metric with a difference that rests on few events.
+
+    Names the largest such difference, and the number of others.
+    """
+    found = [
+        (-place, difference.allowance, text)
+        for place, metric in enumerate(metrics)
+        for scheme, baseline in scheme_pairs(comparison)
+        if (difference := comparison.change(scheme, baseline, metric.name))
+        and (text := few_events_of(difference, f"{title(metric)}, {scheme} vs {baseline}"))
+    ]
+    if found:
+        more = f" Other such differences: {len(found) - 1}." if len(found) > 1 else ""
+        yield max(found)[-1] + more
+
+
+def few_events_of(difference: Estimate, what: str) -> str:
+    """Warning for a difference that rests on few events; empty for others, and if one event moves no printed digit."""
+    few = difference.few_events
+    if few is None or few.move < _LEAST_MOVE:
+        return ""
+    told = f"; {few.seeds:,} more {'seeds' if few.seeds > 1 else 'seed'} would tell" if few.seeds else ""
+    return f"{what}: rare events such as a timeout may decide{told}."
