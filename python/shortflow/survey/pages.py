@@ -1,15 +1,15 @@
 """The survey's report: a page with heat maps and tables, and the survey as plain data (`docs/results.md`)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shortflow.report import chart
-from shortflow.report.blocks import Section
+from shortflow.report.blocks import Block, Part, Section, Words, text_section
 from shortflow.report.chart import Chart
 from shortflow.report.marks import heat
-from shortflow.report.markup import page, part
+from shortflow.report.markup import now, part, write
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
 from shortflow.results import Results, mean_table
@@ -59,13 +59,33 @@ def write_pages(found: Survey, out: Path) -> Path:
     write_text(out / "beyond.json", in_lines(content, 2) + "\n", Kind.CHECKED)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
     html = out / "beyond.html"
-    write_text(html, page("survey/page.html", heading=TITLE, about=LEAD, **content, maps=maps), Kind.PAGE)
+    head = [Words(LEAD), Words(content["state"], "note")]
+    write(html, title=f"Shortflow: {TITLE}", heading=TITLE, head=head, parts=_parts(content, maps), footer=now())
     return html
 
 
 def evidence(content: dict[str, Any]) -> str:
     """The content for the project's site."""
-    return part("survey/evidence.html", **content)
+    return part("report/notebook.html", blocks=[Words(content["state"]), *_parts(content)], chart="")
+
+
+def _parts(content: dict[str, Any], maps: Sequence[Chart] = ()) -> list[Part]:
+    """Findings, reading, tables and workloads."""
+    findings: list[Block] = [Words(content["about_alpha"])]
+    findings += [Part(heading, [Words("\n".join(said), "note")]) for heading, said in content["conclusions"]]
+    if content["alpha_effects"]:
+        findings.append(Part("Effects of the initial alpha", [Words("\n".join(content["alpha_effects"]), "note")]))
+    tables = [
+        Part(each["heading"], [text_section("", each["heads"], each["rows"])], folded=True)
+        for each in content["tables"]
+    ]
+    workloads = "\n".join(f"`{name}`: {about}." for name, about in content["workloads"])
+    return [
+        Part("Findings", [*findings, *maps]),
+        Part("How to read the tables", [Words(each) for each in content["reading"]]),
+        Part("Tables", tables),
+        Part("Workloads", [Words(workloads, "note"), Words(content["left_out"])]),
+    ]
 
 
 def _content(found: Survey) -> dict[str, Any]:
