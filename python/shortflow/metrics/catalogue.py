@@ -150,30 +150,39 @@ OF_PORTS = Scope[RunData]()
 OF_NETWORK = Scope[RunData]()
 
 
-def _called(percent: float, what: str) -> str:
-    """Label of a percentile."""
-    return f"median {what}" if percent == 50 else f"p{percent} {what}"
-
-
 _FCT, _RECEIPT = ("mean FCT", "FCT"), ("mean time to receipt", "time to receipt")
+
+
+class Family(NamedTuple):
+    """Statistics of one distribution of times or slowdowns."""
+
+    number: Statistic
+    mean: Statistic
+    percentiles: Mapping[Any, Statistic]
+
+
+FAMILIES: list[Family] = []
+"""Of families with one number, the first has the completion times."""
 
 
 def _family(
     scope: Scope[S],
+    number: Statistic,
     names: tuple[str, str],
     labels: tuple[str, str],
     about: str,
     percents: Sequence[float],
     of: Callable[[S], Times],
     unit: str = "s",
-) -> tuple[Statistic, dict[float, Statistic]]:
+) -> Family:
     """Declares a mean and percentiles of times or slowdowns; `{}` in the second name is the percentile."""
     average, found = scope.has(names[0], labels[0], unit, f"{about}: mean")(lambda some: of(some).mean), {}
     for percent in percents:
-        name, label = names[1].format(f"{percent:g}".replace(".", "")), _called(percent, labels[1])
-        declared = scope.has(name, label, unit, f"{about}: percentile {percent:g}")
+        name, rank = names[1].format(f"{percent:g}".replace(".", "")), "median" if percent == 50 else f"p{percent}"
+        declared = scope.has(name, f"{rank} {labels[1]}", unit, f"{about}: percentile {percent:g}")
         found[percent] = declared(functools.partial(_percentile, of, percent))
-    return average, found
+    FAMILIES.append(Family(number, average, found))
+    return FAMILIES[-1]
 
 
 def _percentile(of: Callable[[S], Times], percent: float, some: S) -> float | None:
@@ -197,14 +206,15 @@ BIN_FLOWS_DONE = OF_BIN.has(
     "flows of a bin of sizes that started after the warm-up and finished",
     more=True,
 )(lambda flows: flows.done)
-BIN_MEAN_FCT, BIN_FCT = _family(
+BIN_MEAN_FCT = _family(
     OF_BIN,
+    BIN_FLOWS_DONE,
     ("afct_<class>_<bin>_s", "p{}_<class>_<bin>_s"),
     _FCT,
     "completion time of flows of a bin of sizes",
     BIN_PERCENTILES,
     lambda flows: flows.times,
-)
+).mean
 
 SIZE_FLOWS_DONE = OF_SIZE.has(
     "flows_<bin>",
@@ -212,31 +222,34 @@ SIZE_FLOWS_DONE = OF_SIZE.has(
     "",
     "flows of all classes in a range of sizes that started after the warm-up and finished",
 )(lambda flows: flows.times.done if flows.counted else None)
-SIZE_MEAN_FCT, SIZE_FCT = _family(
+_, SIZE_MEAN_FCT, SIZE_FCT = _family(
     OF_SIZE,
+    SIZE_FLOWS_DONE,
     ("afct_<bin>_s", "p{}_<bin>_s"),
     _FCT,
     "completion time of flows in a range of sizes",
     (99, 100),
     lambda flows: flows.times,
 )
-SIZE_RECEIPT, SIZE_RECEIPTS = _family(
+SIZE_RECEIPTS = _family(
     OF_SIZE,
+    SIZE_FLOWS_DONE,
     ("receipt_<bin>_s", "receipt_p{}_<bin>_s"),
     _RECEIPT,
     "time until the receiver has the last byte, in a range of sizes",
     RECEIPT_PERCENTILES,
     lambda flows: flows.receipts,
-)
-SIZE_SLOWDOWN, SIZE_SLOWDOWNS = _family(
+).percentiles
+SIZE_SLOWDOWNS = _family(
     OF_SIZE,
+    SIZE_FLOWS_DONE,
     ("slowdown_<bin>", "slowdown_p{}_<bin>"),
     ("slowdown", "slowdown"),
     "slowdown of flows in a range of sizes",
     SIZE_PERCENTILES,
     lambda flows: flows.slowdowns,
     "x",
-)
+).percentiles
 SIZE_FLOW_GOODPUT = OF_SIZE.has(
     "flow_goodput_<bin>_bps",
     "goodput per flow",
@@ -260,24 +273,27 @@ UNFINISHED_SHARE = OF_CLASS.has(
     "share",
     "share that did not finish of the flows that started after the warm-up",
 )(lambda flows: flows.times.open_share)
-MEAN_FCT, FCT = _family(
+_, MEAN_FCT, FCT = _family(
     OF_CLASS,
+    FLOWS_DONE,
     ("afct_<class>_s", "p{}_<class>_s"),
     _FCT,
     "completion time",
     PERCENTILES,
     lambda flows: flows.times,
 )
-RECEIPT, RECEIPTS = _family(
+_family(
     OF_CLASS,
+    FLOWS_DONE,
     ("receipt_<class>_s", "receipt_p{}_<class>_s"),
     _RECEIPT,
     "time until the receiver has the last byte and all before it",
     RECEIPT_PERCENTILES,
     lambda flows: flows.receipts,
 )
-SLOWDOWN, SLOWDOWNS = _family(
+_, SLOWDOWN, SLOWDOWNS = _family(
     OF_CLASS,
+    FLOWS_DONE,
     ("slowdown_<class>", "slowdown_p{}_<class>"),
     ("slowdown", "slowdown"),
     "completion time relative to an empty network",
@@ -367,6 +383,7 @@ TASK_TIMES = {
     for percent in TASK_PERCENTILES
 }
 """Percentiles of the task time."""
+FAMILIES.append(Family(TASK_COUNT, TASK_TIME, TASK_TIMES))
 OF_TASKS.has("<task>_miss", "{tasks} too late", "share", "share of deadlines missed")(lambda tasks: tasks.miss)
 OF_TASKS.has(
     "<task>_timed_out", "{tasks} with a timeout", "share", "share of the tasks one or more of whose flows had a timeout"

@@ -7,36 +7,19 @@ import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from shortflow.metrics.catalogue import (
-    BIN_FCT,
-    BIN_FLOWS_DONE,
-    BIN_MEAN_FCT,
     CLASS_TIMEOUTS,
     DROPS,
-    FCT,
+    FAMILIES,
     FLOW_GOODPUT,
-    FLOWS_DONE,
     MEAN_FCT,
-    RECEIPT,
-    RECEIPTS,
-    SIZE_FCT,
     SIZE_FLOW_GOODPUT,
-    SIZE_FLOWS_DONE,
     SIZE_MEAN_FCT,
-    SIZE_RECEIPT,
-    SIZE_RECEIPTS,
-    SIZE_SLOWDOWN,
-    SIZE_SLOWDOWNS,
     SLOWDOWN,
-    SLOWDOWNS,
-    TASK_COUNT,
-    TASK_TIME,
-    TASK_TIMES,
     Metric,
     MetricValue,
-    Statistic,
 )
 from shortflow.metrics.stats import rank
 from shortflow.quantities import parse
@@ -44,18 +27,6 @@ from shortflow.scenario import Setting
 
 _FULL = 0.5
 """Longest queue, as a share of the buffer, that puts a run at risk of a timeout."""
-
-
-class _Family(NamedTuple):
-    """Statistics of one distribution of times or slowdowns."""
-
-    number: Statistic
-    mean: Statistic
-    percentiles: Mapping[Any, Statistic]
-    mean_s: Statistic
-    """Mean time of the same flows."""
-    times: Mapping[Any, Statistic]
-    """Percentiles of time of the same flows."""
 
 
 class Risk(NamedTuple):
@@ -67,16 +38,6 @@ class Risk(NamedTuple):
     """Classes of flows that had timeouts."""
 
 
-_FAMILIES = (
-    _Family(FLOWS_DONE, MEAN_FCT, FCT, MEAN_FCT, FCT),
-    _Family(FLOWS_DONE, RECEIPT, RECEIPTS, RECEIPT, RECEIPTS),
-    _Family(SIZE_FLOWS_DONE, SIZE_RECEIPT, SIZE_RECEIPTS, SIZE_RECEIPT, SIZE_RECEIPTS),
-    _Family(FLOWS_DONE, SLOWDOWN, SLOWDOWNS, MEAN_FCT, FCT),
-    _Family(BIN_FLOWS_DONE, BIN_MEAN_FCT, BIN_FCT, BIN_MEAN_FCT, BIN_FCT),
-    _Family(SIZE_FLOWS_DONE, SIZE_MEAN_FCT, SIZE_FCT, SIZE_MEAN_FCT, SIZE_FCT),
-    _Family(SIZE_FLOWS_DONE, SIZE_SLOWDOWN, SIZE_SLOWDOWNS, SIZE_MEAN_FCT, SIZE_FCT),
-    _Family(TASK_COUNT, TASK_TIME, TASK_TIMES, TASK_TIME, TASK_TIMES),
-)
 _GOODPUTS = {FLOW_GOODPUT: MEAN_FCT, SIZE_FLOW_GOODPUT: SIZE_MEAN_FCT}
 """Goodput of flows over their open time, and the mean time of the same flows."""
 
@@ -87,11 +48,12 @@ def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
 
     For slowdowns of a class, also the name of the time of its smallest flows: its percentile 5.
     """
-    for family in _FAMILIES:
+    for family in FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
         if percent or family.mean is metric.statistic:
-            others = (family.number, family.mean, family.percentiles[100], family.mean_s, family.times[100])
-            smallest = [family.times[5]] if family.mean is SLOWDOWN else []
+            times = family if family.mean.unit == "s" else next(of for of in FAMILIES if of.number is family.number)
+            others = (family.number, family.mean, family.percentiles[100], times.mean, times.percentiles[100])
+            smallest = [times.percentiles[5]] if family.mean is SLOWDOWN else []
             return percent, [replace(metric, statistic=each).name for each in (*others, *smallest)]
     return None
 
