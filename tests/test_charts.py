@@ -1,10 +1,8 @@
 """Charts are valid Vega-Lite, have the numbers of the tables, and say where numbers are bounds."""
 
-import dataclasses
 import hashlib
 import json
 import math
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +14,7 @@ import polars as pl
 import pytest
 
 from made import make_result, with_tables
-from shortflow import demo, read_store
+from shortflow import read_store, sweep
 from shortflow.api.report import report_numbers
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.measured import MEASURED, read_measured
@@ -29,6 +27,7 @@ from shortflow.report.study import studies, with_measured
 from shortflow.report.tables import study_section
 from shortflow.result import Result
 from shortflow.results import Results
+from shortflow.scenario import Settings
 from valid import check
 
 UNITS = {"ms": 1e-3, "µs": 1e-6, "Mbps": 1e6, "Gbps": 1e9, "%": 0.01}
@@ -92,18 +91,17 @@ def equal_to_table(rows: Sequence[Row], points: list[Any], gain_bps: float = 1e6
     return len(own)
 
 
-def test_every_chart_of_the_demo_has_the_numbers_of_its_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The declaration of the demo with less time, two seeds and two loads."""
-    parts = [dataclasses.replace(part, loads=part.loads[::5], duration="300ms") for part in demo.PARTS]
-    monkeypatch.setattr(demo, "PARTS", parts)
-    monkeypatch.setattr(demo, "SEEDS", 2)
-    monkeypatch.setattr(sys, "argv", ["demo", "--out", str(tmp_path)])
-    demo.main()
+def test_every_chart_of_two_sweeps_has_the_numbers_of_its_tables(tmp_path: Path) -> None:
+    """The sweeps of `make demo` with less time, two seeds and two loads."""
+    schemes = ["tcp", "dctcp", "l2dct"]
+    for scenario, loads in {"websearch-star": [0.3], "l2dct-benchmark": [0.3, 0.8]}.items():
+        short: Settings = {"duration": "300ms"}
+        sweep(scenario, schemes, {"load": loads}, 2, settings=short, out=tmp_path, tables=True)
     for study in report_numbers(tmp_path)["studies"]:
         runs = {  # of a point by its schemes
             (point.label, scheme): [run for run in point.runs if run.scheme == scheme]
             for point in read_store(tmp_path).comparisons(study["name"])
-            for scheme in demo.SCHEMES
+            for scheme in schemes
         }
         charts = {chart["name"]: chart["spec"]["data"]["values"] for chart in study["plots"]}
         rate = next(UNITS[row["unit"]] for row in charts["ranking"] if row["metric"] == "flow_goodput_over_1mb_bps")
