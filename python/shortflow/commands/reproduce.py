@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -110,9 +111,9 @@ def reproduce(
         done = again(chosen, chosen_figures)
         moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
         done = ranged(done, again)
-    report = write_pages(done, out)
     runs, reused, seconds = map(sum, zip(*took, strict=True))
-    note_report(report, runs, reused, seconds)
+    done = replace(done, runs=runs, reused=reused, seconds=seconds)
+    note_report(write_pages(done, out), runs, reused, seconds)
     for change, places in done.not_reached.items():
         note(f"{change} is not followed by {', '.join(places)}")
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
