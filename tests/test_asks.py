@@ -69,22 +69,19 @@ def test_a_grid_has_what_was_written_as_it_was_written(written: list[list[str]])
     every = shortflow.Grid.parse(grids)
     assert [tuple(point.values()) for point in every.points] == list(itertools.product(*map(dict.fromkeys, written)))
     for grid in (in_step, every):
-        assert sorted(grid.coarse_first) == list(range(len(grid.points)))
+        assert sorted(map(str, grid.coarse_first)) == sorted(map(str, grid.points))
 
 
 def test_the_first_points_are_a_coarse_picture() -> None:
     line = shortflow.Grid.parse(["n=0:8"])
-    assert line.coarse_first == [0, 8, 4, 2, 6, 1, 3, 5, 7]
+    assert [point["n"] for point in line.coarse_first] == [*"084261357"]
     mixed = shortflow.Grid.parse(["n=2,8,5,6,0,1,3,4,7"])
-    assert [mixed.points[place]["n"] for place in mixed.coarse_first][:5] == ["8", "0", "4", "2", "6"]
+    assert [point["n"] for point in mixed.coarse_first][:5] == ["8", "0", "4", "2", "6"]
     square = shortflow.Grid.parse(["a=1:3", "b=1:3"])
-    corners = [square.points[place] for place in square.coarse_first[:4]]
-    assert corners == [{"a": a, "b": b} for a in ("1", "3") for b in ("1", "3")]
+    assert square.coarse_first[:4] == [{"a": a, "b": b} for a in ("1", "3") for b in ("1", "3")]
     words = shortflow.Grid.parse(["kind=x,y,z", "n=1,2,3"])
-    first = [words.points[place] for place in words.coarse_first[:6]]
+    first = words.coarse_first[:6]
     assert first == [{"kind": kind, "n": n} for kind in "xyz" for n in "13"], "words have no middle"
-    for grid in (line, square, words):
-        assert sorted(grid.coarse_first) == list(range(len(grid.points)))
 
 
 LIMIT_MS = 4

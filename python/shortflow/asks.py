@@ -11,13 +11,11 @@ from typing import Any
 
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.grid import Grid, Point, Steps, check_apart
-from shortflow.lazy import bursts
-from shortflow.lazy import measured as measured_flows
 from shortflow.metrics.catalogue import check_name, missing, possible
 from shortflow.precision import LEAST_SEEDS, Precision
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
-from shortflow.runner import Ask, Runner, Wanted
+from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run, plan_ideal
 from shortflow.scenario import as_pairs
 from shortflow.terms import Bound
@@ -101,41 +99,19 @@ def compare(plan: Plan, seeds: Sequence[int], until: Precision | None = None, *,
     return found
 
 
-def compare_with(
-    runner: Runner,
-    plan: Plan,
-    seeds: Sequence[int],
-    until: Precision | None = None,
-    *,
-    ideal: bool = True,
-    measured: "measured_flows.Measured | None" = None,
-) -> Results:
-    """Compares schemes, adds measured flows and, in a store, traces the packets of the largest burst."""
-    found = runner.answer(compare(plan, seeds, until, ideal=ideal))
-    if runner.store:
-        bursts.keep_bursts([run for run in found.runs if run.seed == seeds[0]], runner.jobs, runner.progress)
-    if measured is None:
-        return found
-    flows = (run.table("flows") for run in found.runs if run.scheme == found.schemes[0])
-    return replace(found, measured=measured.in_network(flows))
-
-
 def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *, tables: bool = False) -> Ask[Results]:
     """Runs every scheme at every point of a grid with seeds 1 to `seeds`.
 
-    All points are validated before the first run. Coarse points run first, so a partial sweep covers the whole range. A
-    failed run is kept with its error; the others go on. With `until`, each point has as many seeds as its intervals
-    need.
+    Coarse points run first, so a partial sweep covers the whole range. A failed run is kept with its error; the others
+    go on. With `until`, each point has as many seeds as its intervals need.
     """
     require_at_least(1, seeds=seeds)
     check_apart(grid.keys, plan.settings)
     if until and until.metric is not None:
         check_name(until.metric, plan.scenario.classes)
-    for point in grid.points:
-        check_point(plan, point, "--grid")
     fixed = {key: value for key, value in plan.scenario.changes(plan.settings).items() if key not in grid.keys}
     found = replace(nothing_yet(plan), settings=fixed, keys=grid.keys)
-    going = [grid.points[place] for place in grid.coarse_first]
+    going = grid.coarse_first
     met = {_place(point): False for point in going}
     for new in rounds(range(1, seeds + 1), until):
         found += yield Wanted([run for at in going for run in plan.runs(new, at)], tables, keep_going=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from shortflow._core import Capture
-from shortflow.capture import FlowChoice, events
 from shortflow.errors import Cancelled, Interrupted
 from shortflow.executors import Executor, Local
 from shortflow.lazy import np, pl
@@ -111,5 +110,9 @@ def _followed(run: Run, result: Result) -> "tuple[Capture, Happened] | None":
     """Capture of a run's largest burst, ending the run after the burst, and the function that returns its events."""
     if result.ports.is_empty() or (burst := find_burst(result)) is None:
         return None
-    choice = FlowChoice([(row, row) for row in burst.rows])
-    return events(run.scenario, choice, (burst.begin_s, burst.end_s + 1e-9))
+    tables: list[pl.DataFrame] = []
+    flows, during = [(row, row) for row in burst.rows], (burst.begin_s, burst.end_s + 1e-9)
+    capture = Capture(
+        run.scenario.core, flows=flows, table=lambda rows: tables.append(pl.DataFrame(rows)), during=during
+    )
+    return capture, lambda: pl.concat(tables)

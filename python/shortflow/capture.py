@@ -109,21 +109,6 @@ def recording(
         yield (_core.Capture(scenario.core, flows=rows, classes=classes, table=table, rows=_ROWS, files=files), done)
 
 
-def events(
-    scenario: Scenario, choice: FlowChoice, during: tuple[float, float]
-) -> "tuple[_core.Capture, Callable[[], pl.DataFrame]]":
-    """Capture of some flows' events between two times, in memory, and the function that returns them."""
-    tables: list[pl.DataFrame] = []
-    capture = _core.Capture(
-        scenario.core,
-        flows=list(choice.rows),
-        classes=list(choice.classes),
-        table=lambda rows: tables.append(pl.DataFrame(rows)),
-        during=during,
-    )
-    return capture, lambda: pl.concat(tables)
-
-
 @contextlib.contextmanager
 def _os_errors() -> Iterator[None]:
     """Turns Polars' error for a failed system call into an `OSError`."""

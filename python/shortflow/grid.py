@@ -133,10 +133,9 @@ class Grid:
         return [point for _, point in self._ordered()]
 
     @property
-    def coarse_first(self) -> list[int]:
-        """Indices of the points, coarse points first."""
-        levels = [level for level, _ in self._ordered()]
-        return sorted(range(len(levels)), key=lambda place: (levels[place], place))
+    def coarse_first(self) -> list[Point]:
+        """All combinations, coarse points first."""
+        return [point for _, point in sorted(self._ordered(), key=lambda each: each[0])]
 
     def _ordered(self) -> list[tuple[int, Point]]:
         places = [list(zip(axis.levels, axis.values, strict=True)) for axis in self.axes]

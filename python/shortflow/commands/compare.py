@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from shortflow.asks import compare_with
+from shortflow import asks
 from shortflow.errors import ConfigError
 from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import answers, blocks, spreads
+from shortflow.lazy import answers, blocks, bursts, spreads
 from shortflow.lazy import measured as measured_flows
 from shortflow.lazy import tables as tables_of
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
@@ -95,8 +95,13 @@ def compare(
     with told(loaded.name, progress) as bar:
         holds = bool(tables or own or bins)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
-        plan = Plan(loaded, names, settings)
-        found = compare_with(runner, plan, given.seed_list(seeds), until, ideal=ideal, measured=own)
+        plan, chosen = Plan(loaded, names, settings), given.seed_list(seeds)
+        found = runner.answer(asks.compare(plan, chosen, until, ideal=ideal))
+        if runner.store:
+            bursts.keep_bursts([run for run in found.runs if run.seed == chosen[0]], runner.jobs, bar)
+    if own:
+        flows = (run.table("flows") for run in found.runs if run.scheme == found.schemes[0])
+        found = replace(found, measured=own.in_network(flows))
     found, absent = found.with_bins(criteria.bins), found.absent(name for name in shown if name != ALL)
     if out:
         console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
