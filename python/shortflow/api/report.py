@@ -1,7 +1,7 @@
 """The report: one self-contained HTML page on the results in a directory."""
 
 import logging
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measured import Source, read_measured
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.report.answer import USUAL, Criteria
-from shortflow.report.page import StoredFailure, document, write
+from shortflow.report.page import document, write
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
-from shortflow.result import Result, changed
+from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.runs import select_runs
@@ -70,7 +70,7 @@ def _found(
     measured: "Source | None" = None,
     damages: list[str] | None = None,
     bins: Bins = USUAL_BINS,
-) -> tuple[list[Results], list[StoredFailure]]:
+) -> tuple[list[Results], Sequence[Result]]:
     """Current results of a directory by scenario, and failed runs."""
     selection = select_runs(directory, only, damages)
     if old := selection.superseded:
@@ -92,14 +92,4 @@ def _found(
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
         own = replace(read_measured(measured, tabled[0].classes), bins=bins)
         studies = [with_measured(study, own) if study in tabled else study for study in studies]
-    failures = [
-        StoredFailure(
-            scenario=run.provenance["scenario"],
-            scheme=run.scheme,
-            seed=run.seed,
-            settings=changed(run.provenance),
-            error=run.error_text,
-        )
-        for run in selection.failed
-    ]
-    return studies, failures
+    return studies, selection.failed

@@ -142,7 +142,10 @@ class Ranking:
     @property
     def over_points(self) -> list[str]:
         """A sentence for each metric over all points."""
-        return [self._over_points(metric) for metric in self.metrics]
+        groups = {metric: self._groups(metric) for metric in self.metrics}
+        if not self.study.x_name:
+            return [f"{title(metric)}: {self._at_length(lines[0])}." for metric, (lines,) in groups.items()]
+        return [f"{title(metric)}: {'; '.join(map(self._group, of))}." for metric, of in groups.items()]
 
     @property
     def by_value(self) -> list[str]:
@@ -192,11 +195,6 @@ class Ranking:
     def document(self) -> dict[str, Any]:
         """The answer as plain data."""
         return {"baseline": self.baseline, "words": self.words, "lines": [_line_table(line) for line in self.lines]}
-
-    def _over_points(self, metric: Metric) -> str:
-        if not self.study.x_name:
-            return f"{title(metric)}: {self._at_length(self.of(metric)[0])}."
-        return f"{title(metric)}: {'; '.join(map(self._group, self._groups(metric)))}."
 
     def _groups(self, metric: Metric) -> list[list[AnswerLine]]:
         """Lines of a metric by outcome."""

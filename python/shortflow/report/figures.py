@@ -24,7 +24,6 @@ from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
 from shortflow.report.timeline import time_lines
 from shortflow.report.wording import everyone, metrics_of, title
-from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.store.frames import completion
 from shortflow.store.selection import numbered
@@ -61,8 +60,8 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
         found = [{**row, "rank": order.index(row)} for row in found]
         panels.append(marks.ranked(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found
-    caption = f"Mean over the seeds with its 95 % interval, the best on top. {_bounds(rows)}"
-    return _chart("ranking", "Who is best", caption, rows, panels, study, study.schemes)
+    caption = f"Mean over the seeds with its 95 % interval, the best on top.{_bounds(rows)}"
+    return Chart("ranking", "Who is best", caption, rows, panels, study.schemes, shown_first(study))
 
 
 def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
@@ -77,10 +76,10 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
         for metric, (of_metric, unit) in found.items():
             label, axis = labelled(title(metric), unit), _axis(study, number)
             panels.append(marks.over(of_metric, label, schemes, axis, metric=metric.name, where=where))
-    others = "Other settings are those of the menu. " if several else ""
-    caption = f"Mean over the seeds with its 95 % interval. {others}{_bounds(rows)}{_ideal(study)}"
+    others = " Other settings are those of the menu." if several else ""
+    caption = f"Mean over the seeds with its 95 % interval.{others}{_bounds(rows)}{_ideal(study)}"
     heading = f"Headlines over {' and '.join(each.label for each in study.dimensions)}"
-    return _chart("over-points", heading, caption, rows, panels, study, schemes, one_point=several)
+    return Chart("over-points", heading, caption, rows, panels, schemes, shown_first(study) if several else None)
 
 
 def by_size(study: Results) -> Chart:
@@ -100,9 +99,9 @@ def by_size(study: Results) -> Chart:
     else:
         axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0})
         panels = [marks.over(rows, label, schemes, axis, one_point=True)]
-    caption = f"Completion time over the time in an empty network, 99th percentile. {_bounds(rows)}{_ideal(study)}"
-    heading = "p99 slowdown by flow size"
-    return _chart("slowdown-by-size", heading, caption, rows, panels, study, schemes, one_point=one_point)
+    caption = f"Completion time over the time in an empty network, 99th percentile.{_bounds(rows)}{_ideal(study)}"
+    at = shown_first(study) if one_point else None
+    return Chart("slowdown-by-size", "p99 slowdown by flow size", caption, rows, panels, schemes, at)
 
 
 def trade_off(study: Results) -> Chart:
@@ -123,8 +122,8 @@ def trade_off(study: Results) -> Chart:
     x, y = labelled(title(gain), gain_unit), labelled(title(cost), cost_unit)
     panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(named))
     caption = f"A mark for each scheme{' and point' if study.x_name else ''}, with both 95 % intervals; "
-    caption += "right and down is better. " + _bounds(rows, "gain")
-    return _chart("trade-off", "What it costs", caption, rows, [panel], study, study.schemes, one_point=False)
+    caption += "right and down is better." + _bounds(rows, "gain")
+    return Chart("trade-off", "What it costs", caption, rows, [panel], study.schemes)
 
 
 def distribution(study: Results, flow_class: str | None = None) -> Chart:
@@ -157,7 +156,8 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
     )
     if any(row["bound"] for row in rows):
         caption += " In its pale part the true share may be higher: some unfinished flows were younger."
-    return _chart("distribution", f"Completion time of {which}", caption + _ideal(study), rows, panels, study, schemes)
+    caption += _ideal(study)
+    return Chart("distribution", f"Completion time of {which}", caption, rows, panels, schemes, shown_first(study))
 
 
 def queue(study: Results) -> Chart:
@@ -197,21 +197,6 @@ def labelled(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit else label
 
 
-def _chart(
-    name: str,
-    heading: str,
-    caption: str,
-    rows: Sequence[Row],
-    panels: Sequence[Spec],
-    study: Results,
-    schemes: Sequence[str],
-    *,
-    one_point: bool = True,
-) -> Chart:
-    """A chart of all points, or of one at a time."""
-    return Chart(name, heading, caption.strip(), rows, panels, schemes, shown_first(study) if one_point else None)
-
-
 def shown_first(study: Results) -> list[str] | None:
     """Values of the point that charts show first; None if nothing varies."""
     at = study.shown_first.settings
@@ -231,7 +216,6 @@ def _bins(study: Results) -> list[Metric]:
 
 
 def _finite(study: Results) -> list[str]:
-    """The classes with finite flows."""
     return [each.flow_class for each in metrics_of(study, MEAN_FCT) if each.flow_class]
 
 
@@ -255,7 +239,6 @@ def _field(number: int) -> str:
 
 
 def _axis(study: Results, number: int = 0) -> Spec:
-    """The axis of a setting that varies."""
     dimension = study.dimensions[number]
     if not dimension.numbers:
         return words(_field(number), dimension.label, dimension.values, axis={"labelAngle": 0})
@@ -272,8 +255,8 @@ def _scale(study: Results, metric: Metric) -> DisplayUnit:
 
 
 def _bounds(rows: Sequence[Row], *fields: str) -> str:
-    bound = f"{_BOUND} " if any(row["bound"] for row in rows) else ""
-    return bound + (f"{marks.CUT} " if any(marks.are_cut(rows, field) for field in ("value", *fields)) else "")
+    bound = f" {_BOUND}" if any(row["bound"] for row in rows) else ""
+    return bound + (f" {marks.CUT}" if any(marks.are_cut(rows, field) for field in ("value", *fields)) else "")
 
 
 def _ideal(study: Results) -> str:
@@ -323,7 +306,8 @@ def _queue(study: Results) -> Iterator[Chart]:
     for point in study.points:
         for scheme in point.schemes:
             runs = [each for each in point.results if each.scheme == scheme]
-            samples = [_samples(each, port) for each in runs]
+            queue_of_port = (pl.col("kind") == "queue_pkt") & (pl.col("subject") == port)
+            samples = [each.samples.filter(queue_of_port) for each in runs]
             if samples[0].is_empty():
                 continue
             about = {"scheme": scheme, "at": point.label}
@@ -349,7 +333,7 @@ def _queue(study: Results) -> Iterator[Chart]:
         f"Port {port}, {among}, sampled at fixed times. Over time: the first {_WINDOW_S * 1e3:g} ms after the warm-up, "
         f"the least and the most of each slice. All samples of all seeds: {_pooled(study)}."
     )
-    yield _chart("queue", f"Queue of port {port}", caption, rows, panels, study, study.schemes)
+    yield Chart("queue", f"Queue of port {port}", caption, rows, panels, study.schemes, shown_first(study))
 
 
 def extremes(values: npt.NDArray[np.float64]) -> list[int]:
@@ -396,7 +380,3 @@ def _busiest_port(study: Results) -> tuple[str, str]:
         f"the one of {len(means)} measured ports with the longest mean queue" if len(means) > 1 else "the measured one"
     )
     return str(means["port"][0]), among
-
-
-def _samples(result: Result, port: str) -> pl.DataFrame:
-    return result.samples.filter(pl.col("kind") == "queue_pkt", pl.col("subject") == port)

@@ -97,18 +97,20 @@ def is_ideal(scheme: str) -> bool:
 
 def css(dark: bool) -> str:
     """The colours of a page as CSS variables."""
-    named = {name: pair[dark] for name, pair in PAGE.items()}
-    named |= {f"c{place}": colour for place, colour in enumerate(DARK if dark else LIGHT)}
-    return " ".join(f"--{name}: {colour};" for name, colour in named.items())
+    return " ".join(f"--{name}: {colour};" for name, colour in _colours(dark=dark).items())
 
 
-def plain(text: str, dark: bool = False) -> str:
-    """A text with colours in place of CSS variables, for pictures that no page holds."""
-    for name, pair in PAGE.items():
-        text = text.replace(f"var(--{name})", pair[dark])
-    for place, colour in enumerate(DARK if dark else LIGHT):
-        text = text.replace(f"var(--c{place})", colour)
+def plain(text: str) -> str:
+    """A text with light colours in place of CSS variables, for pictures that no page holds."""
+    for name, colour in _colours(dark=False).items():
+        text = text.replace(f"var(--{name})", colour)
     return text
+
+
+def _colours(*, dark: bool) -> dict[str, str]:
+    """The colours of a page, by the names of CSS variables."""
+    named = {name: pair[dark] for name, pair in PAGE.items()}
+    return named | {f"c{place}": colour for place, colour in enumerate(DARK if dark else LIGHT)}
 
 
 def theme(*, legend: bool = True) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -68,7 +67,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_function"] = _json
+    # numbers that are not finite become null
+    environment.policies["json.dumps_function"] = lambda value, **_: msgspec.json.encode(value).decode()
     environment.filters["code"] = _with_code
     environment.globals |= {
         "chart_config": looks.theme(legend=False),
@@ -82,8 +82,3 @@ def _environment() -> Environment:
 def _with_code(text: str) -> Markup:
     """Escaped text in which backticks enclose code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def _json(value: Any, **_: object) -> str:
-    """JSON in which numbers that are not finite are null."""
-    return msgspec.json.encode(value).decode()

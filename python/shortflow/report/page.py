@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 from shortflow import _core
 from shortflow.quantities import counted
@@ -14,31 +14,19 @@ from shortflow.report.figures import charts, shown_first
 from shortflow.report.looks import is_ideal
 from shortflow.report.tables import choices, measured_time, study_section
 from shortflow.report.wording import everyone
-from shortflow.result import Result
+from shortflow.result import Result, changed
 from shortflow.results import Results
 from shortflow.runs import git_revision
 from shortflow.scenario import WARNING
 
-_Origin = Literal["scheme", "seed", "digest", "finished_at"]
-_SUPERSEDED: tuple[_Origin, ...] = ("scheme", "seed", "digest", "finished_at")
+_SUPERSEDED = ("scheme", "seed", "digest", "finished_at")
 _MOST_FAILURES = 3
-
-
-class StoredFailure(TypedDict):
-    """A stored run that failed, for the page and as plain data."""
-
-    scenario: str
-    scheme: str
-    seed: int
-    settings: dict[str, str]
-    """Changes by `--set`."""
-    error: str
 
 
 def write(
     path: Path,
     studies: Sequence[Results],
-    failures: Sequence[StoredFailure] = (),
+    failures: Sequence[Result] = (),
     damages: Sequence[str] = (),
     criteria: Criteria = USUAL,
 ) -> None:
@@ -57,7 +45,7 @@ def write(
 
 def head(
     studies: Sequence[Results],
-    failures: Sequence[StoredFailure],
+    failures: Sequence[Result],
     damages: Sequence[str],
     criteria: Criteria,
 ) -> Iterator[Words]:
@@ -84,14 +72,14 @@ def _bins(criteria: Criteria) -> str:
     return f"Size bins are {every}. Short flows are {short}, long flows {long}."
 
 
-def _failure(run: StoredFailure) -> str:
-    settings = "".join(f", {key} = {value}" for key, value in run["settings"].items())
-    return f"{run['scheme']}, seed {run['seed']}{settings}: {run['error']}"
+def _failure(run: Result) -> str:
+    settings = "".join(f", {key} = {value}" for key, value in changed(run.provenance).items())
+    return f"{run.scheme}, seed {run.seed}{settings}: {run.error_text}"
 
 
 def document(
     studies: Sequence[Results],
-    failures: Sequence[StoredFailure] = (),
+    failures: Sequence[Result] = (),
     damages: Sequence[str] = (),
     criteria: Criteria = USUAL,
 ) -> dict[str, Any]:
@@ -105,11 +93,23 @@ def document(
                 "answer": answer(study, criteria).document(),
                 "plots": [chart.document for chart in charts(study, list(map(study.require, criteria.metrics)))],
                 "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
-                "superseded": [{name: each.provenance[name] for name in _SUPERSEDED} for each in study.superseded],
+                "superseded": [
+                    {name: value for name, value in each.provenance.items() if name in _SUPERSEDED}
+                    for each in study.superseded
+                ],
             }
             for study in studies
         ],
-        "failed": failures,
+        "failed": [
+            {
+                "scenario": run.provenance["scenario"],
+                "scheme": run.scheme,
+                "seed": run.seed,
+                "settings": changed(run.provenance),
+                "error": run.error_text,
+            }
+            for run in failures
+        ],
         "damaged": damages,
     }
     plain: dict[str, Any] = finite(found)
@@ -123,7 +123,7 @@ def _results(studies: Sequence[Results]) -> list[Result]:
 def _lead(studies: Sequence[Results]) -> str:
     every = _results(studies)
     schemes = {scheme for study in studies for scheme in study.schemes}
-    results = [each for each in every if not _of_ideal(each)] or every
+    results = [each for each in every if not is_ideal(each.scheme)] or every
     text = f"{counted(len(results), 'run')} of {counted(len(schemes), 'scheme')}"
     if len(every) > len(results):
         text += f", beside {counted(len(every) - len(results), 'run')} of ideal schedulers on the same flows"
@@ -133,13 +133,9 @@ def _lead(studies: Sequence[Results]) -> str:
     return f"{text}: {flows:,} flows in {sum(each.meta['end_s'] for each in results):,.1f} simulated seconds."
 
 
-def _of_ideal(result: Result) -> bool:
-    return is_ideal(result.provenance["scheme"])
-
-
 def _provenance(results: Sequence[Result]) -> str:
     """Number of runs in the table of provenance, and of ideal runs not counted in the head."""
-    ideal = sum(map(_of_ideal, results))
+    ideal = sum(is_ideal(each.scheme) for each in results)
     which = f", {ideal:,} of them of ideal schedulers" if 0 < ideal < len(results) else ""
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 

@@ -82,7 +82,8 @@ def is_lopsided(estimate: Estimate) -> bool:
 
 def _decimals(value: float, *, exact: bool = False) -> int:
     """Decimals of a number with about three digits; none for whole numbers if `exact`."""
-    return 0 if exact and value.is_integer() else max(0, min(3, 2 - _magnitude(value)))
+    magnitude = math.floor(math.log10(abs(value))) if value else 0
+    return 0 if exact and value.is_integer() else max(0, min(3, 2 - magnitude))
 
 
 def title(metric: Metric) -> str:
@@ -114,10 +115,6 @@ def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
     if len(schemes) > _ALL_PAIRS:
         return [(scheme, schemes[0]) for scheme in schemes[1:]]
     return [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
-
-
-def _magnitude(value: float) -> int:
-    return math.floor(math.log10(abs(value))) if value else 0
 
 
 def listed(parts: Sequence[str], last: str = " and ") -> str:
