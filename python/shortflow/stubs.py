@@ -1,7 +1,6 @@
 """Prints `spec.pyi`: types of `shortflow.spec` for editors and type checkers, from the core's declarations."""
 
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -18,8 +17,6 @@ from shortflow.declared import NamedScheme, SpecTable
 from shortflow.declared import parameter as parameter
 '''
 WIDTH = 120
-_MANY = 3
-"""Keys of this many kinds are described once, in the base class."""
 TIERS = "**tiers: Mapping[str, object]"
 """Tables of tiers and ports, whose names depend on the topology."""
 
@@ -32,41 +29,29 @@ def stubs() -> str:
         if not is_kind(entries[0]):
             parts += [_class(declared, "SpecTable") for declared in entries]
             continue
-        parts += _kinds(table, class_name(table), f"A table `{table}` of some kind.", entries)
-    parts += _kinds(
-        "schemes", "AnyScheme", "The text that names a scheme, with settings of its own.", declared_schemes()
-    )
+        base = class_name(table)
+        parts += [
+            f'class {base}(SpecTable):\n    """A table `{table}` of some kind."""\n',
+            _kinds(table, base, entries),
+        ]
+    parts.append(_kinds("schemes", "NamedScheme", declared_schemes()))
     return "\n".join(parts)
 
 
-def _kinds(namespace: str, base: str, about: str, entries: Sequence[Declared]) -> list[str]:
-    """Base class and namespace of some kinds."""
-    counts = Counter(line for declared in entries for line in _described(declared)[1:])
-    shared = [line for line, count in counts.items() if count >= _MANY]
-    above = "NamedScheme" if namespace == "schemes" else "SpecTable"
-    heading = f"{about} Some share keys:" if shared else about
-    kinds = "\n".join(_class(declared, base, shared) for declared in entries)
+def _kinds(namespace: str, base: str, entries: Sequence[Declared]) -> str:
+    kinds = "\n".join(_class(declared, base) for declared in entries)
     inner = textwrap.indent(kinds, "    ", lambda line: bool(line.strip()))
-    return [
-        f"class {base}({above}):\n{_doc([heading, *shared])}\n",
-        f'class {namespace}:\n    """The kinds of `{base}`."""\n\n{inner}',
-    ]
+    return f'class {namespace}:\n    """The kinds of `{base}`."""\n\n{inner}'
 
 
-def _class(declared: Declared, base: str, shared: Sequence[str] = ()) -> str:
-    """A class. Keys shared by many kinds are described in its base class."""
+def _class(declared: Declared, base: str) -> str:
     keys = sorted(declared["keys"], key=lambda key: not key["required"])
     parameters = [f"{python_name(key['name'])}: {key['type']}{'' if key['required'] else ' = ...'}" for key in keys]
     more = [TIERS] if declared["name"] == "switch" else []
     signature = ", ".join(["self", *(["*"] if parameters else []), *parameters, *more])
-    doc = _doc([line for line in _described(declared) if line not in shared])
+    doc = _doc([line for line in describe(declared).splitlines() if line])
     name = class_name(declared["name"])
     return f"class {name}({base}):\n{doc}\n    def __init__({signature}) -> None: ...\n"
-
-
-def _described(declared: Declared) -> list[str]:
-    """A line for a table and a line for each key."""
-    return [line for line in describe(declared).splitlines() if line]
 
 
 def _doc(lines: Sequence[str]) -> str:
