@@ -62,7 +62,6 @@ class Kinds:
         self.__doc__ = f"The kinds of `{table}`, each a class whose keys are given by name:\n"
 
     def _add(self, kind: type) -> None:
-        """Adds a kind."""
         setattr(self, kind.__name__, kind)
         self.__doc__ = f"{self.__doc__}\n- {kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}"
 

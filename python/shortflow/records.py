@@ -28,16 +28,12 @@ class RegistryEntry(TypedDict):
     """Queue discipline that a scheme needs in hosts."""
 
 
-class KeyInfo(TypedDict):
+class KeyInfo(ParamInfo):
     """A key of a table of scenarios."""
 
-    name: str
     type: str
     """Python type of its values."""
     required: bool
-    default: str
-    expected: str
-    summary: str
 
 
 class Declared(TypedDict):

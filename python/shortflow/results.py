@@ -102,12 +102,10 @@ class Results(Shown):
                 seen.add((run.scheme, run.seed))
 
     @classmethod
-    def of_point(
-        cls, runs: Sequence[Result], settings: Mapping[str, str], ideal_names: Sequence[str] = ()
-    ) -> "Results":
+    def of_point(cls, runs: Sequence[Result], settings: Mapping[str, str]) -> "Results":
         """Runs of one scenario with equal settings."""
         of = runs[0].provenance
-        return cls(runs, of["scenario"], of["title"], settings, ideal_names=ideal_names)
+        return cls(runs, of["scenario"], of["title"], settings)
 
     def __add__(self, more: Sequence[Result]) -> "Results":
         """These and more runs."""

@@ -81,7 +81,13 @@ def bench(
     for case, scheme in chosen:
         note(f"{case.label} ({case.what}), {scheme.label} …")
         rows.append(measure(case, scheme))
-    document = _document(rows, start)
+    machine = {
+        "processor": processor(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+    made = {"version": _core.version(), "revision": git_revision()}
+    document = {"rows": rows, "start_up": start, "machine": machine, **made}
     return Answer(lambda: document, _blocks(document))
 
 
@@ -122,18 +128,7 @@ def measure(case: Case, scheme: SchemeSource) -> dict[str, Any]:
         return pool.submit(_measure_here, case, scheme).result()
 
 
-def _document(rows: list[dict[str, Any]], start: dict[str, Any]) -> dict[str, Any]:
-    """The rows with machine, version and revision."""
-    machine = {
-        "processor": processor(),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "python": platform.python_version(),
-    }
-    return {"rows": rows, "start_up": start, "machine": machine, "version": _core.version(), "revision": git_revision()}
-
-
 def _blocks(document: dict[str, Any]) -> list[Block]:
-    """The conditions, and the table."""
     rows, machine, start = document["rows"], document["machine"], document["start_up"]
     lead = Column("case", [f"{row['case']} {row['scheme']}" for row in rows])
     columns = [

@@ -69,7 +69,6 @@ def _blocks(
 
 
 def _entries(kind: str) -> Entries:
-    """All entries of a kind, as plain data."""
     if kind == "scenarios":
         return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
     if kind == "metrics":

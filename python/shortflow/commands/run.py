@@ -150,7 +150,6 @@ def _recording(
 
 
 def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> None:
-    """Notes the captured files and their sizes."""
     if captured is None:
         return
     for path, size in captured.bytes.items():

@@ -110,7 +110,6 @@ def _note_unfinished(found: Search) -> None:
 
 
 def _note_ends(found: Search) -> None:
-    """Notes answers at an end of the range."""
     low, high = (found.steps.written(found.steps.values[end]) for end in (0, -1))
     for seeds, what in (
         (found.holds_at_high, f"holds at {high}, the end of the range: the answer is {high} or more"),

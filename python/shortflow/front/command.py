@@ -122,7 +122,6 @@ def built(name: str, called: Callable[..., Any]) -> TyperCommand:
 
 
 def _typed(parameter: inspect.Parameter, opt: Opt) -> inspect.Parameter:
-    """A parameter in Typer's form."""
     default = parameter.default if opt.default is UNSET else opt.default
     bare = get_args(parameter.annotation)[0]
     kind = bare if bare is bool or (isinstance(bare, type) and issubclass(bare, Enum)) else opt.kind

@@ -15,7 +15,7 @@ from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.records import Declared, KeyInfo, ParamInfo, RegistryEntry
+from shortflow.records import Declared, ParamInfo, RegistryEntry
 from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
 _KEY_HEADS = ("key", "default", "expected", "meaning")
@@ -81,21 +81,20 @@ def _kind(declared: Declared, shared: list[tuple[str, ...]]) -> str:
     return text + (_table(_KEY_HEADS, own) if own else "") + (f"\nShared keys: {others}.\n" if others else "")
 
 
-def _keys(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> str:
+def _keys(keys: Sequence[ParamInfo]) -> str:
     return _table(_KEY_HEADS, _rows(keys)) if keys else ""
 
 
-def _rows(keys: Sequence[KeyInfo] | Sequence[ParamInfo]) -> list[tuple[str, ...]]:
+def _rows(keys: Sequence[ParamInfo]) -> list[tuple[str, ...]]:
     return [(f"`{key['name']}`", _default(key), _expected(key), key["summary"]) for key in keys]
 
 
-def _expected(key: KeyInfo | ParamInfo) -> str:
-    """Expected values of a key."""
+def _expected(key: ParamInfo) -> str:
     is_table = key["expected"] == key.get("type")
     return ("tables" if "Sequence" in key["expected"] else "a table") if is_table else key["expected"]
 
 
-def _default(key: KeyInfo | ParamInfo) -> str:
+def _default(key: ParamInfo) -> str:
     if key["default"] == "required" or key.get("required"):
         return "required"
     return f"`{key['default']}`" if key["default"] else "none"

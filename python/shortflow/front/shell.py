@@ -151,6 +151,5 @@ def execute(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: errors.ExitCode) -> int:
-    """Prints the reason of a failure on stderr, and returns the exit code."""
     print_note("\n".join(f"shortflow: {line}" for line in message.split("\n")))
     return code

@@ -227,7 +227,6 @@ def cell_of(setup: Setup, column: str, settings: Settings) -> tuple[str, str, Se
 
 
 def _host_queue(comparison: Results) -> str:
-    """Mean queue of the host on both sides."""
     means = [comparison.estimate(side, "queue_mean_pkt") for side in (testbed.REAL, testbed.SIMULATED)]
     return "; ".join(f"{mean.value:.2f}" if mean else "–" for mean in means)
 
