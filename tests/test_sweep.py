@@ -11,13 +11,14 @@ import time
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 import tomli_w
 
 import shortflow as api
+from browser import Browser
 from conftest import Command, Patch, Tables, started
 from made import make_result, make_rows, make_run
 from shortflow._core import Control
@@ -30,6 +31,9 @@ from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
 from shortflow.store.run_logs import Kept, RunLog, RunLogs
 from shortflow.store.runs import Store
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.usefixtures("scenario")
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
@@ -47,7 +51,9 @@ def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
 
 
-def test_points_are_named_that_are_overloaded_have_fewer_seeds_or_have_tables(shortflow: Command) -> None:
+def test_points_are_named_that_are_overloaded_have_fewer_seeds_or_have_tables(
+    shortflow: Command, browser: Browser
+) -> None:
     swept = shortflow("sweep", "small.toml", "--schemes", "dctcp,pfabric", "--grid", "load=0.2,1.2", "--out", "store")
     assert swept.stderr.startswith("warning: at load 1.2: traffic.2.load: 1.2 of")
     more = ("--set", "load=0.2", "--seeds", "4", "--no-ideal", "--out", "store")
@@ -57,6 +63,15 @@ def test_points_are_named_that_are_overloaded_have_fewer_seeds_or_have_tables(sh
     told = ("warning: at load 1.2:", "host.queue differs between the schemes", "Fewer seeds at load 1.2 (3 of 4)")
     assert not [text for text in told if text not in page]
     assert "<option selected>0.2</option>" in page, "only this point has tables"
+    empty: list[int] = []
+
+    def choose(page: "Page") -> None:
+        for load in ("1.2", "0.2"):
+            page.locator("select").select_option(load)
+            empty.append(page.locator("figure[data-empty]").count())
+
+    assert browser.see(Path("store/report.html"), then=choose).faults == []
+    assert empty == [2, 0], "flows and queue"
 
 
 def test_tables_are_kept_where_they_are_asked_for(

@@ -210,7 +210,7 @@ class Results(Shown):
     @property
     def shown_first(self) -> "Results":
         """Point shown first by plots of one point; one that has tables, if any has."""
-        points = self.with_tables.points if self.with_tables.done else self.points
+        points = [point for point in self.points if point.with_tables.done] or self.points
         return points[len(points) // 2]
 
     @property

@@ -43,10 +43,10 @@ def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
     found += [by_size(study)] if len(_bins(study)) > 1 else []
     found += [trade_off(study)] if _objectives(study) and len(study.schemes) * len(study.points) > 1 else []
     found += [over_points(study, [*chosen, *_unfinished(study)])] if chosen and study.dimensions else []
-    if not (tabled := study.with_tables).done:
+    if not study.with_tables.done:
         return found
-    found += [distribution(tabled)] if _finite(tabled) else []
-    return [*found, *_queue(tabled), *time_lines(tabled)]
+    found += [distribution(study)] if _finite(study) else []
+    return [*found, *_queue(study), *time_lines(study)]
 
 
 def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
@@ -140,8 +140,8 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
         metric, kept, which = Metric(MEAN_FCT, whose), pl.col("class") == whose, f"{whose} flows"
     scale = _scale(study, metric)
     rows: list[Row] = []
-    for point in study.points:
-        for scheme in [*point.schemes, *point.ideal_names]:
+    for point in _tabled(study):
+        for scheme in dict.fromkeys(each.scheme for each in point.results):
             runs = [each for each in point.results if each.scheme == scheme]
             flows = pl.concat(completion(each.flows, each.meta).filter(kept) for each in runs)
             rows += _steps(flows, scale, {"scheme": scheme, "at": point.label})
@@ -208,6 +208,11 @@ def _chosen(study: Results, metrics: Sequence[Metric]) -> Sequence[Metric]:
     if not found:
         raise ConfigError(f"{study.scenario}: has no headline metrics")
     return found
+
+
+def _tabled(study: Results) -> list[Results]:
+    """The points that have tables, each with the runs that have them."""
+    return [point for each in study.points if (point := each.with_tables).done]
 
 
 def _bins(study: Results) -> list[Metric]:
@@ -303,7 +308,7 @@ def _queue(study: Results) -> Iterator[Chart]:
     port, among = _busiest_port(study)
     rows: list[Row] = []
     seeds = set()
-    for point in study.points:
+    for point in _tabled(study):
         for scheme in point.schemes:
             runs = [each for each in point.results if each.scheme == scheme]
             queue_of_port = (pl.col("kind") == "queue_pkt") & (pl.col("subject") == port)
@@ -350,9 +355,8 @@ def _digits(value: float) -> float:
 def _pooled(study: Results) -> str:
     """Which seeds are pooled, and for which schemes there are fewer."""
     by_scheme: dict[str, set[int]] = {}
-    for point in study.points:
-        for run in point.runs:
-            by_scheme.setdefault(run.scheme, set()).add(run.seed)
+    for run in study.with_tables.runs:
+        by_scheme.setdefault(run.scheme, set()).add(run.seed)
     everywhere = set().union(*by_scheme.values())
     fewer = {scheme: seeds for scheme, seeds in by_scheme.items() if seeds != everywhere}
     but = "".join(f", but for {scheme} {numbered(sorted(seeds))} alone" for scheme, seeds in fewer.items())
@@ -366,7 +370,7 @@ def _busiest_port(study: Results) -> tuple[str, str]:
     """
     ports = pl.concat(
         each.ports.filter(pl.col("port").is_in(each.meta["measured_ports"]))
-        for point in study.points
+        for point in _tabled(study)
         for each in point.results
     )
     means = (
