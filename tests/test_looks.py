@@ -91,12 +91,6 @@ def test_colours_differ_to_every_kind_of_vision_and_from_the_page(dark: bool) ->
     assert round(min(contrast(each, PAGE["paper"][dark]) for each in colours), 2) >= LEAST_CONTRAST
 
 
-@pytest.mark.parametrize(("dark", "old", "new"), [(True, "#696969", "#8a8a8a"), (False, "#6f6f6f", "#5f7f7f")])
-def test_a_colour_changed_by_eye_is_noticed(dark: bool, old: str, new: str) -> None:
-    colours = DARK if dark else LIGHT
-    assert least_difference(tuple(new if each == old else each for each in colours)) < LEAST_DIFFERENCE
-
-
 def test_every_registered_scheme_is_alone_with_its_marker_and_with_its_colour_and_dash() -> None:
     names = [entry["name"] for kind in ("schemes", "ideal") for entry in _core.registry()[kind]]
     found = looks(names)

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from browser import Browser
-from conftest import Command
 from made import make_result, with_tables
 from shortflow.api.report import report_numbers, write_report
 from shortflow.commands.report import report
@@ -81,14 +80,6 @@ def texts(value: Any) -> list[str]:
     if isinstance(value, dict | list):
         return [text for each in (value.values() if isinstance(value, dict) else value) for text in texts(each)]
     return [value] if isinstance(value, str) else []
-
-
-def test_points_are_the_values_of_the_parameter_in_order() -> None:
-    (study,) = studies(RESULTS)
-    assert study.x_name == "load"
-    assert study.dimensions[0].numbers == ({"0.2": 0.2, "0.4": 0.4, "0.8": 0.8}, "")
-    assert study.schemes == ["tcp", "dctcp", "l2dct"]
-    assert study.points[0].seeds == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -232,12 +223,6 @@ def test_a_report_in_markdown_has_the_words_tables_and_charts_of_the_page(tmp_pa
         report(tmp_path, out=text)
 
 
-def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="holds no results"):
-        write_report(tmp_path, tmp_path / "report.html")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_without_samples_the_page_says_why_there_is_no_queue_over_time(tmp_path: Path) -> None:
     result = make_result()
     assert "took no samples" not in page_of([result], tmp_path / "with")
@@ -374,12 +359,3 @@ def test_plots_follow_a_window_that_shrinks(browser: Browser, tmp_path: Path) ->
         assert max(widths) <= 320
 
     assert browser.see(tmp_path / "report.html", width=700, then=use).faults == []
-
-
-def test_values_of_a_scheme_are_compared_with_one_another(shortflow: Command, scenario: str) -> None:
-    for g in ("0.5", "0.9"):
-        arguments = ("--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--set", f"transport.g={g}", "--out", "kept")
-        assert shortflow("compare", scenario, *arguments).code == 0
-    (study,) = shortflow("report", "kept", "--json").document["studies"]
-    assert [study["varies"], *(point["at"] for point in study["points"])] == ["transport.g", "0.5", "0.9"]
-    assert {*study["answer"]["lines"][0]["schemes"]} == {"transport.g=0.5", "transport.g=0.9"}

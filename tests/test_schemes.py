@@ -8,10 +8,8 @@ import pytest
 
 import shortflow
 from conftest import Command
-from shortflow.report.study import studies
 from shortflow.runs import plan
 from shortflow.scheme import load_schemes
-from shortflow.store.runs import select_runs
 
 ENTRY = """
 [[scheme]]
@@ -164,12 +162,3 @@ def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path)
         load_schemes([f"{file}:gentle"])
     keys = [line.split(": ")[1] for line in str(raised.value).splitlines()]
     assert keys == ["scheme.1.transport", "scheme.1.queue", "scheme.2.transport", "scheme.2.queue"]
-
-
-def test_a_report_tells_schemes_of_one_name_and_other_settings_apart(tmp_path: Path) -> None:
-    incast = shortflow.load("incast")
-    for g in (0.0625, 0.9):
-        shortflow.compare(incast, ["dctcp"], [1], settings={"servers": 4, "transport.g": g}, out=tmp_path, ideal=False)
-    (study,) = studies(select_runs(tmp_path).current)
-    assert study.schemes == ["dctcp"]
-    assert (study.x_name, [point.label for point in study.points]) == ("transport.g", ["0.0625", "0.9"])

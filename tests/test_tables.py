@@ -145,13 +145,6 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     assert paired["stalls"]["slow"]["p50_short_s"] == {"relative": 0.0, "ci95": None, "n": 1}
 
 
-def test_one_seed_with_unfinished_flows_makes_the_mean_over_all_a_bound() -> None:
-    runs = [stalled("dctcp", fct, seed) for seed, fct in ((1, 1.2), (2, None))]
-    found = sure(make_results("made", "made", {}, runs).estimate("dctcp", "afct_short_s"))
-    assert found.lower_bound
-    assert found.value == pytest.approx((1.1 + 1.75) / 2)
-
-
 def test_a_distance_from_an_ideal_that_itself_left_flows_open_is_none() -> None:
     def distance(ours: float | None, best: float | None) -> Result:
         return with_distances([stalled("dctcp", ours), stalled("ideal-srpt", best)])[0]

@@ -5,7 +5,7 @@ scenario's empty network, interpolated between the sizes of simulated flows. Slo
 the size alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -186,13 +186,8 @@ def _table(source: Source) -> tuple[str, pl.DataFrame]:
 def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
     """The flows with the columns of a run's flow table; unknown values are null, unknown counts 0."""
     counts = ("acked_bytes", "delivered_bytes", "measured_retransmits", "measured_timeouts", "retransmits", "timeouts")
-    given = {"finish_s": flows["start_s"] + flows["fct_s"], **{name: flows[name] for name in flows.columns}}
-    blank: Mapping[str, object] = {"id": 0, "source": "", "destination": "", "marks": 0, **dict.fromkeys(counts, 0)}
-    return pl.DataFrame(
-        [
-            given[name].cast(kind).alias(name)
-            if name in given
-            else pl.Series(name, [blank.get(name)] * flows.height, kind)
-            for name, kind in TABLES["flows"].items()
-        ]
-    )
+    whole = pl.DataFrame(schema=TABLES["flows"])
+    found = flows.with_columns(finish_s=pl.col("start_s") + pl.col("fct_s"))
+    table = pl.concat([whole, found], how="diagonal_relaxed").cast(whole.schema)
+    zeros, words = pl.col("id", "marks", *counts).fill_null(0), pl.col("source", "destination").fill_null("")
+    return table.with_columns(zeros, words)

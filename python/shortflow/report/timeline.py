@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from shortflow.bursts import find_burst
+from shortflow.bursts import Burst, find_burst
 from shortflow.report.chart import Chart, Row, Spec, mark, numeric, tips
 from shortflow.result import Result
 from shortflow.results import Results
@@ -66,7 +66,7 @@ def timeline(result: Result, at: str = "") -> Chart:
     scheme, seed = result.provenance["scheme"], result.seed
     heading = f"Time-line of one burst: {scheme}, seed {seed}{at}"
     return Chart(
-        f"burst-{scheme}-{seed}", heading, _caption(result), rows, list(_panels(rows, port, len(sources))), wide=True
+        f"burst-{scheme}-{seed}", heading, _caption(burst), rows, list(_panels(rows, port, len(sources))), wide=True
     )
 
 
@@ -121,9 +121,7 @@ def time_lines(study: Results) -> list[Chart]:
     return [timeline(result, at) for result in point.results if "burst" in result.tables]
 
 
-def _caption(result: Result) -> str:
-    burst = find_burst(result)
-    assert burst  # as it was traced
+def _caption(burst: Burst) -> str:
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
     origin = f"The largest burst of this run, which begins at {burst.begin_s * 1e3:,.3f} ms"
@@ -174,8 +172,6 @@ def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, i
 
 def _waits(events: pl.DataFrame) -> Iterator[tuple[float, float, int]]:
     """From the last thing that happened to a flow before a timeout until that."""
-    last: dict[int, float] = {}
-    for event, line, ms in events.select("event", "line", "ms").iter_rows():
-        if event == "timeout" and line in last:
-            yield last[line], ms, line
-        last[line] = ms
+    since = events.with_columns(since=pl.col("ms").shift().over("line"))
+    waits = since.filter(pl.col("event") == "timeout").drop_nulls("since")
+    yield from waits.select("since", "ms", "line").iter_rows()
