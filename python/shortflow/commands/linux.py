@@ -192,7 +192,7 @@ def agreement(
     undecided numbers are named. The exit code is 1 if a run did not keep time.
     """
     out = Path(out)
-    found = study.measure(_chosen_rows(rows), range(1, seeds + 1), out, _tell_agreement, attempts, chosen(virtual))
+    found = study.measure(_chosen_rows(rows), range(1, seeds + 1), out, attempts, chosen(virtual))
     document = found.document()
     table = study.markdown(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
@@ -213,12 +213,6 @@ def _chosen_rows(names: Sequence[str] | None) -> list[str]:
             meant = did_you_mean(row, known)
             raise ConfigError(f"ROW: unknown row {row!r}; expected one of {', '.join(known)}{meant}")
     return rows or list(study.CELLS)
-
-
-def _tell_agreement(scenario: str, scheme: str, done: int, cell: Results) -> None:
-    runs = testbed.measured(cell)
-    tried = counted(sum(run.meta["testbed"]["attempts"] for run in runs), "run")
-    note(f"{done}: {scenario}, {scheme}: {testbed.kept_time(runs)} kept time, in {tried}")
 
 
 @command

@@ -2,15 +2,17 @@
 
 import enum
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from shortflow.front.console import note
 from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
 from shortflow.metrics.stats import Estimate
+from shortflow.quantities import counted
 from shortflow.report.wording import percent, title
 from shortflow.results import Results
 from shortflow.runs import Plan
@@ -195,28 +197,27 @@ def measure(
     rows: Sequence[str],
     seeds: Sequence[int],
     out: Path,
-    told: Callable[[str, str, int, Results], None],
     attempts: int = testbed.ATTEMPTS,
     kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Agreement:
     """Compare every cell of these rows over these seeds, and keep the runs on the testbed in `out`.
 
-    `told` hears of each cell: the scenario, the scheme, how many cells are done, and what was found. What would keep
-    this computer's kernel from a run is found out at the start. The same call goes on from the runs that are kept, and
-    repeats those in which the testbed did not keep time.
+    Finds out at the start what would keep this computer's kernel from a run. The same call goes on from the runs that
+    are kept, and repeats those in which the testbed did not keep time.
     """
     slower = {} if kernel is testbed.THIS_KERNEL else SLOWER
     setups = {row: ONE_HOST.get(row, Setup(row, slower.get(row, {}))) for row in rows}
     places = {(row, column): cell_of(setups[row], column, CELLS[row][column]) for row in rows for column in CELLS[row]}
     beds = {at: testbed.Testbed(scenario, choice, attempts, kernel) for at, (scenario, *_, choice) in places.items()}
-    for at, (scenario, scheme, settings, _) in places.items() if kernel is testbed.THIS_KERNEL else ():
+    for at, (scenario, scheme, settings, _) in places.items():
         common = testbed.linux_settings(scenario, scheme, settings)
         beds[at].check(*Plan(load_scenario(scenario), [scheme]).runs([1], common))
     cells: dict[tuple[str, str], Results] = {}
     for at, (_, scheme, settings, _) in places.items():
         simulated, store = setups[at[0]].simulated, beds[at].store_in(out)
         cells[at] = testbed.side_by_side(beds[at], scheme, seeds, settings, simulated=simulated, store=store)
-        told(*at, len(cells), cells[at])
+        tried = counted(sum(each["attempts"] for each in testbed.accounts(cells[at])), "run")
+        note(f"{len(cells)}: {', '.join(at)}: {testbed.kept_time(testbed.measured(cells[at]))} kept time, in {tried}")
     return Agreement(cells, slower)
 
 

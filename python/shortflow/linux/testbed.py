@@ -124,8 +124,9 @@ class Testbed(Executor):
                 watch(())
 
     def check(self, run: Run) -> None:
-        """Fail if a run could not begin, for example because another testbed runs with its congestion control."""
-        _run(self.kernel, self.scenario, [*self._arguments(run), "--check"])
+        """Fail if a run could not begin on this kernel, as another testbed runs with its congestion control."""
+        if self.kernel is THIS_KERNEL:
+            _run(self.kernel, self.scenario, [*self._arguments(run), "--check"])
 
     def store_in(self, directory: Path) -> Store:
         """Store for this choice, kernel and program, in a directory."""
