@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from made import answered, sure
@@ -58,6 +58,7 @@ def test_paired_difference_by_hand() -> None:
 def test_pairing_beats_the_spread_between_seeds() -> None:
     baseline = [1.0, 10.0, 100.0]
     found = sure(stats.paired_difference([0.9, 9.0, 90.0], baseline))
+    assert found.value == pytest.approx(-0.1)
     assert found.half_width == pytest.approx(0.0, abs=1e-12)
 
 
@@ -68,6 +69,7 @@ def test_nothing_is_more_than_all_of_it_less() -> None:
     assert found.value == pytest.approx(-0.9)
     factor = math.exp(math.hypot(12.7062 * 0.1, 0.3) / 0.1)
     assert found.ci95 == pytest.approx((0.1 / factor - 1, 0.1 * factor - 1), rel=1e-4)
+    assert sure(stats.paired_difference([1.0, 3.0], [2.0, 2.0], among=1000)).ci95 == (-1.0, math.inf)
 
 
 def test_none_of_something_rare_is_not_less_for_sure() -> None:
@@ -173,72 +175,6 @@ def test_no_such_percentile(percent: float) -> None:
         stats.nearest_rank(np.array([1.0]), percent)
 
 
-@given(VALUES)
-def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
-    found = stats.estimate(values)
-    low, high = sure(found.ci95)
-    assert low <= found.value <= high
-    assert (low + high) / 2 == pytest.approx(found.value, rel=1e-9)
-
-
-@given(VALUES)
-def test_the_interval_of_a_positive_quantity_is_positive_and_contains_the_mean(values: list[float]) -> None:
-    found, plain = stats.estimate(values, stats.Support.POSITIVE), stats.estimate(values)
-    low, high = sure(found.ci95)
-    assert 0 < low <= found.value <= high
-    assert found.value == plain.value
-    # As far from the mean in proportion on both sides, and never nearer to zero than t is.
-    assert high / found.value == pytest.approx(found.value / low)
-    assert low >= found.value - sure(plain.half_width) - 1e-9 * found.value
-
-
-@given(VALUES, st.floats(min_value=1e-5, max_value=1e-3))
-def test_where_values_scatter_little_it_is_students_t(values: list[float], scatter: float) -> None:
-    near = [1.0 + scatter * value / max(values) for value in values]
-    found, plain = stats.estimate(near, stats.Support.POSITIVE), stats.estimate(near)
-    for end, other in zip(sure(found.ci95), sure(plain.ci95), strict=True):
-        assert abs(end - other) <= sure(plain.half_width) ** 2 + 1e-12
-
-
-@given(st.lists(st.floats(min_value=0, max_value=1), min_size=2, max_size=20))
-def test_the_interval_of_a_share_is_one_of_shares(values: list[float]) -> None:
-    found = stats.estimate(values, stats.Support.SHARE)
-    low, high = sure(found.ci95)
-    assert 0 <= low <= found.value <= high <= 1
-
-
-@given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(1e-3, 1e6)), min_size=2, max_size=20))
-def test_no_difference_reaches_below_all_of_it(pairs: list[tuple[float, float]]) -> None:
-    found = sure(stats.paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs]))
-    low, high = sure(found.ci95)
-    assert -1 <= low <= found.value <= high
-
-
-@given(st.lists(st.tuples(st.floats(1, 4), st.floats(1, 4)), min_size=2, max_size=20))
-def test_a_difference_is_seen_from_both_sides_or_from_neither(pairs: list[tuple[float, float]]) -> None:
-    ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
-    low, high = sure(sure(stats.paired_difference(ours, theirs)).ci95)
-    least, most = sure(sure(stats.paired_difference(theirs, ours)).ci95)
-    assert 1 + low == pytest.approx(1 / (1 + most), rel=1e-6)
-    assert 1 + high == pytest.approx(1 / (1 + least), rel=1e-6)
-
-
-@given(VALUES, st.floats(min_value=0.1, max_value=10.0))
-def test_scaling_every_seed_is_that_difference_exactly(baseline: list[float], factor: float) -> None:
-    found = sure(stats.paired_difference([factor * value for value in baseline], baseline))
-    assert found.value == pytest.approx(factor - 1, abs=1e-9)
-    assert found.half_width == pytest.approx(0.0, abs=1e-9)
-
-
-@given(VALUES, st.integers(min_value=1, max_value=100))
-def test_a_percentile_covers_its_share_and_no_smaller_value_does(values: list[float], percent: int) -> None:
-    array = np.array(values)
-    found = stats.nearest_rank(array, percent)
-    assert found in values
-    assert (array <= found).sum() * 100 >= percent * len(values)
-    assert (array < found).sum() * 100 < percent * len(values)
-
-
 def test_rank_correlations_by_hand() -> None:
     assert stats.rank_correlation([1.0, 4.0, 9.0]) == pytest.approx(1)
     assert stats.rank_correlation([9.0, 4.0, 1.0]) == pytest.approx(-1)
@@ -264,16 +200,6 @@ def test_unsigned_columns_rank_as_any_others(kind: type[np.unsignedinteger[Any]]
     # Nine of ten pairs in the same order, one in the opposite one.
     assert stats.kendall_tau(sizes, times) == pytest.approx(8 / 10)
     assert stats.kendall_tau(sizes, sizes[::-1]) == pytest.approx(-1)
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=30))
-def test_kendalls_tau_counts_pairs(pairs: list[tuple[int, int]]) -> None:
-    firsts, seconds = zip(*pairs, strict=True)
-    assume(len(set(firsts)) > 1 and len(set(seconds)) > 1)
-    signs = [(np.sign(a[0] - b[0]), np.sign(a[1] - b[1])) for at, a in enumerate(pairs) for b in pairs[at + 1 :]]
-    untied = math.prod(sum(pair[side] != 0 for pair in signs) for side in (0, 1))
-    found = stats.kendall_tau(np.array(firsts, dtype=np.uint64), np.array(seconds, dtype=np.uint32))
-    assert found == pytest.approx(sum(x * y for x, y in signs) / math.sqrt(untied), abs=1e-12)
 
 
 @pytest.mark.parametrize("values", [[3.0, 3.0, 3.0], [3.0], [], [1.0, math.nan, 2.0]])
