@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 
-from shortflow.metrics.catalogue import possible
+from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, Interval, estimate, paired_difference
 from shortflow.report.caveats import few_events_of
-from shortflow.report.wording import percentage
+from shortflow.report.wording import percentage, title
 from shortflow.tuning.goal import UNFINISHED, Constraint, Measurement, Objective
 from shortflow.tuning.record import Check, Trial, Tuning
 
@@ -81,45 +81,28 @@ class Holds(StrEnum):
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """One requirement of a check, with its numbers in words."""
+class Judged:
+    """A check, or one of its requirements, with its numbers in words."""
 
     holds: Holds
     words: str
 
 
-@dataclass(frozen=True)
-class CheckVerdict:
-    """Verdict of a check on one trial's parameters."""
-
-    scenario: str
-    seeds: Sequence[int]
-    holds: Holds
-    parts: Sequence[Requirement]
-    few_events: str = ""
-    """Warning on a gain that rests on few events."""
-
-    @property
-    def words(self) -> str:
-        """The verdict with its numbers, in one sentence, and the warning."""
-        words = f"{self.scenario}, {len(self.seeds)} fresh seeds: {'; '.join(part.words for part in self.parts)}."
-        return f"{words} {self.few_events}".rstrip()
-
-
-def verdict(tuning: Tuning, check: Check, number: int) -> CheckVerdict:
+def verdict(tuning: Tuning, check: Check, number: int) -> Judged:
     """Verdict of a check on trial `number`."""
     parts = [
         *_failures(check, number),
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
-        *(Requirement(Holds.YES, f"{each} is not measured there and is left out") for each in check.left_out),
+        *(Judged(Holds.YES, f"{each} is not measured there and is left out") for each in check.left_out),
     ]
-    holds, few = _worst({part.holds for part in parts}), _few_events(tuning, check, number)
-    return CheckVerdict(check.scenario, check.trials[number].seeds, holds, parts, few)
+    seeds, told = len(check.trials[number].seeds), "; ".join(part.words for part in parts)
+    words = f"{check.scenario}, {seeds} fresh seeds: {told}. {_few_events(tuning, check, number)}".rstrip()
+    return Judged(_worst({part.holds for part in parts}), words)
 
 
-def verdicts(tuning: Tuning) -> list[CheckVerdict]:
+def verdicts(tuning: Tuning) -> list[Judged]:
     """Verdicts on the chosen trial; empty if none is chosen or checked."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
@@ -191,7 +174,9 @@ def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
             metric = check.goal.objectives[place].metric
             found = change(metric, check.trials[chosen.number], check.schemes[name])
             where = "fresh seeds" if check is tuning.checks[0] else check.scenario
-            amounts.append(f"{found.words(_unit(check, metric), interval=False) if found else 'unknown'} on {where}")
+            amounts.append(
+                f"{found.words(_metric(check, metric).unit, interval=False) if found else 'unknown'} on {where}"
+            )
         yield f"they pay with {objective.metric}, {' and '.join(amounts)}"
 
 
@@ -210,8 +195,8 @@ def _named(tuning: Tuning, scheme: str) -> str:
     return f"untuned {scheme}" if scheme == tuning.question.scheme else scheme
 
 
-def _unit(check: Check, metric: str) -> str:
-    return possible(check.classes)[metric].unit
+def _metric(check: Check, name: str) -> Metric:
+    return possible(check.classes)[name]
 
 
 def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, PairedChange | None]]:
@@ -228,17 +213,17 @@ def _has_gained(tuning: Tuning, trial: Trial) -> bool:
     return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
 
 
-def _failures(check: Check, number: int) -> Iterator[Requirement]:
+def _failures(check: Check, number: int) -> Iterator[Judged]:
     """Failed runs: decisive with the checked parameters, undecided with other schemes."""
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
             count = f"{len(found.errors)} of {len(found.seeds)} runs with {name} failed"
             holds = Holds.NO if found is check.trials[number] else Holds.OPEN
-            yield Requirement(holds, f"{count}: {next(iter(found.errors.values()))}")
+            yield Judged(holds, f"{count}: {next(iter(found.errors.values()))}")
 
 
-def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Requirement]:
+def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Judged]:
     """Unfinished flows: undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
@@ -247,18 +232,18 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Requireme
         beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
         hint = ": a longer drain would tell" if share <= theirs else ""
         holds = Holds.OPEN if share <= theirs else Holds.NO
-        yield Requirement(holds, f"{percentage(share)} of the flows did not finish{beside}{hint}")
+        yield Judged(holds, f"{percentage(share)} of the flows did not finish{beside}{hint}")
     elif ours.lower_bounds:
-        yield Requirement(Holds.NO, f"{', '.join(ours.lower_bounds)} is a lower bound only")
+        yield Judged(Holds.NO, f"{', '.join(ours.lower_bounds)} is a lower bound only")
 
 
-def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Requirement]:
+def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Judged]:
     """Checks that the gains over the reference scheme are confirmed."""
     question, ours = tuning.question, check.trials[number]
     trial = tuning.trials[number]
     promised = [found for _, found in _promised(tuning, trial)]
     for here, before in zip_longest(check.goal.objectives, promised):
-        unit = _unit(check, here.metric)
+        unit = _metric(check, here.metric).unit
         found = {
             name: change(here.metric, ours, check.schemes[name])
             for name in dict.fromkeys([question.scheme, question.baseline])
@@ -269,10 +254,10 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Requireme
         if before and here.gain(before.estimate.value) < 0:
             words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
         if tuning.yardstick is None:
-            yield Requirement(Holds.YES, words)
+            yield Judged(Holds.YES, words)
         else:
             gained = _has_gained(tuning, trial)
-            yield Requirement(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
+            yield Judged(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
 
 
 def _few_events(tuning: Tuning, check: Check, number: int) -> str:
@@ -281,7 +266,8 @@ def _few_events(tuning: Tuning, check: Check, number: int) -> str:
     for objective in check.goal.objectives:
         found = change(objective.metric, check.trials[number], check.schemes[name])
         if found and found.relative and found.estimate.few_events:
-            return few_events_of(found.estimate, f"{objective.metric} beside {_named(tuning, name)}")
+            named = title(_metric(check, objective.metric))
+            return few_events_of(found.estimate, f"{named} beside {_named(tuning, name)}")
     return ""
 
 
@@ -299,14 +285,14 @@ def _is_as_promised(objective: Objective, before: PairedChange | None, found: Pa
     return Holds.YES if worst >= floor else Holds.NO if best < floor else Holds.OPEN
 
 
-def _constraints(check: Check, number: int) -> Iterator[Requirement]:
+def _constraints(check: Check, number: int) -> Iterator[Judged]:
     """Checks each bound, with the whole paired interval if the bound is another scheme's."""
     ours = check.trials[number]
     for each in check.goal.constraints:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
         known = [value for value in values if value is not None]
         if limit is None or len(known) < len(values):
-            yield Requirement(Holds.OPEN, f"{each.text} is undecided there")
+            yield Judged(Holds.OPEN, f"{each.text} is undecided there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
         relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
@@ -316,13 +302,13 @@ def _constraints(check: Check, number: int) -> Iterator[Requirement]:
             words = f"{100 * value:.1f} % of {each.scheme}'s ({interval}{wanted} {100 * each.bound:.4g} % wanted)"
             holds = _is_kept(each, ends, each.bound)
         else:
-            found = estimate(known, possible(check.classes)[each.metric].support)
-            of = _unit(check, each.metric)
-            unit = f" {of}" if of not in ("", "share") else ""
+            metric = _metric(check, each.metric)
+            found = estimate(known, metric.support)
+            unit = f" {metric.unit}" if metric.unit not in ("", "share") else ""
             interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
             words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
             holds = _is_kept(each, found.ci95 or (), limit)
-        yield Requirement(holds, f"{each.metric} is {words}")
+        yield Judged(holds, f"{each.metric} is {words}")
 
 
 def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Holds:
