@@ -159,7 +159,7 @@ def _heat_map(view: View, what: _Shown) -> Chart:
             )
     x = chart.words("x", "workload", [place.name for place in cells], axis={"labelAngle": -45})
     y = chart.words("y", "scheme", SCHEMES)
-    colours = "blues" if what.criterion.most else "oranges"
+    colours = "blues" if what.criterion.about.more_is_better else "oranges"
     heading = f"{what.heading} ({what.unit}), {view.label}; {_BOLD}"
     panel = heat(rows, x, y, what.unit, log=not percent, colours=colours)
     return Chart(f"{what.criterion.metric}-{view.label}", heading, "", rows, [panel], wide=True)
@@ -210,18 +210,17 @@ def _place_table(view: View, place: Place) -> dict[str, Any]:
     return {
         "workload": place.workload.name,
         "level": place.level,
-        "cells": {criterion.metric: _cell_table(cell) for criterion, cell in view.cells[place].items()},
+        "cells": {
+            criterion.metric: {
+                "verdict": cell.verdict.value,
+                "best": cell.best,
+                "p": dict(cell.chances),
+                "unfinished": list(cell.unfinished),
+            }
+            for criterion, cell in view.cells[place].items()
+        },
         "schemes": {
             scheme: {metric: mean_table(each) for metric, each in of_scheme.items() if each}
             for scheme, of_scheme in means.items()
         },
-    }
-
-
-def _cell_table(cell: Cell) -> dict[str, Any]:
-    return {
-        "verdict": cell.verdict.value,
-        "best": cell.best,
-        "p": dict(cell.chances),
-        "unfinished": list(cell.unfinished),
     }

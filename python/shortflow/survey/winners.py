@@ -23,13 +23,11 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Criterion:
-    """A metric and its good direction."""
+    """A metric by which schemes are compared."""
 
     about: Metric
     name: str
     """Table header."""
-    most: bool = False
-    """True if larger is better."""
 
     @property
     def metric(self) -> str:
@@ -45,7 +43,7 @@ class Criterion:
 AFCT = Criterion(Metric(MEAN_FCT, "short"), "mean FCT, short")
 P99 = Criterion(Metric(FCT[99], "short"), "p99 FCT, short")
 MISSES = Criterion(Metric(CLASS_DEADLINE_MISS, "short"), "deadlines missed")
-GOODPUT = Criterion(Metric(FLOW_GOODPUT, "long"), "goodput, long", most=True)
+GOODPUT = Criterion(Metric(FLOW_GOODPUT, "long"), "goodput, long")
 DISTANCE = Criterion(Metric(OVER_IDEAL, "short"), "mean FCT over ideal")
 """Ideal SRPT on the same flows."""
 
@@ -148,9 +146,10 @@ def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
         if len(values) == len(seeds) and _counts(comparison, scheme, values.values(), criterion)
     ]
     table = np.array([[found[scheme][seed] for seed in seeds] for scheme in names]).reshape(-1, len(seeds))
-    order = np.argsort(table.mean(axis=1) * (-1 if criterion.most else 1), kind="stable")
+    sign = -1 if criterion.about.more_is_better else 1
+    order = np.argsort(table.mean(axis=1) * sign, kind="stable")
     names, table = [names[at] for at in order], table[order]
-    losses = (table if criterion.is_share else np.log(table)) * (-1 if criterion.most else 1)
+    losses = (table if criterion.is_share else np.log(table)) * sign
     chances, detectable = _against_the_best(losses)
     return Cell(
         chances=dict(zip(names, chances, strict=True)),
