@@ -12,7 +12,7 @@ from typing import Any
 from shortflow._core import Control
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.executors.executor import Pool, Session
-from shortflow.executors.task import Files, OtherCode, Parcel, adopted, code_id, files_of, paths_of, perform, portable
+from shortflow.executors.task import Files, OtherCode, Parcel, adopted, code_id, paths_of, perform, portable
 from shortflow.result import Result
 from shortflow.runs import Run
 
@@ -102,7 +102,9 @@ class _Cluster(Session):
         hashes, paths = run.scenario.files(), paths_of(run.scenario)
         named = tuple((key, hashes[key], path.suffix) for key, path in paths.items())
         if named and named not in self._files:
-            self._files[named] = self._client.submit(dict, files_of(run.scenario), pure=False)
+            self._files[named] = self._client.submit(
+                dict, {key: (path.suffix, path.read_bytes()) for key, path in paths.items()}, pure=False
+            )
         return self._files.get(named)
 
 

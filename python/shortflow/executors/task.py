@@ -58,11 +58,6 @@ def paths_of(scenario: Scenario) -> dict[str, Path]:
     return {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
 
 
-def files_of(scenario: Scenario) -> Files:
-    """Contents of the files named in a scenario."""
-    return {key: (path.suffix, path.read_bytes()) for key, path in paths_of(scenario).items()}
-
-
 def perform(task: Parcel, control: Control, files: Files | None = None) -> Result:
     """Does a task. With `files`, no file of this machine is read for the scenario."""
     if task.code != code_id():
