@@ -224,21 +224,6 @@ def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str,
     assert shortflow("report", "kept").code == 0
 
 
-def test_damage_inside_a_table_has_a_way_out(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    arguments = ("compare", scenario, "--schemes", "dctcp", "--no-ideal", "--seeds", "1", "--out", "kept")
-    assert shortflow(*arguments).code == 0
-    (victim,) = (tmp_path / "kept" / "runs").iterdir()
-    table = victim / "flows.parquet"
-    whole = table.read_bytes()
-    table.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
-    report = shortflow("report", "kept", code=2)
-    assert "flows.parquet: damaged: " in report.stderr
-    assert f"remove kept/runs/{victim.name}, and repeat the command that made it" in report.stderr
-    shutil.rmtree(victim)
-    assert shortflow(*arguments).code == 0
-    assert shortflow("report", "kept").code == 0
-
-
 def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     arguments = ("run", scenario, "--out", "kept/one")
     assert shortflow(*arguments).code == 0
