@@ -16,8 +16,7 @@ from shortflow.lab.finding import BOUND, Verdict, not_tested, ranging
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
-from shortflow.reproduction.baseline import Baseline, Group, with_baseline
-from shortflow.reproduction.engine import Judged, count, decide, off
+from shortflow.reproduction.judged import Baseline, Group, Judged, count, judge
 from shortflow.reproduction.summary import claim_section, measured, summary_row, verdict_text
 from shortflow.results import Results
 
@@ -96,13 +95,13 @@ def test_how_far_ours_lie_from_printed_numbers_is_told_where_they_lie_furthest(t
     data = {"runs": made(tmp_path, {"l2dct": [0.5, 0.6]})}
     times = lab.level("l2dct", AFCT)
     near, between = times.at(load=0.1).near(0.5), times.over("load").between(0.5, 1.0)
-    assert off(claim(near, between), data) == pytest.approx(0.1)
-    assert off(claim(between, times.at(load=0.1).near(0.0)), data) == math.inf
-    assert off(claim(between), data) == pytest.approx(0.1)
-    assert off(claim(changed(-0.5).near(-0.4)), {}) == pytest.approx(0.25)
-    assert off(claim(times.at(load=0.1).at_most(1.0)), data) is None
-    assert off(claim(changed(-0.5).under(0.01), changed(-0.5).beyond(-0.4)), {}) is None, "limits"
-    assert off(claim(near, lab.level("tcp", AFCT).at(load=0.1).near(0.5)), data) is None, "tcp was not run"
+    assert claim(near, between).off(data) == pytest.approx(0.1)
+    assert claim(between, times.at(load=0.1).near(0.0)).off(data) == math.inf
+    assert claim(between).off(data) == pytest.approx(0.1)
+    assert claim(changed(-0.5).near(-0.4)).off({}) == pytest.approx(0.25)
+    assert claim(times.at(load=0.1).at_most(1.0)).off(data) is None
+    assert claim(changed(-0.5).under(0.01), changed(-0.5).beyond(-0.4)).off({}) is None, "limits"
+    assert claim(near, lab.level("tcp", AFCT).at(load=0.1).near(0.5)).off(data) is None, "tcp was not run"
 
 
 def test_orders_need_the_whole_interval_and_a_size_that_is_asked_for_may_be_missed() -> None:
@@ -174,7 +173,7 @@ def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
     """-95 % is twenty times less, give or take 20 %: from 16 to 24 times; -84 % is six times less."""
     assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -95.83 to -93.75 % (printed: -95 %)"
     assert [found_by(changed(x).near(-0.95)).verdict for x in (-0.83, -0.94, -0.958)] == [DIRECTION, AGREES, AGREES]
-    assert off(claim(changed(-0.8).near(-0.9)), {}) == pytest.approx(0.5), "five times instead of ten"
+    assert claim(changed(-0.8).near(-0.9)).off({}) == pytest.approx(0.5), "five times instead of ten"
     assert claim(lab.computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
 
 
@@ -337,10 +336,10 @@ def test_a_bug_of_a_recipe_is_no_lack_of_runs() -> None:
         return claim(lab.decided("", check))
 
     for lack in (TooLittle("no flow of that size"), ZeroDivisionError()):
-        assert decide(buggy(lack), {}).verdict is Verdict.UNTESTED
+        assert buggy(lack).judge({}).verdict is Verdict.UNTESTED
     for bug in (TypeError(), KeyError("x"), ValueError(), ConfigError("laod: not a key")):
         with pytest.raises(type(bug)):
-            decide(buggy(bug), {})
+            buggy(bug).judge({})
 
 
 def test_the_sentence_is_printed_from_what_is_compared() -> None:
@@ -356,25 +355,23 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     better = claim(lab.change("l2dct", "dctcp", AFCT).over("load").below())
     worse_than_tcp = claim(lab.change("l2dct", "tcp", AFCT).over("load").below())
     of_tcp = claim(lab.level("tcp", AFCT).over("load").at_least(1.0))
-    every = (better, worse_than_tcp, of_tcp)
-    assert [decide(each, data).holds for each in every] == [True, True, True]
 
-    def with_dctcp(each: lab.Claim, data: dict[str, lab.Data]) -> Baseline:
-        return with_baseline(each, decide(each, data), data, {"l2dct": "dctcp"}, decide)
+    def with_dctcp(each: lab.Claim, data: dict[str, lab.Data]) -> Judged:
+        return judge(each, data, {"l2dct": "dctcp"}, None)
 
-    passes = [with_dctcp(each, data) for each in every]
-    assert passes == [Baseline.FAILS, Baseline.AGREES, Baseline.OTHERS]
+    judged = [with_dctcp(each, data) for each in (better, worse_than_tcp, of_tcp)]
+    assert [each.finding.holds for each in judged] == [True, True, True]
+    assert [each.baseline for each in judged] == [Baseline.FAILS, Baseline.AGREES, Baseline.OTHERS]
     alone = {"runs": made(tmp_path, {"l2dct": [0.5, 0.55]})}
     short = claim(lab.level("l2dct", AFCT).over("load").at_most(2.0))
-    assert with_dctcp(short, alone) is Baseline.UNTESTED
+    assert with_dctcp(short, alone).baseline is Baseline.UNTESTED
     widens = claim(
         lab.difference(lab.level("dctcp", AFCT), lab.level("l2dct", AFCT)).over("load").trend().at_least(0.5)
     )
-    assert decide(widens, data).holds
-    assert with_dctcp(widens, data) is Baseline.FAILS, "nothing widens"
-    assert with_dctcp(claim(lab.equal(lambda: {})), {}) is Baseline.NO_RUNS
-    assert with_dctcp(claim(equation=True), alone) is Baseline.NO_RUNS
-    judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
+    assert with_dctcp(widens, data).finding.holds
+    assert with_dctcp(widens, data).baseline is Baseline.FAILS, "nothing widens"
+    assert with_dctcp(claim(lab.equal(lambda: {})), {}).baseline is Baseline.NO_RUNS
+    assert with_dctcp(claim(equation=True), alone).baseline is Baseline.NO_RUNS
     assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "says nothing about the scheme" in judged[1].reason
     away = [Judged(claim(), lab.fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
@@ -400,8 +397,7 @@ def test_no_harm_is_counted_apart_and_its_verdict_stays(tmp_path: Path) -> None:
     alike = lab.change("l2dct", "dctcp", AFCT).over("load").at_most(0.02)
     for no_harm, of in ((False, Group.OTHERS), (True, Group.NO_HARM)):
         each = lab.Claim("l2dct/one").says("", alike, no_harm=no_harm)
-        found = decide(each, data)
-        judged = Judged(each, found, with_baseline(each, found, data, {"l2dct": "dctcp"}, decide))
+        judged = judge(each, data, {"l2dct": "dctcp"}, None)
         assert judged.finding.holds
         assert judged.group is of
         assert judged.agrees_emptily is not no_harm
@@ -429,7 +425,7 @@ def test_a_document_has_no_infinite_numbers() -> None:
 
 
 def test_a_number_that_is_not_there_leaves_a_claim_untested() -> None:
-    assert decide(claim(lab.decided("", lambda: lab.within(math.nan, 0, 1))), {}).verdict is Verdict.UNTESTED
+    assert claim(lab.decided("", lambda: lab.within(math.nan, 0, 1))).judge({}).verdict is Verdict.UNTESTED
 
 
 def test_of_many_points_the_extremes_and_the_one_that_decides_are_shown() -> None:

@@ -11,7 +11,7 @@ import verdicts
 from shortflow import papers
 from shortflow.lab.finding import Verdict
 from shortflow.reproduction import kept
-from shortflow.reproduction.engine import Counts, Judged, count
+from shortflow.reproduction.judged import Counts, Judged, count
 from shortflow.reproduction.pages import evidence
 from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.reproduction.tried import coverage

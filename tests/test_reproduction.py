@@ -21,23 +21,24 @@ from shortflow import _core, papers
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.front import console
 from shortflow.front.pace import Pace
-from shortflow.lab import Choice, Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
-from shortflow.lab.choices import Change, changes
+from shortflow.lab import Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
 from shortflow.lab.finding import Verdict, fact
 from shortflow.lab.study import Scale, Study, Value
 from shortflow.papers.atcp.setup import SMALL, in_time, median
 from shortflow.papers.pecn.bursts import overtakers
 from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
-from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, draw, reproduce, select
+from shortflow.reproduction.charts import charts
+from shortflow.reproduction.engine import Chosen, Reproduction, followed, reproduce, select
 from shortflow.reproduction.fit import fit
+from shortflow.reproduction.judged import Judged
 from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, ranged, several, shifts
 from shortflow.reproduction.summary import claim_section, reason_section, shift_section
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Result
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Run, plan
-from shortflow.scenario import Settings, load_scenario
+from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
 from shortflow.store.runs import Store
 
@@ -78,10 +79,10 @@ def test_a_claim_about_a_scheme_runs_it_as_it_is_listed() -> None:
 def test_a_recipe_survives_runs_in_which_nothing_happened(figure: Figure, tmp_path: Path) -> None:
     data = {name: _nothing(study, tmp_path) for name, study in figure.studies.items()}
     for claim in figure.claims:
-        finding = decide(claim, data)
+        finding = claim.judge(data)
         assert not figure.looked_at(claim) or finding.verdict is not Verdict.AGREES, claim.id
         assert not any(np.isnan(np.asarray(v)).any() for v in finding.measured.values() if not isinstance(v, str))
-    draw(figure, data)
+    charts(figure, data)
 
 
 def _claim(*agrees: ClaimCondition, name: str = "l2dct/one", because: str = "") -> Claim:
@@ -142,14 +143,18 @@ OF_SOME = ("priority", "pmark", "others", "d2tcp-clip", "large-flows", "backgrou
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_every_other_choice_is_followed_but_where_a_study_has_its_own(paper: str) -> None:
-    studies = {f"{figure.id}.{name}": s for figure in _figures_of(paper) for name, s in figure.studies.items()}
     known = papers.choices(paper)
-    for change in [each for name in known for value in known[name].others for each in changes(known, {name: value})]:
-        unmoved = [name for name, study in studies.items() if not study.follows(Scale.QUICK, change)]
-        if change.name in OF_SOME:
-            assert 0 < len(unmoved) < len(studies)
+    for name, value in [(name, value) for name, choice in known.items() for value in choice.others]:
+        moved = {
+            f"{figure.id}.{study}": bool(chosen)
+            for figure in _figures_of(paper)
+            for study, chosen in followed(figure, Scale.QUICK, {name: value}).items()
+        }
+        unmoved = [study for study, follows in moved.items() if not follows]
+        if name in OF_SOME:
+            assert 0 < len(unmoved) < len(moved)
         else:
-            assert unmoved == [f"{paper}/{each}" for each in UNFOLLOWED.get(f"{paper} {change.text}", "").split()]
+            assert unmoved == [f"{paper}/{each}" for each in UNFOLLOWED.get(f"{paper} {name}={value}", "").split()]
 
 
 def _figures_of(paper: str) -> list[Figure]:
@@ -176,7 +181,7 @@ def test_a_table_that_is_damaged_inside_is_named_and_decides_nothing(tmp_path: P
     table.write_bytes(b"PAR1 damaged PAR1")
     claim = _claim(computed("results", lambda data: float(data.results("dctcp")[0].flows.height)).within(0, 9))
     with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: .*; remove .*-seed1-.*, and repeat the command"):
-        decide(claim, {"data": data})
+        claim.judge({"data": data})
 
 
 def test_a_flow_that_never_ended_is_late() -> None:
@@ -204,14 +209,6 @@ def test_flows_that_never_ended_come_last_in_orders_of_completion() -> None:
     assert line.y == pytest.approx([3000, 200, 300])
 
 
-def test_only_choices_that_are_not_taken_change_settings() -> None:
-    values: dict[str, Settings] = {"0": {"transport.initial_alpha": 0}, "1": {"transport.initial_alpha": 1}}
-    choices = {"alpha": Choice("initial estimate", values)}
-    assert changes(choices, {"alpha": "0"}) == []
-    (change,) = changes(choices, {"alpha": "1", "of another paper": "x"})
-    assert (change.text, change.before, change.after) == ("alpha=1", values["0"], values["1"])
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory of results for several tests, so that none runs what another has run."""
@@ -227,7 +224,7 @@ def here(runs: Path, tmp_path: Path) -> Path:
 
 def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[str, dict[str, Tried]] = {}
-    monkeypatch.setattr("shortflow.reproduction.engine.stored", lambda: known)
+    monkeypatch.setattr("shortflow.reproduction.judged.stored", lambda: known)
     claim = _claim(decided("", lambda: within(2.0, 0, 1)), name="l2dct/fig4a-afct-vs-tcp", because="too much")
     short = {"duration": "5ms", "warmup": "1ms", "switch.mark_above": "30pkt"}
     study = Study("one-long-flow", ("dctcp",), seeds=1, settings=short, quick_seeds=1)
@@ -247,10 +244,8 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
         ("differs", "too much; at the quick scale (differs, 3), other choices: agrees with jitter=0 (1)"),
         ("agrees", "at the quick scale (agrees, 3), other choices: every value agrees"),
     ):
-        others: dict[str, Outcome] = {"jitter=0": {"verdict": "agrees", "number": "1"}}
-        known[claim.id] = {
-            Scale.QUICK: {"deciding": "value", "taken": {"verdict": verdict, "number": "3"}, "others": others}
-        }
+        others = {"jitter=0": Outcome("agrees", "1")}
+        known[claim.id] = {Scale.QUICK: Tried("value", Outcome(verdict, "3"), others)}
         (judged,) = answered(tmp_path, reproduce([figure], Scale.FULL)).claims
         assert judged.reason == f"{reason}; tried: 1 of {values} values"
 
@@ -297,7 +292,7 @@ def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow
     assert verdict in joined
     assert joined.count("undecided (") == len(undecided) < len(rows)
     assert joined.count("agrees if: ") == len(rows)
-    assert f'<td class="undecided">{verdict}</td>' in (here / "l2dct.html").read_text(encoding="utf-8")
+    assert f"<summary><b>{verdict}</b>" in (here / "l2dct.html").read_text(encoding="utf-8")
 
 
 def test_a_paper_by_its_name_is_all_its_figures() -> None:
@@ -321,9 +316,6 @@ def test_a_choice_replaces_a_setting_of_a_study_but_not_its_grid() -> None:
     assert (found["transport.initial_alpha"], found["transport.g"]) == ("0", "0.5")
 
 
-ALPHA = Change("alpha", "1", {"transport.initial_alpha": 0}, {"transport.initial_alpha": 1})
-
-
 @pytest.mark.parametrize(
     ("study", "follows"),
     [
@@ -338,7 +330,8 @@ ALPHA = Change("alpha", "1", {"transport.initial_alpha": 0}, {"transport.initial
     ids=["taken by default", "taken", "has no such key", "its own", "its own when quick", "varied", "of its scheme"],
 )
 def test_a_study_follows_a_choice_only_where_it_has_what_is_taken(study: Study, follows: bool) -> None:
-    assert study.follows(Scale.QUICK, ALPHA) is follows
+    taken, other = ({"transport.initial_alpha": value} for value in (0, 1))
+    assert study.follows(Scale.QUICK, taken, other) is follows
 
 
 @pytest.mark.usefixtures("here")
@@ -393,10 +386,10 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
     known = outcomes([Shift({}, each, each, reached=True) for each in base.claims])
     moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
-    moved: Outcome = {"verdict": moving["taken"]["verdict"], "number": "1"}
+    moved = moving.taken._replace(number="1")
     both = ("marked-acks=yes", "marked-acks=ns-2")
-    moving["others"] = {"initial-window=10": moving["taken"], "handshake=on": moved} | dict.fromkeys(both, moved)
-    still["others"] = {"initial-window=10": moved, "handshake=on": still["taken"]}
+    moving.others = {"initial-window=10": moving.taken, "handshake=on": moved} | dict.fromkeys(both, moved)
+    still.others = {"initial-window=10": moved, "handshake=on": still.taken}
     found = several(base, known, 2)
     assert [each.text for each in found] == [f"handshake=on+{each}" for each in reversed(both)]
     asked = []
@@ -408,7 +401,7 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     (shift,) = shifts(base, again, found[0])
     assert asked == [{"handshake": "on", "marked-acks": "ns-2"}]
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
-    moving["taken"] = moved
+    moving.taken = moved
     assert several(base, known, 2) == [], "what was found for other runs says nothing"
 
 
@@ -424,7 +417,7 @@ def test_a_choice_that_a_paper_s_numbers_leave_undecided_makes_a_verdict_a_range
         asked.append((dict(chosen), [each.id for each in figures]))
         (one,) = base.figures
         contrary = [replace(each, finding=fact(not each.finding.holds)) for each in one.claims]
-        return replace(base, figures=[replace(one, claims=contrary, digests=dict.fromkeys(one.digests, ()))])
+        return replace(base, figures=[replace(one, claims=contrary, origins=dict.fromkeys(one.origins, ()))])
 
     for before, after in zip(base.claims, ranged(base, again).claims, strict=True):
         assert after.finding.could_be == [Verdict.DIFFERS, Verdict.AGREES]
@@ -498,7 +491,7 @@ class Medians(Data):
 def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
     (claim,) = (c for c in papers.figures()["atcp/fig7"].claims if c.id == "atcp/fig7-fig8-medium-gains-more")
     runs = Medians(Study("atcp-trace", ("tcp", "atcp")), [], {})
-    found = decide(claim, {"chain": runs})
+    found = claim.judge({"chain": runs})
     assert found.holds
     assert found.measured["value"] == pytest.approx(0.195)
     assert sure(found.ci95)[0] > 0

@@ -6,15 +6,14 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from browser import Browser
 from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
-from shortflow.lab import Beside, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, level, within
-from shortflow.lab.drawing import PrintedPair
+from shortflow.lab import RELATIVE, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, computed, level, within
 from shortflow.lab.finding import Finding, all_hold
 from shortflow.lab.study import Position, Value
 from shortflow.metrics.stats import Estimate
@@ -22,8 +21,9 @@ from shortflow.papers import figures
 from shortflow.report.chart import Chart
 from shortflow.report.library import library
 from shortflow.reproduction import kept
-from shortflow.reproduction.charts import chart
-from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw, select
+from shortflow.reproduction.charts import charts, curves_of
+from shortflow.reproduction.engine import Reproduced, Reproduction, select
+from shortflow.reproduction.judged import Judged
 from shortflow.reproduction.pages import evidence, write_pages
 from shortflow.reproduction.summary import measured
 from shortflow.results import Results
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
-def drawn(drawing: Drawing | Beside) -> Chart:
+def drawn(drawing: Drawing) -> Chart:
     """Its chart, which is valid."""
-    found = chart(drawing, "figure")
+    found = curves_of(drawing, "figure")
     check(found)
     return found
 
@@ -69,19 +69,24 @@ def test_a_long_curve_keeps_its_peaks() -> None:
 
 
 def test_numbers_stand_beside_those_that_are_printed() -> None:
-    rows = [
-        PrintedPair("fall", (-45.0, -45.0), Estimate(-30.0, (-40.0, -20.0), 3)),
-        PrintedPair("open", (1.0, 2.0), Estimate(3.0, None, 1, True)),
+    fall, bound = Estimate(-0.3, (-0.4, -0.2), 3), Estimate(0.03, None, 1, True)
+    conditions = [
+        computed("fall", lambda: fall, RELATIVE).near(-0.45),
+        computed("open", lambda: bound, RELATIVE).between(0.01, 0.02),
     ]
-    found = drawn(Beside("", "change (%)", rows)).rows
-    assert [(row["name"], row["ours"], row["bound"]) for row in found] == [("fall", -30.0, ""), ("open", 3.0, "≥")]
-    assert [(row["paper_low"], row["paper_high"]) for row in found] == [(-45.0, -45.0), (1.0, 2.0)]
+    (found,) = charts(Figure("x/one", "", "", claims=[Claim("x/one").says("", *conditions)]), {})
+    check(found)
+    assert found.panels[0]["layer"][3]["encoding"]["x"]["title"] == "change (%)"
+    rows = [(row["name"], row["ours"], row["low"], row["bound"]) for row in found.rows]
+    assert rows == [("fall", -30.0, -40.0, ""), ("open", 3.0, None, "≥")]
+    assert [(row["paper_low"], row["paper_high"]) for row in found.rows] == [(-45.0, -45.0), (1.0, 2.0)]
 
 
 def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
     name = "the median of one kind of flows with one scheme over that with another at every load, every size"
-    rows = [PrintedPair(f"{name}: load {n}", (1.0, 1.0), Estimate(1.0, None, 1)) for n in (1, 2)]
-    shown = [row["name"] for row in drawn(Beside("", "", rows)).rows]
+    claim = Claim("x/one").says("", computed(name, lambda: {"load 1": 1.0, "load 2": 2.0}).near(1.0))
+    (found,) = charts(Figure("x/one", "", "", claims=[claim]), {})
+    shown = [row["name"] for row in found.rows]
     assert [text.partition("…")[2] for text in shown] == [": load 1", ": load 2"]
     assert all(len(text) <= 82 for text in shown)
 
@@ -103,13 +108,10 @@ def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_pa
     figure = Figure("x/one", "Fig. 1", "", {"runs": study}).decides(
         claim, draws=[Curves("servers", "afct_short_s", "", "")]
     )
-    curves, beside = draw(figure, data)
-    assert isinstance(curves, Drawing)
-    (printed,) = (line for line in curves.lines if line.printed)
-    assert (printed.name, printed.x, printed.y) == ("tcp", [20.0], [5.0])
-    assert isinstance(beside, Beside)
+    curves, beside = charts(figure, data)
+    assert [(row["scheme"], row["x"], row["y"]) for row in curves.rows if row["printed"]] == [("tcp", 20.0, 5.0)]
     (row,) = beside.rows
-    assert (beside.x_label, row.printed, row.ours.value) == ("ms", (5.0, 5.0), 20.0)
+    assert (beside.heading, row["paper_low"], row["ours"]) == ("Printed and measured: ms", 5.0, 20.0)
 
 
 def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: Path) -> None:
@@ -124,9 +126,11 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
 
 def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str = "", build: str = "") -> Reproduction:
     (figure,) = select([name])
-    made = {build: ["2026-11-25", "2026-11-26"]} if build else {}
+    days = ("2026-11-25", "2026-11-26") if build else ()
+    origins: Any = {"runs": [{"build": build, "finished_at": f"{day}T12:00"} for day in days]}
+    charts = [curves_of(each, f"{name.replace('/', '-')}-{place}") for place, each in enumerate(drawings, 1)]
     judged = [Judged(dataclasses.replace(claim, statement=statement), finding) for claim in figure.claims]
-    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {}, {}, made)], 1, 0, 0.1)
+    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, charts, judged, {}, origins)], 1, 0, 0.1)
 
 
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:
@@ -164,8 +168,8 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert front.index("l2dct: A part: ") < front.index("pecn: A part: ")
-    assert 'href="l2dct.html#l2dct/fig2-penalty-shape"' in front
-    assert '<td class="differs">differs</td>' in front
+    assert '<a href="l2dct.html">l2dct</a>' in front
+    assert 'id="l2dct/fig2-penalty-shape"><summary><b>differs</b>' in front
     assert [cells_of(front, name)[5] for name in ("l2dct", "pecn", "all")] == ["0 of 1", "1 of 1", "1 of 2"]
     every = sum(name.startswith("l2dct/") for name in figures())
     pages = (front, (tmp_path / "l2dct.html").read_text(encoding="utf-8"))
@@ -187,16 +191,16 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     builds = {"0+new": {"l2dct/fig12": ["2026-11-26"]}, "0+old": {"l2dct/fig4a": ["2026-11-25"], "l2dct/fig5": []}}
     several = kept.made({"state": "", "made": builds, "scale": None, "claims": {}})
     assert several == "Builds 0+old, 2026-11-25; 0+new, 2026-11-26 (l2dct/fig12)."
-    assert "<td>all</td>" not in front
+    assert ">all</th>" not in front
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DamagedResult, match="reproduce its papers again"):
         write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
 
 
 def cells_of(front: str, name: str) -> list[str]:
-    """The cells of a row of the counts, without links."""
-    (row,) = (row for row in re.findall(r"<tr>(.*?)</tr>", front) if re.match(rf"<td>(<a[^>]*>)?{name}\b", row))
-    return [re.sub("<.*?>", "", cell) for cell in row.split("</td>")]
+    """The cells of a row of the counts."""
+    (row,) = re.findall(rf'<th scope="row">{name}</th>(.*?)</tr>', front, re.DOTALL)
+    return [name, *re.findall("<td.*?>(.*?)</td>", row)]
 
 
 def test_what_is_kept_of_a_finding_is_what_tables_show() -> None:

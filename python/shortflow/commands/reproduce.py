@@ -11,14 +11,14 @@ from shortflow.errors import ConfigError, ExitCode
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import Lines, note, note_report, progress_bar
-from shortflow.lab.choices import parse_choices
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Verdict
-from shortflow.lab.study import Scale
+from shortflow.lab.study import Scale, parse_choices
 from shortflow.report.blocks import Block, Words
 from shortflow.reproduction.engine import Chosen, Reproduction, select
 from shortflow.reproduction.engine import reproduce as decide
 from shortflow.reproduction.fit import fit as ranked
+from shortflow.reproduction.judged import count
 from shortflow.reproduction.pages import check_pages, write_pages
 from shortflow.reproduction.sensitivity import (
     Again,
@@ -34,11 +34,11 @@ from shortflow.reproduction.sensitivity import (
 )
 from shortflow.reproduction.summary import (
     claim_section,
+    count_section,
     fit_section,
     flips_text,
     reason_section,
     shift_section,
-    summary_section,
 )
 from shortflow.reproduction.tried import Tried, at, load, save
 from shortflow.runner import Runner, concluding
@@ -157,7 +157,7 @@ def _blocks(done: Reproduction, moved: Sequence[Shift]) -> Iterator[Block]:
         yield reasons
     if moved:
         yield from (shift_section(moved), Words(flips_text(moved)))
-    yield summary_section(done)
+    yield count_section({**done.summary, "all": count(done.claims)})
 
 
 def _values(figures: list[Figure]) -> dict[str, list[str]]:

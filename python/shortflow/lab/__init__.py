@@ -1,18 +1,11 @@
 """Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
 
-from shortflow.lab.choices import Choice
-from shortflow.lab.condition import EXACT, ClaimCondition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.data import Data, Reading, recorded, some
-from shortflow.lab.drawing import Beside, Curves, Drawing, Line, over_time
-from shortflow.lab.figure import Claim, Draw, Figure
-from shortflow.lab.finding import Finding, all_hold, at_least, at_most, fact, not_tested, within
-from shortflow.lab.quantity import (
-    Every,
+from shortflow.lab.drawing import Curves, Drawing, Line, over_time
+from shortflow.lab.expressions import (
     Measure,
     Metric,
     Names,
-    Quantity,
-    Selection,
     change,
     computed,
     difference,
@@ -26,5 +19,19 @@ from shortflow.lab.quantity import (
     retransmits_in_run,
     timeouts_in_run,
 )
-from shortflow.lab.study import Scale, Study
+from shortflow.lab.figure import Claim, Draw, Figure
+from shortflow.lab.finding import Finding, all_hold, at_least, at_most, fact, not_tested, within
+from shortflow.lab.quantity import (
+    EXACT,
+    ClaimCondition,
+    Every,
+    Pairs,
+    Quantity,
+    Selection,
+    decided,
+    equal,
+    same,
+    unmeasured,
+)
+from shortflow.lab.study import Choice, Scale, Study
 from shortflow.quantities import RELATIVE

@@ -1,6 +1,7 @@
 """Data of a study's runs: metrics, statistics, and tables of single runs for claims."""
 
-from collections.abc import Callable, Mapping, Sequence, Sized
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
@@ -12,9 +13,12 @@ from shortflow.results import Results
 from shortflow.runs import Run
 
 Found = TypeVar("Found", bound=Sized)
+Answer = TypeVar("Answer")
 
 Reading = str | Callable[[Result], float]
 """A metric by its name, or a function of each run."""
+TOO_LITTLE = (TooLittle, ZeroDivisionError)
+"""Errors of a recipe for runs that lack data. Any other error is a bug of the recipe, and is raised."""
 _KEPT = 200
 """Results cached in memory."""
 
@@ -35,10 +39,6 @@ class Data:
     """Stand-in of each replaced scheme."""
     replaced: set[str] = field(default_factory=set)
     """Schemes replaced so far."""
-
-    def with_stand_ins(self, stand_ins: Mapping[str, str]) -> Self:
-        """The runs with some schemes replaced by others."""
-        return replace(self, stand_ins=stand_ins, replaced=set())
 
     @property
     def seeds(self) -> list[int]:
@@ -168,3 +168,31 @@ def relative(
     if found is None:
         raise TooLittle(f"{baseline}: is zero at {where}, so nothing can be relative to it")
     return found
+
+
+Studies = Mapping[str, Data]
+"""Finished runs of a figure's studies by name; "" is the first."""
+
+
+def reads(function: Callable[..., object]) -> tuple[str, ...]:
+    """Studies that a function reads: its parameters."""
+    return tuple(inspect.signature(function).parameters)
+
+
+def applied(function: Callable[..., Answer], studies: Studies) -> Answer:
+    """A function of the studies that it reads."""
+    return function(**{name: studies[name] for name in reads(function)})
+
+
+def each_seed(studies: Studies, names: Collection[str], repeats: str = "") -> list[Studies]:
+    """The studies split by seed, or by value of the key `repeats`; empty for a single seed.
+
+    A study with one seed is repeated for each seed of the others.
+    """
+    used = {name or next(iter(studies)) for name in names}
+    if repeats:
+        (name,) = used
+        return [{**studies, name: studies[name].of_value(repeats, each)} for each in studies[name].values(repeats)]
+    several = [set(studies[name].seeds) for name in used if len(studies[name].seeds) > 1]
+    seeds = sorted(set.intersection(*several)) if several else []
+    return [{name: data.of_seed(seed) for name, data in studies.items() if name in used} for seed in seeds]

@@ -1,17 +1,17 @@
 """Contents of a figure, independent of any plotting library."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from shortflow.errors import TooLittle
-from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
-from shortflow.lab.quantity import Metric
+from shortflow.lab.expressions import Metric
+from shortflow.lab.quantity import Printed
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, Interval
-from shortflow.quantities import RELATIVE, in_unit_of_first, scale_for
+from shortflow.quantities import in_unit_of_first, scale_for
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,6 @@ class Drawing:
     lines: Sequence[Line]
     log_x: bool = False
     log_y: bool = False
-
-
-@dataclass(frozen=True)
-class PrintedPair:
-    """A printed quantity and our estimate."""
-
-    name: str
-    printed: Interval
-    ours: Estimate
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Printed numbers of one unit, each with our estimate."""
-
-    title: str
-    x_label: str
-    rows: Sequence[PrintedPair]
 
 
 @dataclass(frozen=True)
@@ -96,7 +78,6 @@ class Curves:
         lines += [
             Line(name, in_unit_of_first([str(at) for at, _ in of]), [y / scale.divisor for _, y in of], printed=True)
             for each in printed
-            if isinstance(self.metric, str)
             for name, of in each.over(self.x, self.metric, self.fixed).items()
             if name in names
         ]
@@ -121,38 +102,3 @@ class Curves:
 def over_time(name: str, samples: pl.DataFrame, divisor: float = 1.0) -> Line:
     """A curve of samples, without marks."""
     return Line(name, samples["time_s"].to_list(), (samples["value"] / divisor).to_list(), markers=False)
-
-
-def beside(printed: Iterable[tuple[Printed, Mapping[str, Estimate]]]) -> list[Beside]:
-    """Printed numbers beside ours, one picture per unit."""
-    by_unit: dict[str, list[PrintedPair]] = {}
-    for each, found in printed:
-        for place, ours in found.items():
-            name = f"{each.name}: {place}" if len(found) > 1 else each.name
-            by_unit.setdefault(each.unit, []).append(PrintedPair(name, (each.low, each.high), ours))
-    return [_in_unit(unit, rows) for unit, rows in by_unit.items()]
-
-
-def _in_unit(unit: str, rows: Sequence[PrintedPair]) -> Beside:
-    values = [value for row in rows for value in (*row.printed, row.ours.value)]
-    scale = scale_for(unit, values)
-    divisor, label = scale.divisor, "change (%)" if unit == RELATIVE else scale.unit
-
-    def scaled(ends: Interval) -> Interval:
-        return ends[0] / divisor, ends[1] / divisor
-
-    shown = [
-        PrintedPair(
-            row.name,
-            scaled(row.printed),
-            Estimate(
-                row.ours.value / divisor,
-                row.ours.ci95 and scaled(row.ours.ci95),
-                row.ours.n,
-                row.ours.lower_bound,
-                row.ours.upper_bound,
-            ),
-        )
-        for row in rows
-    ]
-    return Beside(f"Printed and measured{f': {label}' if label else ''}", label, shown)

@@ -1,13 +1,15 @@
 """A figure or table of a paper, declared: studies to run, drawings, and claims to decide."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shortflow.lab.condition import ClaimCondition, Printed
-from shortflow.lab.data import Data
+import numpy as np
+
+from shortflow.lab.data import TOO_LITTLE, Studies, applied
 from shortflow.lab.drawing import Curves, Drawing
-from shortflow.lab.finding import Finding, all_hold
-from shortflow.lab.quantity import Quantity
+from shortflow.lab.finding import Finding, all_hold, not_tested
+from shortflow.lab.quantity import ClaimCondition, Printed, Quantity
 from shortflow.lab.study import Study
 
 Draw = Curves | Callable[..., Sequence[Drawing]]
@@ -49,6 +51,11 @@ class Claim:
         return Claim(self.id, self.ref, self.equation, statement, conditions, shows, because, no_harm)
 
     @property
+    def paper(self) -> str:
+        """Short name of the paper."""
+        return self.id.partition("/")[0]
+
+    @property
     def tolerance(self) -> str:
         """Conditions of agreement in words."""
         return "; ".join(condition.text for condition in self.conditions)
@@ -64,8 +71,24 @@ class Claim:
         found = [each.studies for each in self.conditions] + [each.studies for each in self.shows]
         return frozenset[str]().union(*found)
 
-    def judge(self, studies: Mapping[str, Data]) -> Finding:
-        """Finding of the claim in these studies."""
+    def judge(self, studies: Studies) -> Finding:
+        """Finding of the claim in these studies; untested if the runs are too short."""
+        try:
+            found = self._found(studies)
+        except TOO_LITTLE as error:
+            return not_tested(f"the runs hold too little to decide it ({error})")
+        numbers = {name: value for name, value in found.measured.items() if not isinstance(value, str)}
+        missing = [name for name, value in numbers.items() if np.isnan(value).any()]
+        return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
+
+    def off(self, studies: Studies) -> float | None:
+        """Largest relative distance of our numbers from printed ones; None if one is unknown."""
+        numbers = [(each, each.ours(studies)) for each in self.printed if not each.is_limit]
+        if not all(ours for _, ours in numbers):
+            return None
+        return max((each.off(one.value) for each, ours in numbers for one in ours.values()), default=None)
+
+    def _found(self, studies: Studies) -> Finding:
         parts = [dict(condition.findings(studies)) for condition in self.conditions]
         shared = {name for part in parts for name in part if sum(name in other for other in parts) > 1}
         parts = [
@@ -78,24 +101,19 @@ class Claim:
         for part in parts:
             if len(part) > _MANY:
                 whole = _extremes(whole, part)
-        more = {
-            f"{each.label} {point}".strip(): (estimate.value, each.unit)
-            for each in self.shows
-            for point, estimate in each.points(studies).items()
-        }
-        return replace(
-            whole,
-            measured={**whole.measured, **{name: value for name, (value, _) in more.items()}},
-            units={**whole.units, **{name: unit for name, (_, unit) in more.items() if unit}},
-        )
+        measured, units = dict(whole.measured), dict(whole.units)
+        for each in self.shows:
+            for point, estimate in each.points(studies).items():
+                name = f"{each.label} {point}".strip()
+                measured[name] = estimate.value
+                units |= {name: each.unit} if each.unit else {}
+        return replace(whole, measured=measured, units=units)
 
 
 def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
     """A finding reduced to the lowest, highest and deciding of many points."""
     values = {name: value for name in part if isinstance(value := whole.measured.get(name), float)}
-    kept = (
-        {min(values, key=values.__getitem__), max(values, key=values.__getitem__), whole.deciding} if values else set()
-    )
+    kept = {whole.deciding, *(of(values, key=values.__getitem__) for of in (min, max) if values)}
     return replace(whole, measured={k: v for k, v in whole.measured.items() if k not in values or k in kept})
 
 
@@ -125,6 +143,17 @@ class Figure:
     def decides(self, *claims: Claim, draws: Sequence[Draw] = ()) -> "Figure":
         """The figure with its claims and drawings."""
         return replace(self, claims=claims, draws=draws)
+
+    def drawn(self, studies: Studies) -> list[Drawing]:
+        """Drawings for which the runs suffice."""
+        found: list[Drawing] = []
+        for each in self.draws:
+            with contextlib.suppress(*TOO_LITTLE):
+                if isinstance(each, Curves):
+                    found.append(each.draw(studies[each.study or next(iter(studies))], self.printed))
+                else:
+                    found += applied(each, studies)
+        return found
 
     def looked_at(self, claim: Claim) -> set[str]:
         """Names of the studies that a claim reads."""

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -146,8 +146,9 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     part = findings[decides]
     notes = []
     if not whole.holds and worst is not Verdict.UNTESTED:
-        met = _named([name for name, each in findings.items() if each.holds])
-        notes = [f"{whole.verdict.value}: {_named(as_bad, decides)}", f"holds: {met}" if met else "none holds"]
+        met = shortened([name for name, each in findings.items() if each.holds])
+        failing = sorted(as_bad, key=lambda name: name != decides)
+        notes = [f"{whole.verdict.value}: {shortened(failing)}", f"holds: {met}" if met else "none holds"]
         notes += [part.note] if part.note else []
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(decides, part.deciding)
@@ -167,10 +168,9 @@ def ranging(finding: Finding, others: Mapping[str, Finding]) -> Finding:
     return replace(finding, worst=worst, best=best, note=finding.note if same else "; ".join(notes))
 
 
-def _named(names: Collection[str], decides: str = "") -> str:
-    """Text with some parts, the deciding one first."""
-    found = sorted(names, key=lambda name: name != decides)
-    return ", ".join(found[:_NAMED]) + f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
+def shortened(parts: Sequence[str], most: int = _NAMED) -> str:
+    """The first parts, and the number of the rest."""
+    return ", ".join(parts[:most]) + f" and {len(parts) - most} more" * (len(parts) > most)
 
 
 def ends(estimate: Estimate) -> Band:

@@ -1,17 +1,17 @@
-"""Runs of a figure: one scenario, schemes, a grid of settings, seeds."""
+"""Runs of a figure: one scenario, schemes, a grid of settings, seeds; and the details that its paper leaves open."""
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from shortflow._core import Scheme
-from shortflow.errors import ConfigError
-from shortflow.lab.choices import Change
+from shortflow.errors import ConfigError, unknown_name
 from shortflow.runs import Plan, Run
 from shortflow.scenario import Settings, as_pairs, load_scenario
 from shortflow.scheme import split_settings
+from shortflow.terms import pair
 
 Value = str | int | float
 Position = tuple[Value, ...]
@@ -26,6 +26,28 @@ class Scale(StrEnum):
 
     QUICK = "quick"
     FULL = "full"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An unspecified detail of a paper."""
+
+    about: str
+    """Description in one line."""
+    values: Mapping[str, Settings]
+    """Settings of each value by name. Recipes take the first."""
+    undecided: bool = False
+    """The paper's own numbers do not tell the values apart: verdicts are the range over all."""
+
+    @property
+    def taken(self) -> str:
+        """Name of the value that recipes take."""
+        return next(iter(self.values))
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the alternatives."""
+        return list(self.values)[1:]
 
 
 @dataclass(frozen=True)
@@ -60,51 +82,63 @@ class Study:
         """Seeds of every point."""
         return range(1, (min(self.quick_seeds, self.seeds) if scale is Scale.QUICK else self.seeds) + 1)
 
-    def runs(self, scale: Scale, position: Position, chosen: Settings) -> list[Run]:
-        """Runs at a point.
+    def runs(self, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int] = ()) -> list[Run]:
+        """Runs at a point, with these or all seeds.
 
         `chosen` has settings of choices. They override the study's settings but not its grid; each scheme takes the
         settings it accepts.
         """
-        return self._planned(self._planner(), scale, position, chosen, self.seed_range(scale))
-
-    def follows(self, scale: Scale, change: Change) -> bool:
-        """True if a choice applies to the study.
-
-        It applies if all runs have the default value and some run changes with the other value. It does not apply to
-        keys that the study varies or sets itself, or to values that its network does not allow.
-        """
-        if not change.before.keys().isdisjoint(self.grid(scale)):
-            return False
-        planner = self._planner()
-
-        def keys(chosen: Settings) -> list[str]:
-            return [run.key for at in self.positions(scale) for run in self._planned(planner, scale, at, chosen, [1])]
-
-        own = keys({})
-        try:
-            return own == keys(change.before) and own != keys(change.after)
-        except ConfigError:
-            return False
-
-    def _planner(self) -> Plan:
-        return Plan(load_scenario(self.scenario, HOSTS), self.schemes)
-
-    def _planned(
-        self, planner: Plan, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]
-    ) -> list[Run]:
+        seeds = seeds or self.seed_range(scale)
         fixed = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
         varied = dict(zip(self.grid(scale), position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
         settings = {**fixed, **of_scenario, **accepted, **varied}
-        runs = planner.runs(seeds, dict(as_pairs(settings)))
+        runs = self._plan.runs(seeds, dict(as_pairs(settings)))
         for scheme, own in self.of_scheme.items():
-            changed = planner.runs(seeds, dict(as_pairs({**settings, **own})))
+            changed = self._plan.runs(seeds, dict(as_pairs({**settings, **own})))
             runs = [new if new.scheme.name == scheme else run for run, new in zip(runs, changed, strict=True)]
         return runs
+
+    def follows(self, scale: Scale, before: Settings, after: Settings) -> bool:
+        """True if a choice with these settings of its default and another value applies to the study.
+
+        It applies if all runs have the default value and some run changes with the other value. It does not apply to
+        keys that the study varies or sets itself, or to values that its network does not allow.
+        """
+        if not before.keys().isdisjoint(self.grid(scale)):
+            return False
+
+        def keys(chosen: Settings) -> list[str]:
+            return [run.key for at in self.positions(scale) for run in self.runs(scale, at, chosen, [1])]
+
+        own = keys({})
+        try:
+            return own == keys(before) and own != keys(after)
+        except ConfigError:
+            return False
+
+    @functools.cached_property
+    def _plan(self) -> Plan:
+        return Plan(load_scenario(self.scenario, HOSTS), self.schemes)
 
 
 @functools.cache
 def _accepts(scheme: str, key: str) -> bool:
     return Scheme.accepts(scheme, key)
+
+
+def parse_choices(values: Iterable[str], known: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """`--choice` options as a mapping; `known` has the values of each choice.
+
+    Raises an error with the nearest name for unknown names and values.
+    """
+    chosen = {}
+    for text in values:
+        name, value = pair(text, "--choice", "NAME=VALUE, such as initial-alpha=1")
+        if name not in known:
+            raise unknown_name("choice", name, sorted(known))
+        if value not in known[name]:
+            raise unknown_name(f"value of {name}", value, known[name])
+        chosen[name] = value
+    return chosen

@@ -15,7 +15,7 @@ from shortflow.metrics.stats import Estimate
 from shortflow.papers.l2dct import fig14 as paper
 from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import percent, shown
-from shortflow.reproduction.engine import Judged, decide
+from shortflow.reproduction.judged import Judged
 from shortflow.results import Results
 from shortflow.runs import Plan
 from shortflow.scenario import load_scenario
@@ -62,7 +62,7 @@ def claims(points: Mapping[int, Results]) -> list[Judged]:
 def _decide(claim: Claim, points: Mapping[int, Results]) -> Finding:
     positions: dict[Position, Results] = {(count,): each for count, each in points.items()}
     data = _Watched(paper.TESTBED, ("flows",), positions)
-    found = decide(claim, {"testbed": data})
+    found = claim.judge({"testbed": data})
     runs = [run for count, scheme in data.cells for run in testbed.measured(points[count], scheme)]
     if 2 * sum(map(testbed.is_trustworthy, runs)) < len(runs):
         kept = testbed.kept_time(runs).replace(" of ", " of the ")

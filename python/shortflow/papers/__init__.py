@@ -8,8 +8,8 @@ import functools
 import importlib
 import pkgutil
 
-from shortflow.lab.choices import Choice
 from shortflow.lab.figure import Claim, Figure
+from shortflow.lab.study import Choice
 from shortflow.scenario import as_pairs
 from shortflow.scheme import split_settings
 

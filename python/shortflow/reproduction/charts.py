@@ -1,15 +1,23 @@
-"""Drawings of figures as charts."""
+"""Figures as charts."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from shortflow.lab.drawing import Beside, Drawing, Line
+from shortflow.lab.data import Studies
+from shortflow.lab.drawing import Drawing, Line
+from shortflow.lab.figure import Figure
+from shortflow.lab.quantity import Printed
+from shortflow.metrics.stats import Estimate
+from shortflow.quantities import RELATIVE, scale_for
 from shortflow.report.chart import Chart, Row, Spec, by_scheme, lines, mark, markers, numeric, tips, view, words
 from shortflow.report.figures import extremes
 
+Pair = tuple[str, Printed, Estimate]
+"""Name, printed number and our estimate."""
 _LONGEST = 82
 """Letters of a name that fit above a row."""
 _TALL = 40
@@ -27,12 +35,21 @@ _DIAMOND: dict[str, Any] = {
 }
 
 
-def chart(drawing: Drawing | Beside, name: str) -> Chart:
-    """A drawing as a chart; numbers that are not finite are left out."""
-    return _beside(drawing, name) if isinstance(drawing, Beside) else _curves(drawing, name)
+def charts(figure: Figure, studies: Studies) -> list[Chart]:
+    """Drawings of a figure for which the runs suffice, then printed numbers beside ours, one chart per unit."""
+    names = (f"{figure.id.replace('/', '-')}-{number}" for number in itertools.count(1))
+    by_unit: dict[str, list[Pair]] = {}
+    for each in figure.printed:
+        ours = each.ours(studies)
+        for place, one in ours.items():
+            name = f"{each.name}: {place}" if len(ours) > 1 else each.name
+            by_unit.setdefault(each.of.unit, []).append((name, each, one))
+    curves = [curves_of(drawing, next(names)) for drawing in figure.drawn(studies)]
+    return [*curves, *(_beside(unit, pairs, next(names)) for unit, pairs in by_unit.items())]
 
 
-def _curves(drawing: Drawing, name: str) -> Chart:
+def curves_of(drawing: Drawing, name: str) -> Chart:
+    """Curves as a chart; numbers that are not finite are left out."""
     rows = [row for line in drawing.lines for row in _rows(line)]
     names = list(dict.fromkeys(line.name for line in drawing.lines))
     ours, printed = "!datum.printed", "datum.printed"
@@ -68,23 +85,24 @@ def _rows(line: Line) -> list[dict[str, Any]]:
     return found
 
 
-def _beside(drawing: Beside, name: str) -> Chart:
+def _beside(unit: str, pairs: Sequence[Pair], name: str) -> Chart:
     """One row per number: its name above, the paper's number or range, and ours with its interval."""
+    scale = scale_for(unit, [value for _, paper, ours in pairs for value in (paper.low, paper.high, ours.value)])
+    label = "change (%)" if unit == RELATIVE else scale.unit
+    title = f"Printed and measured{f': {label}' if label else ''}"
     rows: list[Row] = []
-    for row in drawing.rows:
-        ours = row.ours
+    for text, paper, ours in pairs:
         low, high = ours.ci95 or (None, None)
+        numbers = {"ours": ours.value, "low": low, "high": high, "paper_low": paper.low, "paper_high": paper.high}
         bound = "≥" if ours.lower_bound else "≤" if ours.upper_bound else ""
-        printed = {"paper_low": row.printed[0], "paper_high": row.printed[1]}
-        rows.append(
-            {"name": _fitted(row.name), "ours": ours.value, "low": low, "high": high, "bound": bound, **printed}
-        )
+        scaled = {key: None if value is None else value / scale.divisor for key, value in numbers.items()}
+        rows.append({"name": _fitted(text), "bound": bound, **scaled})
     ends = [row[key] for row in rows for key in ("paper_low", "paper_high", "ours", "low", "high")]
     known = [abs(end) for end in ends if end]
     log = all(end is None or end > 0 for end in ends) and max(known) > _DECADES * min(known)
     inside = {"labelAlign": "left", "labelBaseline": "bottom", "labelPadding": -4, "labelOffset": -5, "labelLimit": 600}
     y = words("name", None, [row["name"] for row in rows], axis={**inside, "domain": False, "ticks": False})
-    x = numeric("ours", drawing.x_label, ends, log=log)
+    x = numeric("ours", label, ends, log=log)
     tip = tips(name="", ours="ours", low="from", high="to", paper_low="paper, from", paper_high="paper, to")
     layers = [
         _span(x, y, ("paper_low", "paper_high"), _PAPER),
@@ -96,9 +114,9 @@ def _beside(drawing: Beside, name: str) -> Chart:
         mark("point", {"y": y, "x": x, "tooltip": tip}, color=_OURS, filled=True, size=50, opacity=1, yOffset=8),
         mark("text", {"y": y, "x": x, "text": {"field": "bound", "type": "nominal"}}, dx=10, yOffset=2),
     ]
-    panel = view("", drawing.title, layers, height=_TALL * len(rows))
+    panel = view("", title, layers, height=_TALL * len(rows))
     caption = "Diamonds: the paper. Circles: our runs, with 95 % intervals."
-    return Chart(name, drawing.title, caption, rows, [{**panel, "transform": []}])
+    return Chart(name, title, caption, rows, [{**panel, "transform": []}])
 
 
 def _span(x: Spec, y: Spec, ends: tuple[str, str], colour: str) -> Spec:

@@ -2,13 +2,13 @@
 
 import itertools
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError
-from shortflow.lab.condition import Printed
 from shortflow.lab.figure import Figure
-from shortflow.lab.study import Scale, Study, Value
+from shortflow.lab.quantity import Printed
+from shortflow.lab.study import Scale, Value
 from shortflow.papers import choices, stand_ins
 from shortflow.reproduction.engine import Chosen, Planned, runs_of
 from shortflow.reproduction.tried import together
@@ -39,13 +39,8 @@ class SetUp:
         return together(self.values) or "as taken"
 
 
-@dataclass(frozen=True)
-class _Number:
-    """A printed number of baselines, and a figure with its runs alone."""
-
-    claim: str
-    printed: Printed
-    figure: Figure
+Number = tuple[str, Printed, Figure]
+"""A claim's printed number of baselines, and the figure with the number's runs alone."""
 
 
 def fit(
@@ -58,8 +53,10 @@ def fit(
     of_paper = choices(figures[0].paper)
     singles = [{name: value} for name, choice in of_paper.items() for value in choice.others]
     found = yield from _measured(numbers, scale, [{}, *singles], tell)
-    moves = {each.text: _moved(each, found[0]) for each in found[1:]}
-    reach = {name: max(moves.get(f"{name}={value}", 0.0) for value in of_paper[name].others) for name in of_paper}
+    base, reach = found[0].ours, dict.fromkeys(of_paper, 0.0)
+    for each in found[1:]:
+        (name,) = each.values
+        reach[name] = max(reach[name], *(abs(each.ours[key] / value - 1) for key, value in base.items()))
     movers = sorted((name for name in reach if reach[name] > MOVES), key=reach.__getitem__, reverse=True)[:MOVERS]
     tell(f"{len(movers)} choices move a number: {', '.join(movers)}")
     several = [
@@ -72,41 +69,35 @@ def fit(
     return sorted(found, key=lambda each: each.off)
 
 
-def _numbers(figure: Figure) -> list[_Number]:
+def _numbers(figure: Figure) -> Iterator[Number]:
     own = stand_ins(figure.paper)
-    found = []
     for claim in figure.claims:
-        for condition in claim.conditions:
-            printed, names = condition.printed, condition.studies
-            if printed and not printed.is_limit and printed.schemes and own.keys().isdisjoint(printed.schemes):
-                (name,) = (each or next(iter(figure.studies)) for each in names)
-                alone = {name: _at_its_points(figure.studies[name], printed)}
-                found.append(_Number(claim.id, printed, replace(figure, studies=alone, claims=(), draws=())))
-    return found
+        for printed in claim.printed:
+            if not printed.is_limit and printed.of.schemes and own.keys().isdisjoint(printed.of.schemes):
+                (name,) = (each or next(iter(figure.studies)) for each in printed.of.studies)
+                study = figure.studies[name]
+                over, quick = _at(printed, study.over), _at(printed, study.quick)
+                alone = {name: replace(study, over=over, quick=quick)}
+                yield claim.id, printed, replace(figure, studies=alone, claims=(), draws=())
 
 
-def _planned(number: _Number, scale: Scale, values: Chosen) -> Planned:
+def _at(printed: Printed, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
+    """The points of a grid that a printed number is about."""
+    where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.of.where.items()}
+    return {key: [each for each in values if each in where.get(key, values)] for key, values in grid.items()}
+
+
+def _planned(number: Number, scale: Scale, values: Chosen) -> Planned:
     """Runs of the number's baselines."""
-    planned = runs_of(number.figure, scale, values)
-    schemes = number.printed.schemes
-    of_study = {
-        name: {at: [run for run in runs if run.scheme.name in schemes] for at, runs in points.items()}
-        for name, points in planned.runs.items()
-    }
-    return replace(planned, runs=of_study)
-
-
-def _at_its_points(study: Study, printed: Printed) -> Study:
-
-    def kept(grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
-        where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.where.items()}
-        return {key: [each for each in values if each in where.get(key, values)] for key, values in grid.items()}
-
-    return replace(study, over=kept(study.over), quick=kept(study.quick))
+    _, printed, figure = number
+    planned = runs_of(figure, scale, values)
+    ((name, points),) = planned.runs.items()
+    alone = {at: [run for run in runs if run.scheme.name in printed.of.schemes] for at, runs in points.items()}
+    return replace(planned, runs={name: alone})
 
 
 def _measured(
-    numbers: Sequence[_Number], scale: Scale, setups: Sequence[Chosen], tell: Callable[[str], object]
+    numbers: Sequence[Number], scale: Scale, setups: Sequence[Chosen], tell: Callable[[str], object]
 ) -> Generator[Wanted, list[Result], list[SetUp]]:
     plans = [[_planned(number, scale, values) for number in numbers] for values in setups]
     runs = {run.key: run for of_setup in plans for each in of_setup for run in each.all_runs}
@@ -117,16 +108,12 @@ def _measured(
 
 
 def _set_up(
-    values: Chosen, numbers: Sequence[_Number], plans: Sequence[Planned], results: Mapping[str, Result]
+    values: Chosen, numbers: Sequence[Number], plans: Sequence[Planned], results: Mapping[str, Result]
 ) -> SetUp:
     ours, off = {}, 1.0
-    for number, each in zip(numbers, plans, strict=True):
-        for point, found in number.printed.points(each.data(results)).items():
-            ours[f"{number.claim}: {number.printed.name} {point}".strip()] = found.value
-            near = min(max(found.value, number.printed.low), number.printed.high)
+    for (claim, printed, _), each in zip(numbers, plans, strict=True):
+        for point, found in printed.of.points(each.data(results)).items():
+            ours[f"{claim}: {printed.name} {point}".strip()] = found.value
+            near = min(max(found.value, printed.low), printed.high)
             off = max(off, found.value / near, near / found.value if found.value else math.inf)
     return SetUp(values, ours, off)
-
-
-def _moved(setup: SetUp, base: SetUp) -> float:
-    return max(abs(setup.ours[name] / value - 1) for name, value in base.ours.items())

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 from shortflow.lab.finding import Finding, Number, Verdict, finite
 from shortflow.lab.study import Scale
 from shortflow.papers import ALL, claims
-from shortflow.reproduction.baseline import Baseline
-from shortflow.reproduction.engine import Judged, Reproduction
+from shortflow.reproduction.engine import Reproduction
+from shortflow.reproduction.judged import Baseline, Judged
 from shortflow.reproduction.tried import in_lines
 from shortflow.store.files import Kind, read_json, write_text
 
@@ -66,8 +66,9 @@ def _entry(done: Reproduction, paper: str) -> Entry:
     of_paper = [each for figure in done.of_paper(paper) for each in figure.claims]
     builds: dict[str, dict[str, list[str]]] = {}
     for each in done.of_paper(paper):
-        for build, days in each.made.items():
-            builds.setdefault(build, {})[each.figure.id] = [*days]
+        made = {(run["build"], run["finished_at"][:10]) for of_study in each.origins.values() for run in of_study}
+        for build, day in sorted(made):
+            builds.setdefault(build, {}).setdefault(each.figure.id, []).append(day)
     return {
         "state": done.conditions(paper),
         "made": builds,

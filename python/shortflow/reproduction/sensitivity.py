@@ -1,18 +1,18 @@
 """Sensitivity: repeats figures with every other choice, and with combinations of choices that each move a claim."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shortflow.lab.choices import changes
-from shortflow.lab.condition import amount
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding, ranging
+from shortflow.lab.quantity import amount
 from shortflow.lab.study import Scale
 from shortflow.papers import ALL, choices, figures
-from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
-from shortflow.reproduction.tried import Outcome, Tried, apart, combined, movers, stands, together, unchanged
+from shortflow.reproduction.engine import Chosen, Reproduced, Reproduction, followed
+from shortflow.reproduction.judged import Judged
+from shortflow.reproduction.tried import Outcome, Tried, combined, together
 from shortflow.scenario import as_pairs
 
 _PAIR, _MOVERS = 2, 6
@@ -64,16 +64,16 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
     for shift in moved:
         tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
         if shift.reached and shift.changed:
-            tried["others"][shift.text] = _outcome(shift.after, tried["deciding"])
+            tried.others[shift.text] = _outcome(shift.after, tried.deciding)
         elif shift.reached:
-            tried.setdefault("unchanged", []).append(shift.text)
+            tried.unchanged.append(shift.text)
     return found
 
 
 def untouched(judged: Judged) -> Tried:
     """A claim with the default choices, before any other is tried."""
     name = deciding(judged.finding)
-    return {"deciding": name, "taken": _outcome(judged, name), "others": {}}
+    return Tried(name, _outcome(judged, name))
 
 
 def _outcome(judged: Judged, followed: str) -> Outcome:
@@ -82,8 +82,7 @@ def _outcome(judged: Judged, followed: str) -> Outcome:
     name = followed if finding.holds and followed in finding.measured else deciding(finding)
     number = finding.measured.get(name)
     text = amount(number, finding.units.get(name, "")) if isinstance(number, int | float) else ""
-    outcome: Outcome = {"verdict": finding.verdict.value, "number": text}
-    return {**outcome, "part": name} if text and name != followed else outcome
+    return Outcome(finding.verdict.value, text, name if text and name != followed else "")
 
 
 def deciding(finding: Finding) -> str:
@@ -108,12 +107,10 @@ def choice_entries() -> list[dict[str, Any]]:
 
 def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
     """Figures of a paper that follow a choice at the quick scale, and figures that do not."""
-    (change,) = changes(choices(paper), {name: value})
-    of_paper = {figure.id: list(figure.studies.values()) for figure in figures().values() if figure.paper == paper}
     follows = {
-        name: any(study.follows(Scale.QUICK, change) for study in studies)
-        for name, studies in of_paper.items()
-        if studies
+        figure.id: any(followed(figure, Scale.QUICK, {name: value}).values())
+        for figure in figures().values()
+        if figure.paper == paper and figure.studies
     }
     return [name for name, yes in follows.items() if yes], [name for name, yes in follows.items() if not yes]
 
@@ -134,35 +131,28 @@ def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
 
 def several(base: Reproduction, known: Mapping[str, Tried], count: int) -> list[Other]:
     """Combinations of so many values of choices that each move the same claim; of more than two, among six a paper."""
-    found = {each.claim.id: known[each.claim.id] for each in base.claims if _stands(each, known)}
-    moving = {name: movers(tried) for name, tried in found.items()}
+    moving = [(each.claim, known[each.claim.id].movers) for each in base.claims if _stands(each, known)]
     most: dict[str, set[str]] = {}
-    for paper in dict.fromkeys(map(_paper, moving)):
-        counts = Counter(text for name, texts in moving.items() if _paper(name) == paper for text in texts)
+    for paper in dict.fromkeys(claim.paper for claim, _ in moving):
+        counts = Counter(text for claim, texts in moving if claim.paper == paper for text in texts)
         most[paper] = {text for text, _ in counts.most_common(None if count == _PAIR else _MOVERS)}
     moved: dict[tuple[str, ...], set[str]] = {}
-    for name, texts in moving.items():
-        for at_once in combined([text for text in texts if text in most[_paper(name)]], count):
-            moved.setdefault(at_once, set()).add(name)
-    return [Other(dict(map(apart, texts)), frozenset(claims)) for texts, claims in moved.items()]
+    for claim, texts in moving:
+        for at_once in combined([text for text in texts if text in most[claim.paper]], count):
+            moved.setdefault(at_once, set()).add(claim.id)
+    return [Other(dict(text.split("=", 1) for text in texts), frozenset(names)) for texts, names in moved.items()]
 
 
 def planned(base: Reproduction, others: Sequence[Other]) -> int:
     """Most runs of other values: those of the figures that they affect."""
-    reached = [_reached(base, other) for other in others]
-    return sum(
-        figure.runs
-        for names in reached
-        for figure in base.figures
-        if any(one.claim.id in names for one in figure.claims)
-    )
+    return sum(each.runs for other in others for each in _affected(base, _reached(base, other)))
 
 
 def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
     """Effect of other values on each claim; `again` reproduces the affected figures."""
     reached = _reached(base, other)
-    again_with = [each.figure for each in base.figures if any(one.claim.id in reached for one in each.claims)]
-    after = again({**base.chosen, **other.values}, again_with).figures if again_with else []
+    affected = [each.figure for each in _affected(base, reached)]
+    after = again({**base.chosen, **other.values}, affected).figures if affected else []
     by_id = {figure.figure.id: figure for figure in after}
     found = []
     for figure in base.figures:
@@ -178,13 +168,17 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
 def ranged(base: Reproduction, again: Again) -> Reproduction:
     """The reproduction with verdicts over every value of the choices that a paper's numbers leave undecided."""
     found: dict[str, dict[str, Finding]] = {}
-    for paper in [] if base.chosen else dict.fromkeys(figure.figure.paper for figure in base.figures):
-        of_paper = frozenset(each.claim.id for each in base.claims if _paper(each.claim.id) == paper)
+    for paper in [] if base.chosen else dict.fromkeys(each.figure.paper for each in base.figures):
+        of_paper = frozenset(each.claim.id for each in base.claims if each.claim.paper == paper)
         undecided = [(name, choice.others) for name, choice in choices(paper).items() if choice.undecided]
-        for other in [Other({name: value}, of_paper) for name, values in undecided for value in values]:
-            for shift in shifts(base, again, other):
-                if shift.reached and shift.changed:
-                    found.setdefault(shift.before.claim.id, {})[shift.text] = shift.after.finding
+        for shift in [
+            shift
+            for name, values in undecided
+            for value in values
+            for shift in shifts(base, again, Other({name: value}, of_paper))
+        ]:
+            if shift.reached and shift.changed:
+                found.setdefault(shift.before.claim.id, {})[shift.text] = shift.after.finding
 
     def over(each: Judged) -> Judged:
         return replace(each, finding=ranging(each.finding, found.get(each.claim.id, {})))
@@ -197,7 +191,7 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
     def is_known(judged: Judged, text: str) -> bool:
         tried = known.get(judged.claim.id)
-        return tried is not None and _stands(judged, known) and text in {*tried["others"], *unchanged(tried)}
+        return tried is not None and _stands(judged, known) and text in {*tried.others, *tried.unchanged}
 
     return [
         other
@@ -209,12 +203,12 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
 def _stands(judged: Judged, known: Mapping[str, Tried]) -> bool:
     """True if the stored outcomes are of the claim as it is now."""
-    tried = known.get(judged.claim.id)
-    return tried is not None and stands(tried, untouched(judged))
+    return untouched(judged).stands(known.get(judged.claim.id))
 
 
-def _paper(claim: str) -> str:
-    return claim.partition("/")[0]
+def _affected(base: Reproduction, reached: Collection[str]) -> list[Reproduced]:
+    """Figures with one of these claims."""
+    return [each for each in base.figures if any(one.claim.id in reached for one in each.claims)]
 
 
 def _reached(base: Reproduction, other: Other) -> set[str]:

@@ -1,13 +1,14 @@
 """Tables of a reproduction for the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 
-from shortflow.lab.condition import amount
-from shortflow.lab.finding import Finding, Number
+from shortflow.lab.finding import Finding, Number, shortened
+from shortflow.lab.quantity import amount
 from shortflow.report.blocks import Column, Section, text_section
-from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
+from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.fit import SetUp
+from shortflow.reproduction.judged import NEAR, Counts, Judged
 from shortflow.reproduction.sensitivity import Shift, deciding
 
 _SHOWN = 20
@@ -29,7 +30,7 @@ def claim_section(claims: Sequence[Judged]) -> Section:
         finding = judged.finding
         lines = {
             "paper": judged.claim.statement,
-            "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
+            "measured": shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
             "over open choices": judged.over_choices,
             "because": finding.note.removeprefix(f"{finding.verdict.value}: ")
             * bool(finding.measured and not finding.holds),
@@ -127,9 +128,9 @@ def flips_text(moved: Sequence[Shift]) -> str:
     return "verdicts that change:\n" + "\n".join(f"  {claim}: {', '.join(found)}" for claim, found in flips.items())
 
 
-def summary_section(done: Reproduction) -> Section:
+def count_section(counts: Mapping[str, Counts]) -> Section:
     """Number of claims with each verdict, by paper."""
-    rows = [summary_row(name, counts) for name, counts in {**done.summary, "all": count(done.claims)}.items()]
+    rows = [summary_row(name, each) for name, each in counts.items()]
     lead, *columns = (Column(fill(head, 12), [row[place] for row in rows]) for place, head in enumerate(HEADERS))
     return Section("", [lead], columns)
 
@@ -144,11 +145,6 @@ def _number(finding: Finding, name: str) -> str:
         return finding.note
     ci95 = finding.ci95 if name == finding.deciding else None
     return _value(finding.measured[name], finding.units.get(name, ""), ci95)
-
-
-def _shortened(parts: Sequence[str], most: int) -> str:
-    """The first parts, and the number of the rest."""
-    return ", ".join(parts[:most]) + f" and {len(parts) - most} more" * (len(parts) > most)
 
 
 def _value(value: Number, unit: str = "", ci95: tuple[float, float] | None = None) -> str:

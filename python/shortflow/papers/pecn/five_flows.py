@@ -90,7 +90,7 @@ def _completion_times(runs: lab.Data) -> Sequence[lab.Drawing]:
     for scheme in SCHEMES:
         flows = runs.results(scheme)[0].flows.sort("class", "id")
         times = flows["fct_s"].fill_null(float("nan")).to_list()
-        lines.append(lab.Line(scheme, [float(i) for i in range(1, 6)], times))
+        lines.append(lab.Line(scheme, [place + 1.0 for place in range(len(times))], times))
     if runs.study is LARGE:
         lines += [lab.Line(scheme, [5.0], [PRINTED_S[scheme]], printed=True) for scheme in SCHEMES]
     return [lab.Drawing("Completion times, one run; the last is the urgent flow", "flow", "FCT (s)", lines)]
