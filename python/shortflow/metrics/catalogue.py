@@ -38,10 +38,8 @@ TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "r
 """Kinds of tasks with their plurals."""
 
 PERCENTILES = (1, 5, 50, 95, 99, 100)
-BIN_PERCENTILES = (50, 99, 100)
-SLOWDOWN_PERCENTILES = (50, 99, 100)
+FEW_PERCENTILES = (50, 99, 100)
 SIZE_PERCENTILES = (50, 99, 99.9, 100)
-RECEIPT_PERCENTILES = (50, 99, 100)
 TASK_PERCENTILES = (50, 95, 99, 100)
 QUEUE_PERCENTILES = (50, 95, 99)
 
@@ -212,7 +210,7 @@ BIN_MEAN_FCT = _family(
     ("afct_<class>_<bin>_s", "p{}_<class>_<bin>_s"),
     _FCT,
     "completion time of flows of a bin of sizes",
-    BIN_PERCENTILES,
+    FEW_PERCENTILES,
     lambda flows: flows.times,
 ).mean
 
@@ -237,7 +235,7 @@ SIZE_RECEIPTS = _family(
     ("receipt_<bin>_s", "receipt_p{}_<bin>_s"),
     _RECEIPT,
     "time until the receiver has the last byte, in a range of sizes",
-    RECEIPT_PERCENTILES,
+    FEW_PERCENTILES,
     lambda flows: flows.receipts,
 ).percentiles
 SIZE_SLOWDOWNS = _family(
@@ -288,7 +286,7 @@ _family(
     ("receipt_<class>_s", "receipt_p{}_<class>_s"),
     _RECEIPT,
     "time until the receiver has the last byte and all before it",
-    RECEIPT_PERCENTILES,
+    FEW_PERCENTILES,
     lambda flows: flows.receipts,
 )
 _, SLOWDOWN, SLOWDOWNS = _family(
@@ -297,7 +295,7 @@ _, SLOWDOWN, SLOWDOWNS = _family(
     ("slowdown_<class>", "slowdown_p{}_<class>"),
     ("slowdown", "slowdown"),
     "completion time relative to an empty network",
-    SLOWDOWN_PERCENTILES,
+    FEW_PERCENTILES,
     lambda flows: flows.slowdowns,
     "x",
 )
