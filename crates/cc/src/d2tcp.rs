@@ -87,9 +87,7 @@ impl MarkLaw for Params {
 mod tests {
     use super::*;
     use crate::Cause;
-    use crate::dctcp;
-    use crate::sample::tests::{SLOW_START, events, flow, left, stay_equal};
-    use proptest::prelude::*;
+    use crate::sample::tests::{flow, left};
     use shortflow_units::Instant;
 
     /// `segments` to go, and `micros` until the deadline; a round trip is 300 µs.
@@ -130,25 +128,6 @@ mod tests {
     fn near_the_deadline_a_mark_cuts_less() {
         for (micros, left) in [(300, 38.75), (3_000, 35.0), (300_000, 30.0)] {
             assert_eq!(cut_to(Params::default(), &due(300, micros)), left);
-        }
-    }
-
-    #[test]
-    fn without_deadline_and_after_it_d_is_one() {
-        let expired = FlowView { deadline: Some(Instant::ZERO), ..due(300, 0) };
-        let backlogged = FlowView { remaining: Bytes::MAX, ..due(300, 300) };
-        for flow in [flow(10), expired, backlogged] {
-            assert_eq!(cut_to(Params::default(), &flow), 35.0);
-        }
-        assert_eq!(cut_to(Params { expired: 2.0, ..Params::default() }, &expired), 38.75);
-    }
-
-    proptest! {
-        #[test]
-        fn flows_without_deadline_are_dctcp(initial_alpha in 0.0f64..=1.0, events in events()) {
-            let mut d2tcp = D2tcp::new(Params { initial_alpha, ..Params::default() });
-            let mut dctcp = dctcp::Dctcp::new(dctcp::Params { initial_alpha, ..dctcp::Params::default() });
-            stay_equal([&mut d2tcp, &mut dctcp], SLOW_START, None, flow(10), &events);
         }
     }
 }

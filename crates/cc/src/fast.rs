@@ -226,8 +226,7 @@ impl CongestionControl for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dctcp;
-    use crate::sample::tests::{ack, events, flow, stay_equal};
+    use crate::sample::tests::{ack, flow};
     use proptest::prelude::*;
 
     const MSS: Bytes = Bytes::new(1460);
@@ -249,39 +248,6 @@ mod tests {
 
     fn limit(law: &Fast, vwnd: f64) -> u64 {
         law.window_bytes(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS).get()
-    }
-
-    /// Claims `fast/eq1-marked-fraction` and `fast/eq2-alpha`: one marked ACK of four, though of only 100 of
-    /// 4000 bytes, makes F = 1/4 and takes alpha from 1 to 15/16 + 1/64.
-    #[test]
-    fn the_marked_fraction_counts_acks() {
-        let (mut law, mut window) = law(Params { probes: 0, ..Params::default() });
-        law.marks = MarkFraction::new(1.0);
-        law.on_ack(&mut window, &AckSample { snd_una: 1, snd_nxt: 4000, ..ack(true) });
-        assert_eq!(law.alpha(Instant::ZERO), Some(1.0));
-        for (snd_una, acked, ece) in
-            [(101, 100, true), (1501, 1400, false), (2961, 1460, false), (4001, 1040, false)]
-        {
-            let sample = AckSample { snd_una, snd_nxt: 4000, acked: Bytes::new(acked), ..ack(ece) };
-            law.on_ack(&mut window, &sample);
-        }
-        assert!((law.alpha(Instant::ZERO).unwrap() - (15.0 / 16.0 + 0.25 / 16.0)).abs() < 1e-12);
-    }
-
-    /// Claim `fast/eq8-vwnd`: alpha = 0.5 takes a quarter, below two segments and below one, down to
-    /// the smallest segment.
-    #[test]
-    fn the_virtual_window_falls_below_two_segments() {
-        let mut law = halfway();
-        let mut window = Window { cwnd: 2.0, ssthresh: 2.0 };
-        for left in [1.5, 1.125, 0.84375] {
-            law.on_congestion(&mut window, Cause::EcnEcho, &flow(1));
-            assert_eq!(window, Window { cwnd: left, ssthresh: 2.0 });
-        }
-        for _ in 0..20 {
-            law.on_congestion(&mut window, Cause::EcnEcho, &flow(1));
-        }
-        assert_eq!(window.cwnd, 100.0 / 1460.0);
     }
 
     /// Claims `fast/eq9-segment-size` and `fast/alg1-send-limit`: the segment shrinks with a window below one, and a
@@ -312,25 +278,6 @@ mod tests {
             [(1.5, 730, 730, 1460), (1.5, 99, 1460, 1460), (2.0, 730, 1460, 1460), (0.5, 300, 300, 730)]
         {
             assert_eq!((size(&halfway(), vwnd, room), size(&nagle, vwnd, room)), (off, on));
-        }
-    }
-
-    /// Claim `fast/alg1-probing`: three half segments, then two full ones; a mark on a probe ends slow
-    /// start, a mark on the last one also decreases it.
-    #[test]
-    fn three_probes_then_two_segments() {
-        let (mut law, mut window) = law(Params::default());
-        for _ in 0..3 {
-            assert_eq!((window.cwnd, segment(&law, window.cwnd), limit(&law, window.cwnd)), (0.5, 730, 730));
-            law.on_ack(&mut window, &ack(false));
-        }
-        assert_eq!((window.cwnd, segment(&law, 2.0), limit(&law, 2.0)), (2.0, 1460, 2920));
-        assert_eq!(window.ssthresh, f64::INFINITY);
-        let (mut law, mut window) = super::tests::law(Params::default());
-        for vwnd in [0.5, 0.5, 1.0] {
-            law.on_ack(&mut window, &ack(true));
-            law.on_congestion(&mut window, Cause::EcnEcho, &flow(0));
-            assert_eq!(window, Window { cwnd: vwnd, ssthresh: 2.0 });
         }
     }
 
@@ -365,57 +312,7 @@ mod tests {
         assert_eq!(window.cwnd, 2.0);
     }
 
-    #[test]
-    fn a_small_window_gains_one_segment_per_round_trip() {
-        for (vwnd, acks) in [(0.5, &[730][..]), (1.5, &[1460, 730]), (100.0 / 1460.0, &[100])] {
-            let mut law = halfway();
-            let mut window = Window { cwnd: vwnd, ssthresh: 2.0 };
-            for &acked in acks {
-                law.on_ack(&mut window, &AckSample { acked: Bytes::new(acked), ..ack(false) });
-            }
-            assert!((window.cwnd - vwnd - 1.0).abs() < 0.15, "{vwnd}: {}", window.cwnd);
-        }
-    }
-
-    /// At W_min FaST is TCP: an ACK in slow start adds one segment, and a loss leaves half the flight.
-    #[test]
-    fn at_two_segments_tcp_begins() {
-        let mut law = halfway();
-        let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
-        law.on_ack(&mut window, &ack(false));
-        assert_eq!(window.cwnd, 3.0);
-        window.cwnd = 2.0;
-        law.on_congestion(&mut window, Cause::FastRetransmit, &flow(10));
-        assert_eq!(window, Window { cwnd: 5.0, ssthresh: 5.0 });
-    }
-
-    #[test]
-    fn losses_lower_the_window_and_a_timeout_ends_probing() {
-        let mut fast = halfway();
-        let mut window = Window { cwnd: 20.0, ssthresh: 2.0 };
-        fast.on_congestion(&mut window, Cause::FastRetransmit, &flow(20));
-        assert_eq!(window.cwnd, 10.0);
-        window.cwnd = 0.75;
-        fast.on_congestion(&mut window, Cause::FastRetransmit, &flow(4));
-        assert_eq!(window.cwnd, 0.75);
-        let (mut law, mut window) = law(Params::default());
-        law.on_congestion(&mut window, Cause::Timeout, &flow(0));
-        assert_eq!((window.cwnd, segment(&law, window.cwnd)), (1.0, 1460));
-        law.on_ack(&mut window, &ack(false));
-        assert_eq!(window.cwnd, 2.0);
-    }
-
     proptest! {
-        /// Claim `fast/alg1-dctcp-otherwise`: from the same state, windows of two segments and more
-        /// are DCTCP's, bit for bit.
-        #[test]
-        fn above_two_segments_it_is_dctcp(cwnd in 2.0f64..200.0, events in events()) {
-            let mut fast = Fast::new(Params { probes: 0, ..Params::default() });
-            let mut dctcp = dctcp::Dctcp::new(dctcp::Params { initial_alpha: 1.0, ..dctcp::Params::default() });
-            let start = Window { cwnd, ssthresh: 50.0 };
-            stay_equal([&mut fast, &mut dctcp], start, Some(2.0), flow(10), &events);
-        }
-
         /// Some segment always fits into an empty window, so no flow waits for ever.
         #[test]
         fn a_segment_fits_into_an_empty_window(vwnd in 0.0001f64..3.0, mss in 1u64..9000) {

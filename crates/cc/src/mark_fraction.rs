@@ -120,7 +120,8 @@ impl<L: MarkLaw> CongestionControl for ByMarks<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::ack;
+    use crate::sample::tests::{ack, close, flow, left};
+    use crate::{Role, TransportConfig};
 
     /// RFC 8257 §3.3 step 3: the ACK of the last byte of a window still belongs to it; the next one, beyond, ends
     /// it. Both are marked, so F = 1 and alpha moves from 0 to g.
@@ -132,5 +133,42 @@ mod tests {
             marks.alpha
         });
         assert_eq!(alphas, [0.0, 0.0, 0.25]);
+    }
+
+    /// From 40 segments at alpha = 1/4, by the equations of the papers: the window that a mark leaves, and the segments
+    /// that the unmarked ACKs of a round trip add.
+    #[test]
+    fn each_law_cuts_by_alpha_and_grows_by_its_step() {
+        let sent = |kilobytes: u64| FlowView { sent: Bytes::new(kilobytes * 1_000), ..flow(40) };
+        let of = |role, kilobytes| FlowView { role, ..sent(kilobytes) };
+        let ending = FlowView { remaining: Bytes::new(100_000), ..sent(9_900) };
+        let general = "atcp+w_high=4+t1=1MB+t2=9MB";
+        let ratios = &*format!("{general}+middle=exponential");
+        for (law, flow, window, step) in [
+            ("dctcp", sent(0), 35.0, 1.0),
+            ("dctcp+initial_alpha=1+cwnd_floor=30", sent(0), 30.0, 1.0),
+            ("l2dct", sent(200), 40.0 * (1.0 - 0.03125 / 2.0), 1.0),
+            ("l2dct", sent(600), 40.0 * (1.0 - 0.25f64.powf(1.3125) / 2.0), 0.525),
+            ("l2dct", sent(1_000), 40.0 * (1.0 - 0.840_896_415_253_714_6 / 2.0), 0.05),
+            ("l2dct+profile=srpt", ending, 40.0 * (1.0 - 0.03125 / 2.0), 1.0),
+            ("l2dct+profile=ps", sent(1_000), 35.0, 1.0),
+            ("xdctcp", of(Role::Short, 5_000), 37.0, 1.0),
+            ("xdctcp", of(Role::Long, 0), 30.0, 1.0),
+            ("xdctcp", of(Role::Unknown, 999), 37.0, 1.0),
+            ("xdctcp", of(Role::Unknown, 1_000), 30.0, 1.0),
+            ("xdctcp+classify=bytes", of(Role::Short, 1_000), 30.0, 1.0),
+            ("atcp", sent(10_000), 20.0, 3.0),
+            ("atcp+base=dctcp", sent(10_001), 35.0, 1.0),
+            (general, sent(5_000), 20.0, 2.5),
+            (ratios, sent(5_000), 20.0, 2.0),
+        ] {
+            let alpha = if law.contains("initial_alpha") { "" } else { "+initial_alpha=0.25" };
+            let mut transport = TransportConfig::parse(&format!("{law}{alpha}")).unwrap().start();
+            assert_eq!(transport.alpha(Instant::ZERO).is_some(), window != 20.0, "{law}");
+            close(left(&mut transport, 40.0, Cause::EcnEcho, &flow).cwnd, window);
+            let mut grown = Window { cwnd: 40.0, ssthresh: 40.0 };
+            transport.on_ack(&mut grown, &AckSample { flow, ..ack(false) });
+            close((grown.cwnd - 40.0) * 40.0, step);
+        }
     }
 }

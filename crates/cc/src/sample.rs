@@ -313,7 +313,6 @@ words! {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     /// Defaults of a law are TCP's.
     #[test]
@@ -362,43 +361,4 @@ pub(crate) mod tests {
         law.on_congestion(&mut window, cause, flow);
         window
     }
-
-    /// ACKs, each with its ECN-Echo and the decrease that follows it.
-    pub(crate) fn events() -> impl Strategy<Value = Vec<(bool, Option<Cause>)>> {
-        let event = (any::<bool>(), 0u8..8).prop_map(|(ece, cause)| match cause {
-            0 => (ece, Some(Cause::FastRetransmit)),
-            1..4 if ece => (ece, Some(Cause::EcnEcho)),
-            _ => (ece, None),
-        });
-        prop::collection::vec(event, 1..200)
-    }
-
-    /// Asserts that two laws have the same windows and alphas, bit for bit, until the window falls below `least`, if any.
-    pub(crate) fn stay_equal(
-        mut laws: [&mut dyn CongestionControl; 2],
-        start: Window,
-        least: Option<f64>,
-        flow: FlowView,
-        events: &[(bool, Option<Cause>)],
-    ) {
-        let mut windows = [start; 2];
-        for (una, (ece, cause)) in (0..).step_by(1460).zip(events) {
-            let sample = AckSample { snd_una: una, snd_nxt: una + 3, flow, ..ack(*ece) };
-            for (law, window) in laws.iter_mut().zip(&mut windows) {
-                law.on_ack(window, &sample);
-                cause.iter().for_each(|cause| law.on_congestion(window, *cause, &flow));
-            }
-            if least.is_some_and(|least| windows[1].cwnd < least) {
-                break;
-            }
-            let [first, second] = windows.map(|window| [window.cwnd, window.ssthresh].map(f64::to_bits));
-            assert_eq!(first, second, "{windows:?}");
-            let alphas = laws.each_ref().map(|law| law.alpha(Instant::ZERO));
-            let [first, second] = alphas.map(|alpha| alpha.map(f64::to_bits));
-            assert_eq!(first, second, "{alphas:?}");
-        }
-    }
-
-    /// The start of a connection with two segments.
-    pub(crate) const SLOW_START: Window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
 }
