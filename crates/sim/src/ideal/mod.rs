@@ -16,7 +16,6 @@
 mod demand;
 mod discipline;
 mod levels;
-mod link;
 mod ranked;
 mod server;
 mod sharing;
@@ -32,7 +31,6 @@ use crate::simulation::{Observer, RunError, RunProgress};
 use crate::specs::TcpSpec;
 use demand::{Demand, Paths, arrivals};
 use discipline::Discipline;
-use link::Link;
 use ranked::PriorityDiscipline;
 use server::Server;
 use shortflow_units::{Bytes, Instant, Rate, Span};
@@ -119,11 +117,14 @@ impl Policy {
 
 /// Finish of each of `jobs`, given in the order of arrival, on a link of its own under `policy`.
 pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
-    let mut link = Link::new((policy.discipline)());
-    jobs.iter().for_each(|job| link.add(job));
-    link.advance(Instant::MAX);
+    let (mut discipline, mut finished) = ((policy.discipline)(), Vec::new());
+    for (index, job) in (0..).zip(jobs) {
+        discipline.advance(job.arrives, 0, &mut finished);
+        discipline.add(index, job);
+    }
+    discipline.advance(Instant::MAX, 0, &mut finished);
     let mut finishes = vec![Instant::MAX; jobs.len()];
-    link.finished().iter().for_each(|(index, at)| finishes[*index as usize] = *at);
+    finished.into_iter().for_each(|(index, at)| finishes[index as usize] = at);
     finishes
 }
 
@@ -275,15 +276,6 @@ impl Ledger<'_> {
         if !keeps {
             drain.clear();
         }
-        Outcome {
-            flows,
-            drain_flows: drain,
-            tasks: Vec::new(),
-            samples: Vec::new(),
-            ports: Vec::new(),
-            drops: Vec::new(),
-            counters,
-            end,
-        }
+        Outcome { flows, drain_flows: drain, counters, end, ..Outcome::default() }
     }
 }

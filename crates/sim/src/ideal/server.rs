@@ -1,17 +1,22 @@
-//! A link at work, and the flows that it serves.
+//! A link at work under one discipline, and the flows that it serves.
 
 use super::demand::Demand;
-use super::discipline::Discipline;
-use super::link::Link;
+use super::discipline::{Discipline, Finished};
 use shortflow_units::Instant;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A link at work.
 pub(super) struct Server {
-    link: Link,
+    discipline: Box<dyn Discipline>,
     demands: Vec<Demand>,
-    /// The [`Link::leftover`] at the start and at the stop of each backlogged flow.
+    /// The flows that are done, by their position among `demands`.
+    finished: Finished,
+    /// Backlogged flows that are not stopped.
+    sharers: u32,
+    /// Service that a backlogged flow would have had if it had been there from the first one on, in picoseconds.
+    leftover: f64,
+    /// The leftover at the start and at the stop of each backlogged flow.
     backlogged: Vec<Range<f64>>,
     /// The stops that are to come, and the number of each flow among them.
     stops: BTreeSet<(Instant, usize)>,
@@ -26,9 +31,18 @@ pub(super) struct Server {
 impl Server {
     /// An idle one.
     pub(super) fn new(discipline: Box<dyn Discipline>) -> Server {
-        let link = Link::new(discipline);
-        let (backlogged, stops) = (Vec::new(), BTreeSet::new());
-        Server { link, demands: Vec::new(), backlogged, stops, counted: 0, open: 0, seen: 0 }
+        Server {
+            discipline,
+            demands: Vec::new(),
+            finished: Vec::new(),
+            sharers: 0,
+            leftover: 0.0,
+            backlogged: Vec::new(),
+            stops: BTreeSet::new(),
+            counted: 0,
+            open: 0,
+            seen: 0,
+        }
     }
 
     /// Takes a flow that counts, which arrives no earlier than the ones before.
@@ -41,11 +55,13 @@ impl Server {
     /// Takes a flow, which arrives no earlier than the ones before.
     pub(super) fn take(&mut self, demand: Demand) {
         self.stop_until(demand.job.arrives);
+        self.serve(demand.job.arrives);
         if demand.backlogged {
             self.stops.extend(demand.stop.map(|stop| (stop, self.backlogged.len())));
-            self.backlogged.push(self.link.add_backlogged(demand.job.arrives)..f64::INFINITY);
+            self.backlogged.push(self.leftover..f64::INFINITY);
+            self.sharers += 1;
         } else {
-            self.link.add(&demand.job);
+            self.discipline.add(self.demands.len() as u32, &demand.job);
         }
         self.demands.push(demand);
     }
@@ -53,18 +69,27 @@ impl Server {
     fn stop_until(&mut self, until: Instant) {
         while let Some((at, flow)) = self.stops.first().copied().filter(|(at, _)| *at <= until) {
             self.stops.pop_first();
-            self.backlogged[flow].end = self.link.stop_backlogged(at);
+            self.serve(at);
+            self.sharers -= 1;
+            self.backlogged[flow].end = self.leftover;
         }
     }
 
-    /// Serves until `until`, and returns the [`Link::leftover`] then.
+    fn serve(&mut self, until: Instant) {
+        let together = self.discipline.advance(until, self.sharers, &mut self.finished);
+        if self.sharers > 0 {
+            self.leftover += together / f64::from(self.sharers);
+        }
+    }
+
+    /// Serves until `until`. Returns the leftover then.
     pub(super) fn advance(&mut self, until: Instant) -> f64 {
         self.stop_until(until);
-        self.link.advance(until);
-        let news = &self.link.finished()[self.seen..];
+        self.serve(until);
+        let news = &self.finished[self.seen..];
         self.open -= news.iter().filter(|(index, _)| (*index as usize) < self.counted).count();
         self.seen += news.len();
-        self.link.leftover()
+        self.leftover
     }
 
     /// Serves until `at`, if a flow that counts is not done; true if there is one then.
@@ -77,10 +102,10 @@ impl Server {
 
     /// The flows that are done, and when the link was done with each.
     pub(super) fn finished(&self) -> impl Iterator<Item = (&Demand, Instant)> {
-        self.link.finished().iter().map(|(index, at)| (&self.demands[*index as usize], *at))
+        self.finished.iter().map(|(index, at)| (&self.demands[*index as usize], *at))
     }
 
-    /// The flows that never end, and the [`Link::leftover`] when each came and when it was stopped.
+    /// The flows that never end, and the leftover when each came and when it was stopped.
     pub(super) fn backlogged(&self) -> impl Iterator<Item = (&Demand, &Range<f64>)> {
         self.demands.iter().filter(|demand| demand.backlogged).zip(&self.backlogged)
     }
