@@ -1,7 +1,6 @@
 //! Ideal schedulers in whole scenarios, and against queueing theory.
 
 use crate::common::{TRACE, fct, mean, scenario, scheme, star};
-use crate::mg1::{MeanTimes, Queue, Sizes};
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::ideal::{self, Job, Policy, finishes, policies, policies_for};
@@ -212,17 +211,43 @@ proptest! {
     }
 }
 
-fn theory(times: &MeanTimes, policy: &str) -> f64 {
-    match policy {
-        "ideal-fifo" => times.fifo,
-        "ideal-ps" => times.ps,
-        "ideal-srpt" => times.srpt,
-        "ideal-sjf" => times.sjf,
-        _ => times.las,
-    }
-}
+/// Mean time in an M/G/1 queue by policy, in mean services, integrated over sizes: with arrival rate λ, F̄ = 1 − F,
+/// m₂(x) = ∫₀ˣ t² dF, ρ(x) = λ ∫₀ˣ t dF, and of sizes cut off at x ρ̂(x) = λ ∫₀ˣ F̄ dt and m̂₂(x) = 2 ∫₀ˣ t F̄ dt,
+/// a job of size x stays on average
+///
+/// | policy | time in system | source |
+/// |---|---|---|
+/// | FIFO | λ E\[S²\] / 2(1 − ρ) + x | Pollaczek–Khinchine |
+/// | PS | x / (1 − ρ) | Kleinrock 1967 |
+/// | SRPT | λ (m₂(x) + x² F̄(x)) / 2(1 − ρ(x))² + ∫₀ˣ dt / (1 − ρ(t)) | Schrage and Miller 1966 |
+/// | SJF, preemptive | λ m₂(x) / 2(1 − ρ(x))² + x / (1 − ρ(x)) | Kleinrock 1976, §3.7 |
+/// | LAS (FB) | λ m̂₂(x) / 2(1 − ρ̂(x))² + x / (1 − ρ̂(x)) | Schrage 1967 |
+type MeanTimes = [(&'static str, f64); 5];
 
-const BLIND_AND_SIZED: [&str; 5] = ["ideal-fifo", "ideal-ps", "ideal-srpt", "ideal-sjf", "ideal-las"];
+/// Exponential sizes at load 0.7.
+const EXPONENTIAL: MeanTimes = [
+    ("ideal-fifo", 10.0 / 3.0),
+    ("ideal-ps", 10.0 / 3.0),
+    ("ideal-srpt", 1.874539),
+    ("ideal-sjf", 2.083870),
+    ("ideal-las", 10.0 / 3.0),
+];
+/// Uniform sizes from 0 at load 0.7.
+const UNIFORM: MeanTimes = [
+    ("ideal-fifo", 23.0 / 9.0),
+    ("ideal-ps", 10.0 / 3.0),
+    ("ideal-srpt", 1.983938),
+    ("ideal-sjf", 2.257752),
+    ("ideal-las", 4.382912),
+];
+/// Exponential sizes at load 0.6.
+const LIGHTER: MeanTimes = [
+    ("ideal-fifo", 2.5),
+    ("ideal-ps", 2.5),
+    ("ideal-srpt", 1.604072),
+    ("ideal-sjf", 1.752608),
+    ("ideal-las", 2.5),
+];
 
 /// Mean sojourn of 20,000 jobs of mean size 1 at load 0.7, without the first 2,000.
 fn sojourn(policy: Policy, seed: u64, size: fn(f64) -> f64) -> f64 {
@@ -242,22 +267,21 @@ fn sojourn(policy: Policy, seed: u64, size: fn(f64) -> f64) -> f64 {
     mean(&times.skip(2_000).collect::<Vec<_>>())
 }
 
-fn check_mg1(size: fn(f64) -> f64, tail: fn(f64) -> f64, largest: f64) {
-    let times = Queue { arrival_rate: 0.7, sizes: Sizes { tail: &tail, largest } }.mean_times();
-    for name in BLIND_AND_SIZED {
+fn check_mg1(size: fn(f64) -> f64, theory: MeanTimes) {
+    for (name, expected) in theory {
         let got: Vec<f64> = (1..=20).map(|seed| sojourn(policy(name), seed, size)).collect();
-        assert!(agrees(&got, theory(&times, name)), "{name}: {} is not {times:?}", mean(&got));
+        assert!(agrees(&got, expected), "{name}: {} is not {expected}", mean(&got));
     }
 }
 
 #[test]
 fn mg1_with_exponential_sizes() {
-    check_mg1(|unit| -libm::log(1.0 - unit), |x| libm::exp(-x), 50.0);
+    check_mg1(|unit| -libm::log(1.0 - unit), EXPONENTIAL);
 }
 
 #[test]
 fn mg1_with_uniform_sizes() {
-    check_mg1(|unit| 2.0 * unit, |x| (1.0 - x / 2.0).max(0.0), 2.0);
+    check_mg1(|unit| 2.0 * unit, UNIFORM);
 }
 
 /// M/G/1 from a scenario: huge segments and tiny headers leave a pure queue. The time beyond
@@ -267,16 +291,14 @@ fn mg1_with_poisson_flows_of_a_scenario() {
     let rest = "[tcp]\nmss = \"65000B\"\nheader = \"1B\"\n[[traffic]]\nkind = \"poisson\"\nload = 0.6\n\
                 to = 20\nsizes = { kind = \"exponential\", mean = \"50KB\" }\n";
     let scenario = scenario(&star(21, rest).replace("\"250pkt\"", "\"unlimited\""), &[]);
-    let sizes = Sizes { tail: &|x| libm::exp(-x), largest: 50.0 };
-    let times = Queue { arrival_rate: 0.6, sizes }.mean_times();
     let service = 50e3 * 8.0 / 1e9;
-    for name in BLIND_AND_SIZED {
+    for (name, expected) in LIGHTER {
         let waits = |seed: u64| {
             let outcome = serve(&scenario, policy(name), seed);
             let waits = outcome.flows.iter().filter_map(|row| Some(row.fct()?.saturating_sub(row.ideal?)));
             mean(&waits.map(|wait| wait.as_secs_f64() / service).collect::<Vec<_>>())
         };
         let got: Vec<f64> = (1..=20).map(waits).collect();
-        assert!(agrees(&got, theory(&times, name) - 1.0), "{name}: {} is not {times:?}", mean(&got));
+        assert!(agrees(&got, expected - 1.0), "{name}: {} is not {expected}", mean(&got));
     }
 }

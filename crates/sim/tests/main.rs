@@ -14,7 +14,6 @@ mod golden;
 mod hosts;
 mod ideal;
 mod linux_tcp;
-mod mg1;
 mod minimal;
 mod modes;
 mod outages;
