@@ -3,12 +3,42 @@
 use crate::golden::check;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
+use std::collections::BTreeMap;
 
 const HEAD: &str =
     "title = \"errors\"\nduration = \"1s\"\nswitch = { buffer = \"250pkt\", mark_above = \"20pkt\" }\n";
 
+/// A scenario's text and its files by name.
+#[derive(Default)]
+struct Written(String, BTreeMap<String, String>);
+
+impl Written {
+    /// Changes one of them, unless `part` is a setting.
+    fn change(&mut self, part: &str) -> bool {
+        let (Written(text, files), part) = (self, &*part.replace("\\n", "\n"));
+        if let Some(gone) = part.strip_prefix("without ") {
+            assert!(text.contains(gone), "{part}: there is no such text");
+            *text = text.replace(gone, "");
+        } else if let Some((file, content)) = part.split_once(" < ") {
+            files.insert(file.to_owned(), content.to_owned());
+        } else if let Some((file, line)) = part.split_once(" << ") {
+            *files.get_mut(file).unwrap() += &format!("{line}\n");
+        } else if let Some((file, (old, new))) =
+            part.split_once(" ~ ").and_then(|(file, change)| Some((file, change.split_once(" ~ ")?)))
+        {
+            let content = files.get_mut(file).unwrap();
+            assert!(content.contains(old), "{part}: there is no such text");
+            *content = content.replace(old, new);
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
 /// `golden/errors.txt` has scenarios without [`HEAD`] and schemes and, below each, settings beside the error or what is told
-/// of the scenario that has them. `without TEXT` takes that text away.
+/// of the scenario that has them. `without TEXT` takes that text away. `FILE < TEXT` writes a file, in a comment of the
+/// scenario one that it always has; `FILE << LINE` adds a line to it, `FILE ~ OLD ~ NEW` replaces text in it.
 #[test]
 fn every_mistake_is_named_with_its_key() {
     let (mut base, mut got) = (String::new(), String::new());
@@ -18,28 +48,22 @@ fn every_mistake_is_named_with_its_key() {
             got += &format!("{line}\n");
             continue;
         };
-        let (mut text, mut pairs) = (HEAD.to_owned() + base.split_once('\n').unwrap().1, Vec::new());
-        for setting in settings.split("; ") {
-            match setting.strip_prefix("without ") {
-                Some(part) => {
-                    assert!(text.contains(part), "{setting}: there is no such text");
-                    text = text.replace(part, "");
-                }
-                None => {
-                    let pair = setting.split_once(" = ").unwrap_or_else(|| panic!("{setting}: no setting"));
-                    pairs.push((pair.0.to_owned(), pair.1.to_owned()));
-                }
-            }
-        }
+        let mut written = Written(HEAD.to_owned() + base.split_once('\n').unwrap().1, BTreeMap::new());
+        base.lines().filter_map(|line| line.strip_prefix("# ")).all(|file| written.change(file));
+        let settings_only = settings.split("; ").filter(|part| !written.change(part));
+        let pair = |part: &str| {
+            let pair = part.split_once(" = ").unwrap_or_else(|| panic!("{part}: no setting"));
+            (pair.0.to_owned(), pair.1.to_owned())
+        };
+        let pairs: Vec<_> = settings_only.map(pair).collect();
+        let Written(text, files) = written;
+        let files = |name: &str| files.get(name).cloned().ok_or_else(|| "no such file".to_owned());
         let told = match base.trim_end().strip_prefix("== scheme ") {
             Some(name) => ServiceModel::named(name, &pairs).map(|_| "accepted".to_owned()),
-            None => Scenario::parse(&text, "errors", &pairs, &|_| Err("no such file".to_owned())).map(
-                |scenario| {
-                    let expected: Vec<_> =
-                        scenario.expected().iter().map(|flows| flows.to_string()).collect();
-                    format!("accepted {expected:?} {:?} {:?}", scenario.notes(), scenario.warnings())
-                },
-            ),
+            None => Scenario::parse(&text, "errors", &pairs, &files).map(|scenario| {
+                let expected: Vec<_> = scenario.expected().iter().map(|flows| flows.to_string()).collect();
+                format!("accepted {expected:?} {:?} {:?}", scenario.notes(), scenario.warnings())
+            }),
         };
         let told = told.unwrap_or_else(|error| error.to_string().replace('\n', "\\n"));
         got += &format!("{settings} → {told}\n");

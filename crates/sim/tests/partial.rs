@@ -1,8 +1,7 @@
 //! Some flows run another transport than the scheme's, as the network shows.
 
-use super::common::{TRACE, run, scenario, scheme, star};
+use super::common::{run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Outcome};
-use shortflow_sim::scenario::Scenario;
 use shortflow_units::ClassId;
 
 const POISSON: &str =
@@ -71,14 +70,4 @@ fn connections_and_applications_have_one_transport() {
     }
     let kinds: std::collections::BTreeSet<_> = of_ends.values().collect();
     assert!(kinds.len() >= 2 && mixed.counters.unfinished == 0, "{kinds:?}");
-}
-
-#[test]
-fn a_transport_of_its_own_needs_connections_of_its_own() {
-    let table = format!("{TRACE}connections = \"shared\"\ntransport = \"cubic\"\n");
-    let error = Scenario::parse(&star(3, &table), "test", &[], &|_| {
-        Ok("start,source,destination,bytes\n0,0,2,1000\n".to_owned())
-    });
-    let text = error.map(drop).unwrap_err().to_string();
-    assert!(text.starts_with("traffic.1.transport: flows of other entries may share"), "{text}");
 }

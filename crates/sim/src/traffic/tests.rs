@@ -1,4 +1,4 @@
-//! Arrivals of every traffic kind, and wrong traces.
+//! Arrivals of every traffic kind.
 
 use super::*;
 use crate::config::{ConfigError, Document, Reader};
@@ -167,10 +167,6 @@ fn trace(csv: &str) -> Result<(Vec<FlowArrival>, Vec<String>), String> {
     read.map(|(traffic, notes)| (flows(&*traffic, 1, 0).collect(), notes))
 }
 
-fn trace_error(csv: &str) -> String {
-    trace(csv).unwrap_err()
-}
-
 #[test]
 fn a_trace_is_replayed() {
     let csv = "destination,start,source,bytes,class,deadline\n# a comment\n4,0,h1,98KB,,\n\
@@ -194,61 +190,6 @@ fn flows_past_the_duration_are_counted_in_the_note() {
     let (flows, notes) = trace("start,source,destination,bytes\n0,0,1,125KB\n1,0,1,5\n2,0,1,5\n").unwrap();
     assert_eq!(flows.len(), 1);
     assert!(notes[0].ends_with("; 2 more start after duration and are left out"), "{}", notes[0]);
-    let late = trace_error("start,source,destination,bytes\n1,0,1,5\n");
-    assert_eq!(late, "file: none of the 1 flows of \"flows.csv\" starts before duration = 1s");
-}
-
-#[test]
-fn every_wrong_row_is_named_with_its_line() {
-    let csv = "start,source,destination,bytes,deadline
-0.1,0,1,1500,
-0.2,0,1,-5,
-
-0.05,0,1,1500,
-0.3,0,7,1500,
-0.3,h0,x,1500,
-0.3,2,h2,1500,
-0.3,0,1,0,
-0.3,0,1
-soon,0,1,1500,
-0.3,0,1,1500,0
-0.3,0,1,1500,later
-";
-    let error = trace_error(csv);
-    let expected = [
-        "flows.csv:3: bytes: \"-5\" is not a number of bytes or a size such as \"98KB\"",
-        "flows.csv:5: start: \"0.05\" is before the row above; rows must be sorted by start",
-        "flows.csv:6: destination: \"7\" is not a host; the topology has 0 to 4 (h0 to h4)",
-        "flows.csv:7: destination: \"x\" is not a host; the topology has 0 to 4 (h0 to h4)",
-        "flows.csv:8: host 2 would send to itself",
-        "flows.csv:9: bytes: a flow has at least 1 byte",
-        "flows.csv:10: 3 columns, but the header has 5",
-        "flows.csv:11: start: \"soon\" is not a number of seconds or a time such as \"300us\"",
-        "flows.csv:12: deadline: no flow can be done after no time",
-        "flows.csv:13: deadline: \"later\" is not a number of seconds or a time such as \"300us\"",
-    ];
-    assert_eq!(error.lines().collect::<Vec<_>>(), expected);
-}
-
-#[test]
-fn the_header_of_a_trace_is_checked() {
-    let header = "start,source,destination,bytes[,deadline][,class]";
-    assert_eq!(trace_error(""), format!("flows.csv: empty; expected the header {header}"));
-    assert_eq!(trace_error("start,source,destination,bytes\n"), "flows.csv: no flow after the header");
-    for (first, reason) in [
-        ("start,source,destination", "there is no column \"bytes\""),
-        ("start,source,destination,bytes,start", "column 5 is none of these"),
-        ("start,source,destination,bytes,sise", "column 5 is none of these"),
-        ("root:secret:1:2", "there is no column \"start\""),
-    ] {
-        let told = format!("flows.csv:1: expected the header {header}; {reason}");
-        assert_eq!(trace_error(&format!("{first}\n0,1,2,3,4")), told, "its text is not told");
-    }
-    let error = trace_error("start,source,destination,bytes,class\n0,1,2,3,My Class");
-    assert_eq!(
-        error,
-        "flows.csv:2: class: \"My Class\" is not a name of lower-case letters, digits, \"-\" and \"_\", such as \"short\""
-    );
 }
 
 #[test]

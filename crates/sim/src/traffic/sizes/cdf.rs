@@ -199,14 +199,6 @@ mod tests {
     use super::*;
     use crate::engine::Seeds;
     use crate::traffic::sizes::tests::check_mean;
-    use shortflow_spec::read_toml;
-
-    const FIRST_LINE: &str = "sizes.csv:1: expected a size in bytes and a share, or a header of them such as \
-                              \"bytes,cumulative\" or \"size,cdf\"";
-
-    fn error(text: &str) -> String {
-        parse(text, "sizes.csv").unwrap_err().to_string()
-    }
 
     /// Half of the flows uniform on [100, 200], a tenth exactly 200, the rest uniform on [200, 400].
     #[test]
@@ -250,19 +242,6 @@ mod tests {
     }
 
     #[test]
-    fn some_flow_has_a_byte() {
-        let within = |points: &[(f64, f64)], max| {
-            let table = Table::new(points.to_vec()).unwrap();
-            read_toml("", |reader| table.within(None, max, &reader)).map_err(|error| error.to_string())
-        };
-        let none = "leaves flows of 0 bytes only; a flow has at least 1";
-        assert_eq!(within(&[(0.0, 1.0)], None), Err(format!("file: {none}")));
-        let jump = [(0.0, 0.5), (10.0, 0.5), (10.0, 1.0)];
-        assert_eq!(within(&jump, Some(Bytes::new(5))), Err(format!("max: {none}")));
-        assert_eq!(within(&jump, None), Ok(Table(jump.to_vec())));
-    }
-
-    #[test]
     fn a_header_names_bytes_and_a_share() {
         let bare = parse("1460,0.5\n2920,1\n", "sizes.csv").unwrap();
         for header in ["bytes,cumulative", "size,cdf", "Size,CDF", "size_bytes,share"] {
@@ -272,30 +251,5 @@ mod tests {
                 "{header}"
             );
         }
-        for header in ["packets,cdf", "size,percent", "cdf,size", "size,cdf,class", "size"] {
-            assert_eq!(error(&format!("{header}\n1460,0.5\n2920,1\n")), FIRST_LINE);
-        }
-        assert_eq!(error("root:secret,7\n1460,1\n"), FIRST_LINE, "and its text is not told");
-    }
-
-    #[test]
-    fn wrong_lines_are_named() {
-        assert_eq!(
-            error("100,0.5\n50,1"),
-            "sizes.csv:2: size 50 is below the one before, 100, or above 1e15"
-        );
-        assert_eq!(error("1,0.5\n2,0.4\n3,1"), "sizes.csv:2: cumulative 0.4 is below the one before, 0.5");
-        assert_eq!(error("1,0.5\n2,0.9"), "sizes.csv:2: the cumulative distribution ends at 0.9, not at 1");
-        assert_eq!(
-            error("1,50\n2,100"),
-            "sizes.csv:1: cumulative 50 is above 1; shares are expected, not percent"
-        );
-        assert_eq!(error(""), "sizes.csv: empty; expected lines bytes,cumulative");
-        let both = error("1,0\n1,2,3\n-1,0.5\n2,x\n3,nan");
-        let lines: Vec<&str> = both.lines().collect();
-        assert_eq!(lines[0], "sizes.csv:2: 3 columns, expected 2: bytes,cumulative");
-        assert!(lines[1].starts_with("sizes.csv:3: \"-1\" is not a number of bytes"), "{both}");
-        assert_eq!(lines[2], "sizes.csv:4: \"x\" is not a share between 0 and 1");
-        assert_eq!(lines[3], "sizes.csv:5: \"nan\" is not a share between 0 and 1");
     }
 }
