@@ -9,7 +9,7 @@ use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::ops::Range;
 
 /// One flow.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FlowRow {
     /// Sending host.
     pub source: HostId,
@@ -72,26 +72,9 @@ impl FlowRow {
             class: arrival.class,
             size: arrival.size,
             start: arrival.at,
-            finish: None,
-            received: None,
             ideal,
             deadline: arrival.deadline,
-            retransmits: 0,
-            retransmits_in_window: 0,
-            timeouts: 0,
-            timeouts_in_window: 0,
-            marks: 0,
-            packets: 0,
-            waited: Span::ZERO,
-            waited_in_switches: 0.0,
-            left: 0,
-            waited_at_host: Span::ZERO,
-            held: Span::ZERO,
-            acked: Bytes::ZERO,
-            delivered_in_window: Bytes::ZERO,
-            measured: DeliveryCounters::default(),
-            task: None,
-            width: 0.0,
+            ..FlowRow::default()
         }
     }
 
@@ -292,7 +275,7 @@ pub struct Counters {
 }
 
 /// The result of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Flows in order of arrival.
     pub flows: Vec<FlowRow>,
