@@ -3,13 +3,9 @@
 
 mod cdf;
 mod distribution;
-mod exponential;
-mod fixed;
-mod log_uniform;
 mod mixture;
-mod pareto;
+mod parametric;
 mod published;
-mod uniform;
 
 pub use distribution::Sizes;
 pub use published::{Published, published};
@@ -20,11 +16,11 @@ use std::sync::Arc;
 
 /// The one list of size distributions.
 const KINDS: &[Kind<Read>] = &[
-    fixed::KIND,
-    uniform::KIND,
-    log_uniform::KIND,
-    exponential::KIND,
-    pareto::KIND,
+    parametric::FIXED,
+    parametric::UNIFORM,
+    parametric::LOG_UNIFORM,
+    parametric::EXPONENTIAL,
+    parametric::PARETO,
     MIXTURE,
     published::KIND,
     cdf::KIND,
