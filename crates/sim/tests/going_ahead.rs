@@ -1,0 +1,164 @@
+//! Sites that go ahead of time see what they would see in order of time.
+
+use proptest::prelude::*;
+use shortflow_sim::engine::{EventCode, EventQueue, NodeScope, Turn};
+use shortflow_units::{Instant, NodeId, Span};
+
+const APART: u64 = 1000;
+/// Hosts are linked with the last site alone.
+const HOSTS: u32 = 3;
+/// Marks events that come along with their host.
+const ALONG: u32 = 1 << 19;
+
+/// From the top: 4 bits of kind, 1 of nodes, otherwise global ones before them, behind them, and that matter to no host; 8 bits of
+/// node; [`ALONG`]; 19 bits of number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Code(u32);
+
+impl Code {
+    /// `to` is a node or behind them a global kind.
+    fn new(to: u32, number: u32) -> Code {
+        Code(if to <= HOSTS { 1 } else { (to - HOSTS - 1) * 2 } << 28 | to << 20 | number)
+    }
+    fn node(self) -> Option<u32> {
+        (self.0 >> 28 == 1).then_some(self.0 >> 20 & 0xff)
+    }
+    fn scope(self) -> NodeScope {
+        self.node().map_or(NodeScope::GLOBAL, |node| NodeId(node).into())
+    }
+    fn is_seen_by(self, host: u32) -> bool {
+        self.node().map_or(Code::is_barrier(self.0), |node| node == host)
+    }
+}
+
+impl EventCode for Code {
+    fn pack(self) -> u32 {
+        self.0
+    }
+    fn unpack(bits: u32) -> Code {
+        Code(bits)
+    }
+    fn rank(bits: u32, _: Instant) -> u32 {
+        bits
+    }
+    fn precedes_nodes(bits: u32) -> bool {
+        bits >> 28 == 0
+    }
+    fn is_barrier(bits: u32) -> bool {
+        bits >> 28 != 4
+    }
+    fn comes_along(bits: u32) -> bool {
+        bits >> 28 == 1 && bits & ALONG != 0
+    }
+    fn lane(_: u32) -> Option<u32> {
+        None
+    }
+    fn of_lane(lane: u32) -> u32 {
+        lane
+    }
+}
+
+/// Where an event leads to, after which delay, and whether it comes along there.
+type Next = (u32, u64, bool);
+
+struct Run<'a> {
+    queue: EventQueue<Code>,
+    first: u32,
+    chains: &'a [Next],
+    taken: Vec<(u64, Code)>,
+    quiet: [u64; HOSTS as usize],
+}
+
+impl Run<'_> {
+    /// Each event leads to one more, three times.
+    fn take(&mut self, event: Code) {
+        let (at, number) = (self.queue.now().as_ps(), event.0 & (ALONG - 1));
+        assert!((0..HOSTS).all(|host| !event.is_seen_by(host) || at > self.quiet[host as usize]));
+        self.taken.push((at, event));
+        let (mut to, mut delay, along) = self.chains[number as usize % self.chains.len()];
+        match event.node() {
+            Some(node) if to != node => {
+                to = if node < HOSTS { to.max(HOSTS) } else { to };
+                delay += APART;
+            }
+            Some(_) => {}
+            None => delay += 1, // packets lead ahead, and none arrives when its flow starts
+        }
+        if number < 3 * self.first && Code::is_barrier(event.0) {
+            let along = if along && event.node() == Some(to) { ALONG } else { 0 };
+            let next = Code::new(to, along | number + self.first);
+            self.queue.schedule(Instant::from_ps(at + delay), next.scope(), next);
+        }
+    }
+
+    /// After an event a host goes ahead itself; all do after one of the site between them.
+    fn go_ahead(&mut self, node: u32) {
+        let now = self.queue.now();
+        let (known, hosts) = match node < HOSTS {
+            true => (self.queue.begin_of_window(), node..node + 1),
+            false => (now, 0..HOSTS),
+        };
+        let limit = known + Span::from_ps(APART);
+        for host in hosts {
+            while let Some(event) = self.queue.take_along(NodeId(host), limit) {
+                assert!(event.node() == Some(host) && Code::comes_along(event.0) && self.queue.now() < limit);
+                self.take(event);
+            }
+            self.queue.set_now(now);
+            let before = limit - Span::from_ps(1);
+            if self.queue.is_quiet(NodeId(host), before) {
+                self.quiet[host as usize] = before.as_ps();
+            }
+        }
+    }
+}
+
+fn run(queue: EventQueue<Code>, first: &[Next], chains: &[Next]) -> Vec<(u64, Code)> {
+    let quiet = [0; HOSTS as usize];
+    let mut run = Run { queue, first: first.len() as u32, chains, taken: Vec::new(), quiet };
+    for (number, &(to, at, along)) in (0..).zip(first) {
+        let along = if along && to < HOSTS { ALONG } else { 0 };
+        let event = Code::new(to, along | number);
+        run.queue.schedule(Instant::from_ps(at + 1), event.scope(), event);
+    }
+    let end = Instant::from_ps(u64::MAX - 1);
+    while let Some(turn) = run.queue.turn(end) {
+        match turn {
+            Turn::Everywhere(event) => run.take(event),
+            Turn::At(node) => {
+                run.queue.line_up();
+                while let Some(event) = run.queue.next_here() {
+                    run.take(event);
+                    run.go_ahead(node);
+                }
+            }
+        }
+    }
+    while let Some(event) = run.queue.next(end) {
+        run.take(event);
+    }
+    assert_eq!(run.queue.scheduled_in_past(), None);
+    run.taken
+}
+
+fn events() -> impl Strategy<Value = Vec<Next>> {
+    let time = prop_oneof![0u64..30, 0..2 * APART, (0u64..4).prop_map(|n| n * 3000 * APART)];
+    prop::collection::vec((0..HOSTS + 4, time, any::<bool>()), 1..60)
+}
+
+proptest! {
+    #[test]
+    fn hosts_that_go_ahead_see_the_order_of_time(first in events(), chains in events()) {
+        let by_time = run(EventQueue::new(), &first, &chains);
+        let lanes = std::iter::empty();
+        let nodes = HOSTS as usize + 1;
+        let queue = EventQueue::new().windowed(nodes, lanes, Span::from_ps(APART)).with_ahead(nodes);
+        let ahead = run(queue, &first, &chains);
+        for host in 0..=HOSTS {
+            let of = |taken: &[(u64, Code)]| -> Vec<_> {
+                taken.iter().copied().filter(|(_, event)| event.is_seen_by(host)).collect()
+            };
+            prop_assert_eq!(of(&ahead), of(&by_time));
+        }
+    }
+}
