@@ -12,9 +12,9 @@ import pytest
 from conftest import Patch
 from shortflow import linux
 from shortflow.errors import MissingRequirement
-from shortflow.linux import testbed, virtual
+from shortflow.linux import testbed
+from shortflow.linux.kernels import MACHINE, VirtualKernel
 from shortflow.linux.testbed import is_trustworthy, linux_settings
-from shortflow.linux.virtual import VirtualKernel
 from shortflow.runs import Plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 
@@ -123,7 +123,7 @@ def test_another_program_or_kernel_is_another_machine(monkeypatch: Patch, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not (virtual.MACHINE / "initramfs").is_file() or not shutil.which("qemu-system-x86_64"),
+    not (MACHINE / "initramfs").is_file() or not shutil.which("qemu-system-x86_64"),
     reason="needs `make machine` and QEMU",
 )
 def test_a_run_in_the_machine_that_was_built_keeps_time() -> None:

@@ -16,7 +16,6 @@ from shortflow.quantities import scale_for
 from shortflow.report import tables, wording
 from shortflow.report.answer import headlines
 from shortflow.report.blocks import Block, terminal
-from shortflow.report.spreads import spread_section
 from shortflow.result import Result
 from shortflow.results import Results, with_distances
 
@@ -178,14 +177,14 @@ def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: Patc
     times = {"tcp": [1e-3 * 10 ** (i / 99) for i in range(100)], "dctcp": [1e-3] * 100}
     results = [make_result(scheme, 1, fct_s=of) for scheme, of in times.items()]
     comparison = make_results("made", "Made", {}, results)
-    section = sure(spread_section(comparison))
+    section = sure(tables.spread_section(comparison))
     tcp, dctcp = section.columns[0].cells
     assert section.columns[0].header.split() == ["1", "ms", "9.77", "ms"], "the 1st and the 99th percentile"
     assert (len(tcp), tcp[0], tcp[-1], tcp.index("●")) == (64, "─", "─", 32)
     assert (tcp.index("━"), tcp.rindex("━")) == (3, 60), "percentiles 5 and 95"
     assert dctcp == "●"
     monkeypatch.setenv("COLUMNS", "79")
-    assert spread_section(comparison) is None
+    assert tables.spread_section(comparison) is None
 
 
 def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:

@@ -25,7 +25,6 @@ from shortflow.report import answer as answers
 from shortflow.report import blocks as blocks
 from shortflow.report import chart as chart
 from shortflow.report import markup as markup
-from shortflow.report import spreads as spreads
 from shortflow.report import tables as tables
 from shortflow.report import views as views
 from shortflow.reproduction import sensitivity as sensitivity

@@ -12,7 +12,7 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import answers, blocks, bursts, spreads
+from shortflow.lazy import answers, blocks, bursts
 from shortflow.lazy import measured as measured_flows
 from shortflow.lazy import tables as tables_of
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
@@ -44,7 +44,7 @@ def _blocks(found: Results, *, is_full: bool) -> "Iterator[blocks.Block]":
         yield from tables_of.comparison_blocks(found, ranking.metrics if criteria.metrics else ())
     else:
         yield from tables_of.main_blocks(found, ranking.metrics, MORE)
-        if sys.stdout.isatty() and (spread := spreads.spread_section(found)):
+        if sys.stdout.isatty() and (spread := tables_of.spread_section(found)):
             yield spread
     yield blocks.Words("\n".join(ranking.words))
 

@@ -18,9 +18,8 @@ from shortflow.front.progress import told
 from shortflow.linux import agreement as study
 from shortflow.linux import fig14 as figure
 from shortflow.linux import testbed
-from shortflow.linux.kernels import PROGRAM, Kernel, program
+from shortflow.linux.kernels import PROGRAM, Kernel, VirtualKernel, program
 from shortflow.linux.testbed import ATTEMPTS, Replacements, Testbed
-from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics import catalogue
 from shortflow.quantities import counted
 from shortflow.records import Account
