@@ -19,8 +19,7 @@ from conftest import Command
 from made import answered, make_flows, make_meta, make_results, make_run, sure, with_tables
 from shortflow import _core, papers
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.front import console
-from shortflow.front.pace import Pace
+from shortflow.front.progress import Lines, Pace, progress_bar
 from shortflow.lab import Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
 from shortflow.lab.finding import Verdict, fact
 from shortflow.lab.study import Scale, Study, Value
@@ -513,11 +512,11 @@ def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
 def test_bars_in_turn_share_the_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    lines = console.Lines()
+    lines = Lines()
     due = []
     for second in (10, 29, 30, 45, 59, 61):
         now = float(second)
-        with console.progress_bar("one of several", lines):
+        with progress_bar("one of several", lines):
             due.append(lines.due())
     assert due == [False, False, True, False, False, True]
 
@@ -526,7 +525,7 @@ def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.monotonic", itertools.count(0.0, 10.0).__next__)
-    with console.progress_bar("quick") as progress:
+    with progress_bar("quick") as progress:
         progress(0.25, 3, 12)
     assert capsys.readouterr().err == "quick: 3/12 runs, 0.3/s, 25% of the work, 40 s, about 30 s left at this pace\n"
 

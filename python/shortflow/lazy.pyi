@@ -16,8 +16,6 @@ from shortflow import bursts as bursts
 from shortflow import measured as measured
 from shortflow import papers as papers
 from shortflow import records as records
-from shortflow import results as results
-from shortflow import runner as runner
 from shortflow import scenario as scenarios
 from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal

@@ -10,7 +10,8 @@ from shortflow import papers
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
-from shortflow.front.console import Lines, note, note_report, progress_bar
+from shortflow.front.console import note, note_report
+from shortflow.front.progress import Lines, progress_bar
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale, parse_choices

@@ -1,21 +1,25 @@
-"""Output of the command line: results on stdout, progress and errors on stderr."""
+"""Output of the command line: results on stdout, notes and errors on stderr."""
 
 import contextlib
 import logging
+import re
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from shortflow._core import Scheme
-from shortflow.front.pace import CONTROL, LATELY_S, Pace, plain
-from shortflow.lazy import json, records, runner, scenarios, terminal
+from shortflow.lazy import json, records, scenarios
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """Drop reasons that are faults of a scenario."""
 
 _LOG = logging.getLogger("shortflow")
-_FAR_S = 86_400.0
-"""Longest remaining time to show, in seconds."""
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters in users' texts, except tabs and newlines: terminals would execute them."""
+
+
+def plain(text: str) -> str:
+    """The text without control characters."""
+    return CONTROL.sub("", text)
 
 
 def print_json(document: object) -> None:
@@ -61,46 +65,6 @@ def note_warnings(scenario: "scenarios.Scenario", schemes: Iterable[Scheme]) -> 
     """Notes valid but probably unintended values of a scenario, alone or under these schemes."""
     for warning in scenario.warnings(schemes):
         note(f"{scenarios.WARNING}{warning}")
-
-
-class Lines:
-    """Progress lines for a stderr that is no terminal, one every 30 s. Consecutive bars may share them."""
-
-    def __init__(self) -> None:
-        """The first line is due after 30 s."""
-        self._last = time.monotonic()
-
-    def due(self) -> bool:
-        """True if a line is due; then restarts the interval."""
-        now = time.monotonic()
-        late = now - self._last >= LATELY_S and not sys.stderr.isatty()
-        if late:
-            self._last = now
-        return late
-
-
-def progress_bar(label: str, lines: Lines | None = None) -> "contextlib.AbstractContextManager[runner.Progress]":
-    """A live bar on stderr; without a terminal, a line every 30 s."""
-    if sys.stderr.isatty():
-        return terminal.live_bar(label)
-    return contextlib.nullcontext(_progress_lines(label, lines or Lines()))
-
-
-def _progress_lines(label: str, lines: Lines) -> "runner.Progress":
-    started = time.monotonic()
-    pace = Pace()
-
-    def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
-        rate, left = pace.told(fraction, finished)
-        if lines.due():
-            spent = time.monotonic() - started
-            rest = f", about {left:.0f} s left at this pace" if left and left < _FAR_S and fraction < 1 else ""
-            shown = f"; {waiting}" if waiting else ""
-            print_note(
-                f"{label}: {finished}/{total} runs{rate}, {fraction:.0%} of the work, {spent:.0f} s{rest}{shown}"
-            )
-
-    return update
 
 
 def note_faults(drops: "Sequence[records.Drop]") -> None:

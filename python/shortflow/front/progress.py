@@ -1,17 +1,90 @@
-"""Progress of a call from Python."""
+"""Progress of the work: its pace, and bars in terminals and notebooks."""
 
+import collections
 import contextlib
 import html
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from shortflow.front.console import progress_bar
-from shortflow.front.pace import Pace
+from shortflow.front.console import print_note
+from shortflow.lazy import terminal
 from shortflow.runner import Progress
 
 Shown = Progress | bool | None
 """`None`: a bar in notebooks and terminals, else a line every 30 s; `False`: nothing; or a function."""
+LATELY_S = 30.0
+"""Shortest time for measuring the pace, and interval of progress lines, in seconds."""
+_FAR_S = 86_400.0
+"""Longest remaining time to show, in seconds."""
+FIRST_S = 2.0
+"""Shortest time before the first run has finished. A run foretells its own end, so its pace is known sooner."""
+
+
+class Pace:
+    """Pace over the later half of the elapsed time. A fixed interval would be too noisy, because runs differ."""
+
+    def __init__(self) -> None:
+        """Starts the clock."""
+        self._began = time.monotonic()
+        self._marks = collections.deque([(self._began, 0.0, 0)])
+
+    def told(self, fraction: float, finished: int) -> tuple[str, float | None]:
+        """Runs per second in words, and remaining seconds at that pace; empty and None at first."""
+        now = time.monotonic()
+        if finished < self._marks[-1][2]:  # a new round of runs
+            self._began = now
+            self._marks.clear()
+        self._marks.append((now, fraction, finished))
+        lately = max(LATELY_S if finished else FIRST_S, (now - self._began) / 2)
+        while len(self._marks) > 2 and now - self._marks[1][0] >= lately:
+            self._marks.popleft()
+        begun_at, from_fraction, from_finished = self._marks[0]
+        spent, part, runs = now - begun_at, fraction - from_fraction, finished - from_finished
+        if spent < 1 or part <= 0:
+            return "", None
+        return f", {runs / spent:.3g}/s", (1 - fraction) / part * spent
+
+
+class Lines:
+    """Progress lines for a stderr that is no terminal, one every 30 s. Consecutive bars may share them."""
+
+    def __init__(self) -> None:
+        """The first line is due after 30 s."""
+        self._last = time.monotonic()
+
+    def due(self) -> bool:
+        """True if a line is due; then restarts the interval."""
+        now = time.monotonic()
+        late = now - self._last >= LATELY_S and not sys.stderr.isatty()
+        if late:
+            self._last = now
+        return late
+
+
+def progress_bar(label: str, lines: Lines | None = None) -> contextlib.AbstractContextManager[Progress]:
+    """A live bar on stderr; without a terminal, a line every 30 s."""
+    if sys.stderr.isatty():
+        return terminal.live_bar(label)
+    return contextlib.nullcontext(_progress_lines(label, lines or Lines()))
+
+
+def _progress_lines(label: str, lines: Lines) -> Progress:
+    started = time.monotonic()
+    pace = Pace()
+
+    def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
+        rate, left = pace.told(fraction, finished)
+        if lines.due():
+            spent = time.monotonic() - started
+            rest = f", about {left:.0f} s left at this pace" if left and left < _FAR_S and fraction < 1 else ""
+            shown = f"; {waiting}" if waiting else ""
+            print_note(
+                f"{label}: {finished}/{total} runs{rate}, {fraction:.0%} of the work, {spent:.0f} s{rest}{shown}"
+            )
+
+    return update
 
 
 def told(label: str, shown: Shown) -> contextlib.AbstractContextManager[Progress | None]:

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from shortflow import _core
 from shortflow.errors import ConfigError
-from shortflow.front.pace import Pace, plain
+from shortflow.front.console import plain
+from shortflow.front.progress import Pace
 from shortflow.lazy import pl
 from shortflow.report.blocks import Block, terminal_width
 from shortflow.report.blocks import terminal as rendered
