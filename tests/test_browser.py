@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from browser import Browser
 from conftest import Command
 from made import make_result
-from shortflow.api.report import write_report
+from shortflow.commands.report import write_report
 from shortflow.store.directories import write_run
 
 if TYPE_CHECKING:

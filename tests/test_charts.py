@@ -15,7 +15,7 @@ import pytest
 
 from made import make_result, with_tables
 from shortflow import read_store, sweep
-from shortflow.api.report import report_numbers
+from shortflow.commands.report import report
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.measured import MEASURED, read_measured
 from shortflow.report import library, marks
@@ -97,7 +97,7 @@ def test_every_chart_of_two_sweeps_has_the_numbers_of_its_tables(tmp_path: Path)
     for scenario, loads in {"websearch-star": [0.3], "l2dct-benchmark": [0.3, 0.8]}.items():
         short: Settings = {"duration": "300ms"}
         sweep(scenario, schemes, {"load": loads}, 2, settings=short, out=tmp_path, tables=True)
-    for study in report_numbers(tmp_path)["studies"]:
+    for study in report(tmp_path, json=True).document()["studies"]:
         runs = {  # of a point by its schemes
             (point.label, scheme): [run for run in point.runs if run.scheme == scheme]
             for point in read_store(tmp_path).comparisons(study["name"])

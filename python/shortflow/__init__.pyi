@@ -5,10 +5,10 @@ from shortflow._core import Flow as Flow
 from shortflow._core import Window as Window
 from shortflow.api.plots import Plots as Plots
 from shortflow.api.plots import TuningPlots as TuningPlots
-from shortflow.api.report import write_report as write_report
 from shortflow.asks import Condition as Condition
 from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
+from shortflow.commands.report import write_report as write_report
 from shortflow.commands.run import run as run
 from shortflow.commands.search import search as search
 from shortflow.commands.sweep import sweep as sweep

@@ -1,15 +1,32 @@
 """`report`: one page on the results in a directory."""
 
+import logging
+from collections.abc import Container, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from shortflow.api.report import report_numbers, write_report
-from shortflow.errors import ConfigError, ExitCode
+from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
+from shortflow.measured import Source, read_measured
+from shortflow.metrics.data import Bins
 from shortflow.quantities import counted
+from shortflow.report.answer import USUAL, Criteria
 from shortflow.report.blocks import Words
+from shortflow.report.page import document, write
+from shortflow.report.study import studies as make_studies
+from shortflow.report.study import with_measured
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.store.directories import loaded, read_each
+from shortflow.store.runs import select_runs
+from shortflow.tuning.pages import document as tuning_document
+from shortflow.tuning.pages import write_page as write_tuning
+from shortflow.tuning.record import is_tuning, read_tuning
+
+_log = logging.getLogger(__name__)
 
 
 @command
@@ -35,13 +52,72 @@ def report(
     if json and out:
         raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")
     damages: list[str] = []
-    page, numbers = Path(out or Path(directory) / "report.html"), None
+    directory, numbers = Path(directory), None
+    page = Path(out or directory / "report.html")
     criteria = given.criteria(given.metric_names(metrics), baseline, ties, bins)
-    if json:
-        numbers = report_numbers(Path(directory), measured=measured, damages=damages, criteria=criteria)
-    else:
-        shown = write_report(Path(directory), page, measured=measured, damages=damages, criteria=criteria)
+    if not json:
+        shown = write_report(directory, page, measured=measured, damages=damages, criteria=criteria)
         note(counted(shown, "run"))
+    elif measured is None and is_tuning(directory):
+        numbers = tuning_document(read_tuning(directory))
+    else:
+        numbers = document(*_found(directory, None, measured, damages, criteria.bins), damages, criteria)
     for damage in damages:
         note(f"left out: {damage}")
     return Answer(lambda: numbers, [Words(str(page))], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)
+
+
+def write_report(
+    directory: Path,
+    page: Path,
+    only: Container[str] | None = None,
+    *,
+    measured: "Source | None" = None,
+    damages: list[str] | None = None,
+    criteria: Criteria = USUAL,
+) -> int:
+    """Write a page about the runs in or below `directory`, or those with `only` these keys; returns their number.
+
+    Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
+    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes. `measured` flows, as in
+    `shortflow.compare`, stand beside the runs of the only scenario. A damaged run is a `DamagedResult`, unless
+    `damages` is given: a list that gets what is damaged, which the page then leaves out and names.
+    """
+    if only is None and measured is None and is_tuning(directory):
+        tuning = read_tuning(directory)
+        write_tuning(tuning, page)
+        return tuning.runs
+    studies, failures = _found(directory, only, measured, damages, criteria.bins)
+    write(page, studies, failures, damages or (), criteria)
+    return sum(len(study.results) for study in studies)
+
+
+def _found(
+    directory: Path,
+    only: Container[str] | None,
+    measured: "Source | None",
+    damages: list[str] | None,
+    bins: Bins,
+) -> tuple[list[Results], Sequence[Result]]:
+    """Current results of a directory by scenario, and failed runs."""
+    selection = select_runs(directory, only, damages)
+    if old := selection.superseded:
+        schemes = ", ".join(dict.fromkeys(f"{run.provenance['scenario']} with {run.scheme}" for run in old))
+        left_out = f"{len(old)} superseded runs are left out, as there are newer ones of {schemes}"
+        _log.warning("%s: %s", directory, left_out)
+
+    def today(result: Result) -> Result:
+        return (loaded(result) if result.tables else result).with_bins(bins)
+
+    found = read_each(selection.current, today, damages)
+    if damages and not found:
+        raise DamagedResult("\n".join(damages))
+    studies = make_studies(found, selection.superseded)
+    if measured is not None:
+        tabled = [study for study in studies if study.with_tables.done]
+        if len(tabled) != 1:
+            names = ", ".join(each.scenario for each in tabled) or "none"
+            raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
+        own = replace(read_measured(measured, tabled[0].classes), bins=bins)
+        studies = [with_measured(study, own) if study in tabled else study for study in studies]
+    return studies, selection.failed
