@@ -16,7 +16,7 @@ import pytest
 import shortflow as sf
 from conftest import Patch, Tables
 from shortflow.report.chart import finite
-from shortflow.report.page import document
+from shortflow.report.page import Contents, document
 from shortflow.report.study import studies
 from shortflow.scenario import Settings
 from shortflow.shown import Shown
@@ -100,7 +100,7 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_pa
 
 
 def test_the_plots_are_those_of_the_report(comparison: sf.Results) -> None:
-    (of_report,) = document(studies(comparison.results))["studies"]
+    (of_report,) = document(Contents(studies(comparison.results)))["studies"]
     theirs = {plot["name"]: plot["spec"] for plot in of_report["plots"]}
     plot = comparison.plot
     for make in (plot.ranked, plot.by_size, plot.trade_off, plot.fct_cdf, plot.queue):

@@ -22,7 +22,7 @@ from shortflow.report import library, marks
 from shortflow.report.answer import Criteria, answer
 from shortflow.report.chart import Chart, Row, finite, numeric
 from shortflow.report.figures import charts, distribution, extremes, over_points, ranked, thinned
-from shortflow.report.page import document
+from shortflow.report.page import Contents, document
 from shortflow.report.study import studies, with_measured
 from shortflow.report.tables import study_section
 from shortflow.result import Result
@@ -67,7 +67,7 @@ def test_every_chart_of_a_study_is_valid_and_has_the_numbers_of_the_table(result
     study = study_of(results)
     found = charts(study)
     assert {"ranking", "trade-off", "distribution", "queue"} <= {chart.name for chart in found}
-    points = document([study])["studies"][0]["points"]
+    points = document(Contents([study]))["studies"][0]["points"]
     numbers = 0
     for chart in found:
         check(chart)

@@ -1,7 +1,7 @@
 """`report`: one page on the results in a directory."""
 
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,15 +11,13 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
 from shortflow.measured import Source, read_measured
-from shortflow.metrics.data import Bins
 from shortflow.quantities import counted
 from shortflow.report.answer import USUAL, Criteria
 from shortflow.report.blocks import Words
-from shortflow.report.page import document, write
+from shortflow.report.page import Contents, document, write
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
 from shortflow.result import Result
-from shortflow.results import Results
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.runs import select_runs
 from shortflow.tuning.pages import document as tuning_document
@@ -61,7 +59,7 @@ def report(
     elif measured is None and is_tuning(directory):
         numbers = tuning_document(read_tuning(directory))
     else:
-        numbers = document(*_found(directory, None, measured, damages, criteria.bins), damages, criteria)
+        numbers = document(_found(directory, None, measured, damages, criteria))
     for damage in damages:
         note(f"left out: {damage}")
     return Answer(lambda: numbers, [Words(str(page))], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)
@@ -87,9 +85,9 @@ def write_report(
         tuning = read_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
-    studies, failures = _found(directory, only, measured, damages, criteria.bins)
-    write(page, studies, failures, damages or (), criteria)
-    return sum(len(study.results) for study in studies)
+    found = _found(directory, only, measured, damages, criteria)
+    write(page, found)
+    return sum(len(study.results) for study in found.studies)
 
 
 def _found(
@@ -97,8 +95,8 @@ def _found(
     only: Container[str] | None,
     measured: "Source | None",
     damages: list[str] | None,
-    bins: Bins,
-) -> tuple[list[Results], Sequence[Result]]:
+    criteria: Criteria,
+) -> Contents:
     """Current results of a directory by scenario, and failed runs."""
     selection = select_runs(directory, only, damages)
     if old := selection.superseded:
@@ -107,7 +105,7 @@ def _found(
         _log.warning("%s: %s", directory, left_out)
 
     def today(result: Result) -> Result:
-        return (loaded(result) if result.tables else result).with_bins(bins)
+        return (loaded(result) if result.tables else result).with_bins(criteria.bins)
 
     found = read_each(selection.current, today, damages)
     if damages and not found:
@@ -118,6 +116,6 @@ def _found(
         if len(tabled) != 1:
             names = ", ".join(each.scenario for each in tabled) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
-        own = replace(read_measured(measured, tabled[0].classes), bins=bins)
+        own = replace(read_measured(measured, tabled[0].classes), bins=criteria.bins)
         studies = [with_measured(study, own) if study in tabled else study for study in studies]
-    return studies, selection.failed
+    return Contents(studies, selection.failed, damages or (), criteria)

@@ -1,6 +1,7 @@
 """The report's page: plots, tables and provenance in one HTML file that opens offline. Or its numbers alone."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,46 +24,44 @@ _SUPERSEDED = ("scheme", "seed", "digest", "finished_at")
 _MOST_FAILURES = 3
 
 
-def write(
-    path: Path,
-    studies: Sequence[Results],
-    failures: Sequence[Result] = (),
-    damages: Sequence[str] = (),
-    criteria: Criteria = USUAL,
-) -> None:
+@dataclass(frozen=True)
+class Contents:
+    """Contents of a page, with the failed runs and damaged results that are in no number of it."""
+
+    studies: Sequence[Results]
+    failures: Sequence[Result] = ()
+    damages: Sequence[str] = ()
+    criteria: Criteria = USUAL
+
+
+def write(path: Path, of: Contents) -> None:
     """Writes the whole page, or Markdown."""
-    shown = [Part(study.title, list(_study_blocks(study, criteria))) for study in studies]
-    versions = ", ".join(sorted({each.provenance["version"] for each in _results(studies)}))
+    shown = [Part(study.title, list(_study_blocks(study, of.criteria))) for study in of.studies]
+    versions = ", ".join(sorted({each.provenance["version"] for each in _results(of.studies)}))
     markup.write(
         path,
         title=", ".join(part.heading for part in shown) or "Shortflow report",
         heading="Shortflow report",
-        head=head(studies, failures, damages, criteria),
+        head=_head(of),
         parts=shown,
         footer=f"Simulated by Shortflow {versions}. Written {markup.now()} by {git_revision() or _core.version()}.",
     )
 
 
-def head(
-    studies: Sequence[Results],
-    failures: Sequence[Result],
-    damages: Sequence[str],
-    criteria: Criteria,
-) -> Iterator[Words]:
-    """What the page is about, and what is in no number of it."""
+def _head(of: Contents) -> Iterator[Words]:
     yield Words(
-        f"{_lead(studies)} Within a seed every scheme sees the same flows, so differences are paired. "
-        f"Intervals are 95 % over the seeds. {criteria.text} {_bins(criteria)}",
+        f"{_lead(of.studies)} Within a seed every scheme sees the same flows, so differences are paired. "
+        f"Intervals are 95 % over the seeds. {of.criteria.text} {_bins(of.criteria)}",
         "note",
     )
-    if failures:
+    if of.failures:
         text = "failed and are in no number here; the same command tries them again."
-        first = " The first:" if len(failures) > _MOST_FAILURES else ""
-        yield Words(f"{counted(len(failures), 'run')} {text}{first}")
-        yield Words("\n".join(map(_failure, failures[:_MOST_FAILURES])), "note")
-    if damages:
-        yield Words(f"{counted(len(damages), 'damaged result')} left out:")
-        yield Words("\n".join(damages), "note")
+        first = " The first:" if len(of.failures) > _MOST_FAILURES else ""
+        yield Words(f"{counted(len(of.failures), 'run')} {text}{first}")
+        yield Words("\n".join(map(_failure, of.failures[:_MOST_FAILURES])), "note")
+    if of.damages:
+        yield Words(f"{counted(len(of.damages), 'damaged result')} left out:")
+        yield Words("\n".join(of.damages), "note")
 
 
 def _bins(criteria: Criteria) -> str:
@@ -77,12 +76,7 @@ def _failure(run: Result) -> str:
     return f"{run.scheme}, seed {run.seed}{settings}: {run.error_text}"
 
 
-def document(
-    studies: Sequence[Results],
-    failures: Sequence[Result] = (),
-    damages: Sequence[str] = (),
-    criteria: Criteria = USUAL,
-) -> dict[str, Any]:
+def document(of: Contents) -> dict[str, Any]:
     """Numbers of the page as plain data: plots and points of each study."""
     found = {
         "studies": [
@@ -90,15 +84,15 @@ def document(
                 "name": study.scenario,
                 "title": study.title,
                 "varies": study.x_name,
-                "answer": answer(study, criteria).document(),
-                "plots": [chart.document for chart in charts(study, list(map(study.require, criteria.metrics)))],
+                "answer": answer(study, of.criteria).document(),
+                "plots": [chart.document for chart in charts(study, list(map(study.require, of.criteria.metrics)))],
                 "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
                 "superseded": [
                     {name: value for name, value in each.provenance.items() if name in _SUPERSEDED}
                     for each in study.superseded
                 ],
             }
-            for study in studies
+            for study in of.studies
         ],
         "failed": [
             {
@@ -108,9 +102,9 @@ def document(
                 "settings": changed(run.provenance),
                 "error": run.error_text,
             }
-            for run in failures
+            for run in of.failures
         ],
-        "damaged": damages,
+        "damaged": of.damages,
     }
     plain: dict[str, Any] = finite(found)
     return plain
