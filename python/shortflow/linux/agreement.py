@@ -2,7 +2,7 @@
 
 import enum
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from shortflow.linux.kernels import Kernel
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import counted
+from shortflow.report import blocks
+from shortflow.report.blocks import Section, text_section
 from shortflow.report.wording import percent, title
 from shortflow.results import Results
 from shortflow.runs import Plan
@@ -138,17 +140,12 @@ def markdown(cells: Sequence[dict[str, Any]]) -> str:
     Differences outside the aim are bold; undecided ones have a question mark.
     """
     parts = [[cell for cell in cells if (cell["scenario"] in ONE_HOST) is of_one] for of_one in (False, True)]
-    tables = [
-        _lines({(cell["scenario"], cell["scheme"]): cell for cell in part}, schemes)
-        for part, schemes in zip(parts, TABLES, strict=True)
-        if part
-    ]
-    return "\n".join("".join(f"{line}\n" for line in table) for table in tables)
+    return blocks.markdown(_section(part, schemes) for part, schemes in zip(parts, TABLES, strict=True) if part)
 
 
-def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[str]) -> Iterator[str]:
-    yield "| scenario | metric | " + " | ".join(f"`{scheme}`" for scheme in schemes) + " |"
-    yield "|---" * (2 + len(schemes)) + "|"
+def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:
+    cells = {(cell["scenario"], cell["scheme"]): cell for cell in part}
+    lines: list[Sequence[str]] = []
     titles = {name: title(metric) for name, metric in possible(FLOW_CLASSES).items()}
     for scenario in dict.fromkeys(scenario for scenario, _ in cells):
         found = [cells.get((scenario, scheme)) for scheme in schemes]
@@ -158,8 +155,9 @@ def _lines(cells: Mapping[tuple[str, str], dict[str, Any]], schemes: Sequence[st
             rows["queue, packets on the kernel; simulated"] = [cell["host_queue"] if cell else "" for cell in found]
         rows["kept time"] = [_kept(cell) if cell else "" for cell in found]
         rates = ", at a quarter of its rates" if any(cell and cell["quarter_rates"] for cell in found) else ""
-        for place, (name, values) in enumerate(rows.items()):
-            yield f"| {'' if place else f'`{scenario}`{rates}'} | {name} | " + " | ".join(values) + " |"
+        names = [f"`{scenario}`{rates}", *[""] * len(rows)]
+        lines += [(name, metric, *values) for name, (metric, values) in zip(names, rows.items(), strict=False)]
+    return text_section("", ("scenario", "metric", *(f"`{scheme}`" for scheme in schemes)), lines)
 
 
 def standings(comparison: Results) -> dict[Metric, AimVerdict]:
