@@ -6,8 +6,8 @@ import pytest
 from made import with_tables
 from shortflow import _core
 from shortflow.metrics.stats import rank_correlation
+from shortflow.papers.l2dct.eq_steady import sawtooth
 from shortflow.papers.l2dct.in_python import L2dctInPython
-from shortflow.papers.l2dct.sawtooth import sawtooth
 from shortflow.papers.l2dct.setup import over_trend
 from shortflow.result import Result
 from shortflow.runs import plan

@@ -161,7 +161,7 @@ def _figures_of(paper: str) -> list[Figure]:
 
 
 def test_a_run_that_is_gone_from_the_store_is_not_left_out(tmp_path: Path) -> None:
-    study = Study("one-long-flow", ("dctcp",), quick_seeds=2, quick_settings={"duration": "5ms", "warmup": "1ms"})
+    study = Study("one-long-flow", ("dctcp",), quick_seeds=2, quick={"duration": "5ms", "warmup": "1ms"})
     runs = study.runs(Scale.QUICK, (), {})
     store = Store(tmp_path)
     done = Runner(1, store).answer(once(Wanted(runs)))
@@ -172,7 +172,7 @@ def test_a_run_that_is_gone_from_the_store_is_not_left_out(tmp_path: Path) -> No
 
 
 def test_a_table_that_is_damaged_inside_is_named_and_decides_nothing(tmp_path: Path) -> None:
-    study = Study("one-long-flow", ("dctcp",), quick_seeds=1, quick_settings={"duration": "5ms", "warmup": "1ms"})
+    study = Study("one-long-flow", ("dctcp",), quick_seeds=1, quick={"duration": "5ms", "warmup": "1ms"})
     runs = study.runs(Scale.QUICK, (), {})
     store = Store(tmp_path)
     data = Data(study, [], {(): make_results("one", "", {}, Runner(1, store).answer(once(Wanted(runs))))})
@@ -322,7 +322,7 @@ def test_a_choice_replaces_a_setting_of_a_study_but_not_its_grid() -> None:
         (Study("one-long-flow", ("tcp", "dctcp"), settings={"transport.initial_alpha": 0}), True),
         (Study("one-long-flow", ("tcp",)), False),
         (Study("one-long-flow", ("dctcp",), settings={"transport.initial_alpha": 0.5}), False),
-        (Study("one-long-flow", ("dctcp",), quick_settings={"transport.initial_alpha": 0.5}), False),
+        (Study("one-long-flow", ("dctcp",), quick={"transport.initial_alpha": 0.5}), False),
         (Study("one-long-flow", ("dctcp",), over={"transport.initial_alpha": (0, 0.5)}), False),
         (Study("one-long-flow", ("dctcp+initial_alpha=0.5",)), False),
     ],

@@ -105,9 +105,7 @@ def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_pa
     study = Study("incast", ("tcp", "dctcp"), over={"servers": (10, 20)})
     data = {"runs": with_times(study, {n: [n * 1e-3] for n in (10, 20)})}
     claim = Claim("x/one").says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
-    figure = Figure("x/one", "Fig. 1", "", {"runs": study}).decides(
-        claim, draws=[Curves("servers", "afct_short_s", "", "")]
-    )
+    figure = Figure("x/one", "Fig. 1", "", {"runs": study}, [claim], [Curves("servers", "afct_short_s", "", "")])
     curves, beside = charts(figure, data)
     assert [(row["scheme"], row["x"], row["y"]) for row in curves.rows if row["printed"]] == [("tcp", 20.0, 5.0)]
     (row,) = beside.rows

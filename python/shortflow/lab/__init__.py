@@ -1,7 +1,7 @@
 """Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
 
-from shortflow.lab.data import Data, Reading, recorded, some
-from shortflow.lab.drawing import Curves, Drawing, Line, over_time
+from shortflow.lab.data import Data, Reading, some
+from shortflow.lab.drawing import Curves, Drawing, Line
 from shortflow.lab.expressions import (
     Measure,
     Metric,

@@ -151,14 +151,6 @@ def some(values: Found, what: str) -> Found:
     return values
 
 
-def recorded(result: Result, metric: str, what: str) -> float:
-    """A metric of a run. Raises `TooLittle` if missing or zero."""
-    value = result.metrics.get(metric)
-    if not value:
-        raise TooLittle(f"the runs have no {what}")
-    return value
-
-
 def relative(
     ours: Mapping[int, float], theirs: Mapping[int, float], baseline: str, where: Mapping[str, Value]
 ) -> Estimate:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from shortflow.errors import TooLittle
 from shortflow.lab.data import Data
 from shortflow.lab.expressions import Metric
@@ -97,8 +95,3 @@ class Curves:
         if self.metric not in known:
             raise TooLittle(f"{self.metric}: no run has it")
         return known[self.metric].label, known[self.metric].unit
-
-
-def over_time(name: str, samples: pl.DataFrame, divisor: float = 1.0) -> Line:
-    """A curve of samples, without marks."""
-    return Line(name, samples["time_s"].to_list(), (samples["value"] / divisor).to_list(), markers=False)

@@ -19,7 +19,7 @@ _MANY = 6
 """Most points that a claim reports in full; of more, it reports extremes and deciding points."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Claim:
     """A statement of a paper and its conditions of agreement: `Claim(id).says(statement, *conditions)`."""
 
@@ -47,8 +47,10 @@ class Claim:
         because: str = "",
         no_harm: bool = False,
     ) -> "Claim":
-        """The claim with this statement. It holds if all conditions do."""
-        return Claim(self.id, self.ref, self.equation, statement, conditions, shows, because, no_harm)
+        """The claim, with this statement. It holds if all conditions do."""
+        self.statement, self.conditions, self.shows = statement, conditions, shows
+        self.because, self.no_harm = because, no_harm
+        return self
 
     @property
     def paper(self) -> str:
@@ -127,8 +129,8 @@ class Figure:
     """The paper's name for it."""
     title: str
     studies: Mapping[str, Study] = field(default_factory=dict)
-    claims: Sequence[Claim] = ()
-    draws: Sequence[Draw] = ()
+    claims: list[Claim] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
 
     @property
     def paper(self) -> str:
@@ -140,9 +142,14 @@ class Figure:
         """Printed numbers of all claims."""
         return [each for claim in self.claims for each in claim.printed]
 
-    def decides(self, *claims: Claim, draws: Sequence[Draw] = ()) -> "Figure":
-        """The figure with its claims and drawings."""
-        return replace(self, claims=claims, draws=draws)
+    def claim(self, name: str, ref: str = "", *, equation: bool = False) -> Claim:
+        """A further claim of the figure, by its id, to be followed by `says`."""
+        self.claims.append(Claim(name, ref, equation))
+        return self.claims[-1]
+
+    def draw(self, *draws: Draw) -> None:
+        """Further drawings of the figure."""
+        self.draws.extend(draws)
 
     def drawn(self, studies: Studies) -> list[Drawing]:
         """Drawings for which the runs suffice."""

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, unknown_name
@@ -52,7 +53,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Study:
-    """A grid of runs. At the quick scale, `quick…` fields replace their full counterparts."""
+    """A grid of runs. At the quick scale, `quick` and `quick_seeds` replace their full counterparts."""
 
     scenario: str | Mapping[str, object]
     """A shipped scenario by name, or a scenario's tables."""
@@ -65,14 +66,14 @@ class Study:
     of_scheme: Mapping[str, Settings] = field(default_factory=dict)
     """Settings of one scheme's runs; they override common settings and choices."""
     seeds: int = 10
-    quick: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    quick_settings: Settings = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the grid, and settings, at the quick scale."""
     quick_seeds: int = 5
     """At most `seeds`."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
         """Values of each key of the grid."""
-        return {**self.over, **(self.quick if scale is Scale.QUICK else {})}
+        return {key: self._at(scale).get(key, values) for key, values in self.over.items()}
 
     def positions(self, scale: Scale) -> Iterator[Position]:
         """Every point of the grid: one value for each key."""
@@ -89,11 +90,10 @@ class Study:
         settings it accepts.
         """
         seeds = seeds or self.seed_range(scale)
-        fixed = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
-        varied = dict(zip(self.grid(scale), position, strict=True))
+        varied = dict(zip(self.over, position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
-        settings = {**fixed, **of_scenario, **accepted, **varied}
+        settings = {**self.settings, **self._at(scale), **of_scenario, **accepted, **varied}
         runs = self._plan.runs(seeds, dict(as_pairs(settings)))
         for scheme, own in self.of_scheme.items():
             changed = self._plan.runs(seeds, dict(as_pairs({**settings, **own})))
@@ -117,6 +117,9 @@ class Study:
             return own == keys(before) and own != keys(after)
         except ConfigError:
             return False
+
+    def _at(self, scale: Scale) -> Mapping[str, Any]:
+        return self.quick if scale is Scale.QUICK else {}
 
     @functools.cached_property
     def _plan(self) -> Plan:

@@ -1,4 +1,4 @@
-"""The papers: one package each, one module per figure or table. The five have pages; DCTCP, their baseline, has none.
+"""The papers: one package each. The five have pages; DCTCP, their baseline, has none.
 
 A module's figures are its top-level `Figure` objects. A package's `CHOICES` are the details that its paper leaves open,
 by name, and its `STAND_INS` the scheme that each of the paper's schemes modifies.

@@ -78,13 +78,13 @@ def _numbers(figure: Figure) -> Iterator[Number]:
                 study = figure.studies[name]
                 over, quick = _at(printed, study.over), _at(printed, study.quick)
                 alone = {name: replace(study, over=over, quick=quick)}
-                yield claim.id, printed, replace(figure, studies=alone, claims=(), draws=())
+                yield claim.id, printed, replace(figure, studies=alone, claims=[], draws=[])
 
 
 def _at(printed: Printed, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
     """The points of a grid that a printed number is about."""
     where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.of.where.items()}
-    return {key: [each for each in values if each in where.get(key, values)] for key, values in grid.items()}
+    return {**grid, **{key: [each for each in grid[key] if each in where[key]] for key in where if key in grid}}
 
 
 def _planned(number: Number, scale: Scale, values: Chosen) -> Planned:

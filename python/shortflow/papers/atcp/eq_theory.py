@@ -3,23 +3,21 @@
 import itertools
 
 from shortflow import lab
-from shortflow._core import Law
+from shortflow.lab.study import Value
+from shortflow.papers.common import acked, law
 from shortflow.papers.theory import Weights, medium_rate, nested_times
 
-SEGMENT = 1460
 START = 10.0
 CAPACITY = 102.0
 """Segments in a pipe of 2 and a buffer of 100."""
 WEIGHTS = ((1.0, 1.0), (1.0, 2.0), (3.0, 1.0), (0.5, 4.0))
 
 
-def weight_at(sent: int, **settings: str) -> float:
+def weight_at(sent: float, **settings: Value) -> float:
     """Growth by one ACK in congestion avoidance, in units of 1/cwnd."""
-    law = Law("atcp", list(settings.items()), START)
-    law.ssthresh = START
-    law.sent = sent
-    law.ack(SEGMENT, False, True)
-    return (law.cwnd - START) * START
+    flow = law("atcp", START, 0, **settings)
+    flow.sent, flow.ssthresh = int(sent), START
+    return (acked(flow, 1).cwnd - START) * START
 
 
 def _ratios() -> lab.Pairs:
@@ -75,59 +73,53 @@ def _shares() -> lab.Pairs:
     return found
 
 
-theorem1 = lab.Figure("atcp/thm1", "Theorem 1, Sec. V-A", "Weights decide rates").decides(
-    lab.Claim("atcp/thm1-ratio", "Theorem 1").says(
-        "steps a and b with joint halving end in rates a : b: R1/R2 = a/b", lab.equal(_ratios)
-    ),
-    lab.Claim("atcp/thm1-recursion", "Sec. V-A").says(
-        "the distance to the limit halves at each congestion event: w[j+1] - S*a/(a+b) = 0.5*(w[j] - S*a/(a+b))",
-        lab.equal(_recursion),
-    ),
-    lab.Claim("atcp/thm1-rates", "Sec. V-A").says(
-        "rates in the limit are (C T + B)/T' times the share of the weights: R1 = (S/T')*a/(a+b), R2 = (S/T')*b/(a+b)",
-        lab.equal(_rates),
+theorem1 = lab.Figure("atcp/thm1", "Theorem 1, Sec. V-A", "Weights decide rates")
+theorem1.claim("atcp/thm1-ratio", "Theorem 1").says(
+    "steps a and b with joint halving end in rates a : b: R1/R2 = a/b", lab.equal(_ratios)
+)
+theorem1.claim("atcp/thm1-recursion", "Sec. V-A").says(
+    "the distance to the limit halves at each congestion event: w[j+1] - S*a/(a+b) = 0.5*(w[j] - S*a/(a+b))",
+    lab.equal(_recursion),
+)
+theorem1.claim("atcp/thm1-rates", "Sec. V-A").says(
+    "rates in the limit are (C T + B)/T' times the share of the weights: R1 = (S/T')*a/(a+b), R2 = (S/T')*b/(a+b)",
+    lab.equal(_rates),
+)
+theorem2 = lab.Figure("atcp/thm2", "Theorem 2", "Help for a nested flow is free")
+theorem2.claim("atcp/thm2-afct-lower").says(
+    "more rate for a nested small flow lowers the mean, and not the large flow's time", lab.equal(_nested)
+)
+weights = lab.Figure("atcp/weights", "Sec. V-C", "The weight over the bytes sent")
+weights.claim("atcp/sec5c-weight-function").says(
+    "the weight is 3 up to 10 MB sent and 1 beyond: W = W_H if s <= T else W_L",
+    lab.equal(
+        lambda: {
+            f"at {sent} B": (weight_at(sent), 3.0 if sent <= 10_000_000 else 1.0)
+            for sent in (0, 10_000_000, 10_000_001, 1_000_000_000)
+        }
     ),
 )
-theorem2 = lab.Figure("atcp/thm2", "Theorem 2", "Help for a nested flow is free").decides(
-    lab.Claim("atcp/thm2-afct-lower").says(
-        "more rate for a nested small flow lowers the mean, and not the large flow's time", lab.equal(_nested)
-    )
+weights.claim("atcp/sec5c-weight-function-general").says(
+    "high up to T1, falling to T2, low beyond: W = W_H for s <= T1; W'(s) for T1 < s <= T2; W_L for s > T2",
+    lab.decided("relative error below 1e-9, never rising", _slope),
 )
-weights = lab.Figure("atcp/weights", "Sec. V-C", "The weight over the bytes sent").decides(
-    lab.Claim("atcp/sec5c-weight-function").says(
-        "the weight is 3 up to 10 MB sent and 1 beyond: W = W_H if s <= T else W_L",
-        lab.equal(
-            lambda: {
-                f"at {sent} B": (weight_at(sent), 3.0 if sent <= 10_000_000 else 1.0)
-                for sent in (0, 10_000_000, 10_000_001, 1_000_000_000)
-            }
-        ),
-    ),
-    lab.Claim("atcp/sec5c-weight-function-general").says(
-        "high up to T1, falling to T2, low beyond: W = W_H for s <= T1; W'(s) for T1 < s <= T2; W_L for s > T2",
-        lab.decided("relative error below 1e-9, never rising", _slope),
+two_flows = lab.Figure("atcp/two-flows", "Sec. VII-A", "A medium flow beside a large one")
+two_flows.claim("atcp/sec7a-share-formula").says(
+    "with weight ratio R a medium flow of size S takes (S/C)(1 + 1/R): C*R/(R+1); (S/C)*(1 + 1/R)", lab.equal(_shares)
+)
+two_flows.claim("atcp/sec7a-sum-increment").says(
+    "two flows add W_H + W_L segments per round trip: sum increment per RTT = (W_H + W_L)*SegmentSize",
+    lab.equal(
+        lambda: {
+            "medium and large": (weight_at(1_000_000) + weight_at(20_000_000), 4.0),
+            "in the fluid model": (Weights(3.0, 1.0).step, 4.0),
+        }
     ),
 )
-two_flows = lab.Figure("atcp/two-flows", "Sec. VII-A", "A medium flow beside a large one").decides(
-    lab.Claim("atcp/sec7a-share-formula").says(
-        "with weight ratio R a medium flow of size S takes (S/C)(1 + 1/R): C*R/(R+1); (S/C)*(1 + 1/R)",
-        lab.equal(_shares),
+change = lab.Figure("atcp/code", "Sec. VI", "Size of the change")
+change.claim("atcp/sec6-small-change").says(
+    "the change to a TCP sender takes fewer than 100 lines",
+    lab.unmeasured(
+        "it counts lines of a modified ns-2, which is not published; lines of another simulator say nothing"
     ),
-    lab.Claim("atcp/sec7a-sum-increment").says(
-        "two flows add W_H + W_L segments per round trip: sum increment per RTT = (W_H + W_L)*SegmentSize",
-        lab.equal(
-            lambda: {
-                "medium and large": (weight_at(1_000_000) + weight_at(20_000_000), 4.0),
-                "in the fluid model": (Weights(3.0, 1.0).step, 4.0),
-            }
-        ),
-    ),
-)
-change = lab.Figure("atcp/code", "Sec. VI", "Size of the change").decides(
-    lab.Claim("atcp/sec6-small-change").says(
-        "the change to a TCP sender takes fewer than 100 lines",
-        lab.unmeasured(
-            "it counts lines of a modified ns-2, which is not published; lines of another simulator say nothing"
-        ),
-    )
 )

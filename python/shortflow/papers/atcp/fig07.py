@@ -7,8 +7,8 @@ from shortflow import lab
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SIZES, SMALL, TRACE, TRACE_SETTINGS, Band, median, relative
-from shortflow.papers.traffic import decreases
+from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SIZES, SMALL, TRACE, TRACE_SETTINGS, Band, median
+from shortflow.papers.common import decreases, number, paired
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)
@@ -36,37 +36,41 @@ class Pairs(lab.Study):
 
 
 WEIGHTS = Pairs(
-    TRACE, ("atcp",), over=_columns(GRID), quick=_columns(CROSS), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE
+    TRACE, ("atcp",), over=_columns(GRID), settings=TRACE_SETTINGS, quick={**_columns(CROSS), **QUICK_TRACE}
 )
 STUDIES = {"weights": WEIGHTS, "chain": CHAIN}
 
-Gains = dict[tuple[int, int], Estimate]
+
+def _medians(weights: lab.Data, band: Band) -> dict[tuple[int, int], list[float]]:
+    """Median of each seed at every point that was run."""
+    pairs = {point: _weights(*point) for point in GRID}
+    return {
+        point: list(weights.by_seed("atcp", median(band), transport__w_high=high, transport__w_low=low).values())
+        for point, (high, low) in pairs.items()
+        if (high, low) in weights.points
+    }
 
 
-def _changes(weights: lab.Data, chain: lab.Data, band: Band) -> Gains:
+def _changes(weights: lab.Data, chain: lab.Data, band: Band) -> dict[tuple[int, int], Estimate]:
     """Change of the median from TCP's at every point."""
-    baseline = chain.results("tcp")
-    found = {}
-    for point in GRID:
-        high, low = _weights(*point)
-        if (high, low) in weights.points:
-            ours = weights.results("atcp", transport__w_high=high, transport__w_low=low)
-            found[point] = relative(ours, baseline, median(band))
-    return found
+    baseline = list(chain.by_seed("tcp", median(band)).values())
+    return {point: paired(ours, baseline) for point, ours in _medians(weights, band).items()}
 
 
 def _everywhere(band: Band, least_ratio: int = 1) -> lab.Quantity:
     """Change of the median from TCP's at every pair of weights from a ratio on."""
+    where = f"every ratio from {least_ratio}" if least_ratio > 1 else "all weights"
 
+    @number(f"median of {SIZES[band]} flows over tcp's at {where}", lab.RELATIVE, 0.0)
     def named(weights: lab.Data, chain: lab.Data) -> dict[str, Estimate]:
         changes = _changes(weights, chain, band)
         return {f"sum {total} ratio {ratio}": each for (total, ratio), each in changes.items() if ratio >= least_ratio}
 
-    where = f"every ratio from {least_ratio}" if least_ratio > 1 else "all weights"
-    return lab.computed(f"median of {SIZES[band]} flows over tcp's at {where}", named, lab.RELATIVE, 0.0)
+    return named
 
 
-def _lead(chain: lab.Data) -> Estimate:
+@number("how much more the median of medium flows falls, with weights 3 and 1", "", 0.0)
+def lead(chain: lab.Data) -> Estimate:
     """Decrease of the medium flows' median minus that of small flows, paired by seed."""
     leads = []
     for ours, theirs in zip(chain.results("atcp"), chain.results("tcp"), strict=True):
@@ -83,19 +87,14 @@ def _ratio_shape(weights: lab.Data, chain: lab.Data) -> lab.Finding:
     return lab.fact(monotone and curve[0] - curve[2] > curve[2] - curve[4], median_over_tcp=curve)
 
 
-def _ends_over_middle(weights: lab.Data) -> dict[str, Estimate]:
-    """Median at the smallest and largest sum over the mean of those between, less 1, by seed; mean over the ratios."""
-    at = {point: _weights(*point) for point in GRID}
-    ratios = [ratio for ratio in RATIOS if all(at[total, ratio] in weights.points for total in SUMS)]
+@number("median of medium flows at the smallest and the largest sum over those between", lab.RELATIVE, 0.0)
+def ends_over_middle(weights: lab.Data) -> dict[str, Estimate]:
+    """Over the mean of those between, less 1, by seed; mean over the ratios."""
+    medians = _medians(weights, MEDIUM)
+    ratios = [ratio for ratio in RATIOS if all((total, ratio) in medians for total in SUMS)]
     found: dict[str, list[float]] = {}
     for place in range(len(weights.seeds)):
-        curve = [
-            sum(
-                median(MEDIUM)(weights.results("atcp", transport__w_high=high, transport__w_low=low)[place])
-                for high, low in (at[total, ratio] for ratio in ratios)
-            )
-            for total in SUMS
-        ]
+        curve = [sum(medians[total, ratio][place] for ratio in ratios) for total in SUMS]
         middle = sum(curve[1:-1]) / len(curve[1:-1])
         for name, end in ((f"sum {SUMS[0]}", curve[0]), (f"sum {SUMS[-1]}", curve[-1])):
             found.setdefault(name, []).append(end / middle - 1)
@@ -119,47 +118,40 @@ def _panels(band: Band, name: str, percent: float) -> lab.Draw:
     return draw
 
 
-fig7 = lab.Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights", STUDIES).decides(
-    lab.Claim("atcp/fig7-small-max", "Fig. 7, Sec. VII-A").says(
-        "the median of small flows falls by 15 % at most",
-        _everywhere(SMALL).lowest().near(-0.15),
-        lab.difference(_everywhere(SMALL).lowest(), _everywhere(MEDIUM).lowest()).at_least(0.0),
-    ),
-    lab.Claim("atcp/fig7-fig8-medium-gains-more", "Figs. 7-8").says(
-        "medium flows gain more than small ones",
-        lab.computed("how much more the median of medium flows falls, with weights 3 and 1", _lead, "", 0.0).above(),
-    ),
-    draws=[_panels(SMALL, "Small", 10)],
+fig7 = lab.Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights", STUDIES)
+fig7.claim("atcp/fig7-small-max", "Fig. 7, Sec. VII-A").says(
+    "the median of small flows falls by 15 % at most",
+    _everywhere(SMALL).lowest().near(-0.15),
+    lab.difference(_everywhere(SMALL).lowest(), _everywhere(MEDIUM).lowest()).at_least(0.0),
 )
-fig8 = lab.Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weights", STUDIES).decides(
-    lab.Claim("atcp/fig8-medium-best", "Fig. 8, Sec. VII-A").says(
-        "with weights 3 and 1 the median of medium flows falls by 40 %",
-        lab.computed(
-            "median of medium flows with weights 3 and 1 over tcp's",
-            lambda weights, chain: _changes(weights, chain, MEDIUM)[USED],
-            lab.RELATIVE,
-            0.0,
-        ).near(-0.4),
-        shows=[lab.level("tcp", median(MEDIUM), "chain")],
-    ),
-    lab.Claim("atcp/fig8-medium-range", "Fig. 8, Sec. VII-A").says(
-        "with every ratio above 2 it falls by 20 to 40 %", _everywhere(MEDIUM, least_ratio=3).between(-0.4, -0.2)
-    ),
-    lab.Claim("atcp/fig8b-ratio-shape", "Fig. 8(b)").says(
-        "completion times fall fast with the ratio, then level off",
-        lab.decided(
-            "falls at every step by more than -2 %, and more from 1 to 3 than from 3 to 5; mean over the sums run",
-            _ratio_shape,
-        ),
-    ),
-    lab.Claim("atcp/fig8a-sum-u-shape", "Fig. 8(a)").says(
-        "over the sum of the weights completion times fall, then rise",
-        lab.computed(
-            "median of medium flows at the smallest and the largest sum over those between",
-            _ends_over_middle,
-            lab.RELATIVE,
-            0.0,
-        ).above(),
-    ),
-    draws=[_panels(MEDIUM, "Medium", 40)],
+fig7.claim("atcp/fig7-fig8-medium-gains-more", "Figs. 7-8").says(
+    "medium flows gain more than small ones",
+    lead.above(),
 )
+fig7.draw(_panels(SMALL, "Small", 10))
+fig8 = lab.Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weights", STUDIES)
+fig8.claim("atcp/fig8-medium-best", "Fig. 8, Sec. VII-A").says(
+    "with weights 3 and 1 the median of medium flows falls by 40 %",
+    lab.computed(
+        "median of medium flows with weights 3 and 1 over tcp's",
+        lambda weights, chain: _changes(weights, chain, MEDIUM)[USED],
+        lab.RELATIVE,
+        0.0,
+    ).near(-0.4),
+    shows=[lab.level("tcp", median(MEDIUM), "chain")],
+)
+fig8.claim("atcp/fig8-medium-range", "Fig. 8, Sec. VII-A").says(
+    "with every ratio above 2 it falls by 20 to 40 %", _everywhere(MEDIUM, least_ratio=3).between(-0.4, -0.2)
+)
+fig8.claim("atcp/fig8b-ratio-shape", "Fig. 8(b)").says(
+    "completion times fall fast with the ratio, then level off",
+    lab.decided(
+        "falls at every step by more than -2 %, and more from 1 to 3 than from 3 to 5; mean over the sums run",
+        _ratio_shape,
+    ),
+)
+fig8.claim("atcp/fig8a-sum-u-shape", "Fig. 8(a)").says(
+    "over the sum of the weights completion times fall, then rise",
+    ends_over_middle.above(),
+)
+fig8.draw(_panels(MEDIUM, "Medium", 40))

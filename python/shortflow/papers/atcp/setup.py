@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shortflow import lab
-from shortflow.errors import TooLittle
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, nearest_rank, paired_difference
+from shortflow.metrics.stats import Estimate, nearest_rank
+from shortflow.papers.common import paired, recorded
 from shortflow.result import Result
 
 Floats = npt.NDArray[np.float64]
@@ -115,7 +115,7 @@ def traced(
     scenario: Table = TRACE, schemes: Sequence[str] = ("tcp", "atcp"), over: Mapping[str, Sequence[Value]] | None = None
 ) -> lab.Study:
     """A study of the trace."""
-    return lab.Study(scenario, schemes, over or {}, TRACE_SETTINGS, quick_settings=QUICK_TRACE)
+    return lab.Study(scenario, schemes, over or {}, TRACE_SETTINGS, quick=QUICK_TRACE)
 
 
 def times(result: Result, band: Band, flow_class: str = "") -> Floats:
@@ -148,7 +148,7 @@ def mean(band: Band) -> lab.Measure:
 LARGE_TIME = lab.Measure(
     "time of large flows",
     "s/bit",
-    lambda result: 1.0 / lab.recorded(result, "flow_goodput_large_bps", "large flow that moves"),
+    lambda result: 1.0 / recorded(result, "flow_goodput_large_bps", "large flow that moves"),
 )
 """Seconds per bit: large flows have no end."""
 
@@ -169,7 +169,4 @@ def over_tcp(metric: lab.Metric, study: str = "") -> lab.Quantity:
 
 def relative(results: Sequence[Result], baseline: Sequence[Result], measure: lab.Measure) -> Estimate:
     """Relative difference between two lists of results, paired by position."""
-    change = paired_difference([measure(result) for result in results], [measure(result) for result in baseline])
-    if change is None:
-        raise TooLittle("the baseline is zero")
-    return change
+    return paired([measure(result) for result in results], [measure(result) for result in baseline])

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from shortflow import lab
 from shortflow.lab.study import Value
+from shortflow.papers.common import recorded
 from shortflow.result import Result
 
 SCHEMES = ("tcp", "dctcp", "fast")
@@ -80,7 +81,7 @@ QUERIES = {
 
 def asked(result: Result) -> float:
     """Number of queries."""
-    return lab.recorded(result, "query_count", "query")
+    return recorded(result, "query_count", "query")
 
 
 WORKERS = tuple(range(10, 101, 10))
@@ -99,7 +100,7 @@ def queries(
         of_scheme=OF_SCHEME,
         over=over or {"workers": WORKERS},
         settings={**floor, **(settings or {})},
-        quick_settings={"repetitions": 10},
+        quick={"repetitions": 10},
     )
 
 

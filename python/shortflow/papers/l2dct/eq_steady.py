@@ -1,33 +1,239 @@
-"""Sec. II-C and Fig. 3: steady state of N synchronised long flows, computed and simulated."""
+"""Sec. II-C and Fig. 3: steady state of N synchronised long flows, the smallest K, and the queue's swing."""
 
-from collections.abc import Callable, Sequence
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
 
 from shortflow import lab
-from shortflow._core import Law
-from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, K, of_teeth
-from shortflow.papers.theory import LongFlows
+from shortflow.errors import TooLittle
+from shortflow.papers.common import MSS, law, means, number, series
+from shortflow.papers.l2dct.eq_window import share_cut
+from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS
+from shortflow.papers.theory import LongFlows, threshold_bound
+from shortflow.result import Result
+from shortflow.scenario import Settings
 
+PACKET_S = 1500 * 8 / LINK_BPS
+BDP = 25.0
+"""Packets of 1500 bytes in 300 us at 1 Gbps."""
+SENDING_US = 14
+"""Transmission time per RTT: part of the analysis's 300 us; at 1 Gbps, and twice at 10 Gbps."""
+K = 20.0
 FORGETS = "the analysis takes alpha as constant, but it decays within long teeth"
+
+SAMPLED: Mapping[str, object] = {
+    **LONG_FLOWS,
+    "topology": {**LONG_FLOWS["topology"], "rtt": f"{300 - SENDING_US}us"},
+    "measure": {"ports": ["s0->s1"], "sample_every": "50us"},
+}
+
+
+@dataclass(frozen=True)
+class Sawtooth:
+    """Medians over the teeth of one flow, in packets, and in round trips at the mean window."""
+
+    swing: float
+    """Swing of the window."""
+    period: float
+    mean_window: float
+    alpha: float
+    queue_max: float
+    queue_min: float
+
+    @property
+    def queue_swing(self) -> float:
+        """Queue from trough to peak."""
+        return self.queue_max - self.queue_min
+
+
+def sawtooth(result: Result) -> Sawtooth:
+    """Teeth between window cuts of the first flow after the warm-up, on a busy link."""
+    window, alpha, queue = (_first(result, kind) for kind in ("cwnd_seg", "alpha", "queue_pkt"))
+    cuts = np.flatnonzero(np.diff(window) < 0)
+    teeth = list(itertools.pairwise(cuts))
+    if not teeth:
+        raise TooLittle("no tooth after the warm-up")
+    step = 50e-6
+    mean_window = float(window.mean())
+    # By Little's law a round trip takes the transmission time of all windows.
+    round_trip = mean_window * len(result.flows) * PACKET_S
+    return Sawtooth(
+        swing=statistics.median(float(window[end] - window[start + 1]) for start, end in teeth),
+        period=statistics.median(float(end - start) * step / round_trip for start, end in teeth),
+        mean_window=mean_window,
+        alpha=float(alpha.mean()),
+        queue_max=statistics.median(float(queue[start:end].max()) for start, end in teeth),
+        queue_min=statistics.median(float(queue[start:end].min()) for start, end in teeth),
+    )
+
+
+def _first(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+    """Samples of a kind after the warm-up, of its first subject."""
+    rows = series(result, kind, since_s=result.meta["warmup_s"])
+    return rows.filter(pl.col("subject") == rows["subject"].min())["value"].to_numpy().astype(np.float64)
+
+
+def of_teeth(name: str, unit: str = "") -> lab.Measure:
+    """A number of the sawtooth."""
+    return lab.Measure(name.replace("_", " "), unit, lambda result: float(getattr(sawtooth(result), name)))
+
+
+WEIGHTS = (0.125, 0.5, 1.0)
+THRESHOLDS = (1, 2, 3, 5, 8, 12, 16, 26)
+UNDERFLOW = lab.Study(
+    LONG_FLOWS,
+    ("l2dct",),
+    over={"flows": (1, 2), "transport.w_min": WEIGHTS, "switch.mark_above": tuple(f"{k}pkt" for k in THRESHOLDS)},
+    settings={"measure.sample_every": "off"},
+    quick={"duration": "2500ms"},
+    seeds=1,
+)
+SIMULATED_WEIGHTS = (0.5, 1.0, 2.5)
+BDPS = (50, 100, 200)
+
+
+def _at(bdp: int) -> lab.Study:
+    """Runs at a bandwidth-delay product in packets, with K = 0.8 of it."""
+    settings: Settings = {
+        "flows": 1,
+        "topology.rtt": f"{bdp * 12 - SENDING_US}us",
+        "switch.buffer": "unlimited",
+        "switch.mark_above": f"{bdp * 4 // 5}pkt",
+        "duration": "40s",
+        "warmup": "10s",
+    }
+    shorter = {"duration": "20s", "warmup": "8s"}
+    return lab.Study(SAMPLED, ("l2dct",), {"transport.w_min": SIMULATED_WEIGHTS}, settings, quick=shorter, seeds=1)
+
+
+def _ratio(weight: float) -> float:
+    return threshold_bound(1.0, weight)
+
+
+def _no_underflow(underflow: lab.Data) -> lab.Finding:
+    found = {}
+    for flows, weight in itertools.product((1, 2), WEIGHTS):
+        at = {"flows": flows, "transport.w_min": weight}
+        use = list(means(underflow, "l2dct", "utilisation", "switch.mark_above", **at).values())
+        enough = 1.2 * threshold_bound(BDP, weight)
+        above = min(value for k, value in zip(THRESHOLDS, use, strict=True) if k >= enough)
+        rises = all(after >= before - 1e-3 for before, after in itertools.pairwise(use))
+        holds = above >= 0.98 and rises and use[0] < above
+        found[f"w = {weight:g}, {flows} flows"] = lab.fact(holds, lowest_above=above, at_K_1=use[0])
+    return lab.all_hold(found)
+
+
+def _exponent(sizes: Sequence[float], swings: Sequence[float]) -> float:
+    """Slope of a straight line through the logarithms."""
+    return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(swings)), 1)[0])
+
+
+def _swing(bdp: float, weight: float) -> float:
+    return LongFlows(bdp, 0.8 * bdp, 1, weight, weight / 2.5).queue_swing_of_large_windows
+
+
+@number("exponent by the formula, less 1/(w+1)")
+def by_formula() -> dict[str, float]:
+    sizes = (10, 100, 1000)
+    found = {w: _exponent(sizes, [_swing(bdp, w) for bdp in sizes]) for w in (0.125, *SIMULATED_WEIGHTS)}
+    return {f"w = {w:g}": exponent - 1 / (w + 1) for w, exponent in found.items()}
+
+
+@number("simulated exponent less 1/(w+1)")
+def simulated(bdp50: lab.Data, bdp100: lab.Data, bdp200: lab.Data) -> dict[str, float]:
+    swing = of_teeth("queue_swing")
+    swings = [means(data, "l2dct", swing, "transport.w_min") for data in (bdp50, bdp100, bdp200)]
+    return {f"w = {w:g}": _exponent(BDPS, [each[w] for each in swings]) - 1 / (w + 1) for w in SIMULATED_WEIGHTS}
+
+
+def _like_tcp() -> lab.Finding:
+    penalties = {f"w = {weight:g}": 2 * share_cut(0.05, weight) for weight in (0.5, 0.25, 0.125, 0.01)}
+    values = list(penalties.values())
+    rising = all(before < after for before, after in itertools.pairwise(values))
+    return lab.all_hold({"towards 1": lab.fact(rising, **penalties), "b at w = 0.01": lab.at_least(values[-1], 0.97)})
+
+
+bound = lab.Figure(
+    "l2dct/eq13", "Sec. II-C, Eq. 13", "The smallest K that keeps the link busy", {"underflow": UNDERFLOW}
+)
+bound.claim("l2dct/eq13-k-bound", "Eq. 13").says(
+    "K must exceed a share of the bandwidth-delay product that depends on w: K > w^w * C*T / (2*(w+1)^(w+1) - w^w)",
+    lab.equal(
+        lambda: {f"w = {w:g}": (_ratio(w), w**w / (2 * (w + 1) ** (w + 1) - w**w)) for w in (0.125, 0.5, 1.0, 2.5)}
+    ),
+    lab.equal(
+        lambda: {
+            f"w = {w:g}, printed": (_ratio(w), paper)
+            for w, paper in ((0.125, 0.5099), (0.5, 0.2383), (1.0, 0.142857), (2.5, 0.06564))
+        },
+        digits=4,
+    ),
+)
+bound.claim("l2dct/eq13-worst-case", "Sec. II-C").says(
+    "for the smallest weight K must exceed half the product",
+    lab.equal(lambda: {"k_over_ct": (_ratio(0.125), 0.5099)}, digits=4),
+)
+bound.claim("l2dct/eq13-no-underflow", "Eq. 13").says(
+    "K above the bound keeps the link busy, K well below does not",
+    lab.decided(
+        "utilisation of at least 98 % from 1.2 times the bound on, never falling with K by over 0.1 %, and "
+        "less at K = 1",
+        _no_underflow,
+    ),
+)
+for weight in WEIGHTS:
+    bound.draw(
+        lab.Curves(
+            "switch.mark_above",
+            "utilisation",
+            "K (packets)",
+            f"Utilisation by one flow of weight {weight:g}",
+            fixed={"flows": 1, "transport.w_min": weight},
+        )
+    )
+growth = lab.Figure(
+    "l2dct/sec2c",
+    "Sec. II-C",
+    "The queue's swing over the bandwidth-delay product",
+    {f"bdp{bdp}": _at(bdp) for bdp in BDPS},
+)
+growth.claim("l2dct/sec2c-amplitude-exponent", equation=True).says(
+    "with few flows the queue's swing grows as the product to the power 1/(w+1)",
+    by_formula.called("formula").within(-0.01, 0.01),
+    simulated.called("simulated").within(-0.1, 0.1),
+    because="alpha decays within long teeth, which the analysis leaves out",
+)
+growth.claim("l2dct/sec2c-wmin-worst-amplitude").says(
+    "for the smallest weight the swing grows as the product to 8/9",
+    lab.equal(lambda: {"exponent": (math.log(_swing(1000.0, 0.125) / _swing(10.0, 0.125)) / math.log(100), 8 / 9)}),
+)
+growth.claim("l2dct/sec2c-w0-like-tcp").says(
+    "as w falls to zero, any mark halves the window as in TCP",
+    lab.decided("b rises towards 1 as w falls, and is at least 0.97 at w = 0.01", _like_tcp),
+)
 
 UNIT = lab.Study(
     SAMPLED,
-    schemes=("dctcp", "l2dct"),
+    ("dctcp", "l2dct"),
     over={"flows": (1, 2)},
     settings={"transport.w_max": 1, "transport.w_min": 1, "duration": "5s"},
-    quick_settings={"duration": "1500ms", "warmup": "500ms"},
+    quick={"duration": "1500ms", "warmup": "500ms"},
     seeds=1,
 )
 HALF = lab.Study(
     SAMPLED,
-    schemes=("l2dct",),
+    ("l2dct",),
     over={"flows": (1, 2), "transport.w_max": (1, 2.5)},
     settings={"transport.w_min": 0.5, "duration": "10s"},
-    quick_settings={"duration": "3s"},
+    quick={"duration": "3s"},
     seeds=1,
 )
-SMALLEST = lab.Study(
-    SAMPLED, schemes=("l2dct",), settings={"flows": 1, "duration": "20s"}, quick_settings={"duration": "4s"}, seeds=1
-)
+SMALLEST = lab.Study(SAMPLED, ("l2dct",), settings={"flows": 1, "duration": "20s"}, quick={"duration": "4s"}, seeds=1)
 
 
 def theory(flows: float, weight: float, step: float, *, exact: bool = False) -> LongFlows:
@@ -104,95 +310,85 @@ def _accuracy(flows: int) -> list[lab.ClaimCondition]:
     ]
 
 
-def _overestimated(half: lab.Data) -> dict[str, float]:
-    """Simulated swing over the computed one."""
+@number("simulated swing of w = 0.5 over the computed one")
+def overestimated(half: lab.Data) -> dict[str, float]:
     return {
-        f"{flows} flows, k = {0.5 / w_max:g}": half.mean(
-            "l2dct", of_teeth("swing"), flows=flows, transport__w_max=w_max
-        ).value
-        / theory(flows, 0.5, 0.5 / w_max).window_swing
+        f"{flows} flows, k = {0.5 / w_max:g}": swing / theory(flows, 0.5, 0.5 / w_max).window_swing
         for flows in (1, 2)
-        for w_max in (1, 2.5)
+        for w_max, swing in means(half, "l2dct", of_teeth("swing"), "transport.w_max", flows=flows).items()
     }
 
 
-def _ramp_s(unit: lab.Data) -> float:
+@number("time of a long flow from one segment to the bandwidth-delay product", "s")
+def ramp(unit: lab.Data) -> float:
     """Ramp with the packet sizes of the runs."""
     set_to = {row["key"]: row["value"] for row in unit.runs_of("l2dct", flows=1)[0].scenario.resolved()}
-    law = Law("l2dct", [], 1.0)
-    law.sent = 2_000_000
-    elapsed = 0.0
-    while law.cwnd < BDP * 1500 / (int(set_to["tcp.mss"].removesuffix("B")) + 40):
-        elapsed += 300e-6 / law.cwnd
-        law.ack(1460, False, False)
+    long, elapsed = law("l2dct", 1.0, sent=2e6), 0.0
+    while long.cwnd < BDP * 1500 / (int(set_to["tcp.mss"].removesuffix("B")) + 40):
+        elapsed += 300e-6 / long.cwnd
+        long.ack(MSS, False, False)
     return elapsed
 
 
-equations = lab.Figure(
-    "l2dct/eq5-12", "Sec. II-C, Eqs. 5-12", "The steady state", {"unit": UNIT, "smallest": SMALLEST}
-).decides(
-    lab.Claim("l2dct/eq5-alpha-balance", "Eq. 5", equation=True).says(
-        "alpha follows from one round trip of marks in each tooth: alpha*(b - b^2/4) = (2*W0*k + k^2)/(W0 + k)^2",
-        lab.equal(_balance),
-        *(ALPHA[n].close_to(theory(n, 1, 1, exact=True).alpha, 0.15) for n in (1, 2)),
-    ),
-    lab.Claim("l2dct/eq6-alpha-steady", "Eq. 6").says(
-        "alpha in closed form for small b: alpha = ((2*W0*k + k^2)/(W0 + k)^2)^(1/(w+1))",
-        _formula("alpha", lambda w, k: _x(k) ** (1 / (w + 1))),
-        _printed("alpha", w1_k1=0.2074, w0p5_k0p2=0.0427, wmin_k0p05=0.0044),
-    ),
-    lab.Claim("l2dct/eq7-penalty-steady", "Eq. 7").says(
-        "b in closed form for small b: b = ((2*W0*k + k^2)/(W0 + k)^2)^(w/(w+1))",
-        _formula("penalty", lambda w, k: _x(k) ** (w / (w + 1))),
-        _printed("penalty", w1_k1=0.2074, w0p5_k0p2=0.2067, wmin_k0p05=0.5071),
-    ),
-    lab.Claim("l2dct/eq6-dctcp-special-case", "Sec. II-C").says(
-        "for w = k = 1 alpha is DCTCP's",
-        _formula("alpha", lambda w, k: ((2 * (BDP + K) + 1) / (BDP + K + 1) ** 2) ** 0.5, "w1_k1"),
-    ),
-    lab.Claim("l2dct/eq8-window-amplitude", "Eq. 8").says(
-        "the window swings by b(W0 + k)/2: D = b*(W0 + k)/2",
-        _formula("window_swing", lambda w, k: theory(1, w, k).penalty * (45 + k) / 2, "w1_k1", "wmin_k0p05"),
-        _printed("window_swing", w1_k1=4.7697, wmin_k0p05=11.4231),
-    ),
-    lab.Claim("l2dct/eq9-queue-amplitude", "Eq. 9", equation=True).says(
-        "the queue swings N times as far as a window: A = N*b*(W0 + k)/2 ~ (N*W0/2)*(2*k/W0)^(w/(w+1))",
-        lab.equal(_swings, digits=4),
-        *(QUEUE_SWING[n].close_to(theory(n, 1, 1).queue_swing, 0.2) for n in (1, 2)),
-    ),
-    lab.Claim("l2dct/eq10-oscillation-period", "Eq. 10", equation=True).says(
-        "a tooth lasts D round trips; the derivation gives D/k: T_C = D = b*(W0 + k)/2",
-        PERIOD[1].close_to(theory(1, 1, 1).window_swing, 0.2),
-        lab.level("l2dct", of_teeth("period"), "smallest")
-        .called("simulated period, w = 0.125")
-        .close_to(theory(1, *CASES["wmin_k0p05"]).window_swing / 0.05, 0.2),
-        because=FORGETS,
-    ),
-    lab.Claim("l2dct/eq11-max-queue", "Eq. 11", equation=True).says(
-        "the queue peaks at K + Nk: Q_max = K + N*k",
-        lab.equal(lambda: {"two flows": (theory(2, 1, 1).queue_max, 22.0)}),
-        *(QUEUE_MAX[n].within(K - 2, K + 2 + 2 * n) for n in (1, 2)),
-    ),
-    lab.Claim("l2dct/eq12-min-queue", "Eq. 12", equation=True).says(
-        "the queue's trough is its peak less its swing: Q_min = Q_max - A",
-        lab.equal(
-            lambda: {f"{n} flows": (theory(n, 1, 1).queue_min, paper) for n, paper in ((1, 16.2303), (2, 15.2177))},
-            digits=4,
-        ),
-        *(QUEUE_MIN[n].close_to(theory(n, 1, 1).queue_min, 0.25) for n in (1, 2)),
-    ),
+equations = lab.Figure("l2dct/eq5-12", "Sec. II-C, Eqs. 5-12", "The steady state", {"unit": UNIT, "smallest": SMALLEST})
+equations.claim("l2dct/eq5-alpha-balance", "Eq. 5", equation=True).says(
+    "alpha follows from one round trip of marks in each tooth: alpha*(b - b^2/4) = (2*W0*k + k^2)/(W0 + k)^2",
+    lab.equal(_balance),
+    *(ALPHA[n].close_to(theory(n, 1, 1, exact=True).alpha, 0.15) for n in (1, 2)),
 )
-fig3 = lab.Figure("l2dct/fig3", "Fig. 3", "The window, computed and simulated", {"unit": UNIT, "half": HALF}).decides(
-    lab.Claim("l2dct/fig3-w1-accuracy").says(
-        "for w = 1 the computed window follows the simulated one closely", *_accuracy(1), *_accuracy(2)
-    ),
-    lab.Claim("l2dct/fig3-w05-overestimate").says(
-        "for w = 0.5 the computed swing is larger than the simulated one",
-        lab.computed("simulated swing of w = 0.5 over the computed one", _overestimated).at_most(1.0),
-    ),
-    lab.Claim("l2dct/sec3b-ramp-200ms", "Sec. III-B.2").says(
-        "a long flow needs about 200 ms from nothing to 1 Gbps",
-        lab.computed("time of a long flow from one segment to the bandwidth-delay product", _ramp_s, "s").near(0.2),
-    ),
-    draws=[_draw],
+equations.claim("l2dct/eq6-alpha-steady", "Eq. 6").says(
+    "alpha in closed form for small b: alpha = ((2*W0*k + k^2)/(W0 + k)^2)^(1/(w+1))",
+    _formula("alpha", lambda w, k: _x(k) ** (1 / (w + 1))),
+    _printed("alpha", w1_k1=0.2074, w0p5_k0p2=0.0427, wmin_k0p05=0.0044),
 )
+equations.claim("l2dct/eq7-penalty-steady", "Eq. 7").says(
+    "b in closed form for small b: b = ((2*W0*k + k^2)/(W0 + k)^2)^(w/(w+1))",
+    _formula("penalty", lambda w, k: _x(k) ** (w / (w + 1))),
+    _printed("penalty", w1_k1=0.2074, w0p5_k0p2=0.2067, wmin_k0p05=0.5071),
+)
+equations.claim("l2dct/eq6-dctcp-special-case", "Sec. II-C").says(
+    "for w = k = 1 alpha is DCTCP's",
+    _formula("alpha", lambda w, k: ((2 * (BDP + K) + 1) / (BDP + K + 1) ** 2) ** 0.5, "w1_k1"),
+)
+equations.claim("l2dct/eq8-window-amplitude", "Eq. 8").says(
+    "the window swings by b(W0 + k)/2: D = b*(W0 + k)/2",
+    _formula("window_swing", lambda w, k: theory(1, w, k).penalty * (45 + k) / 2, "w1_k1", "wmin_k0p05"),
+    _printed("window_swing", w1_k1=4.7697, wmin_k0p05=11.4231),
+)
+equations.claim("l2dct/eq9-queue-amplitude", "Eq. 9", equation=True).says(
+    "the queue swings N times as far as a window: A = N*b*(W0 + k)/2 ~ (N*W0/2)*(2*k/W0)^(w/(w+1))",
+    lab.equal(_swings, digits=4),
+    *(QUEUE_SWING[n].close_to(theory(n, 1, 1).queue_swing, 0.2) for n in (1, 2)),
+)
+equations.claim("l2dct/eq10-oscillation-period", "Eq. 10", equation=True).says(
+    "a tooth lasts D round trips; the derivation gives D/k: T_C = D = b*(W0 + k)/2",
+    PERIOD[1].close_to(theory(1, 1, 1).window_swing, 0.2),
+    lab.level("l2dct", of_teeth("period"), "smallest")
+    .called("simulated period, w = 0.125")
+    .close_to(theory(1, *CASES["wmin_k0p05"]).window_swing / 0.05, 0.2),
+    because=FORGETS,
+)
+equations.claim("l2dct/eq11-max-queue", "Eq. 11", equation=True).says(
+    "the queue peaks at K + Nk: Q_max = K + N*k",
+    lab.equal(lambda: {"two flows": (theory(2, 1, 1).queue_max, 22.0)}),
+    *(QUEUE_MAX[n].within(K - 2, K + 2 + 2 * n) for n in (1, 2)),
+)
+equations.claim("l2dct/eq12-min-queue", "Eq. 12", equation=True).says(
+    "the queue's trough is its peak less its swing: Q_min = Q_max - A",
+    lab.equal(
+        lambda: {f"{n} flows": (theory(n, 1, 1).queue_min, paper) for n, paper in ((1, 16.2303), (2, 15.2177))},
+        digits=4,
+    ),
+    *(QUEUE_MIN[n].close_to(theory(n, 1, 1).queue_min, 0.25) for n in (1, 2)),
+)
+fig3 = lab.Figure("l2dct/fig3", "Fig. 3", "The window, computed and simulated", {"unit": UNIT, "half": HALF})
+fig3.claim("l2dct/fig3-w1-accuracy").says(
+    "for w = 1 the computed window follows the simulated one closely", *_accuracy(1), *_accuracy(2)
+)
+fig3.claim("l2dct/fig3-w05-overestimate").says(
+    "for w = 0.5 the computed swing is larger than the simulated one", overestimated.at_most(1.0)
+)
+fig3.claim("l2dct/sec3b-ramp-200ms", "Sec. III-B.2").says(
+    "a long flow needs about 200 ms from nothing to 1 Gbps", ramp.near(0.2)
+)
+fig3.draw(_draw)

@@ -3,16 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from shortflow import lab
+from shortflow.papers.common import burst
 
 # The drawing gives the instance: the only one in half units with the nine printed times. A unit of
 # size is 1 GB and one of time 1 s. Headers and propagation are negligible: the figure has neither. Under LAS,
 # flow A would end exactly when it must share with C, so A starts 0.5 ms late and B 1 ms.
 FLOWS = {"A": (1000.5, 1), "B": (2001, 2), "C": (0, 4)}
-
-
-def _flow(host: int, start_ms: float, size: int) -> dict[str, object]:
-    sizes = {"kind": "fixed", "value": f"{size}GB"}
-    return {"kind": "incast", "flows": 1, "from": host, "to": 3, "at": f"{start_ms}ms", "sizes": sizes}
 
 
 PRINTED = {"ideal-ps": (2.5, 4.5, 7.0), "ideal-srpt": (1.0, 2.0, 7.0), "ideal-las": (1.0, 3.0, 7.0)}
@@ -25,7 +21,7 @@ THREE = lab.Study(
         "topology": {"kind": "star", "hosts": 4, "rate": "8Gbps", "rtt": "10ns"},
         "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
         "tcp": {"mss": "10000B", "header": "1B"},
-        "traffic": [_flow(host, start, size) for host, (start, size) in enumerate(FLOWS.values())],
+        "traffic": [burst(i, 3, f"{size}GB", at=f"{start}ms") for i, (start, size) in enumerate(FLOWS.values())],
     },
     schemes=SCHEDULERS,
     seeds=1,
@@ -35,14 +31,13 @@ MANY = lab.Study(
     schemes=SCHEDULERS,
     over={"load": (0.5,)},
     settings={"traffic.1.flows": 1},
-    quick_settings={"duration": "2s"},
+    quick={"duration": "2s"},
 )
 
 
 def _times(three: lab.Data, scheme: str) -> list[float]:
     """Completion times in the order of the hosts."""
-    (result,) = three.results(scheme)
-    return [float(fct) for fct in lab.some(result.flows, "flows").sort("source")["fct_s"]]
+    return [float(fct) for fct in lab.some(three.results(scheme)[0].flows, "flows").sort("source")["fct_s"]]
 
 
 def _fluid(scheme: str) -> lab.ClaimCondition:
@@ -67,15 +62,14 @@ def _in_order(three: lab.Data) -> lab.Finding:
 
 fig1 = lab.Figure(
     "l2dct/fig1", "Fig. 1", "Processor sharing, SRPT and LAS on three flows", {"three": THREE, "many": MANY}
-).decides(
-    lab.Claim("l2dct/fig1-ps-afct").says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps")),
-    lab.Claim("l2dct/fig1-srpt-afct").says("SRPT takes 3.33 units of time on average", _fluid("ideal-srpt")),
-    lab.Claim("l2dct/fig1-las-afct").says("LAS takes 3.67 units of time on average", _fluid("ideal-las")),
-    lab.Claim("l2dct/fig1-las-between").says(
-        "LAS lies between SRPT and processor sharing",
-        lab.decided("SRPT <= LAS <= PS on the three flows", _in_order),
-        lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").at_most(0.0),
-        lab.change("ideal-las", "ideal-ps", "afct_short_s", "many").at_most(0.0),
-    ),
-    draws=[_draw],
 )
+fig1.claim("l2dct/fig1-ps-afct").says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps"))
+fig1.claim("l2dct/fig1-srpt-afct").says("SRPT takes 3.33 units of time on average", _fluid("ideal-srpt"))
+fig1.claim("l2dct/fig1-las-afct").says("LAS takes 3.67 units of time on average", _fluid("ideal-las"))
+fig1.claim("l2dct/fig1-las-between").says(
+    "LAS lies between SRPT and processor sharing",
+    lab.decided("SRPT <= LAS <= PS on the three flows", _in_order),
+    lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").at_most(0.0),
+    lab.change("ideal-las", "ideal-ps", "afct_short_s", "many").at_most(0.0),
+)
+fig1.draw(_draw)

@@ -5,22 +5,21 @@ import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from shortflow import lab
 from shortflow._core import Flow, Window
 from shortflow.metrics.stats import Estimate, estimate
+from shortflow.papers.common import burst, flows, number, series, traces
 from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
-from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
-from shortflow.papers.traffic import burst
+from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE, PORTS
 from shortflow.result import Result
 from shortflow.runner import run_one
 from shortflow.runs import Run
 from shortflow.scheme import load_schemes
 from shortflow.transport import Cause
 
-K, BUFFER = 20, 250
+BUFFER = 250
 LAWS = {"dctcp": DctcpInPython, "l2dct": L2dctInPython}
 
 BURST = lab.Study(
@@ -30,8 +29,7 @@ BURST = lab.Study(
         "warmup": "500ms",
         "parameters": {"at": "6s", "end": "10s"},
         "topology": {"kind": "star", "hosts": 53, "rate": "1Gbps", "rtt": "300us"},
-        "switch": {"buffer": f"{BUFFER}pkt", "mark_above": f"{K}pkt"},
-        "tcp": {"rto_min": "10ms"},
+        **PORTS,
         "traffic": [
             {"kind": "long-lived", "flows": 2, "from": "50-51", "to": 52},
             burst("0-49", 52, "50KB", flows=50, at="$at", jitter="10us"),
@@ -39,26 +37,21 @@ BURST = lab.Study(
         "measure": {"sample_every": "1ms"},
     },
     schemes=("dctcp", "l2dct"),
-    quick_settings={"at": "1500ms", "end": "3s"},
+    quick={"at": "1500ms", "end": "3s"},
 )
-
-
-def _series(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    """Samples of a kind, summed over subjects."""
-    rows = result.samples.filter(kind=kind).group_by("time_s").agg(pl.col("value").sum()).sort("time_s")
-    return rows["value"].to_numpy().astype(np.float64)
 
 
 def _burst(result: Result) -> tuple[float, float]:
     """Start of the first short flow and end of the last."""
-    short = lab.some(result.flows.filter(pl.col("class") == "short"), "short flows")
+    short = flows(result, "short")
     return float(short["start_s"].to_numpy().min()), float(short["finish_s"].to_numpy().max())
 
 
 @lab.measure("share of the link in the 100 ms in which least arrives")
 def lowest_share(result: Result) -> float:
     """Payload over the link's capacity for payload, after 0.5 s."""
-    total = _series(result, "throughput_bps")[500:]
+    rates = series(result, "throughput_bps").group_by("time_s").agg(pl.col("value").sum()).sort("time_s")
+    total = rates["value"].to_numpy()[500:]
     bins = lab.some(total[: len(total) // 100 * 100], "samples").reshape(-1, 100).mean(axis=1)
     return float(bins.min()) / (LINK_BPS * PAYLOAD_SHARE)
 
@@ -66,9 +59,8 @@ def lowest_share(result: Result) -> float:
 @lab.measure("share of the link that long flows have 0.5 s after the burst")
 def recovered_share(result: Result) -> float:
     """Mean from 400 to 500 ms after the burst."""
-    _, end = _burst(result)
-    long = result.samples.filter(kind="throughput_bps", subject="long")
-    after = long.filter((pl.col("time_s") - end).is_between(0.4, 0.5))["value"].to_numpy()
+    since_end = pl.col("time_s") - _burst(result)[1]
+    after = series(result, "throughput_bps", "long").filter(since_end.is_between(0.4, 0.5))["value"].to_numpy()
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
@@ -76,7 +68,7 @@ def recovered_share(result: Result) -> float:
 def queue_after(result: Result) -> float:
     """Means over 300 ms."""
     start, end = _burst(result)
-    rows = result.samples.filter(kind="queue_pkt")
+    rows = series(result, "queue_pkt")
     before, after = (
         rows.filter((pl.col("time_s") - at).is_between(0.0, 0.3))["value"].to_numpy().mean()
         for at in (start - 0.4, end + 0.5)
@@ -105,7 +97,8 @@ def cuts(run: Run, start: float, end: float) -> dict[str, float]:
     return defaultdict(lambda: math.nan, {name: statistics.fmean(found) for name, found in shares.items()})
 
 
-def _backs_off(burst: lab.Data) -> Estimate:
+@number("mean cut of long flows less that of short ones", "", 0.0)
+def backs_off(burst: lab.Data) -> Estimate:
     pairs = zip(burst.runs_of("l2dct"), burst.results("l2dct"), strict=True)
     found = [cuts(run, *_burst(result)) for run, result in pairs]
     return estimate([cut["long"] - cut["short"] for cut in found])
@@ -116,28 +109,23 @@ def _over_time(burst: lab.Data) -> Sequence[lab.Drawing]:
     start, _ = _burst(result)
     near = result.samples.filter((pl.col("time_s") - start).is_between(-0.05, 0.15))
     rates = {name: near.filter(kind="throughput_bps", subject=name) for name in ("long", "short")}
-    lines = [lab.over_time(name, samples, 1e6) for name, samples in rates.items()]
-    return [
-        lab.Drawing("Throughput by class", "time (s)", "throughput (Mbps)", lines),
-        lab.Drawing("Queue", "time (s)", "packets", [lab.over_time("queue", near.filter(kind="queue_pkt"))]),
-    ]
+    queue = {"queue": near.filter(kind="queue_pkt")}
+    return [traces("Throughput by class", "throughput (Mbps)", rates, 1e6), traces("Queue", "packets", queue)]
 
 
-fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"burst": BURST}).decides(
-    lab.Claim("l2dct/fig8a-burst-adaptation", "Fig. 8(a)").says(
-        "a burst takes the link at once, and the long flows return to full rate after it",
-        lab.level("l2dct", lowest_share).at_least(0.9),
-        lab.level("l2dct", recovered_share).at_least(0.95),
-        because="the burst takes the long flows' windows, which climb slowly, so that the link idles for a while",
-    ),
-    lab.Claim("l2dct/fig8b-burst-queue", "Fig. 8(b)").says(
-        "the burst lifts the queue for a moment",
-        lab.level("l2dct", "queue_max_pkt").at_most(BUFFER - 1),
-        lab.level("l2dct", queue_after).alike(0.3),
-    ),
-    lab.Claim("l2dct/fig8-long-backoff-more", "Fig. 8, Sec. III-B.2").says(
-        "during the burst a mark takes more from the windows of long flows than from those of short ones",
-        lab.computed("mean cut of long flows less that of short ones", _backs_off, "", 0.0).above(),
-    ),
-    draws=[_over_time],
+fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"burst": BURST})
+fig8.claim("l2dct/fig8a-burst-adaptation", "Fig. 8(a)").says(
+    "a burst takes the link at once, and the long flows return to full rate after it",
+    lab.level("l2dct", lowest_share).at_least(0.9),
+    lab.level("l2dct", recovered_share).at_least(0.95),
+    because="the burst takes the long flows' windows, which climb slowly, so that the link idles for a while",
 )
+fig8.claim("l2dct/fig8b-burst-queue", "Fig. 8(b)").says(
+    "the burst lifts the queue for a moment",
+    lab.level("l2dct", "queue_max_pkt").at_most(BUFFER - 1),
+    lab.level("l2dct", queue_after).alike(0.3),
+)
+fig8.claim("l2dct/fig8-long-backoff-more", "Fig. 8, Sec. III-B.2").says(
+    "during the burst a mark takes more from the windows of long flows than from those of short ones", backs_off.above()
+)
+fig8.draw(_over_time)

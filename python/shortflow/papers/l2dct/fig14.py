@@ -7,8 +7,8 @@ testbed's RTT, buffer and RTOmin; the simulations' values are used.
 """
 
 from shortflow import lab
+from shortflow.papers.common import burst, number
 from shortflow.papers.l2dct.setup import AFCT
-from shortflow.papers.traffic import burst
 
 SIZE, PAYLOAD_BPS = "100MB", 100e6 * 1460 / 1500
 FLOWS: dict[str, object] = {
@@ -51,21 +51,23 @@ def _size_mb(testbed: lab.Data) -> float:
 
 
 def _share(*schemes: str) -> lab.Quantity:
+    @number(f"share of the link that one flow gets over its life, {' and '.join(schemes)}")
     def shares(testbed: lab.Data) -> dict[str, float]:
         times = {name: testbed.mean(name, AFCT, flows=1).value for name in schemes}
         return {name: _size_mb(testbed) * 8e6 / time / PAYLOAD_BPS for name, time in times.items()}
 
-    return lab.computed(f"share of the link that one flow gets over its life, {' and '.join(schemes)}", shares)
+    return shares
 
 
 def _later(slow: str, fast: str) -> lab.Quantity:
     """Later end of one flow beside the long one, scaled to full size for smaller flows."""
 
+    @number(f"a flow of {SIZE} with {slow} later than with {fast}", "s", 0.0)
     def seconds(testbed: lab.Data) -> float:
         scale = float(SIZE.removesuffix("MB")) / _size_mb(testbed)
         return scale * (testbed.mean(slow, AFCT, flows=1).value - testbed.mean(fast, AFCT, flows=1).value)
 
-    return lab.computed(f"a flow of {SIZE} with {slow} later than with {fast}", seconds, "s", 0.0)
+    return seconds
 
 
 def _fall(baseline: str, paper: float) -> list[lab.ClaimCondition]:
@@ -75,28 +77,24 @@ def _fall(baseline: str, paper: float) -> list[lab.ClaimCondition]:
 
 fig14a = lab.Figure(
     "l2dct/fig14a", "Fig. 14(a)", "Mean FCT of flows of 100 MB (simulated testbed)", {"testbed": TESTBED}
-).decides(
-    lab.Claim("l2dct/fig14a-testbed-vs-dctcp").says(
-        TWIN + "the mean FCT is up to 20 % below DCTCP's", *_fall("dctcp", -0.20), because=CONTRADICTS
-    ),
-    lab.Claim("l2dct/fig14a-testbed-vs-tcp").says(
-        TWIN + "the mean FCT is up to 29 % below that of TCP with ECN", *_fall("tcp-ecn", -0.29), because=CONTRADICTS
-    ),
-    draws=[lab.Curves("flows", AFCT, "simultaneous flows", "Mean completion time of simultaneous flows of 100 MB")],
 )
+fig14a.claim("l2dct/fig14a-testbed-vs-dctcp").says(
+    TWIN + "the mean FCT is up to 20 % below DCTCP's", *_fall("dctcp", -0.20), because=CONTRADICTS
+)
+fig14a.claim("l2dct/fig14a-testbed-vs-tcp").says(
+    TWIN + "the mean FCT is up to 29 % below that of TCP with ECN", *_fall("tcp-ecn", -0.29), because=CONTRADICTS
+)
+fig14a.draw(lab.Curves("flows", AFCT, "simultaneous flows", "Mean completion time of simultaneous flows of 100 MB"))
 fig14b = lab.Figure(
     "l2dct/fig14b", "Fig. 14(b)", "One flow of 100 MB joins a long one (simulated testbed)", {"testbed": TESTBED}
-).decides(
-    lab.Claim("l2dct/fig14b-testbed-split").says(
-        TWIN + "the short flow takes about 80 Mbps", _share("l2dct").near(0.80)
-    ),
-    lab.Claim("l2dct/fig14b-testbed-fair-baselines").says(
-        TWIN + "the baselines split the link evenly", _share("dctcp", "tcp-ecn").near(0.5)
-    ),
-    lab.Claim("l2dct/fig14b-testbed-finish-gap").says(
-        TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
-        _later("dctcp", "l2dct").near(4.0),
-        _later("tcp-ecn", "l2dct").near(5.5),
-        _later("tcp-ecn", "dctcp").at_least(0.0),
-    ),
+)
+fig14b.claim("l2dct/fig14b-testbed-split").says(TWIN + "the short flow takes about 80 Mbps", _share("l2dct").near(0.80))
+fig14b.claim("l2dct/fig14b-testbed-fair-baselines").says(
+    TWIN + "the baselines split the link evenly", _share("dctcp", "tcp-ecn").near(0.5)
+)
+fig14b.claim("l2dct/fig14b-testbed-finish-gap").says(
+    TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
+    _later("dctcp", "l2dct").near(4.0),
+    _later("tcp-ecn", "l2dct").near(5.5),
+    _later("tcp-ecn", "dctcp").at_least(0.0),
 )

@@ -5,34 +5,32 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
+from shortflow.papers.common import burst, flows, number, series
 from shortflow.papers.l2dct.fig08 import cuts
-from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.papers.traffic import burst
+from shortflow.papers.l2dct.setup import LONG_FLOWS, bottleneck
 from shortflow.result import Result
 
 SHORT_BYTES = 190_000
 """Below the profile's first knee, so the weight stays the largest."""
 
 TWO = lab.Study(
-    {
-        "title": "Flows of 190 KB join a long one, one after the other",
-        "duration": "3s",
-        "topology": {"kind": "dumbbell", "pairs": 2, "rate": "10Gbps", "bottleneck": "1Gbps", "rtt": "300us"},
-        "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
-        "tcp": {"rto_min": "10ms"},
-        "traffic": [
+    bottleneck(
+        "Flows of 190 KB join a long one, one after the other",
+        2,
+        [
             {"kind": "long-lived", "flows": 1, "from": 0, "to": 2},
             burst(1, 3, f"{SHORT_BYTES}B", at="500ms", jitter="5ms", repeat=25),
         ],
-        "measure": {"sample_every": "100us"},
-    },
-    schemes=("dctcp", "l2dct"),
+        duration="3s",
+        measure={"sample_every": "100us"},
+    ),
+    ("dctcp", "l2dct"),
 )
 SEVERE = lab.Study(
     LONG_FLOWS,
-    schemes=("tcp-ecn", "dctcp", "l2dct"),
+    ("tcp-ecn", "dctcp", "l2dct"),
     settings={"flows": 80, "duration": "3s"},
-    quick_settings={"duration": "2s"},
+    quick={"duration": "2s"},
     seeds=1,
 )
 
@@ -40,10 +38,10 @@ SEVERE = lab.Study(
 @lab.measure("short flow's share")
 def share(result: Result) -> float:
     """Share of the bytes arriving from both during the short flow's life, mean over the flows."""
-    rate = lab.some(result.samples.filter(kind="throughput_bps", subject="long"), "samples").sort("time_s")
+    rate = series(result, "throughput_bps", "long")
     times = rate["time_s"].to_numpy()
     arrived = np.cumsum(rate["value"].to_numpy() * np.diff(times, prepend=0.0)) / 8
-    short = result.flows.filter(pl.col("class") == "short")
+    short = flows(result, "short")
     starts, ends = (np.interp(short[column].to_numpy(), times, arrived) for column in ("start_s", "finish_s"))
     return float((SHORT_BYTES / (SHORT_BYTES + ends - starts)).mean())
 
@@ -51,32 +49,31 @@ def share(result: Result) -> float:
 @lab.measure("alpha in the second half of the run")
 def last_alpha(result: Result) -> float:
     """Mean of all flows."""
-    late = (pl.col("kind") == "alpha") & (pl.col("time_s") > result.meta["duration_s"] / 2)
-    return float(result.samples.filter(late)["value"].to_numpy().mean())
+    late = series(result, "alpha").filter(pl.col("time_s") > result.meta["duration_s"] / 2)
+    return float(late["value"].to_numpy().mean())
 
 
-def _cut(severe: lab.Data) -> Estimate:
+@number("mean cut at a mark then")
+def mean_cut(severe: lab.Data) -> Estimate:
     pairs = zip(severe.runs_of("l2dct"), severe.results("l2dct"), strict=True)
     halves = [cuts(run, result.meta["duration_s"] / 2, result.meta["duration_s"]) for run, result in pairs]
     return estimate([half["long"] for half in halves])
 
 
-goal1 = lab.Figure("l2dct/sec2b-goal1", "Sec. II-B", "Long flows yield to a short one", {"two": TWO}).decides(
-    lab.Claim("l2dct/sec2b-goal1-long-yield").says(
-        "a short flow gets more from a long one than it would with DCTCP",
-        lab.change("l2dct", "dctcp", share).above(),
-        shows=[lab.level(("dctcp", "l2dct"), share)],
-    ),
-    lab.Claim("l2dct/sec2b-goal1-more-than-half").says(
-        "a short flow gets more than a long one", lab.level("l2dct", share).at_least(0.5)
-    ),
+goal1 = lab.Figure("l2dct/sec2b-goal1", "Sec. II-B", "Long flows yield to a short one", {"two": TWO})
+goal1.claim("l2dct/sec2b-goal1-long-yield").says(
+    "a short flow gets more from a long one than it would with DCTCP",
+    lab.change("l2dct", "dctcp", share).above(),
+    shows=[lab.level(("dctcp", "l2dct"), share)],
 )
-goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE}).decides(
-    lab.Claim("l2dct/sec2b-goal3-severe", "Sec. II-B, VI").says(
-        "under extreme congestion all flows back off like TCP, here 80 long ones",
-        lab.level("l2dct", last_alpha).at_least(0.98),
-        lab.computed("mean cut at a mark then", _cut).within(0.475, 0.525),
-        lab.level("l2dct", "utilisation").at_least(0.95),
-        shows=[lab.level(("tcp-ecn", "l2dct"), lab.drops_in_run)],
-    )
+goal1.claim("l2dct/sec2b-goal1-more-than-half").says(
+    "a short flow gets more than a long one", lab.level("l2dct", share).at_least(0.5)
+)
+goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE})
+goal3.claim("l2dct/sec2b-goal3-severe", "Sec. II-B, VI").says(
+    "under extreme congestion all flows back off like TCP, here 80 long ones",
+    lab.level("l2dct", last_alpha).at_least(0.98),
+    mean_cut.within(0.475, 0.525),
+    lab.level("l2dct", "utilisation").at_least(0.95),
+    shows=[lab.level(("tcp-ecn", "l2dct"), lab.drops_in_run)],
 )

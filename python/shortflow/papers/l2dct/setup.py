@@ -1,4 +1,4 @@
-"""Shared by several figures: the benchmark's tables, a dumbbell of long flows, and trends over a grid."""
+"""Shared by several figures: tables of the benchmark and of a bottleneck, studies of them, and trends over a grid."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from shortflow import lab
+from shortflow.lab.study import Value
+from shortflow.scenario import Settings
 
 PAYLOAD_SHARE = 1460 / 1500
 """Payload share of a link."""
@@ -17,6 +19,8 @@ AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
 NEAR_BOTH = "a larger w_min comes near both the gain and its cost"
 """Reason for the differences of Figs. 4 and 5."""
 LOAD = "load of short flows (share of the link)"
+SCHEMES = ("tcp", "dctcp", "l2dct")
+PORTS: dict[str, Any] = {"switch": {"buffer": "250pkt", "mark_above": "20pkt"}, "tcp": {"rto_min": "10ms"}}
 
 
 def shipped(name: str) -> dict[str, Any]:
@@ -25,23 +29,33 @@ def shipped(name: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-# Hosts' links are ten times as fast as the bottleneck, so a single flow queues in the switch too.
-LONG_FLOWS: Mapping[str, Any] = {
-    "title": "Long flows over a 1 Gbps bottleneck, 300 us",
-    "duration": "10s",
-    "warmup": "1s",
-    "parameters": {"flows": 2},
-    "topology": {"kind": "dumbbell", "pairs": 80, "rate": "10Gbps", "bottleneck": "1Gbps", "rtt": "300us"},
-    "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
-    "tcp": {"rto_min": "10ms"},
-    "traffic": [{"kind": "long-lived", "flows": "$flows", "from": "0-79", "to": 80}],
-    "measure": {"ports": ["s0->s1"], "sample_every": "1ms"},
-}
+def bottleneck(title: str, pairs: int, traffic: Sequence[Mapping[str, object]], **more: object) -> dict[str, Any]:
+    """Pairs of hosts over 1 Gbps, 300 us. Their own links are ten times as fast: single flows queue in the switch."""
+    link = {"kind": "dumbbell", "pairs": pairs, "rate": "10Gbps", "bottleneck": "1Gbps", "rtt": "300us"}
+    return {"title": title, "topology": link, **PORTS, "traffic": traffic, **more}
 
 
-def means(data: lab.Data, scheme: str, metric: str, key: str) -> list[float]:
-    """A metric at every value of a grid's only key."""
-    return [data.mean(scheme, metric, **{key: value}).value for value in data.values(key)]
+LONG_FLOWS = bottleneck(
+    "Long flows over a 1 Gbps bottleneck, 300 us",
+    80,
+    [{"kind": "long-lived", "flows": "$flows", "from": "0-79", "to": 80}],
+    duration="10s",
+    warmup="1s",
+    parameters={"flows": 2},
+    measure={"ports": ["s0->s1"], "sample_every": "1ms"},
+)
+
+
+def benchmark(
+    schemes: Sequence[str],
+    over: Mapping[str, Sequence[Value]],
+    settings: Settings | None = None,
+    coarse: Sequence[Value] | None = None,
+    scenario: str = "l2dct-benchmark",
+) -> lab.Study:
+    """A study of the benchmark: one second, with `coarse` loads, at the quick scale."""
+    quick: dict[str, object] = {"duration": "1s", **({"load": coarse} if coarse else {})}
+    return lab.Study(scenario, schemes, over, settings or {}, quick=quick)
 
 
 def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:

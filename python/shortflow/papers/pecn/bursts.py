@@ -1,12 +1,15 @@
-"""Figs. 6 to 9 and 11: bursts of 10 to 100 connections, in a rack and across racks, with and without long flows."""
+"""Figs. 6 to 11: bursts of 10 to 100 connections, in a rack and across racks, with and without long flows; Sec. 6."""
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 import polars as pl
 
 from shortflow import lab
 from shortflow.errors import TooLittle
+from shortflow.metrics.stats import Estimate, estimate
+from shortflow.papers.common import number, paired
 from shortflow.papers.pecn.setup import (
     ACROSS,
     AFCT,
@@ -35,9 +38,8 @@ def _bursts(settings: Settings) -> lab.Study:
 
 def _beside(settings: Settings) -> lab.Study:
     """Beside two backlogged flows."""
-    quick: Mapping[str, Sequence[int]] = {"flows": QUICK_COUNTS}
-    soon = {"background_start": "1.4s"}
-    return lab.Study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick, quick_settings=soon)
+    quick = {"flows": QUICK_COUNTS, "background_start": "1.4s"}
+    return lab.Study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick)
 
 
 BURSTS, BURSTS_ACROSS = _bursts(NEWRENO), _bursts({**NEWRENO, "receiver": ACROSS})
@@ -70,82 +72,75 @@ def _over_size(bursts: lab.Data) -> Sequence[lab.Drawing]:
     return [lab.Drawing("Completion time over size, one run", "size (KB)", "FCT (ms)", lines)]
 
 
-fig6 = lab.Figure("pecn/fig6", "Fig. 6", "Mean FCT of a burst in a rack, U[2, 50] KB", {"bursts": BURSTS}).decides(
-    lab.Claim("pecn/fig6-tcp-worst").says(
-        "TCP has the longest mean FCT, because of timeouts",
-        TCP_WORST,
-        because="with most connections DCTCP and D2TCP lose packets of the burst too and wait for the timer",
-    ),
-    lab.Claim("pecn/fig6-d2tcp-equals-dctcp").says(
-        "D2TCP equals DCTCP except at very many connections",
-        afct("d2tcp", "dctcp").at(flows=lab.Every(high=70)).alike(0.05),
-    ),
-    lab.Claim("pecn/fig6-pecn-gain-80", "Fig. 6, Sec. 5.1").says(
-        "at 80 connections pECN's mean FCT is 24.5 % below DCTCP's", afct("pecn", "dctcp").at(flows=80).near(-0.245)
-    ),
-    lab.Claim("pecn/fig6-pecn-best").says(
-        "pECN has the shortest mean FCT at every number of connections", best("pecn")
-    ),
-    lab.Claim("pecn/fig6-pmark-no-effect").says(
-        "pMark changes next to nothing", afct("pecn-pmark", "pecn").alike(0.05), because=SPARED, no_harm=True
-    ),
-    draws=[_curves("Mean completion time")],
+fig6 = lab.Figure("pecn/fig6", "Fig. 6", "Mean FCT of a burst in a rack, U[2, 50] KB", {"bursts": BURSTS})
+fig6.claim("pecn/fig6-tcp-worst").says(
+    "TCP has the longest mean FCT, because of timeouts",
+    TCP_WORST,
+    because="with most connections DCTCP and D2TCP lose packets of the burst too and wait for the timer",
 )
-fig7 = lab.Figure("pecn/fig7", "Fig. 7", "FCT over size, 80 connections", {"bursts": BURSTS}).decides(
-    lab.Claim("pecn/fig7-pecn-monotone").says(
-        "under pECN one flow of 80 is out of the order of sizes",
-        _out_of_order("pecn").under(1),
-        because="small flows slow down when their arriving packets are marked",
-    ),
-    lab.Claim("pecn/fig7-dctcp-inversions").says(
-        "under DCTCP about 11 flows of 80 finish before a smaller one",
-        _out_of_order("dctcp").near(11),
-        lab.difference(_out_of_order("dctcp"), _out_of_order("pecn")).called("more than with pecn").at_least(1),
-    ),
-    draws=[_over_size],
+fig6.claim("pecn/fig6-d2tcp-equals-dctcp").says(
+    "D2TCP equals DCTCP except at very many connections",
+    afct("d2tcp", "dctcp").at(flows=lab.Every(high=70)).alike(0.05),
 )
-tail = lab.Figure("pecn/tail", "Sec. 5", "99th percentile of the FCT", {"bursts": BURSTS}).decides(
-    lab.Claim("pecn/sec5-tail-metric").says(
-        "the 99th percentile of the FCT is named as a measure, but not reported",
-        lab.unmeasured("the paper gives no value to compare with"),
-        shows=[lab.level(SCHEMES, "p99_short_s").at(flows=80)],
-    ),
-    draws=[_curves("99th percentile of the completion time", "p99_short_s")],
+fig6.claim("pecn/fig6-pecn-gain-80", "Fig. 6, Sec. 5.1").says(
+    "at 80 connections pECN's mean FCT is 24.5 % below DCTCP's", afct("pecn", "dctcp").at(flows=80).near(-0.245)
 )
+fig6.claim("pecn/fig6-pecn-best").says("pECN has the shortest mean FCT at every number of connections", best("pecn"))
+fig6.claim("pecn/fig6-pmark-no-effect").says(
+    "pMark changes next to nothing", afct("pecn-pmark", "pecn").alike(0.05), because=SPARED, no_harm=True
+)
+fig6.draw(_curves("Mean completion time"))
+fig7 = lab.Figure("pecn/fig7", "Fig. 7", "FCT over size, 80 connections", {"bursts": BURSTS})
+fig7.claim("pecn/fig7-pecn-monotone").says(
+    "under pECN one flow of 80 is out of the order of sizes",
+    _out_of_order("pecn").under(1),
+    because="small flows slow down when their arriving packets are marked",
+)
+fig7.claim("pecn/fig7-dctcp-inversions").says(
+    "under DCTCP about 11 flows of 80 finish before a smaller one",
+    _out_of_order("dctcp").near(11),
+    lab.difference(_out_of_order("dctcp"), _out_of_order("pecn")).called("more than with pecn").at_least(1),
+)
+fig7.draw(_over_size)
+tail = lab.Figure("pecn/tail", "Sec. 5", "99th percentile of the FCT", {"bursts": BURSTS})
+tail.claim("pecn/sec5-tail-metric").says(
+    "the 99th percentile of the FCT is named as a measure, but not reported",
+    lab.unmeasured("the paper gives no value to compare with"),
+    shows=[lab.level(SCHEMES, "p99_short_s").at(flows=80)],
+)
+tail.draw(_curves("99th percentile of the completion time", "p99_short_s"))
 _ALIKE = afct(("tcp", "d2tcp"), "dctcp").alike(0.05)
 _BETTER = tuple(best(scheme, least=MANY) for scheme in ("pecn", "pecn-pmark"))
 _QUERIES = _curves("Mean completion time of queries", log_y=False)
-fig8 = lab.Figure("pecn/fig8", "Fig. 8", "Mean FCT of a burst in a rack, U[1.6, 2] KB", {"queries": QUERIES}).decides(
-    lab.Claim("pecn/fig8-tiny-flows-baselines-equal").says("with queries TCP, DCTCP and D2TCP are alike", _ALIKE),
-    lab.Claim("pecn/fig8-tiny-flows-pecn-better").says(
-        "with queries pECN and pMark have shorter mean FCTs than the others", *_BETTER
-    ),
-    draws=[_QUERIES],
+fig8 = lab.Figure("pecn/fig8", "Fig. 8", "Mean FCT of a burst in a rack, U[1.6, 2] KB", {"queries": QUERIES})
+fig8.claim("pecn/fig8-tiny-flows-baselines-equal").says("with queries TCP, DCTCP and D2TCP are alike", _ALIKE)
+fig8.claim("pecn/fig8-tiny-flows-pecn-better").says(
+    "with queries pECN and pMark have shorter mean FCTs than the others", *_BETTER
 )
+fig8.draw(_QUERIES)
 fig8_across = lab.Figure(
     "pecn/fig8-across", "Sec. 5.1", "Mean FCT of a burst across racks, U[1.6, 2] KB", {"queries": QUERIES_ACROSS}
-).decides(
-    lab.Claim("pecn/fig9-interrack-tiny").says("across racks queries give the same picture", _ALIKE, *_BETTER),
-    draws=[_QUERIES],
 )
+fig8_across.claim("pecn/fig9-interrack-tiny").says("across racks queries give the same picture", _ALIKE, *_BETTER)
+fig8_across.draw(_QUERIES)
 fig9 = lab.Figure(
     "pecn/fig9", "Fig. 9", "Mean FCT of a burst across racks, U[2, 50] KB", {"bursts": BURSTS_ACROSS, "in_rack": BURSTS}
-).decides(
-    lab.Claim("pecn/fig9-interrack-order").says(
-        "across racks the order is the same: pECN best, TCP worst", best("pecn"), TCP_WORST
-    ),
-    lab.Claim("pecn/fig9-interrack-slightly-slower").says(
-        "across racks all mean FCTs are a little longer",
-        lab.effect((*BASELINES, "pecn"), AFCT, "bursts", "in_rack").at(flows=lab.Every(MANY)).within(0.0, 0.30),
-        because="the longer round trip spreads the burst and saves timeouts, which decide the mean where there are any",
-    ),
-    draws=[_curves("Mean completion time across racks")],
 )
+fig9.claim("pecn/fig9-interrack-order").says(
+    "across racks the order is the same: pECN best, TCP worst", best("pecn"), TCP_WORST
+)
+fig9.claim("pecn/fig9-interrack-slightly-slower").says(
+    "across racks all mean FCTs are a little longer",
+    lab.effect((*BASELINES, "pecn"), AFCT, "bursts", "in_rack").at(flows=lab.Every(MANY)).within(0.0, 0.30),
+    because="the longer round trip spreads the burst and saves timeouts, which decide the mean where there are any",
+)
+fig9.draw(_curves("Mean completion time across racks"))
 _BESIDE = _curves("Mean completion time beside two long flows")
 _ORDER = (best("pecn", ("dctcp", "d2tcp", "tcp")), best("dctcp", "tcp"), best("d2tcp", "tcp"))
 
 
-def _less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
+@number("how much more they lengthen TCP's")
+def less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Increase of TCP's mean by long flows minus that of each other scheme."""
     data = {"beside": beside, "alone": alone}
     found = lab.effect(SCHEMES, AFCT, "beside", "alone").at(flows=lab.Every(MANY)).points(data)
@@ -159,22 +154,100 @@ def _less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
 
 fig11 = lab.Figure(
     "pecn/fig11", "Fig. 11", "Mean FCT of a burst beside two long flows", {"beside": BESIDE, "alone": BURSTS}
-).decides(
-    lab.Claim("pecn/fig11-background-tcp").says(
-        "two long flows make the mean FCT of TCP much longer",
-        lab.effect("tcp", AFCT, "beside", "alone").over("flows").mean().above(by=0.3),
-    ),
-    lab.Claim("pecn/fig11-background-ecn").says(
-        "two long flows change little for the schemes with ECN",
-        lab.effect(SCHEMES[1:], AFCT, "beside", "alone").at(flows=lab.Every(MANY)).at_most(0.30),
-        lab.computed("how much more they lengthen TCP's", _less_than_tcp).called("less than tcp's").at_least(0.0),
-        because="beside the long flows the burst has less room, and some of its flows time out",
-    ),
-    lab.Claim("pecn/fig11-pecn-best", "Fig. 11, Sec. 6").says(
-        "beside long flows, too, pECN has the shortest mean FCT", *_ORDER
-    ),
-    draws=[_BESIDE],
 )
-fig11_across = lab.Figure("pecn/fig11-across", "Sec. 5.2", "The same across racks", {"beside": BESIDE_ACROSS}).decides(
-    lab.Claim("pecn/sec52-interrack-background").says("across racks the outcome is similar", *_ORDER), draws=[_BESIDE]
+fig11.claim("pecn/fig11-background-tcp").says(
+    "two long flows make the mean FCT of TCP much longer",
+    lab.effect("tcp", AFCT, "beside", "alone").over("flows").mean().above(by=0.3),
+)
+fig11.claim("pecn/fig11-background-ecn").says(
+    "two long flows change little for the schemes with ECN",
+    lab.effect(SCHEMES[1:], AFCT, "beside", "alone").at(flows=lab.Every(MANY)).at_most(0.30),
+    less_than_tcp.called("less than tcp's").at_least(0.0),
+    because="beside the long flows the burst has less room, and some of its flows time out",
+)
+fig11.claim("pecn/fig11-pecn-best", "Fig. 11, Sec. 6").says(
+    "beside long flows, too, pECN has the shortest mean FCT", *_ORDER
+)
+fig11.draw(_BESIDE)
+fig11_across = lab.Figure("pecn/fig11-across", "Sec. 5.2", "The same across racks", {"beside": BESIDE_ACROSS})
+fig11_across.claim("pecn/sec52-interrack-background").says("across racks the outcome is similar", *_ORDER)
+fig11_across.draw(_BESIDE)
+
+PRINTED = {"pecn": 54.0, "pecn-pmark": 57.0}
+"""Senders with deadlines of U[20, 30] ms."""
+GRID = {"flows": range(20, 101, 2)}
+TIGHT = lab.Study(BURST, SCHEMES, GRID, NEWRENO, seeds=10)
+LOOSE = lab.Study(BURST, SCHEMES, GRID, {**NEWRENO, "soonest": "20ms", "latest": "30ms"}, seeds=10)
+
+
+def limits(data: lab.Data, scheme: str) -> list[float]:
+    """Largest number of senders without a missed deadline, for each seed."""
+    missed = {int(n): data.by_seed(scheme, "deadline_miss", flows=n) for n in data.values("flows")}
+    seeds = lab.some(next(iter(missed.values())), "deadlines")
+    return [_last_without({n: of_seed[seed] for n, of_seed in missed.items()}) for seed in seeds]
+
+
+def _last_without(missed: Mapping[int, float]) -> float:
+    """Last number of senders before the first miss; 0 if the first misses."""
+    return float(max(takewhile(lambda n: missed[n] == 0, missed), default=0))
+
+
+def _pairs(study: str, *pairs: tuple[str, str]) -> lab.Quantity:
+    """Relative difference in senders between pairs of schemes."""
+
+    def find(data: lab.Data) -> dict[str, Estimate]:
+        return {f"{one} over {other}": paired(limits(data, one), limits(data, other), other) for one, other in pairs}
+
+    return lab.computed("senders", find, lab.RELATIVE, 0.0, studies=[study])
+
+
+def _of(scheme: str, study: str = "loose") -> lab.Quantity:
+    return lab.computed(f"senders of {scheme}", lambda data: estimate(limits(data, scheme)), studies=[study])
+
+
+def _supported(tight: lab.Data, loose: lab.Data) -> Sequence[lab.Drawing]:
+    earliest = {10.0: tight, 20.0: loose}
+    lines = []
+    for scheme in SCHEMES:
+        found = [estimate(limits(data, scheme)) for data in earliest.values()]
+        lines.append(lab.Line(scheme, list(earliest), [each.value for each in found], [each.ci95 for each in found]))
+    lines += [lab.Line(name, [20.0], [senders], printed=True) for name, senders in PRINTED.items()]
+    title = "Senders without a missed deadline, of deadlines over 10 ms"
+    return [lab.Drawing(title, "earliest deadline (ms)", "senders", lines)]
+
+
+fig10 = lab.Figure("pecn/fig10", "Fig. 10", "Senders without a missed deadline", {"tight": TIGHT, "loose": LOOSE})
+fig10.claim("pecn/fig10-tight-deadlines").says(
+    "with deadlines U[10, 20] ms D2TCP, pECN and pMark support equally many senders, TCP the fewest",
+    _pairs("tight", ("pecn", "d2tcp"), ("pecn-pmark", "d2tcp"), ("pecn-pmark", "pecn")).alike(0.2),
+    _pairs("tight", *((name, "tcp") for name in SCHEMES[1:])).at_least(0.0),
+    shows=[_of(name, "tight") for name in SCHEMES],
+    no_harm=True,
+)
+fig10.claim("pecn/fig10-loose-deadlines-pecn").says(
+    "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
+    *(_of(name).near(senders) for name, senders in PRINTED.items()),
+    _pairs("loose", ("pecn-pmark", "pecn")).at_least(-0.04),
+    because="the limit hangs on the window that a flow starts with",
+)
+fig10.claim("pecn/fig10-loose-deadlines-order").says(
+    "with deadlines U[20, 30] ms DCTCP and D2TCP support fewer senders than pECN, and TCP the fewest",
+    _pairs("loose", *(("tcp", name) for name in ("dctcp", "d2tcp"))).below(),
+    _pairs("loose", *((name, "pecn") for name in ("dctcp", "d2tcp"))).below(),
+    _pairs("loose", ("pecn-pmark", "pecn")).at_least(-0.04),
+)
+fig10.draw(_supported)
+_FIGURES = {"fig6": BURSTS, "fig8": QUERIES, "fig9": BURSTS_ACROSS, "fig11": BESIDE}
+
+
+pmark = lab.Figure("pecn/pmark", "Sec. 6", "pMark against pECN", {**_FIGURES, "tight": TIGHT, "loose": LOOSE})
+pmark.claim("pecn/sec6-pmark-slight").says(
+    "on the whole pECN equals pMark, or is slightly worse",
+    *(
+        lab.change("pecn-pmark", "pecn", AFCT, name).over("flows").called(f"AFCT, {name}").alike(0.05)
+        for name in _FIGURES
+    ),
+    *(_pairs(study, ("pecn-pmark", "pecn")).called(f"senders, {study}").alike(0.2) for study in ("tight", "loose")),
+    because=SPARED,
+    no_harm=True,
 )

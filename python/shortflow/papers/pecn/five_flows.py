@@ -4,14 +4,14 @@ The paper shows one run. Here seeds vary the starts: up to 1 ms later for long f
 which covers many phases of their windows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
-from shortflow.papers.pecn.setup import NEWRENO, TCP
-from shortflow.papers.traffic import burst
+from shortflow.papers.common import burst, flows, number, of_flows, series, traces
+from shortflow.papers.pecn.setup import NEWRENO, star
 from shortflow.result import Result
 
 RTT_S, DEADLINE_S = 120e-6, 0.2
@@ -21,31 +21,28 @@ SCHEMES = ("dctcp", "d2tcp")
 PRINTED_S = {"dctcp": 0.42, "d2tcp": 0.11}
 """The 10 MB flow starts at 1.5 s and ends at 1.92 s or 1.61 s."""
 
-FIVE: Mapping[str, object] = {
-    "title": "A flow with a deadline beside four of 100 MB",
-    "duration": "1.6s",
-    "drain": "5s",
-    "parameters": {"size": "10MB", "deadline": "200ms"},
-    "topology": {"kind": "star", "hosts": 6, "rate": "1Gbps", "rtt": "120us"},
-    "switch": {"buffer": "128KB", "mark_above": "30KB"},
-    "tcp": TCP,
-    "traffic": [
+FIVE = star(
+    "A flow with a deadline beside four of 100 MB",
+    6,
+    [
         burst(4, 5, "$size", "urgent", deadline={"kind": "fixed", "value": "$deadline"}, at="1.5s"),
         burst("0-3", 5, "100MB", "long", flows=4, at="1s", jitter="1ms"),
     ],
-}
+    duration="1.6s",
+    drain="5s",
+    parameters={"size": "10MB", "deadline": "200ms"},
+    switch={"buffer": "128KB", "mark_above": "30KB"},
+)
 
 UNTIL_DONE = {"drain": "600ms"}
 OFFSET = {**NEWRENO, "traffic.1.jitter": "10ms"}
-QUERY = lab.Study(
-    FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE
-)
+QUERY = lab.Study(FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick=UNTIL_DONE)
 LARGE = lab.Study(
     FIVE,
     SCHEMES,
     settings={**OFFSET, "duration": "2s", "measure.sample_every": "1ms"},
     seeds=20,
-    quick_settings=UNTIL_DONE,
+    quick=UNTIL_DONE,
 )
 
 
@@ -55,8 +52,8 @@ def _progress(result: Result) -> pl.DataFrame:
     A window of W segments per round trip is the flow's rate. The time needed, B / (0.75 W) round trips, over the time
     left is thus independent of the RTT. The rate is a mean over five samples, several swings of the window.
     """
-    start = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")["start_s"].item()
-    samples = result.samples.filter(pl.col("time_s") >= start, kind="throughput_bps", subject="urgent").sort("time_s")
+    start = flows(result, "urgent")["start_s"].item()
+    samples = series(result, "throughput_bps", "urgent", start)
     sent = (pl.col("value") * pl.col("time_s").diff().fill_null(0.0)).cum_sum() / 8
     samples = samples.with_columns(
         remaining=SIZE_BYTES - sent, left_s=start + DEADLINE_S - pl.col("time_s"), rate=pl.col("value").rolling_mean(5)
@@ -66,21 +63,22 @@ def _progress(result: Result) -> pl.DataFrame:
     return running.select("time_s", "rate", d=need_s / pl.col("left_s"))
 
 
-@lab.measure("mean window of the urgent flow")
-def mean_window(result: Result) -> float:
-    """Mean number of the flow's packets in flight: rate times mean RTT (Little's law)."""
-    flow = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")
-    round_trip = pl.col("queueing_s") + RTT_S
-    return float(flow.select(pl.col("size_bytes") / 1460 / pl.col("fct_s") * round_trip).to_series().to_numpy()[0])
+mean_window = of_flows(
+    "mean window of the urgent flow",
+    pl.col("size_bytes") / 1460 / pl.col("fct_s") * (pl.col("queueing_s") + RTT_S),
+    "urgent",
+)
+"""Mean number of the flow's packets in flight: rate times mean RTT (Little's law)."""
 
 
-def _window_ratio(runs: lab.Data) -> Estimate:
+@number("mean window of the flow, d2tcp over dctcp")
+def window_ratio(runs: lab.Data) -> Estimate:
     pairs = zip(runs.results("d2tcp"), runs.results("dctcp"), strict=True)
     return estimate([mean_window(ours) / mean_window(theirs) for ours, theirs in pairs])
 
 
-def _crossing(runs: lab.Data) -> float:
-    """Share of runs in which the exponent falls from above 1 to below."""
+@number("share of runs whose exponent falls from above to below 1")
+def crossing(runs: lab.Data) -> float:
     exponents = [[float(d) for d in _progress(result)["d"]] for result in runs.results("d2tcp")]
     return sum(found[0] > 1 > min(found) for found in exponents) / len(exponents)
 
@@ -88,8 +86,8 @@ def _crossing(runs: lab.Data) -> float:
 def _completion_times(runs: lab.Data) -> Sequence[lab.Drawing]:
     lines = []
     for scheme in SCHEMES:
-        flows = runs.results(scheme)[0].flows.sort("class", "id")
-        times = flows["fct_s"].fill_null(float("nan")).to_list()
+        every = runs.results(scheme)[0].flows.sort("class", "id")
+        times = every["fct_s"].fill_null(float("nan")).to_list()
         lines.append(lab.Line(scheme, [place + 1.0 for place in range(len(times))], times))
     if runs.study is LARGE:
         lines += [lab.Line(scheme, [5.0], [PRINTED_S[scheme]], printed=True) for scheme in SCHEMES]
@@ -98,40 +96,31 @@ def _completion_times(runs: lab.Data) -> Sequence[lab.Drawing]:
 
 def _rates(runs: lab.Data) -> Sequence[lab.Drawing]:
     rates = {scheme: _progress(runs.results(scheme)[0]).with_columns(value="rate") for scheme in SCHEMES}
-    lines = [lab.over_time(scheme, samples, 1e6) for scheme, samples in rates.items()]
-    title = "Rate of the flow of 10 MB, one run: its window over its round trip"
-    return [lab.Drawing(title, "time (s)", "rate (Mbps)", lines)]
+    return [traces("Rate of the flow of 10 MB, one run: its window over its round trip", "rate (Mbps)", rates, 1e6)]
 
 
-fig2 = lab.Figure(
-    "pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY}
-).decides(
-    lab.Claim("pecn/fig2-d2tcp-short-no-effect").says(
-        "for a query of 2 KB D2TCP is no better than DCTCP", lab.change("d2tcp", "dctcp", FCT).alike(0.10)
-    ),
-    draws=[_completion_times],
+fig2 = lab.Figure("pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY})
+fig2.claim("pecn/fig2-d2tcp-short-no-effect").says(
+    "for a query of 2 KB D2TCP is no better than DCTCP", lab.change("d2tcp", "dctcp", FCT).alike(0.10)
 )
-fig3 = lab.Figure(
-    "pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE}
-).decides(
-    lab.Claim("pecn/fig3-d2tcp-meets-deadline").says(
-        "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
-        lab.level("d2tcp", FCT).at_most(DEADLINE_S),
-        lab.level("dctcp", FCT).at_least(DEADLINE_S),
-        shows=[lab.change("d2tcp", "dctcp", FCT)],
-    ),
-    draws=[_completion_times],
+fig2.draw(_completion_times)
+fig3 = lab.Figure("pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE})
+fig3.claim("pecn/fig3-d2tcp-meets-deadline").says(
+    "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
+    lab.level("d2tcp", FCT).at_most(DEADLINE_S),
+    lab.level("dctcp", FCT).at_least(DEADLINE_S),
+    shows=[lab.change("d2tcp", "dctcp", FCT)],
 )
-fig4 = lab.Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"runs": LARGE}).decides(
-    lab.Claim("pecn/fig4-finish-times", "Fig. 4, Sec. 3.4").says(
-        "started at 1.5 s, the flow ends at 1.61 s under D2TCP and at 1.92 s under DCTCP",
-        *(lab.level(scheme, FCT).near(printed) for scheme, printed in PRINTED_S.items()),
-    ),
-    lab.Claim("pecn/fig4-cwnd-evolution").says(
-        "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
-        lab.computed("mean window of the flow, d2tcp over dctcp", _window_ratio).at_least(1.5),
-        lab.computed("share of runs whose exponent falls from above to below 1", _crossing).at_least(0.5),
-        because="the window is larger, but the flow never gets ahead of its deadline",
-    ),
-    draws=[_rates],
+fig3.draw(_completion_times)
+fig4 = lab.Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"runs": LARGE})
+fig4.claim("pecn/fig4-finish-times", "Fig. 4, Sec. 3.4").says(
+    "started at 1.5 s, the flow ends at 1.61 s under D2TCP and at 1.92 s under DCTCP",
+    *(lab.level(scheme, FCT).near(printed) for scheme, printed in PRINTED_S.items()),
 )
+fig4.claim("pecn/fig4-cwnd-evolution").says(
+    "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
+    window_ratio.at_least(1.5),
+    crossing.at_least(0.5),
+    because="the window is larger, but the flow never gets ahead of its deadline",
+)
+fig4.draw(_rates)

@@ -1,9 +1,10 @@
 """Shared by the recipes: the rack and its bursts (Sec. 5), and comparisons of studies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shortflow import lab
 from shortflow.metrics.stats import Estimate
+from shortflow.papers.common import means, number
 from shortflow.result import Result
 from shortflow.store.frames import completion
 
@@ -39,16 +40,10 @@ TREE = {
 
 
 def _burst(at: str) -> dict[str, object]:
-    return {
-        "kind": "incast",
-        "flows": "$flows",
-        "from": "0-18",
-        "to": "$receiver",
-        "sizes": {"kind": "uniform", "min": "$smallest", "max": "$largest"},
-        "deadline": {"kind": "uniform", "min": "$soonest", "max": "$latest"},
-        "at": at,
-        "jitter": "10us",
-    }
+    sizes = {"kind": "uniform", "min": "$smallest", "max": "$largest"}
+    deadline = {"kind": "uniform", "min": "$soonest", "max": "$latest"}
+    named = {"flows": "$flows", "sizes": sizes, "deadline": deadline}
+    return {"kind": "incast", "from": "0-18", "to": "$receiver", **named, "at": at, "jitter": "10us"}
 
 
 PARAMETERS = {
@@ -83,6 +78,12 @@ BURST_AND_BACKGROUND: Mapping[str, object] = {
 }
 
 
+def star(title: str, hosts: int, traffic: Sequence[Mapping[str, object]], **more: object) -> dict[str, object]:
+    """Hosts at 1 Gbps on one switch, 120 us."""
+    links = {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": "120us"}
+    return {"title": title, "topology": links, "switch": SWITCH, "tcp": TCP, "traffic": traffic, **more}
+
+
 def fct_over(result: Result, column: str, factor: float, name: str) -> lab.Line:
     """FCT of a run's flows in ms over a column times `factor`; the age of unfinished flows."""
     flows = completion(result.flows, result.meta).sort(column)
@@ -100,15 +101,11 @@ def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.Cl
     return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 
 
-def _over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
-    return {
-        f"{scheme} at {n}": bursts.change(scheme, "tcp", AFCT, flows=n)
-        for n in bursts.values("flows")
-        if bursts.mean("tcp", lab.timeouts_in_run, flows=n).value > 0
-        for scheme in SCHEMES[1:]
-    }
+@number("mean FCT of short flows, every other scheme over tcp wherever tcp has timeouts", lab.RELATIVE, 0.0)
+def over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
+    timeouts = means(bursts, "tcp", lab.timeouts_in_run, "flows")
+    places = [(n, scheme) for n, late in timeouts.items() if late > 0 for scheme in SCHEMES[1:]]
+    return {f"{scheme} at {n}": bursts.change(scheme, "tcp", AFCT, flows=n) for n, scheme in places}
 
 
-TCP_WORST = lab.computed(
-    "mean FCT of short flows, every other scheme over tcp wherever tcp has timeouts", _over_tcp, lab.RELATIVE, 0.0
-).below()
+TCP_WORST = over_tcp.below()

@@ -1,26 +1,24 @@
 """Sec. 1, 3.4 and 5: one short flow on an idle path."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.papers.pecn.setup import AFCT, NEWRENO, TCP
-from shortflow.papers.traffic import burst
+from shortflow.papers.common import burst, means, number
+from shortflow.papers.pecn.setup import AFCT, NEWRENO, star
 
 SEGMENT = 1460
 RTO_S = 0.2
 DELAY_S = 0.04
 
-ALONE: Mapping[str, object] = {
-    "title": "One flow on an idle path of 1 Gbps",
-    "duration": "200ms",
-    "drain": "10s",
-    "parameters": {"size": "2KB"},
-    "topology": {"kind": "star", "hosts": 2, "rate": "1Gbps", "rtt": "120us"},
-    "switch": {"buffer": "256KB", "mark_above": "30KB"},
-    "tcp": TCP,
-    "traffic": [burst(0, 1, "$size", deadline={"kind": "fixed", "value": "10ms"}, at="100ms", jitter="10us")],
-}
+ALONE = star(
+    "One flow on an idle path of 1 Gbps",
+    2,
+    [burst(0, 1, "$size", deadline={"kind": "fixed", "value": "10ms"}, at="100ms", jitter="10us")],
+    duration="200ms",
+    drain="10s",
+    parameters={"size": "2KB"},
+)
 
 
 def _segments(counts: Sequence[int]) -> dict[str, Sequence[Value]]:
@@ -72,7 +70,8 @@ def _one_rtt_s() -> float:
 QUERY_TIME = lab.level("dctcp", AFCT)
 
 
-def _spread(runs: lab.Data) -> float:
+@number("spread over tcp, dctcp and d2tcp", "s")
+def spread(runs: lab.Data) -> float:
     times = [runs.mean(scheme, AFCT, tcp__initial_window=2).value for scheme in ("tcp", "dctcp", "d2tcp")]
     return max(times) - min(times)
 
@@ -80,47 +79,37 @@ def _spread(runs: lab.Data) -> float:
 def _delays(odd: int) -> lab.Quantity:
     """Extra time of flows with an odd or even number of segments under delayed ACKs."""
 
+    @number(f"how much longer flows of {'an odd' if odd else 'an even'} number of segments take", "s")
     def extra(prompt: lab.Data, delayed: lab.Data) -> dict[str, float]:
-        return {
-            f"{scheme}, {n} segments": delayed.mean(scheme, AFCT, size=size).value
-            - prompt.mean(scheme, AFCT, size=size).value
-            for scheme in ("tcp", "dctcp")
-            for n, size in enumerate(UP_TO_20["size"], 1)
-            if n % 2 == odd
-        }
+        schemes = ("tcp", "dctcp")
+        early, late = ({name: means(data, name, AFCT, "size") for name in schemes} for data in (prompt, delayed))
+        sizes = {n: size for n, size in enumerate(UP_TO_20["size"], 1) if n % 2 == odd}
+        return {f"{at}, {n} segments": late[at][size] - early[at][size] for at in schemes for n, size in sizes.items()}
 
-    return lab.computed(
-        f"how much longer flows of {'an odd' if odd else 'an even'} number of segments take", extra, "s"
-    )
+    return extra
 
 
-loss = lab.Figure(
-    "pecn/loss", "Sec. 1", "A lost packet of a flow of up to three", {"intact": INTACT, "lost": LOST}
-).decides(
-    lab.Claim("pecn/sec1-short-flow-loss-needs-rto").says(
-        "a flow of up to three segments that loses one waits for the retransmission timer",
-        lab.decided(
-            "in each case one timeout, one retransmission and at least 200 ms until done; not 200 ms on top, since "
-            "it does not wait behind the others, which saves up to 24 us",
-            _needs_rto,
-        ),
-    )
-)
-query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY}).decides(
-    lab.Claim("pecn/sec34-query-one-rtt").says(
-        "a query of 2 KB is two segments and takes one round trip, whatever the window law",
-        QUERY_TIME.at(tcp__initial_window=2).close_to(_one_rtt_s(), 0.05),
-        lab.computed("spread over tcp, dctcp and d2tcp", _spread, "s").at_most(1e-9),
-        lab.ratio(QUERY_TIME.at(tcp__initial_window=1), QUERY_TIME.at(tcp__initial_window=2)).at_least(1.5),
-    )
-)
-delayed_ack = lab.Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PROMPT, "delayed": DELAYED}).decides(
-    lab.Claim("pecn/sec5-delayed-ack-odd").says(
-        "delayed ACKs of 40 ms make flows with an odd number of packets very slow",
-        _delays(odd=1).close_to(DELAY_S, 0.1),
-        shows=[_delays(odd=0).highest()],
+loss = lab.Figure("pecn/loss", "Sec. 1", "A lost packet of a flow of up to three", {"intact": INTACT, "lost": LOST})
+loss.claim("pecn/sec1-short-flow-loss-needs-rto").says(
+    "a flow of up to three segments that loses one waits for the retransmission timer",
+    lab.decided(
+        "in each case one timeout, one retransmission and at least 200 ms until done; not 200 ms on top, since "
+        "it does not wait behind the others, which saves up to 24 us",
+        _needs_rto,
     ),
-    draws=[
-        lab.Curves("size", AFCT, "size (B)", f"Completion time, {name} ACKs", name) for name in ("prompt", "delayed")
-    ],
 )
+query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY})
+query.claim("pecn/sec34-query-one-rtt").says(
+    "a query of 2 KB is two segments and takes one round trip, whatever the window law",
+    QUERY_TIME.at(tcp__initial_window=2).close_to(_one_rtt_s(), 0.05),
+    spread.at_most(1e-9),
+    lab.ratio(QUERY_TIME.at(tcp__initial_window=1), QUERY_TIME.at(tcp__initial_window=2)).at_least(1.5),
+)
+delayed_ack = lab.Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PROMPT, "delayed": DELAYED})
+delayed_ack.claim("pecn/sec5-delayed-ack-odd").says(
+    "delayed ACKs of 40 ms make flows with an odd number of packets very slow",
+    _delays(odd=1).close_to(DELAY_S, 0.1),
+    shows=[_delays(odd=0).highest()],
+)
+for name in ("prompt", "delayed"):
+    delayed_ack.draw(lab.Curves("size", AFCT, "size (B)", f"Completion time, {name} ACKs", name))

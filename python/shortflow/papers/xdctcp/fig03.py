@@ -1,13 +1,13 @@
 """Figs. 3 and 4: window of a long flow and queue, under DCTCP and xDCTCP."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shortflow import lab
 from shortflow.metrics.stats import nearest_rank
+from shortflow.papers.common import traces
 from shortflow.papers.xdctcp.setup import BASE, long_windows, queue
 from shortflow.result import Result
 
@@ -21,8 +21,7 @@ SETTLED_S = 0.15
 """Time at which all long flows have left slow start."""
 SHOWN_S = 0.2
 """End of the drawings, for legibility."""
-
-Floats = npt.NDArray[np.float64]
+SHOWN = pl.col("time_s") <= SHOWN_S
 
 
 @lab.measure("mean relative cut of long flows' windows")
@@ -67,43 +66,35 @@ def followed(result: Result) -> float:
 
 
 def _windows(base: lab.Data) -> Sequence[lab.Drawing]:
-    first = {scheme: long_windows(base.results(scheme)[0])[0] for scheme in SCHEMES}
-    return [lab.Drawing("Window of the first long flow", "time (s)", "window (segments)", _shown(first))]
+    first = {scheme: long_windows(base.results(scheme)[0])[0].filter(SHOWN) for scheme in SCHEMES}
+    return [traces("Window of the first long flow", "window (segments)", first)]
 
 
 def _queues(base: lab.Data) -> Sequence[lab.Drawing]:
-    lines = _shown({scheme: queue(base.results(scheme)[0]) for scheme in SCHEMES})
-    lines.append(lab.Line("buffer", [0.0, SHOWN_S], [BUFFER, BUFFER], markers=False, printed=True))
-    return [lab.Drawing("Queue at the receiver's port", "time (s)", "queue (packets)", lines)]
+    samples = {scheme: queue(base.results(scheme)[0]).filter(SHOWN) for scheme in SCHEMES}
+    buffer = lab.Line("buffer", [0.0, SHOWN_S], [BUFFER, BUFFER], markers=False, printed=True)
+    return [traces("Queue at the receiver's port", "queue (packets)", samples, more=[buffer])]
 
 
-def _shown(samples: Mapping[str, pl.DataFrame]) -> list[lab.Line]:
-    return [lab.over_time(name, each.filter(pl.col("time_s") <= SHOWN_S)) for name, each in samples.items()]
-
-
-fig3 = lab.Figure("xdctcp/fig3", "Fig. 3", "The window of a long flow", {"base": BASE}).decides(
-    lab.Claim("xdctcp/fig3-long-cwnd").says(
-        "xDCTCP cuts the window of a long flow deeper than DCTCP",
-        lab.change("xdctcp", "dctcp", mean_cut).at_least(0.3),
-        lab.change("xdctcp", "dctcp", lowest).below(),
-    ),
-    draws=[_windows],
+fig3 = lab.Figure("xdctcp/fig3", "Fig. 3", "The window of a long flow", {"base": BASE})
+fig3.claim("xdctcp/fig3-long-cwnd").says(
+    "xDCTCP cuts the window of a long flow deeper than DCTCP",
+    lab.change("xdctcp", "dctcp", mean_cut).at_least(0.3),
+    lab.change("xdctcp", "dctcp", lowest).below(),
 )
-fig4 = lab.Figure("xdctcp/fig4", "Fig. 4", "The queue at the receiver's port", {"base": BASE}).decides(
-    lab.Claim("xdctcp/fig4-queue-below-buffer").says(
-        "the queue stays well below its 250 packets, and nothing is lost",
-        lab.level(SCHEMES, lab.drops_in_run).called("drops").at_most(0.0),
-        lab.level(SCHEMES, most_packets("largest queue")).called("largest queue").at_most(200.0),
-        shows=[lab.level(SCHEMES, most_packets("largest queue once long flows have left slow start", SETTLED_S))],
-        because="all drops fall into the slow start of the first long flow",
-    ),
-    lab.Claim("xdctcp/fig4-spikes-higher").says(
-        "short flows make the queue spike higher under xDCTCP than under DCTCP",
-        lab.change("xdctcp", "dctcp", peak).above(),
-    ),
-    lab.Claim("xdctcp/fig4-spikes-cut-long", "Fig. 4, Sec. V-B").says(
-        "each spike of the queue comes with a cut of the long flows' windows",
-        lab.level("xdctcp", followed).at_least(0.9),
-    ),
-    draws=[_queues],
+fig3.draw(_windows)
+fig4 = lab.Figure("xdctcp/fig4", "Fig. 4", "The queue at the receiver's port", {"base": BASE})
+fig4.claim("xdctcp/fig4-queue-below-buffer").says(
+    "the queue stays well below its 250 packets, and nothing is lost",
+    lab.level(SCHEMES, lab.drops_in_run).called("drops").at_most(0.0),
+    lab.level(SCHEMES, most_packets("largest queue")).called("largest queue").at_most(200.0),
+    shows=[lab.level(SCHEMES, most_packets("largest queue once long flows have left slow start", SETTLED_S))],
+    because="all drops fall into the slow start of the first long flow",
 )
+fig4.claim("xdctcp/fig4-spikes-higher").says(
+    "short flows make the queue spike higher under xDCTCP than under DCTCP", lab.change("xdctcp", "dctcp", peak).above()
+)
+fig4.claim("xdctcp/fig4-spikes-cut-long", "Fig. 4, Sec. V-B").says(
+    "each spike of the queue comes with a cut of the long flows' windows", lab.level("xdctcp", followed).at_least(0.9)
+)
+fig4.draw(_queues)

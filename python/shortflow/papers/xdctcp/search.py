@@ -6,6 +6,7 @@ from shortflow import lab
 from shortflow.lab.data import relative
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate
+from shortflow.papers.common import number
 from shortflow.papers.xdctcp.setup import BASE, BESIDE, BEST, BY_CLASS, COARSE, GRID, SEARCH, delay, star, throughput
 
 MIXES = {
@@ -37,8 +38,8 @@ def _delays(data: lab.Data) -> dict[Position, float]:
     return {position: data.mean("xdctcp", delay, **_where(data, position)).value for position in data.points}
 
 
-def _good(search: lab.Data, beside: lab.Data) -> float:
-    """Share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput."""
+@number("share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput")
+def good(search: lab.Data, beside: lab.Data) -> float:
     least, long = beside.mean("dctcp", delay).value, beside.mean("dctcp", LONG).value
     kept = {at: search.mean("xdctcp", LONG, **_where(search, at)).value > 0.995 * long for at in search.points}
     return sum(found < least and kept[at] for at, found in _delays(search).items()) / len(kept)
@@ -122,59 +123,51 @@ def _cloud(search: lab.Data, beside: lab.Data) -> Sequence[lab.Drawing]:
     return [lab.Drawing("Every triplet; xdctcp with nl = 1", "delay (us)", "throughput (Mbps)", lines)]
 
 
-fig1 = lab.Figure(
-    "xdctcp/fig1", "Fig. 1", "Throughput and delay of all triplets", {"search": SEARCH, "beside": BESIDE}
-).decides(
-    lab.Claim("xdctcp/fig1-tradeoff-cloud").says(
-        "many triplets lower the delay and cost no throughput",
-        lab.computed(
-            "share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput", _good
-        ).at_least(0.25),
-    ),
-    draws=[_cloud],
+fig1 = lab.Figure("xdctcp/fig1", "Fig. 1", "Throughput and delay of all triplets", {"search": SEARCH, "beside": BESIDE})
+fig1.claim("xdctcp/fig1-tradeoff-cloud").says(
+    "many triplets lower the delay and cost no throughput",
+    good.at_least(0.25),
 )
-best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, "search": SEARCH}).decides(
-    lab.Claim("xdctcp/sec5-optimum").says(
-        "the least delay without loss of throughput is at g = 0.09, ns = 0.3, nl = 1",
-        *_optimum(0.02, "search"),
-        shows=[_triplet("search")],
-    ),
-    lab.Claim("xdctcp/sec5-delay").says(
-        "queries and short flows wait 65.955 us, with DCTCP 70.65 us",
-        *(lab.level(name, delay).near(printed) for name, printed in DELAY_S.items()),
-        lab.change("xdctcp", "dctcp", delay).below(),
-        shows=[lab.level(("dctcp", "xdctcp"), each) for each in BY_CLASS.values()],
-    ),
-    lab.Claim("xdctcp/sec5-delay-gain").says(
-        "that is 6.646 % less",
-        lab.change("xdctcp", "dctcp", delay).near(-0.06646),
-        shows=[lab.change("xdctcp", "dctcp", each) for each in BY_CLASS.values()],
-    ),
-    lab.Claim("xdctcp/sec5-throughput").says(
-        "throughput stays the same, 1850.26 Mbps against 1849.88",
-        lab.change("xdctcp", "dctcp", throughput).within(-0.01, 0.01),
-        lab.change("xdctcp", "dctcp", LONG).within(-0.01, 0.01),
-        shows=[lab.level(("dctcp", "xdctcp"), throughput)],
-        no_harm=True,
-    ),
+fig1.draw(_cloud)
+best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, "search": SEARCH})
+best.claim("xdctcp/sec5-optimum").says(
+    "the least delay without loss of throughput is at g = 0.09, ns = 0.3, nl = 1",
+    *_optimum(0.02, "search"),
+    shows=[_triplet("search")],
+)
+best.claim("xdctcp/sec5-delay").says(
+    "queries and short flows wait 65.955 us, with DCTCP 70.65 us",
+    *(lab.level(name, delay).near(printed) for name, printed in DELAY_S.items()),
+    lab.change("xdctcp", "dctcp", delay).below(),
+    shows=[lab.level(("dctcp", "xdctcp"), each) for each in BY_CLASS.values()],
+)
+best.claim("xdctcp/sec5-delay-gain").says(
+    "that is 6.646 % less",
+    lab.change("xdctcp", "dctcp", delay).near(-0.06646),
+    shows=[lab.change("xdctcp", "dctcp", each) for each in BY_CLASS.values()],
+)
+best.claim("xdctcp/sec5-throughput").says(
+    "throughput stays the same, 1850.26 Mbps against 1849.88",
+    lab.change("xdctcp", "dctcp", throughput).within(-0.01, 0.01),
+    lab.change("xdctcp", "dctcp", LONG).within(-0.01, 0.01),
+    shows=[lab.level(("dctcp", "xdctcp"), throughput)],
+    no_harm=True,
 )
 mixes = lab.Figure(
     "xdctcp/sec5c", "Sec. V-C", "The best triplet for other mixes of senders", {"search": SEARCH, **SEARCHES, **BESIDES}
-).decides(
-    lab.Claim("xdctcp/sec5c-stability-across-mixes", "Sec. V-C, VII").says(
-        "other mixes of senders have about the same best triplet",
-        *_optimum(0.03, "search", *SEARCHES),
-        shows=[
-            _triplet("search", *SEARCHES),
-            *(lab.change("xdctcp", "dctcp", each, study) for study in BESIDES for each in (delay, *BY_CLASS.values())),
-        ],
-        because="the largest nl costs a single long flow beside many short senders some of its throughput",
-    )
 )
-factors = lab.Figure("xdctcp/sec7", "Sec. VII", "Which flows to cut harder", {"factors": FACTORS}).decides(
-    lab.Claim("xdctcp/sec7-short-not-long").says(
-        "cutting long flows harder than short ones lowers the delay at the same throughput",
-        _corner(delay).at_most(1.0),
-        _corner(LONG).within(0.99, 1.01),
-    )
+mixes.claim("xdctcp/sec5c-stability-across-mixes", "Sec. V-C, VII").says(
+    "other mixes of senders have about the same best triplet",
+    *_optimum(0.03, "search", *SEARCHES),
+    shows=[
+        _triplet("search", *SEARCHES),
+        *(lab.change("xdctcp", "dctcp", each, study) for study in BESIDES for each in (delay, *BY_CLASS.values())),
+    ],
+    because="the largest nl costs a single long flow beside many short senders some of its throughput",
+)
+factors = lab.Figure("xdctcp/sec7", "Sec. VII", "Which flows to cut harder", {"factors": FACTORS})
+factors.claim("xdctcp/sec7-short-not-long").says(
+    "cutting long flows harder than short ones lowers the delay at the same throughput",
+    _corner(delay).at_most(1.0),
+    _corner(LONG).within(0.99, 1.01),
 )

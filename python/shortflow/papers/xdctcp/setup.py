@@ -10,6 +10,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.lab.study import Value
+from shortflow.papers.common import series
 from shortflow.result import Result
 
 STAR = "xdctcp-star"
@@ -51,8 +52,7 @@ def star(
         over=over or {},
         settings={"drain": "3.2s", "measure.sample_every": "100us", **OFFSETS, **(settings or {})},
         seeds=5,
-        quick=quick or {},
-        quick_settings={"duration": quick_duration},
+        quick={"duration": quick_duration, **(quick or {})},
     )
 
 
@@ -89,11 +89,9 @@ def throughput(result: Result) -> float:
 
 def queue(result: Result) -> pl.DataFrame:
     """Packets in the bottleneck's queue by `time_s`, from the first queries on."""
-    samples = result.samples.filter((pl.col("kind") == "queue_pkt") & (pl.col("subject") == PORT))
-    return lab.some(samples.filter(pl.col("time_s") >= BEGIN_S), "samples").sort("time_s")
+    return series(result, "queue_pkt", PORT, BEGIN_S)
 
 
 def long_windows(result: Result) -> list[pl.DataFrame]:
     """Window of each long flow in segments by `time_s`, from the first queries on."""
-    samples = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= BEGIN_S))
-    return lab.some(samples, "samples").sort("time_s").partition_by("subject", maintain_order=True)
+    return series(result, "cwnd_seg", since_s=BEGIN_S).partition_by("subject", maintain_order=True)
