@@ -578,7 +578,7 @@ def mean_table(estimate: Estimate, name: str = "mean") -> dict[str, Any]:
 
 
 def _difference_table(difference: Estimate) -> dict[str, Any]:
-    if not difference.has_sign or difference.is_vague:
+    if not difference.has_sign:
         return {"relative": None, "ci95": None, "n": difference.n}
     few = difference.few_events
     events = {"few_events": {"move": few.move, "share": few.share, "seeds": few.seeds}} if few else {}

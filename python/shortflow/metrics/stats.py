@@ -95,12 +95,6 @@ class Estimate:
         low, high = self.ci95 or (self.value, self.value)
         return (not self.lower_bound or low > 0) and (not self.upper_bound or high < 0)
 
-    @property
-    def is_vague(self) -> bool:
-        """True for a relative difference whose ratio may be a thousandfold larger or smaller."""
-        low, high = self.ci95 or (self.value, self.value)
-        return -1 <= low < self.value and 1 + high > 1e6 * (1 + low)
-
 
 def estimate(values: Sequence[float], support: Support = Support.REAL, stake: float = 0.0) -> Estimate:
     """Mean of independent values and its interval, within `support`.
