@@ -17,42 +17,32 @@ pub enum Verdict {
 
 /// Number of inputs by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    ran: u64,
-    capped: u64,
-    accepted: u64,
-    rejected: u64,
-}
+pub struct Tally([u64; 4]);
 
 impl Tally {
     /// Counts one input.
     pub fn count(&mut self, verdict: Verdict) {
-        let count = match verdict {
-            Verdict::Ran => &mut self.ran,
-            Verdict::Capped => &mut self.capped,
-            Verdict::Accepted => &mut self.accepted,
-            Verdict::Rejected => &mut self.rejected,
-        };
-        *count += 1;
+        self.0[verdict as usize] += 1;
     }
 
     /// Number of inputs.
     pub fn inputs(&self) -> u64 {
-        self.ran + self.capped + self.accepted + self.rejected
+        self.0.iter().sum()
     }
 
     /// Accepted inputs, which ran if there is something to run.
     pub fn accepted(&self) -> u64 {
-        self.ran + self.capped + self.accepted
+        self.inputs() - self.0[Verdict::Rejected as usize]
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} inputs, {} accepted, {} rejected", self.inputs(), self.accepted(), self.rejected)?;
-        match self.ran + self.capped {
+        let [ran, capped, _, rejected] = self.0;
+        write!(f, "{} inputs, {} accepted, {rejected} rejected", self.inputs(), self.accepted())?;
+        match ran + capped {
             0 => Ok(()),
-            ran => write!(f, "; {ran} accepted and run, {} of them up to the cap of events", self.capped),
+            ran => write!(f, "; {ran} accepted and run, {capped} of them up to the cap of events"),
         }
     }
 }

@@ -30,16 +30,13 @@ impl Failure {
 }
 
 /// The window and the pacing rate; all may be set.
-#[pyclass(name = "Window", module = "shortflow._core")]
+#[pyclass(get_all, set_all, name = "Window", module = "shortflow._core")]
 pub struct PyWindow {
     /// Congestion window, in segments.
-    #[pyo3(get, set)]
     cwnd: f64,
     /// Slow-start threshold, in segments.
-    #[pyo3(get, set)]
     ssthresh: f64,
     /// Rate at which packets are paced, in bits per second on the wire; `None` to send whenever the window has room.
-    #[pyo3(get, set)]
     pacing_bps: Option<f64>,
 }
 

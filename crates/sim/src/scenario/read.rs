@@ -10,38 +10,26 @@ use crate::traffic::{self, Context, MeasurementWindow};
 use crate::{routing, topology};
 use shortflow_units::Instant;
 
-/// The tables of a scenario whose keys do not depend on a kind.
-const TABLES: &[Table] = &[
-    Table { name: "switch", summary: "ports of every switch", parameters: SwitchSpec::parameters },
-    Table { name: "host", summary: "ports of every host", parameters: HostSpec::parameters },
-    Table { name: "tcp", summary: "TCP of every host", parameters: TcpSpec::parameters },
-    Table { name: "measure", summary: "recorded data", parameters: MeasureKeys::parameters },
+/// Name, summary and keys of each table of a scenario whose keys do not depend on a kind; without a name, of the keys outside
+/// any table. There may be any number of faults.
+const TABLES: [(&str, &str, fn() -> Vec<ParamInfo>); 6] = [
+    ("", "keys outside any table", RunKeys::parameters),
+    ("switch", "ports of every switch", SwitchSpec::parameters),
+    ("host", "ports of every host", HostSpec::parameters),
+    ("tcp", "TCP of every host", TcpSpec::parameters),
+    ("measure", "recorded data", MeasureKeys::parameters),
+    ("faults", "faults of links; one table, or several as [[faults]]", FaultKeys::parameters),
 ];
 
-/// One table or several: there may be any number of faults.
-const FAULTS: Table = Table {
-    name: "faults",
-    summary: "faults of links; one table, or several as [[faults]]",
-    parameters: FaultKeys::parameters,
-};
-
-struct Table {
-    name: &'static str,
-    summary: &'static str,
-    parameters: fn() -> Vec<ParamInfo>,
-}
-
-/// The keys of a scenario that do not depend on a kind: those outside any table, then table by
-/// table.
+/// The tables of a scenario whose keys do not depend on a kind, the keys outside any table first.
 pub fn tables() -> Vec<Entry> {
-    let entry = |table: &Table| Entry {
-        name: table.name,
-        summary: table.summary,
+    let entry = |(name, summary, parameters): (_, _, fn() -> _)| Entry {
+        name,
+        summary,
         source: "",
-        parameters: (table.parameters)(),
+        parameters: parameters(),
     };
-    let top = Table { name: "", summary: "keys outside any table", parameters: RunKeys::parameters };
-    std::iter::once(&top).chain(TABLES).chain([&FAULTS]).map(entry).collect()
+    TABLES.map(entry).into()
 }
 
 impl Scenario {
@@ -176,20 +164,19 @@ fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
 
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
 fn check_keys(top: &Reader) -> Result<(), ConfigError> {
-    let tables: Vec<&str> = ["topology", "routing", "traffic", FAULTS.name]
-        .into_iter()
-        .chain(TABLES.iter().map(|table| table.name))
-        .collect();
+    let [_, plain @ .., faults] = &TABLES;
+    let tables = ["topology", "routing", "traffic", faults.0];
+    let tables: Vec<&str> = tables.into_iter().chain(plain.iter().map(|(name, ..)| *name)).collect();
     top.only(&RunKeys::parameters(), &tables)?;
-    TABLES.iter().try_for_each(|table| {
-        let reader = top.table(table.name)?;
+    plain.iter().try_for_each(|(name, _, parameters)| {
+        let reader = top.table(name)?;
         // Tiers are known once the topology has been read.
-        let tiers = if table.name == "switch" { reader.tables_inside() } else { Vec::new() };
-        if table.name == "host" && reader.texts().iter().any(|(key, _)| key == "queue") {
+        let tiers = if *name == "switch" { reader.tables_inside() } else { Vec::new() };
+        if *name == "host" && reader.texts().iter().any(|(key, _)| key == "queue") {
             let reason = "it belongs to schemes, and a scenario names none; --set host.queue=fair sets it for all, \
                           dctcp+host.queue=fair for one";
             return Err(reader.impossible("queue", reason));
         }
-        reader.only(&(table.parameters)(), &tiers)
+        reader.only(&parameters(), &tiers)
     })
 }
