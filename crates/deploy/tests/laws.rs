@@ -126,17 +126,9 @@ fn scenario(ack_every: u32) -> Scenario {
 title = "Waves of short flows beside long ones"
 duration = "200ms"
 drain = "10s"
-[topology]
-kind = "star"
-hosts = 12
-rate = "1Gbps"
-rtt = "200us"
-[switch]
-buffer = "60pkt"
-mark_above = "10pkt"
-[tcp]
-ack_every = {ack_every}
-rto_min = "5ms"
+topology = {{ kind = "star", hosts = 12, rate = "1Gbps", rtt = "200us" }}
+switch = {{ buffer = "60pkt", mark_above = "10pkt" }}
+tcp = {{ ack_every = {ack_every}, rto_min = "5ms" }}
 [[traffic]]
 kind = "incast"
 flows = 9

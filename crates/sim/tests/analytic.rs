@@ -73,14 +73,3 @@ fn a_timeout_doubles_until_the_segment_arrives() {
         assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (3, 3));
     }
 }
-
-#[test]
-fn the_mean_queue_is_the_time_packets_spend_there() {
-    let text = star(3, TRACE).replace("duration = \"1s\"", "duration = \"1ms\"");
-    let outcome = run(&scenario(&text, &["0,h0,h2,1460", "0,h1,h2,1460"]), &scheme("tcp", &[]));
-    let port = outcome.ports.iter().find(|port| port.from.0 == 3 && port.to.0 == 2).unwrap();
-    // One packet stays 12 µs, the other 24, in a millisecond.
-    assert!((port.mean_packets - 0.036).abs() < 1e-12, "{}", port.mean_packets);
-    assert!((port.utilisation - 0.024).abs() < 1e-12);
-    assert_eq!(port.max_packets, 2);
-}

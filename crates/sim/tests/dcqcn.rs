@@ -12,14 +12,8 @@ fn star(hosts: usize, duration: &str, rest: &str) -> String {
 title = "dcqcn"
 duration = "{duration}"
 drain = "1s"
-[topology]
-kind = "star"
-hosts = {hosts}
-rate = "40Gbps"
-rtt = "10us"
-[switch]
-buffer = "4MB"
-mark_above = "100KB"
+topology = {{ kind = "star", hosts = {hosts}, rate = "40Gbps", rtt = "10us" }}
+switch = {{ buffer = "4MB", mark_above = "100KB" }}
 [tcp]
 rto_min = "1ms"
 {rest}

@@ -150,25 +150,11 @@ fn share_of_the_newcomer(jitter: &str) -> f64 {
 title = "a newcomer"
 duration = "10s"
 warmup = "4s"
-[topology]
-kind = "dumbbell"
-pairs = 2
-rate = "200Mbps"
-bottleneck = "100Mbps"
-rtt = "2ms"
-[switch]
-buffer = "100pkt"
-mark_above = "8pkt"
-[tcp]
-initial_window = 10
-[host]
-jitter = "{jitter}"
-[[traffic]]
-kind = "long-lived"
-flows = 2
-from = "0-1"
-to = 2
-stagger = "2s"
+topology = {{ kind = "dumbbell", pairs = 2, rate = "200Mbps", bottleneck = "100Mbps", rtt = "2ms" }}
+switch = {{ buffer = "100pkt", mark_above = "8pkt" }}
+tcp = {{ initial_window = 10 }}
+host = {{ jitter = "{jitter}" }}
+traffic = [{{ kind = "long-lived", flows = 2, from = "0-1", to = 2, stagger = "2s" }}]
 "#
     );
     let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[("transport.cwnd_floor", "2")]));

@@ -10,20 +10,10 @@ fn mean(min: &str, max: &str, by: &str) -> f64 {
 title = "many to one"
 duration = "1s"
 drain = "10s"
-[topology]
-kind = "star"
-hosts = 21
-rate = "1Gbps"
-rtt = "120us"
-[switch]
-buffer = "256KB"
-mark_above = "30KB"
-[tcp]
-rto_min = "200ms"
-[[traffic]]
-kind = "incast"
-flows = 80
-sizes = {{ kind = "uniform", min = "{min}", max = "{max}" }}
+topology = {{ kind = "star", hosts = 21, rate = "1Gbps", rtt = "120us" }}
+switch = {{ buffer = "256KB", mark_above = "30KB" }}
+tcp = {{ rto_min = "200ms" }}
+traffic = [{{ kind = "incast", flows = 80, sizes = {{ kind = "uniform", min = "{min}", max = "{max}" }} }}]
 "#
     );
     let outcome = run(&scenario(&text, &[]), &scheme("pecn", &[("priority.by", by)]));

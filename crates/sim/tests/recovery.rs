@@ -12,20 +12,10 @@ fn long_flow(name: &str, settings: &[(&str, &str)], faults: &str) -> Outcome {
         r#"
 title = "one long flow"
 duration = "100ms"
-[topology]
-kind = "dumbbell"
-pairs = 1
-rate = "10Gbps"
-bottleneck = "1Gbps"
-rtt = "300us"
-[switch]
-buffer = "1000pkt"
-mark_above = "unlimited"
-[tcp]
-receive_window = "40pkt"
-[[traffic]]
-kind = "long-lived"
-flows = 1
+topology = {{ kind = "dumbbell", pairs = 1, rate = "10Gbps", bottleneck = "1Gbps", rtt = "300us" }}
+switch = {{ buffer = "1000pkt", mark_above = "unlimited" }}
+tcp = {{ receive_window = "40pkt" }}
+traffic = [{{ kind = "long-lived", flows = 1 }}]
 [measure]
 ports = ["s0->s1"]
 sample_every = "100us"

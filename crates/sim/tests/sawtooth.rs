@@ -10,20 +10,9 @@ fn flows(n: usize, name: &str, settings: &[(&str, &str)]) -> Outcome {
 title = "long flows"
 duration = "3s"
 warmup = "1s"
-[topology]
-kind = "dumbbell"
-pairs = {n}
-rate = "10Gbps"
-bottleneck = "1Gbps"
-rtt = "300us"
-[switch]
-buffer = "250pkt"
-mark_above = "20pkt"
-[[traffic]]
-kind = "long-lived"
-flows = {n}
-from = "0-{}"
-to = {n}
+topology = {{ kind = "dumbbell", pairs = {n}, rate = "10Gbps", bottleneck = "1Gbps", rtt = "300us" }}
+switch = {{ buffer = "250pkt", mark_above = "20pkt" }}
+traffic = [{{ kind = "long-lived", flows = {n}, from = "0-{}", to = {n} }}]
 [measure]
 ports = ["s0->s1"]
 sample_every = "50us"

@@ -12,15 +12,8 @@ title = "waits"
 duration = "200ms"
 warmup = "50ms"
 drain = "100s"
-[topology]
-kind = "dumbbell"
-pairs = 2
-rate = "40Gbps"
-bottleneck = "{bottleneck}"
-rtt = "100us"
-[switch]
-buffer = "5000pkt"
-mark_above = "20pkt"
+topology = {{ kind = "dumbbell", pairs = 2, rate = "40Gbps", bottleneck = "{bottleneck}", rtt = "100us" }}
+switch = {{ buffer = "5000pkt", mark_above = "20pkt" }}
 [measure]
 ports = ["s0->s1"]
 {rest}

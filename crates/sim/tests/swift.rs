@@ -15,21 +15,10 @@ fn long_flows_beside(flows: usize, rest: &str, settings: &[(&str, &str)]) -> Out
 title = "swift"
 duration = "60ms"
 warmup = "20ms"
-[topology]
-kind = "star"
-hosts = {}
-rate = "10Gbps"
-rtt = "40us"
-[switch]
-buffer = "1000pkt"
-mark_above = "999pkt"
-[tcp]
-initial_window = 1
-[[traffic]]
-kind = "long-lived"
-flows = {flows}
-from = "0-{}"
-to = {flows}
+topology = {{ kind = "star", hosts = {}, rate = "10Gbps", rtt = "40us" }}
+switch = {{ buffer = "1000pkt", mark_above = "999pkt" }}
+tcp = {{ initial_window = 1 }}
+traffic = [{{ kind = "long-lived", flows = {flows}, from = "0-{}", to = {flows} }}]
 [measure]
 sample_every = "10us"
 {rest}
@@ -94,22 +83,12 @@ fn incast(initial_window: u32, recovery: &str) -> (u64, u32) {
 title = "incast"
 duration = "20ms"
 drain = "1s"
-[topology]
-kind = "star"
-hosts = 201
-rate = "10Gbps"
-rtt = "40us"
-[switch]
-buffer = "1000pkt"
-mark_above = "unlimited"
-[tcp]
-initial_window = {initial_window}
-[[traffic]]
-kind = "incast"
-flows = 200
-from = "0-199"
-to = 200
-sizes = {{ kind = "fixed", value = "100KB" }}
+topology = {{ kind = "star", hosts = 201, rate = "10Gbps", rtt = "40us" }}
+switch = {{ buffer = "1000pkt", mark_above = "unlimited" }}
+tcp = {{ initial_window = {initial_window} }}
+traffic = [
+    {{ kind = "incast", flows = 200, from = "0-199", to = 200, sizes = {{ kind = "fixed", value = "100KB" }} }},
+]
 "#
     );
     let outcome = run(&scenario(&text, &[]), &scheme("swift", &[("transport.recovery", recovery)]));

@@ -3,7 +3,7 @@
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
-use shortflow_units::{Bytes, Span};
+use shortflow_units::Span;
 
 /// One flow of `segments` full segments, all sent at once.
 fn burst(segments: u64, name: &str, settings: &[(&str, &str)], rest: &str) -> Outcome {
@@ -150,29 +150,6 @@ fn a_message_has_a_weight_of_its_own() {
     let always_light = second(("transport.w_max", "0.125"));
     assert_eq!(second(("transport.profile", "las")), always_heavy);
     assert!(always_light > always_heavy);
-}
-
-/// A flow that is done before the warm-up ends leaves nothing in the averages, and of a long flow only
-/// what was acknowledged afterwards counts.
-#[test]
-fn the_warm_up_counts_for_nothing() {
-    let text = star(3, "[tcp]\nreceive_window = \"40pkt\"\n[faults]\n")
-        .replace("duration = \"1s\"", "duration = \"100ms\"\nwarmup = \"50ms\"");
-    let unmeasured = text.clone() + TRACE + "unmeasured = true\n";
-    let early = run(&scenario(&unmeasured, &["0,h0,h2,1MB"]), &scheme("tcp", &[]));
-    assert!(early.counters.packet_hops > 1000);
-    for port in &early.ports {
-        assert_eq!((port.utilisation, port.mean_packets, port.mean_bytes), (0.0, 0.0, 0.0));
-        assert_eq!((port.max_packets, port.max_bytes), (0, Bytes::ZERO));
-        assert_eq!((port.tx_packets, port.tx_bytes), (0, Bytes::ZERO));
-    }
-    let long = text + "[[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = 0\nto = 2\n";
-    let outcome = run(&scenario(&long, &[]), &scheme("tcp", &[]));
-    // The link is full: 50 ms of packets of 12 µs.
-    let segments = outcome.flows[0].delivered_in_window.as_f64() / 1460.0;
-    assert!((segments - 50e3 / 12.0).abs() <= 1.0, "{segments}");
-    let busiest = outcome.ports.iter().map(|port| port.utilisation).fold(0.0, f64::max);
-    assert!((busiest - 1.0).abs() < 1e-9, "{busiest}");
 }
 
 /// Two tables with three flows each, from h0 to h2 and from h1 to h2.

@@ -73,6 +73,8 @@ fn notes_tell_what_follows_from_the_keys() {
     let leaf_spine = "kind='leaf-spine'\nracks=3\nhosts_per_rack=1\nspines=2\nrate='10Gbps'\noversubscription=0.25\nrtt='80us'";
     let told = "3 racks of 1 hosts, each 1 x 10Gbps down and 2 x 20Gbps up: oversubscription 0.25";
     assert_eq!(note(leaf_spine), told);
+    let fat_tree = note("kind='fat-tree'\nk=16\nrate='10Gbps'\nrtt='120us'");
+    assert_eq!(fat_tree, "1024 hosts and 320 switches in 16 pods");
     for racks in [5, 18] {
         let told = note(&format!(
             "kind='two-tier-tree'\nracks={racks}\nhosts_per_rack=20\nrate='1Gbps'\nuplink_rate='10Gbps'\nrtt='200us'"

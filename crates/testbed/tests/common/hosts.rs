@@ -22,18 +22,11 @@ pub const SCENARIO: &str = r#"
 title = "One flow from a fast link into a slow one"
 duration = "20s"
 
-[topology]
-kind = "explicit"
-file = "links.csv"
+topology = { kind = "explicit", file = "links.csv" }
 
-[switch]
-buffer = "100pkt"
-mark_above = "20pkt"
+switch = { buffer = "100pkt", mark_above = "20pkt" }
 
-[[traffic]]
-kind = "long-lived"
-from = [0]
-to = 1
+traffic = [{ kind = "long-lived", from = [0], to = 1 }]
 "#;
 const LINKS: &str = "a,b,rate,delay\nh0,s0,200Mbps,250us\ns0,h1,50Mbps,250us\n";
 
