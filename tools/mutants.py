@@ -32,6 +32,7 @@ class Stage(NamedTuple):
 
     program: str
     filters: tuple[str, ...] = ()
+    package: str = ""  # of the program, if it is not the area's
 
 
 class Area(NamedTuple):
@@ -44,9 +45,9 @@ class Area(NamedTuple):
     without: tuple[str, ...] = ()
 
 
-UNIT_TESTS = Stage("--lib")
+UNIT_TESTS, C_LAWS = Stage("--lib"), Stage("--test=laws", package="shortflow-deploy")
 AREAS = {
-    "cc": Area("shortflow-cc", ("crates/cc/src/**/*.rs",), (UNIT_TESTS,), 30),
+    "cc": Area("shortflow-cc", ("crates/cc/src/**/*.rs",), (UNIT_TESTS, C_LAWS), 30),
     "tcp": Area(
         "shortflow-sim",
         ("crates/sim/src/tcp/*.rs",),
@@ -137,7 +138,8 @@ def test_stage(area: Area, work: Path, command: list[str], stage: Stage, skip: s
     options = ["--iterate", "--in-place", f"--timeout={area.timeout}", f"--output={work}", "--colors=never"]
     # What is built again for each mutant is built quickly, what it depends on as always.
     quickly = f"--config=profile.dev.package.{area.package}.opt-level=0"
-    options += [f"--cargo-arg={quickly}", f"--cargo-arg={stage.program}", "--", "--", *stage.filters]
+    tests = [f"--test-package={stage.package or area.package}", f"--cargo-arg={stage.program}"]
+    options += [*tests, f"--cargo-arg={quickly}", "--", "--", *stage.filters]
     try:
         done = subprocess.run([*command, *options], env=environment, check=False)
     finally:
@@ -216,9 +218,7 @@ def main() -> int:
     """Runs the areas that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("areas", nargs="+", choices=sorted(AREAS), metavar="AREA", help=", ".join(AREAS))
-    parser.add_argument(
-        "--shard", type=shard_of, default=(0, 1), metavar="K/N", help="every Nth mutant from the Kth on"
-    )
+    parser.add_argument("--shard", type=shard_of, default=(0, 1), metavar="K/N", help="every Nth mutant from Kth on")
     parser.add_argument("--summary", action="store_true", help="tests nothing, prints what is known of them")
     options = parser.parse_args()
     if shutil.which("cargo-mutants") is None:
