@@ -97,8 +97,7 @@ fig2.claim("atcp/sec2-web-median", "Fig. 2, Sec. II").says(
     shows=[lab.level(("tcp", "atcp"), median(ALL))],
 )
 fig2.claim("atcp/sec2-web-90pct-benefit", "Fig. 2, Sec. I-II").says(
-    "over 90 % of flows finish sooner",
-    benefit.beyond(0.9),
+    "over 90 % of flows finish sooner", benefit.beyond(0.9)
 )
 fig2.claim("atcp/sec2-web-large-unharmed", "Fig. 2, Sec. I-II").says(
     "large flows slow down by less than 1 %", over_tcp(LARGE_TIME).under(0.01), no_harm=True
@@ -114,10 +113,7 @@ classes = lab.Figure("atcp/sec5d", "Secs. V-C, V-D", "Gains and costs by size", 
 classes.claim("atcp/sec5d-no-starvation", "Sec. V-D").says(
     "on the same trace large flows take as long as under TCP", over_tcp(LARGE_TIME).within(-0.05, 0.05), no_harm=True
 )
-classes.claim("atcp/sec5d-size-window", "Sec. V-D").says(
-    "the gain is largest from 100 KB to 10 MB",
-    lead.above(),
-)
+classes.claim("atcp/sec5d-size-window", "Sec. V-D").says("the gain is largest from 100 KB to 10 MB", lead.above())
 for name, band in (("small", SMALL), ("medium", MEDIUM)):
     classes.claim(f"atcp/sec5c-middle-part-{name}", "Sec. V-C").says(
         f"a sloped middle from 1 to 10 MB changes the median of {name} flows little",

@@ -211,9 +211,7 @@ fig6.claim("atcp/fig6-small-fct", "Fig. 6, Sec. V-B").says(
     lab.ratio(lab.pooled("tcp", SMALL_TIME, "later"), lab.pooled("atcp", SMALL_TIME, "later")).near(1.5),
 )
 fig6.claim("atcp/fig6-large-unchanged", "Theorem 2, Fig. 6").says(
-    "the 100 MB flow takes as long as before",
-    large_change.within(-0.03, 0.03),
-    no_harm=True,
+    "the 100 MB flow takes as long as before", large_change.within(-0.03, 0.03), no_harm=True
 )
 fig6.draw(_draw_rates)
 USE = {name: lab.level(name, "utilisation").over("flows", "transport.w_high") for name in ("tcp", "atcp")}

@@ -124,10 +124,7 @@ fig7.claim("atcp/fig7-small-max", "Fig. 7, Sec. VII-A").says(
     _everywhere(SMALL).lowest().near(-0.15),
     lab.difference(_everywhere(SMALL).lowest(), _everywhere(MEDIUM).lowest()).at_least(0.0),
 )
-fig7.claim("atcp/fig7-fig8-medium-gains-more", "Figs. 7-8").says(
-    "medium flows gain more than small ones",
-    lead.above(),
-)
+fig7.claim("atcp/fig7-fig8-medium-gains-more", "Figs. 7-8").says("medium flows gain more than small ones", lead.above())
 fig7.draw(_panels(SMALL, "Small", 10))
 fig8 = lab.Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weights", STUDIES)
 fig8.claim("atcp/fig8-medium-best", "Fig. 8, Sec. VII-A").says(
@@ -151,7 +148,6 @@ fig8.claim("atcp/fig8b-ratio-shape", "Fig. 8(b)").says(
     ),
 )
 fig8.claim("atcp/fig8a-sum-u-shape", "Fig. 8(a)").says(
-    "over the sum of the weights completion times fall, then rise",
-    ends_over_middle.above(),
+    "over the sum of the weights completion times fall, then rise", ends_over_middle.above()
 )
 fig8.draw(_panels(MEDIUM, "Medium", 40))

@@ -125,8 +125,7 @@ def _cloud(search: lab.Data, beside: lab.Data) -> Sequence[lab.Drawing]:
 
 fig1 = lab.Figure("xdctcp/fig1", "Fig. 1", "Throughput and delay of all triplets", {"search": SEARCH, "beside": BESIDE})
 fig1.claim("xdctcp/fig1-tradeoff-cloud").says(
-    "many triplets lower the delay and cost no throughput",
-    good.at_least(0.25),
+    "many triplets lower the delay and cost no throughput", good.at_least(0.25)
 )
 fig1.draw(_cloud)
 best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, "search": SEARCH})
