@@ -137,6 +137,10 @@ def test_a_verdict_ranges_over_findings_that_nothing_tells_apart() -> None:
     found = ranging(direction, {"recovery=sack": size})
     assert (found.could_be, found.measured) == ([DIRECTION, AGREES], direction.measured)
     assert found.note == "direction as taken, agrees with recovery=sack"
+    atcp = claim(name="atcp/one")
+    assert Judged(atcp, found).reason == f"left open by recovery; {found.note}"
+    by_seeds = ranging(found_by(changed(-0.2, -0.5, 0.1).below()), {"recovery=sack": size})
+    assert Judged(atcp, by_seeds).reason.startswith("left open by recovery and seeds; undecided as taken, agrees with")
     assert ranging(size, {"recovery=sack": size, "rto-min=10ms": untested}) == size
     assert ranging(untested, {"recovery=sack": size}) == untested
 
@@ -211,10 +215,10 @@ def test_a_bound_decides_a_claim_only_where_the_truth_beyond_it_cannot_matter() 
     for found in (found_by(of(least).below()), found_by(of(least).alike(0.7)), lab.within(least, -1, 0)):
         assert found.verdict is Verdict.UNDECIDED
         assert found.note == BOUND
-    assert lab.at_least(least, -0.7).holds
-    assert lab.at_most(least, -0.7).verdict is DIFFERS
+    assert lab.within(least, -0.7).holds
+    assert lab.within(least, high=-0.7).verdict is DIFFERS
     assert found_by(of(most).above()).verdict is DIFFERS
-    assert lab.at_most(Estimate(3.0, None, 1, lower_bound=True), 2.0).verdict is DIFFERS
+    assert lab.within(Estimate(3.0, None, 1, lower_bound=True), high=2.0).verdict is DIFFERS
 
 
 def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
@@ -422,10 +426,6 @@ def test_a_document_has_no_infinite_numbers() -> None:
     some = found_by(lab.computed("x", lambda: over_seeds([1.0, math.inf, 2.0])).at_most(3.0))
     assert some.could_be == [DIFFERS, AGREES]
     assert Judged(claim(), some).document()["ci95"] == [1.0, "inf"]
-
-
-def test_a_number_that_is_not_there_leaves_a_claim_untested() -> None:
-    assert claim(lab.decided("", lambda: lab.within(math.nan, 0, 1))).judge({}).verdict is Verdict.UNTESTED
 
 
 def test_of_many_points_the_extremes_and_the_one_that_decides_are_shown() -> None:

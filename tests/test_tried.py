@@ -11,7 +11,7 @@ from shortflow.lab import Claim, Figure, all_hold, within
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import reproduce, select
 from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.sensitivity import Shift, outcomes, untouched
+from shortflow.reproduction.sensitivity import Other, Shift, outcomes, untouched
 from shortflow.reproduction.tried import STORED, Outcome, Tried, at, combined, load, save, stored
 
 
@@ -66,9 +66,9 @@ def test_what_is_kept_of_another_choice_is_the_number_that_decides_there() -> No
             {"high": within(2.5, 0, 1), "low": within(0.5, 0, 1)},
         )
     )
-    moved = [Shift({"a": str(n)}, before, after, True) for n, after in enumerate((other, agreeing, same))]
-    idle = Shift({"a": "8"}, before, before, reached=True, changed=False)
-    (found,) = outcomes([*moved, idle, Shift({"a": "9"}, before, before, False)]).values()
+    moved = [Shift(Other({"a": str(n)}), before, after, True) for n, after in enumerate((other, agreeing, same))]
+    idle = Shift(Other({"a": "8"}), before, before, reached=True, changed=False)
+    (found,) = outcomes([*moved, idle, Shift(Other({"a": "9"}), before, before, False)]).values()
     others = {"a=0": Outcome("differs", "-2", "low"), "a=1": Outcome("agrees", "0.2"), "a=2": Outcome("differs", "2.5")}
     assert found == Tried("high", Outcome("differs", "3"), others, ["a=8"])
 

@@ -173,7 +173,7 @@ def _values(figures: list[Figure]) -> dict[str, list[str]]:
 def _row(shift: Shift) -> dict[str, object]:
     found = {"before": shift.before.finding, "after": shift.after.finding}
     return {
-        "choices": dict(shift.other),
+        "choices": dict(shift.other.values),
         "claim": shift.before.claim.id,
         "reached": shift.reached,
         "changed": shift.reached and shift.changed,

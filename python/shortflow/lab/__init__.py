@@ -20,7 +20,7 @@ from shortflow.lab.expressions import (
     timeouts_in_run,
 )
 from shortflow.lab.figure import Claim, Draw, Figure
-from shortflow.lab.finding import Finding, all_hold, at_least, at_most, fact, not_tested, within
+from shortflow.lab.finding import Finding, all_hold, fact, not_tested, within
 from shortflow.lab.quantity import (
     EXACT,
     ClaimCondition,

@@ -184,7 +184,8 @@ def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, d
         if key not in where and len(data.values(key)) > 1:
             raise ConfigError(f"{key}: has several values; name one")
     for key, values in wanted.items():
-        if missing := [] if isinstance(values, Every) else [each for each in values if each not in data.values(key)]:
+        asked = values.needs if isinstance(values, Every) else values
+        if missing := [each for each in asked if each not in data.values(key)]:
             raise TooLittle(f"without runs at {key} {', '.join(map(str, missing))}")
     points = [dict(zip(data.keys, position, strict=True)) for position in data.points]
     chosen = [point for point in points if all(point[key] in values for key, values in wanted.items())]

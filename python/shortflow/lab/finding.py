@@ -104,19 +104,9 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: 
     return Finding(worst, best, {"value": found.value, **more}, found.ci95, note, "value", units, beyond)
 
 
-def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
-    """A number that must lie in a band."""
+def within(value: Estimate | float, low: float = -math.inf, high: float = math.inf, **more: Number) -> Finding:
+    """A number that must lie in a band, which may be open at an end."""
     return placed(value, (low, high), None, "", **more)
-
-
-def at_least(value: Estimate | float, low: float, **more: Number) -> Finding:
-    """A number that must not be below `low`."""
-    return placed(value, (low, math.inf), None, "", **more)
-
-
-def at_most(value: Estimate | float, high: float, **more: Number) -> Finding:
-    """A number that must not be above `high`."""
-    return placed(value, (-math.inf, high), None, "", **more)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:

@@ -40,6 +40,8 @@ class Every:
 
     low: float = float("-inf")
     high: float = float("inf")
+    needs: tuple[Value, ...] = ()
+    """Values without whose runs the quantity is untested."""
 
     def __contains__(self, value: Value) -> bool:
         """True if the value is within the bounds."""
@@ -47,10 +49,8 @@ class Every:
 
     def text(self, key: str) -> str:
         """The selection in words."""
-        if self == Every():
-            return f"every {key}"
         ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
-        return f"every {key} {' '.join(ends)}"
+        return " ".join([f"every {key}", *ends])
 
 
 Selection = Value | tuple[Value, ...] | Every
@@ -129,6 +129,8 @@ class Quantity:
     neutral: float | None = None
     """Value of no change: 0 for changes and differences, 1 for ratios, None for levels."""
     where: Mapping[str, Selection] = field(default_factory=dict)
+    place: str = ""
+    """The selected points in words, if not by key and value."""
     name: str = ""
     repeats: str = ""
     """Key of the grid whose values serve as seeds."""
@@ -136,10 +138,18 @@ class Quantity:
     """The catalogue's metric, if the quantity is a plain metric of `schemes`."""
     schemes: Sequence[str] = ()
 
-    def at(self, **where: Selection) -> "Quantity":
-        """Selects points of the grid. Write dots in keys as two underscores."""
+    def at(self, place: str = "", /, **where: Selection) -> "Quantity":
+        """Selects points of the grid, `place` in words. Write dots in keys as two underscores."""
         named = {key.replace("__", "."): value for key, value in where.items()}
-        return replace(self, where={**self.where, **named})
+        return replace(self, where={**self.where, **named}, place=place)
+
+    def each(self, place: str, points: Mapping[str, Mapping[str, Selection]]) -> "Quantity":
+        """The quantity at points with names; `place` is all of them in words."""
+
+        def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
+            return {name: one for name, at in points.items() for one in self.at(**at).points(studies).values()}
+
+        return replace(self, find=find, place=place)
 
     def over(self, *keys: str) -> "Quantity":
         """Selects every value of these keys."""
@@ -149,15 +159,6 @@ class Quantity:
         """The quantity under a shorter name."""
         return replace(self, name=name)
 
-    def needs(self, key: str, values: Sequence[Value]) -> "Quantity":
-        """The quantity, untested without runs at these values."""
-
-        def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
-            replace(self, where={**where, key: tuple(values)}).points(studies)
-            return self.find(studies, where)
-
-        return replace(self, find=find)
-
     def points(self, studies: Studies) -> Points:
         """Estimates in these runs."""
         return self.find(studies, self.where)
@@ -165,8 +166,8 @@ class Quantity:
     @property
     def words(self) -> str:
         """Description and selected points."""
-        places = [_selected(key, selection) for key, selection in self.where.items()]
-        return f"{self.text} at {', '.join(places)}" if places else self.text
+        place = self.place or ", ".join(_selected(key, selection) for key, selection in self.where.items())
+        return f"{self.text} at {place}" if place else self.text
 
     @property
     def label(self) -> str:
@@ -261,7 +262,7 @@ class Quantity:
             return {"": of(studies)}
 
         name = self.name and f"{word} {self.name}"
-        return replace(self, text=f"{word} {self.words}", find=find, where={}, name=name, metric="")
+        return replace(self, text=f"{word} {self.words}", find=find, where={}, place="", name=name, metric="")
 
     def _of_points(self, of: Callable[[list[float]], float], rising: bool, studies: Studies) -> Estimate:
         """One number from the points of each seed. Bounds give a bound if `rising`, else an open result."""

@@ -8,16 +8,13 @@ from typing import Any
 from shortflow._core import Scheme
 from shortflow.lab.data import Data
 from shortflow.lab.figure import Claim
-from shortflow.lab.finding import Finding, Verdict, finite
+from shortflow.lab.finding import BOUND, Finding, Verdict, finite
 from shortflow.lab.study import Scale
 from shortflow.papers import choices
 from shortflow.reproduction.tried import Tried, stored
 
 NEAR = (10, 20, 30)
 """Distances from printed numbers to count, in per cent."""
-
-EMPTY = "the baseline in the scheme's place agrees too, so this says nothing about the scheme"
-"""Note on a claim that also holds for a scheme without effect."""
 
 Counts = dict[str, dict[str, int]]
 """Number of claims with each verdict, by group. `numbers` counts claims with printed numbers: `all`, and those with all
@@ -91,10 +88,22 @@ class Judged:
         return f"{tried.spread} at the {scale} scale" if tried.spread and scale != self.scale else tried.spread
 
     @property
+    def left_open_by(self) -> str:
+        """What leaves a verdict open: seeds, unfinished flows, or choices that the paper's numbers do not decide."""
+        if not self.finding.could_be:
+            return ""
+        _, ranged, _ = self.finding.note.partition(" as taken, ")
+        over = [name for name, choice in choices(self.claim.paper).items() if choice.undecided and ranged]
+        if not ranged or Verdict.UNDECIDED in self.finding.note.partition(";")[0]:
+            over.append("unfinished flows" if BOUND in self.finding.note else "seeds")
+        return f"left open by {' and '.join(over)}"
+
+    @property
     def reason(self) -> str:
         """Reason for the verdict, or why agreement is not evidence."""
-        empty = EMPTY if self.agrees_emptily else ""
-        return "; ".join(part for part in (self.finding.note, empty, self.known) if part)
+        empty = "the baseline in the scheme's place agrees too, so this says nothing about the scheme"
+        parts = (self.left_open_by, self.finding.note, empty * self.agrees_emptily, self.known)
+        return "; ".join(filter(None, parts))
 
     @property
     def group(self) -> Group:

@@ -27,7 +27,7 @@ class Other:
     """Another value of a choice, or of several at once, and the claims to check."""
 
     values: Chosen
-    claims: frozenset[str]
+    claims: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -39,18 +39,13 @@ class Other:
 class Shift:
     """A claim under other choices."""
 
-    other: Chosen
+    other: Other
     before: Judged
     after: Judged
     reached: bool
     """True if each choice changes a study that the claim reads."""
     changed: bool = True
     """True if a run of these studies has another digest."""
-
-    @property
-    def text(self) -> str:
-        """The choices as text, for storage and display."""
-        return together(self.other)
 
     @property
     def flips(self) -> bool:
@@ -64,9 +59,9 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
     for shift in moved:
         tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
         if shift.reached and shift.changed:
-            tried.others[shift.text] = _outcome(shift.after, tried.deciding)
+            tried.others[shift.other.text] = _outcome(shift.after, tried.deciding)
         elif shift.reached:
-            tried.unchanged.append(shift.text)
+            tried.unchanged.append(shift.other.text)
     return found
 
 
@@ -161,7 +156,7 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
         for before, now in zip(figure.claims, again_of.claims, strict=True):
             if before.claim.id in other.claims:
                 is_changed = not moved.isdisjoint(figure.figure.looked_at(before.claim))
-                found.append(Shift(other.values, before, now, before.claim.id in reached, is_changed))
+                found.append(Shift(other, before, now, before.claim.id in reached, is_changed))
     return found
 
 
@@ -171,14 +166,10 @@ def ranged(base: Reproduction, again: Again) -> Reproduction:
     for paper in [] if base.chosen else dict.fromkeys(each.figure.paper for each in base.figures):
         of_paper = frozenset(each.claim.id for each in base.claims if each.claim.paper == paper)
         undecided = [(name, choice.others) for name, choice in choices(paper).items() if choice.undecided]
-        for shift in [
-            shift
-            for name, values in undecided
-            for value in values
-            for shift in shifts(base, again, Other({name: value}, of_paper))
-        ]:
+        others = [Other({name: value}, of_paper) for name, values in undecided for value in values]
+        for shift in [shift for other in others for shift in shifts(base, again, other)]:
             if shift.reached and shift.changed:
-                found.setdefault(shift.before.claim.id, {})[shift.text] = shift.after.finding
+                found.setdefault(shift.before.claim.id, {})[shift.other.text] = shift.after.finding
 
     def over(each: Judged) -> Judged:
         return replace(each, finding=ranging(each.finding, found.get(each.claim.id, {})))

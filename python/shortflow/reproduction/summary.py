@@ -99,9 +99,9 @@ def shift_section(moved: Sequence[Shift]) -> Section:
             after = shift.after.finding
             verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
             if shift.reached and shift.changed:
-                rows.append((f"  {shift.text}", verdict, _decided_by(after, decides)))
-        idle = [shift.text for shift in shifts if shift.reached and not shift.changed]
-        unmoved = [shift.text for shift in shifts if not shift.reached]
+                rows.append((f"  {shift.other.text}", verdict, _decided_by(after, decides)))
+        idle = [shift.other.text for shift in shifts if shift.reached and not shift.changed]
+        unmoved = [shift.other.text for shift in shifts if not shift.reached]
         for said, texts in (("no run changed with", idle), ("not reached by", unmoved)):
             if texts:
                 rows.append((f"  {said}", "", ", ".join(texts)))
@@ -122,7 +122,7 @@ def flips_text(moved: Sequence[Shift]) -> str:
     flips: dict[str, list[str]] = {}
     for shift in moved:
         if shift.flips:
-            flips.setdefault(shift.before.claim.id, []).append(shift.text)
+            flips.setdefault(shift.before.claim.id, []).append(shift.other.text)
     if not flips:
         return "no verdict depends on these choices"
     return "verdicts that change:\n" + "\n".join(f"  {claim}: {', '.join(found)}" for claim, found in flips.items())

@@ -155,7 +155,7 @@ def _like_tcp() -> lab.Finding:
     penalties = {f"w = {weight:g}": 2 * share_cut(0.05, weight) for weight in (0.5, 0.25, 0.125, 0.01)}
     values = list(penalties.values())
     rising = all(before < after for before, after in itertools.pairwise(values))
-    return lab.all_hold({"towards 1": lab.fact(rising, **penalties), "b at w = 0.01": lab.at_least(values[-1], 0.97)})
+    return lab.all_hold({"towards 1": lab.fact(rising, **penalties), "b at w = 0.01": lab.within(values[-1], 0.97)})
 
 
 bound = lab.Figure(

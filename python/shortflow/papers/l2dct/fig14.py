@@ -71,7 +71,7 @@ def _later(slow: str, fast: str) -> lab.Quantity:
 
 
 def _fall(baseline: str, paper: float) -> list[lab.ClaimCondition]:
-    falls = lab.change("l2dct", baseline, AFCT).over("flows").needs("flows", AT_LEAST)
+    falls = lab.change("l2dct", baseline, AFCT).at(flows=lab.Every(needs=AT_LEAST))
     return [falls.lowest().near(paper), falls.below()]
 
 
