@@ -5,7 +5,6 @@ import pytest
 
 from made import with_tables
 from shortflow import _core
-from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct.eq_steady import sawtooth
 from shortflow.papers.l2dct.in_python import L2dctInPython
 from shortflow.papers.l2dct.setup import over_trend
@@ -34,12 +33,6 @@ def test_the_law_in_python_is_the_built_in_one() -> None:
     other = run("dctcp", traffic__1__sizes=sizes, **settings)
     assert fates(here).equals(fates(there))
     assert not fates(here).equals(fates(other))
-
-
-def test_a_rank_correlation_sees_order_alone() -> None:
-    assert rank_correlation([1, 10, 11, 500]) == pytest.approx(1.0)
-    assert rank_correlation([3, 2, 1]) == pytest.approx(-1.0)
-    assert rank_correlation([2, 1, 4, 3]) == pytest.approx(0.6)
 
 
 def test_values_over_the_line_through_the_first_points() -> None:

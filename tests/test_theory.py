@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortflow.metrics.stats import jain_index
 from shortflow.papers.theory import LongFlows, nested_times, threshold_bound
 
 
@@ -32,10 +31,3 @@ def test_the_large_flow_ends_when_it_did_without_help_for_the_small_one() -> Non
     for rate, small in ((12.5 / 2, 1.6), (12.5 * 2 / 3, 1.2)):
         left = 100.0 - 12.5 * 2 - (12.5 - rate) * small
         assert nested_times(12.5, 100.0, 10.0, rate) == pytest.approx((small, 2 + small + left / 12.5))
-
-
-@given(st.lists(st.floats(0.1, 100.0), min_size=1, max_size=50), st.floats(0.01, 100.0))
-def test_the_index_of_jain_has_no_unit(shares: list[float], unit: float) -> None:
-    index = jain_index(shares)
-    assert 1 / len(shares) - 1e-12 <= index <= 1 + 1e-12
-    assert jain_index([share * unit for share in shares]) == pytest.approx(index)
