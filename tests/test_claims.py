@@ -177,7 +177,8 @@ def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
     """-95 % is twenty times less, give or take 20 %: from 16 to 24 times; -84 % is six times less."""
     assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -95.83 to -93.75 % (printed: -95 %)"
     assert [found_by(changed(x).near(-0.95)).verdict for x in (-0.83, -0.94, -0.958)] == [DIRECTION, AGREES, AGREES]
-    assert claim(changed(-0.8).near(-0.9)).off({}) == pytest.approx(0.5), "five times instead of ten"
+    offs = [claim(each).off({}) for each in (changed(-0.8).near(-0.9), changed(-0.8).between(-0.9, -0.6))]
+    assert offs == [pytest.approx(0.5), 0.0], "five times instead of ten; between ten and two and a half"
     assert claim(lab.computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
 
 

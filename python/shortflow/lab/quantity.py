@@ -85,7 +85,7 @@ class Printed:
         """Relative distance of a number from the printed range; ∞ from a printed zero."""
         low, high = self.low, self.high
         if self.of.unit == RELATIVE and high < HALVED:
-            low, high, value = (1 / (1 + each) for each in (low, high, value))
+            high, low, value = (1 / (1 + each) for each in (low, high, value))
         nearest = min(max(value, low), high)
         if value == nearest:
             return 0.0
