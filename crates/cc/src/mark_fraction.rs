@@ -165,6 +165,7 @@ mod tests {
             let alpha = if law.contains("initial_alpha") { "" } else { "+initial_alpha=0.25" };
             let mut transport = TransportConfig::parse(&format!("{law}{alpha}")).unwrap().start();
             assert_eq!(transport.alpha(Instant::ZERO).is_some(), window != 20.0, "{law}");
+            assert_eq!(transport.reads_flow(), ["l2dct", "atcp"].iter().any(|name| law.starts_with(name)));
             close(left(&mut transport, 40.0, Cause::EcnEcho, &flow).cwnd, window);
             let mut grown = Window { cwnd: 40.0, ssthresh: 40.0 };
             transport.on_ack(&mut grown, &AckSample { flow, ..ack(false) });
