@@ -10,9 +10,12 @@ use crate::traffic::{self, Context, MeasurementWindow};
 use crate::{routing, topology};
 use shortflow_units::Instant;
 
-/// Name, summary and keys of each table of a scenario whose keys do not depend on a kind; without a name, of the keys outside
+/// Name, summary and keys.
+type Table = (&'static str, &'static str, fn() -> Vec<ParamInfo>);
+
+/// Each table of a scenario whose keys do not depend on a kind; without a name, of the keys outside
 /// any table. There may be any number of faults.
-const TABLES: [(&str, &str, fn() -> Vec<ParamInfo>); 6] = [
+const TABLES: [Table; 6] = [
     ("", "keys outside any table", RunKeys::parameters),
     ("switch", "ports of every switch", SwitchSpec::parameters),
     ("host", "ports of every host", HostSpec::parameters),
@@ -23,12 +26,8 @@ const TABLES: [(&str, &str, fn() -> Vec<ParamInfo>); 6] = [
 
 /// The tables of a scenario whose keys do not depend on a kind, the keys outside any table first.
 pub fn tables() -> Vec<Entry> {
-    let entry = |(name, summary, parameters): (_, _, fn() -> _)| Entry {
-        name,
-        summary,
-        source: "",
-        parameters: parameters(),
-    };
+    let entry =
+        |(name, summary, parameters): Table| Entry { name, summary, source: "", parameters: parameters() };
     TABLES.map(entry).into()
 }
 
