@@ -99,16 +99,18 @@ impl Run<'_> {
             false => (now, 0..HOSTS),
         };
         let limit = known + Span::from_ps(APART);
+        let before = limit - Span::from_ps(1);
         for host in hosts {
-            while let Some(event) = self.queue.take_along(NodeId(host), limit) {
+            loop {
+                if self.queue.is_quiet(NodeId(host), before) {
+                    self.quiet[host as usize] = before.as_ps();
+                    break;
+                }
+                let Some(event) = self.queue.take_along(NodeId(host), limit) else { break };
                 assert!(event.node() == Some(host) && Code::comes_along(event.0) && self.queue.now() < limit);
                 self.take(event);
             }
             self.queue.set_now(now);
-            let before = limit - Span::from_ps(1);
-            if self.queue.is_quiet(NodeId(host), before) {
-                self.quiet[host as usize] = before.as_ps();
-            }
         }
     }
 }
