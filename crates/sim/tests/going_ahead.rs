@@ -86,7 +86,7 @@ impl Run<'_> {
         }
         if number < 3 * self.first && Code::is_barrier(event.0) {
             let along = if along && event.node() == Some(to) { ALONG } else { 0 };
-            let next = Code::new(to, along | number + self.first);
+            let next = Code::new(to, along | (number + self.first));
             self.queue.schedule(Instant::from_ps(at + delay), next.scope(), next);
         }
     }
