@@ -61,7 +61,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
 def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
     """Paired relative difference of a metric from another study at the same grid point."""
     ours, theirs = (level(schemes, metric, each) for each in (study, base))
-    found = _combined(ours, theirs, "over", RELATIVE, 0.0, functools.partial(_relative, theirs))
+    found = _combined(ours, theirs, "over", RELATIVE, 0.0, paired_difference)
     return replace(found, text=f"{ours.text} over {base.replace('_', ' ')}")
 
 
@@ -109,18 +109,13 @@ def computed(
 def ratio(above: Quantity, below: Quantity) -> Quantity:
     """Ratio of two quantities, point by point and paired by seed."""
 
-    def of(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
-        found = _relative(below, ours, theirs)
-        return replace(found, value=found.value + 1, ci95=found.ci95 and (found.ci95[0] + 1, found.ci95[1] + 1))
+    def of(ours: Sequence[float], theirs: Sequence[float]) -> Estimate | None:
+        found = paired_difference(ours, theirs)
+        return found and replace(
+            found, value=found.value + 1, ci95=found.ci95 and (found.ci95[0] + 1, found.ci95[1] + 1)
+        )
 
     return _combined(above, below, "over", "", 1.0, of)
-
-
-def _relative(below: Quantity, ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
-    found = paired_difference(ours, theirs)
-    if found is None:
-        raise TooLittle(f"{below.words}: is zero, so nothing can be relative to it")
-    return found
 
 
 def difference(minuend: Quantity, subtrahend: Quantity) -> Quantity:
@@ -133,9 +128,9 @@ def difference(minuend: Quantity, subtrahend: Quantity) -> Quantity:
 
 
 def _combined(
-    first: Quantity, second: Quantity, word: str, unit: str, neutral: float, of: Callable[..., Estimate]
+    first: Quantity, second: Quantity, word: str, unit: str, neutral: float, of: Callable[..., Estimate | None]
 ) -> Quantity:
-    """A function of two quantities' values by seed, point by point."""
+    """A function of two quantities' values by seed, point by point; None where the second is zero."""
     used = first.studies | second.studies
 
     def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
@@ -143,15 +138,14 @@ def _combined(
         parts = each_seed(studies, used, first.repeats) or [studies]
         by_part = [[[each.value for each in side.points(part).values()] for part in parts] for side in sides]
         ours, theirs = (side.points(studies) for side in sides)
-        found = [of(*pair) for pair in zip(*(zip(*values, strict=True) for values in by_part), strict=True)]
-        return {
-            name: replace(
-                each,
-                lower_bound=one.lower_bound or other.upper_bound,
-                upper_bound=one.upper_bound or other.lower_bound,
-            )
-            for each, (name, one), other in zip(found, ours.items(), theirs.values(), strict=True)
-        }
+        pairs = zip(*(zip(*values, strict=True) for values in by_part), strict=True)
+        found = {}
+        for pair, (name, one), other in zip(pairs, ours.items(), theirs.values(), strict=True):
+            if (each := of(*pair)) is None:
+                raise TooLittle(f"{sides[1].words}: is zero{name and f' for {name}'}, so nothing can be relative to it")
+            lower, upper = one.lower_bound or other.upper_bound, one.upper_bound or other.lower_bound
+            found[name] = replace(each, lower_bound=lower, upper_bound=upper)
+        return found
 
     return Quantity(f"{first.words} {word} {second.words}", unit, find, used, neutral, repeats=first.repeats)
 

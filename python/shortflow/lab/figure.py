@@ -48,6 +48,7 @@ class Claim:
         no_harm: bool = False,
     ) -> "Claim":
         """The claim, with this statement. It holds if all conditions do."""
+        assert not self.statement, f"{self.id}: has a statement"
         self.statement, self.conditions, self.shows = statement, conditions, shows
         self.because, self.no_harm = because, no_harm
         return self
@@ -119,7 +120,7 @@ def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
     return replace(whole, measured={k: v for k, v in whole.measured.items() if k not in values or k in kept})
 
 
-@dataclass(frozen=True)
+@dataclass
 class Figure:
     """A recipe for a figure or table."""
 

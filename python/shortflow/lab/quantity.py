@@ -144,12 +144,16 @@ class Quantity:
         return replace(self, where={**self.where, **named}, place=place)
 
     def each(self, place: str, points: Mapping[str, Mapping[str, Selection]]) -> "Quantity":
-        """The quantity at points with names; `place` is all of them in words."""
+        """The quantity at points with names, one number at each; `place` is all of them in words."""
 
-        def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
-            return {name: one for name, at in points.items() for one in self.at(**at).points(studies).values()}
+        def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+            assert not where, f"{self.text}: {place} leaves nothing to select"
+            found = {}
+            for name, at in points.items():
+                (found[name],) = self.at(**at).points(studies).values()
+            return found
 
-        return replace(self, find=find, place=place)
+        return replace(self, find=find, where={}, place=place)
 
     def over(self, *keys: str) -> "Quantity":
         """Selects every value of these keys."""

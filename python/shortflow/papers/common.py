@@ -64,7 +64,7 @@ def number(
     return lambda find: lab.computed(text, find, unit, neutral)
 
 
-def law(transport: str, cwnd: float, sent: float = 0, **settings: Value) -> Law:
+def new_law(transport: str, cwnd: float, settings: Mapping[str, Value], sent: float = 0) -> Law:
     """Window law of a flow with this window, in segments, that has sent this many bytes."""
     made = Law(transport, [(key, str(value)) for key, value in settings.items()], cwnd)
     made.sent = int(sent)
@@ -118,9 +118,12 @@ def same_tables(one: Result, other: Result, names: Sequence[str]) -> bool:
     return all(ours.equals(theirs) for ours, theirs in zip(*tables, strict=True))
 
 
-def paired(ours: Sequence[float], theirs: Sequence[float], baseline: str = "the baseline") -> Estimate:
-    """Relative difference of two numbers of each run, paired by position. Raises `TooLittle` for a baseline of 0."""
+def paired(ours: Sequence[float], theirs: Sequence[float], zero: str = "the baseline is zero") -> Estimate:
+    """Relative difference of two numbers of each run, paired by position.
+
+    Raises `TooLittle`, with a baseline of 0 in the words of `zero`.
+    """
     found = paired_difference(ours, theirs)
     if found is None:
-        raise TooLittle(f"{baseline}: is zero, so nothing can be relative to it")
+        raise TooLittle(f"{zero}, so nothing can be relative to it")
     return found

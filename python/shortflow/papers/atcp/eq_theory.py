@@ -4,7 +4,7 @@ import itertools
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.papers.common import acked, law
+from shortflow.papers.common import acked, new_law
 from shortflow.papers.theory import Weights, medium_rate, nested_times
 
 START = 10.0
@@ -15,7 +15,7 @@ WEIGHTS = ((1.0, 1.0), (1.0, 2.0), (3.0, 1.0), (0.5, 4.0))
 
 def weight_at(sent: float, **settings: Value) -> float:
     """Growth by one ACK in congestion avoidance, in units of 1/cwnd."""
-    flow = law("atcp", START, 0, **settings)
+    flow = new_law("atcp", START, settings)
     flow.sent, flow.ssthresh = int(sent), START
     return (acked(flow, 1).cwnd - START) * START
 

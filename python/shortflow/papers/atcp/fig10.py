@@ -60,7 +60,7 @@ def _leftmost(shuffles: lab.Data) -> lab.Finding:
 
 @number("change of the job less that of the shuffle times its share")
 def less_expected(shuffles: lab.Data) -> dict[str, float]:
-    """Share of TCP's job."""
+    """Change of the job minus that of the shuffle, weighted by its share of TCP's job."""
     share = shuffles.mean("tcp", "shuffle_time_s").value / shuffles.mean("tcp", "job_time_s").value
     return {
         scheme: shuffles.change(scheme, "tcp", "job_time_s").value

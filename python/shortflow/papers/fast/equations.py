@@ -4,7 +4,7 @@ from shortflow import lab
 from shortflow._core import Law
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import jain_index
-from shortflow.papers.common import MSS, acked, cut, law, smoothing
+from shortflow.papers.common import MSS, acked, cut, new_law, smoothing
 from shortflow.papers.theory import Bottleneck
 
 BDP, BUFFER, PACKET = 12_500.0, 100_000.0, 1_500.0
@@ -13,12 +13,12 @@ W_MIN = 2.0
 
 
 def _dctcp(cwnd: float, **settings: Value) -> Law:
-    return law("dctcp", cwnd, 0, **{"initial_alpha": 1, **settings})
+    return new_law("dctcp", cwnd, {"initial_alpha": 1, **settings})
 
 
 def _fast(vwnd: float, **settings: Value) -> Law:
     """FaST past its first packets."""
-    return law("fast", vwnd, 0, **{"initial_alpha": 1, "probes": 0, **settings})
+    return new_law("fast", vwnd, {"initial_alpha": 1, "probes": 0, **settings})
 
 
 def _marked_fraction() -> lab.Pairs:
@@ -51,7 +51,7 @@ def _segment_sizes() -> lab.Pairs:
 
 
 def _probing() -> lab.Finding:
-    new = law("fast", 0.5, initial_alpha=1)
+    new = new_law("fast", 0.5, {"initial_alpha": 1})
     halves = [new.segment_size(10 * MSS)]
     for _ in range(3):
         new.ack(MSS // 2, False, True)

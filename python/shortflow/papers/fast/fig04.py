@@ -239,6 +239,7 @@ def _more(metric: lab.Metric, *schemes: str, workers: lab.Selection) -> lab.Quan
 
 @number("timeouts over all numbers of workers, over those alone")
 def times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
+    """Timeouts over those without the 10 MB flow, both summed over all numbers of workers."""
     of = {
         name: [sum(means(data, name, per_query, "workers").values()) for data in (background, alone)]
         for name in ("tcp", "dctcp")
@@ -248,6 +249,7 @@ def times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
 
 @number("how far FaST's timeouts with 60 to 100 workers lie from those alone, over the larger of 5 and 25 %")
 def out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
+    """Distance from the timeouts without the 10 MB flow, over the larger of 5 and 25 % of them."""
     beside, without = (means(data, "fast", per_query, "workers") for data in (background, alone))
     return {f"{n} workers": abs(beside[n] - without[n]) / max(5.0, 0.25 * without[n]) for n in WORKERS if n >= 60}
 

@@ -153,6 +153,7 @@ def _best(workers: int) -> lab.Quantity:
 
 @number("time of the fastest size with 40 workers over the time of 1500 bytes", lab.RELATIVE, 0.0)
 def gain(sizes: lab.Data) -> float:
+    """Time of the best size over that of 1500 bytes, less 1."""
     times = _times(sizes, 40)
     return min(times.values()) / times[1500] - 1
 
@@ -165,6 +166,7 @@ def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
 
 @number("most workers without a drop over Eq. 7")
 def over_eq7(fitting: lab.Data) -> dict[str, float]:
+    """Over the most flows that Eq. 7 lets have windows of two segments, by packet size."""
     theory = {packet: Bottleneck(12_500.0, 30_000.0, 100_000.0, packet).most_flows(2.0) for packet in (500, 1000, 1500)}
     return {f"{n} bytes": _most_without_loss(fitting, tcp__mss=mss(n)) / most for n, most in theory.items()}
 

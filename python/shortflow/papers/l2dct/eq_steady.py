@@ -11,7 +11,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.errors import TooLittle
-from shortflow.papers.common import MSS, law, means, number, series
+from shortflow.papers.common import MSS, means, new_law, number, series
 from shortflow.papers.l2dct.eq_window import share_cut
 from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS
 from shortflow.papers.theory import LongFlows, threshold_bound
@@ -155,7 +155,7 @@ def _like_tcp() -> lab.Finding:
     penalties = {f"w = {weight:g}": 2 * share_cut(0.05, weight) for weight in (0.5, 0.25, 0.125, 0.01)}
     values = list(penalties.values())
     rising = all(before < after for before, after in itertools.pairwise(values))
-    return lab.all_hold({"towards 1": lab.fact(rising, **penalties), "b at w = 0.01": lab.within(values[-1], 0.97)})
+    return lab.all_hold({"towards 1": lab.fact(rising, **penalties), "b at w = 0.01": lab.within(values[-1], low=0.97)})
 
 
 bound = lab.Figure(
@@ -323,7 +323,7 @@ def overestimated(half: lab.Data) -> dict[str, float]:
 def ramp(unit: lab.Data) -> float:
     """Ramp with the packet sizes of the runs."""
     set_to = {row["key"]: row["value"] for row in unit.runs_of("l2dct", flows=1)[0].scenario.resolved()}
-    long, elapsed = law("l2dct", 1.0, sent=2e6), 0.0
+    long, elapsed = new_law("l2dct", 1.0, {}, sent=2e6), 0.0
     while long.cwnd < BDP * 1500 / (int(set_to["tcp.mss"].removesuffix("B")) + 40):
         elapsed += 300e-6 / long.cwnd
         long.ack(MSS, False, False)

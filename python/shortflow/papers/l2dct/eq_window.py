@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from shortflow import lab
 from shortflow._core import Law
-from shortflow.papers.common import MSS, acked, cut, law, series
+from shortflow.papers.common import MSS, acked, cut, new_law, series
 from shortflow.papers.l2dct.setup import bottleneck
 
 ALPHAS = tuple(i / 20 for i in range(21))
@@ -37,12 +37,12 @@ def growth(law: Law) -> float:
 
 def after(sent: float, cwnd: float = 10.0, alpha: float = 0.0) -> Law:
     """Law of a flow that has sent this many bytes."""
-    return law("l2dct", cwnd, sent, initial_alpha=alpha)
+    return new_law("l2dct", cwnd, {"initial_alpha": alpha}, sent)
 
 
 def share_cut(alpha: float, weight: float) -> float:
     """Share of the window that one mark removes from a flow of constant weight."""
-    return 1 - cut(law("l2dct", 1000.0, initial_alpha=alpha, w_max=weight, w_min=weight)) / 1000.0
+    return 1 - cut(new_law("l2dct", 1000.0, {"initial_alpha": alpha, "w_max": weight, "w_min": weight})) / 1000.0
 
 
 def _moving_average() -> lab.Pairs:

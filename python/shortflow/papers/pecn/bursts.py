@@ -196,7 +196,10 @@ def _pairs(study: str, *pairs: tuple[str, str]) -> lab.Quantity:
     """Relative difference in senders between pairs of schemes."""
 
     def find(data: lab.Data) -> dict[str, Estimate]:
-        return {f"{one} over {other}": paired(limits(data, one), limits(data, other), other) for one, other in pairs}
+        return {
+            f"{one} over {other}": paired(limits(data, one), limits(data, other), f"{other} supports no sender")
+            for one, other in pairs
+        }
 
     return lab.computed("senders", find, lab.RELATIVE, 0.0, studies=[study])
 

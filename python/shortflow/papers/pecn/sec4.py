@@ -87,7 +87,7 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
     def relative(pairs: lab.Data) -> Estimate:
         results = pairs.results("pecn", second=second)
         own, other = ([float(flows(run, name)[column].item()) for run in results] for name in (ours, theirs))
-        return paired(own, other, f"{column} of the {theirs} flow")
+        return paired(own, other, f"{column} is zero for the {theirs} flow")
 
     return relative
 

@@ -53,8 +53,8 @@ def _needs_rto(intact: lab.Data, lost: lab.Data) -> lab.Finding:
         repairs += [lost.mean(scheme, count, **where).value for count in (lab.timeouts_in_run, lab.retransmits_in_run)]
     return lab.all_hold(
         {
-            "shortest (s)": lab.within(min(times), RTO_S, least_extra_s=min(extra)),
-            "fewest timeouts or retransmissions": lab.within(min(repairs), 1),
+            "shortest (s)": lab.within(min(times), low=RTO_S, least_extra_s=min(extra)),
+            "fewest timeouts or retransmissions": lab.within(min(repairs), low=1),
             "most": lab.within(max(repairs), high=1),
         }
     )

@@ -5,7 +5,7 @@ import math
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.papers.common import cut, law, same_tables, smoothing
+from shortflow.papers.common import cut, new_law, same_tables, smoothing
 from shortflow.papers.theory import gain_bound
 from shortflow.papers.xdctcp.setup import GAINS, GRID, LONG_FACTORS, SHORT_FACTORS, star
 
@@ -17,7 +17,7 @@ SAME = star(("dctcp", "xdctcp"), settings={"transport.ns": 0.5, "transport.nl": 
 
 def _left(transport: str, flow_class: str, alpha: float, **settings: Value) -> float:
     """Segments left of 20 after one marked window."""
-    sender = law(transport, 20.0, 0, **{"initial_alpha": alpha, **settings})
+    sender = new_law(transport, 20.0, {"initial_alpha": alpha, **settings})
     sender.flow_class = flow_class
     return cut(sender)
 
@@ -25,7 +25,7 @@ def _left(transport: str, flow_class: str, alpha: float, **settings: Value) -> f
 def _smoothing() -> lab.Pairs:
     found: dict[str, tuple[float, float]] = {}
     for name, g in itertools.product(("xdctcp", "dctcp"), (0.0625, 0.09)):
-        found |= smoothing({f"{name} at g {g}": law(name, 10.0, g=g)}, g, 0.0)
+        found |= smoothing({f"{name} at g {g}": new_law(name, 10.0, {"g": g})}, g, 0.0)
     return found
 
 
