@@ -136,6 +136,7 @@ def test_a_verdict_ranges_over_findings_that_nothing_tells_apart() -> None:
     found = ranging(direction, {"recovery=sack": size})
     assert (found.could_be, found.measured) == ([DIRECTION, AGREES], direction.measured)
     assert found.note == "direction as taken, agrees with recovery=sack"
+    assert ranging(direction, {"recovery=sack": size, "buffer=50pkt": direction}).open_by == ["recovery"]
     atcp = claim(name="atcp/one")
     assert Judged(atcp, found).reason == f"left open by recovery; {found.note}"
     by_seeds = ranging(found_by(changed(-0.2, -0.5, 0.1).below()), {"recovery=sack": size})
@@ -215,7 +216,7 @@ def test_a_bound_decides_a_claim_only_where_the_truth_beyond_it_cannot_matter() 
     for found in (found_by(of(least).below()), found_by(of(least).alike(0.7)), lab.within(least, -1, 0)):
         assert found.verdict is Verdict.UNDECIDED
         assert found.note == BOUND
-    assert lab.within(least, -0.7).holds
+    assert lab.within(least, low=-0.7).holds
     assert lab.within(least, high=-0.7).verdict is DIFFERS
     assert found_by(of(most).above()).verdict is DIFFERS
     assert lab.within(Estimate(3.0, None, 1, lower_bound=True), high=2.0).verdict is DIFFERS

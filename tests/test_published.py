@@ -74,6 +74,13 @@ def test_the_committed_results_have_every_claim() -> None:
     assert set(published()) == {claim for claim in papers.claims() if not claim.startswith("dctcp/")}
 
 
+def test_claims_without_runs_have_their_committed_verdicts() -> None:
+    """Most of these evaluate a paper's equations with the simulator's own laws."""
+    without_runs = [name for name, claim in papers.claims().items() if not claim.studies]
+    judged = {name: papers.claims()[name].judge({}).verdict for name in without_runs}
+    assert judged == {name: published()[name].finding.verdict for name in without_runs}
+
+
 @pytest.mark.parametrize("paper", [*papers.PAPERS, "all"])
 def test_the_front_page_counts_as_the_reproduction_does(paper: str) -> None:
     lead = paper if paper == "all" else f"[{paper}]({paper}.md)"
@@ -166,7 +173,7 @@ def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
     assert coverage(paper) in html
     assert all(each in coverage(paper) for each in re.findall(r"\d+ of \d+ pairs", page_of(paper)))
     for each in of_paper(paper):
-        assert f'id="{each.claim.id}"><summary><b>{verdict_text(each)}</b>' in html
+        assert f'id="{each.claim.id}"><summary><b class="{each.style}">{verdict_text(each)}</b>' in html
     assert html.count("<details") == len(of_paper(paper))
 
 

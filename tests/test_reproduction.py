@@ -291,7 +291,7 @@ def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow
     assert verdict in joined
     assert joined.count("undecided (") == len(undecided) < len(rows)
     assert joined.count("agrees if: ") == len(rows)
-    assert f"<summary><b>{verdict}</b>" in (here / "l2dct.html").read_text(encoding="utf-8")
+    assert f'<b class="undecided">{verdict}</b>' in (here / "l2dct.html").read_text(encoding="utf-8")
 
 
 def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> None:

@@ -167,11 +167,14 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert front.index("l2dct: A part: ") < front.index("pecn: A part: ")
     assert '<a href="l2dct.html">l2dct</a>' in front
-    assert 'id="l2dct/fig2-penalty-shape"><summary><b>differs</b>' in front
+    assert '<b class="differs">differs</b>' in front
+    assert '<a href="l2dct.html#l2dct/fig2-penalty-shape">' in front
     assert [cells_of(front, name)[5] for name in ("l2dct", "pecn", "all")] == ["0 of 1", "1 of 1", "1 of 2"]
     every = sum(name.startswith("l2dct/") for name in figures())
     pages = (front, (tmp_path / "l2dct.html").read_text(encoding="utf-8"))
     assert all(f"A part: 1 of {every} figures." in text for text in pages)
+    assert '<a href="#l2dct/fig2">Fig. 2 0/1</a>' in pages[1]
+    assert '<p id="l2dct/fig2">' in pages[1]
     picture = tmp_path / "pictures" / "l2dct-fig2-1.svg"
     assert picture.exists()
     write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1)), tmp_path)

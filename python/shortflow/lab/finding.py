@@ -50,6 +50,8 @@ class Finding:
     beyond: float = 0.0
     """Distance by which the interval (with one seed, the value) exceeds the band of agreement, relative to the end of
     the band (absolute if that is zero)."""
+    open_by: Sequence[str] = ()
+    """What leaves an undecided verdict open: open choices that change it, seeds or unfinished flows."""
 
     @property
     def verdict(self) -> Verdict:
@@ -101,11 +103,12 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: 
     note = BOUND if found.lower_bound or found.upper_bound else ""
     units = {"value": unit} if unit else {}
     beyond = _beyond(found.ci95 or (found.value, found.value), agrees)
-    return Finding(worst, best, {"value": found.value, **more}, found.ci95, note, "value", units, beyond)
+    open_by = ["unfinished flows" if note else "seeds"] * (worst is not best)
+    return Finding(worst, best, {"value": found.value, **more}, found.ci95, note, "value", units, beyond, open_by)
 
 
 def within(value: Estimate | float, low: float = -math.inf, high: float = math.inf, **more: Number) -> Finding:
-    """A number that must lie in a band, which may be open at an end."""
+    """A number that must lie in a band, from `low` to `high`; name the end where there is only one."""
     return placed(value, (low, high), None, "", **more)
 
 
@@ -142,7 +145,7 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
         notes += [part.note] if part.note else []
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(decides, part.deciding)
-    return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond)
+    return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond, part.open_by)
 
 
 def ranging(finding: Finding, others: Mapping[str, Finding]) -> Finding:
@@ -154,8 +157,10 @@ def ranging(finding: Finding, others: Mapping[str, Finding]) -> Finding:
     best = max((each.best for each in tested), key=_RANKED.index)
     told = [f"{each.verdict.value} with {name}" for name, each in others.items()]
     notes = [f"{finding.verdict.value} as taken, {', '.join(told)}", *([finding.note] if finding.note else [])]
-    same = all(each.verdict is finding.verdict for each in tested)
-    return replace(finding, worst=worst, best=best, note=finding.note if same else "; ".join(notes))
+    change = [name for name, each in others.items() if each in tested and each.verdict is not finding.verdict]
+    left = [name.partition("=")[0] for name in change] + [what for each in tested for what in each.open_by]
+    note = "; ".join(notes) if change else finding.note
+    return replace(finding, worst=worst, best=best, note=note, open_by=list(dict.fromkeys(left)))
 
 
 def shortened(parts: Sequence[str], most: int = _NAMED) -> str:

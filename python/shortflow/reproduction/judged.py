@@ -8,7 +8,7 @@ from typing import Any
 from shortflow._core import Scheme
 from shortflow.lab.data import Data
 from shortflow.lab.figure import Claim
-from shortflow.lab.finding import BOUND, Finding, Verdict, finite
+from shortflow.lab.finding import Finding, Verdict, finite
 from shortflow.lab.study import Scale
 from shortflow.papers import choices
 from shortflow.reproduction.tried import Tried, stored
@@ -90,13 +90,7 @@ class Judged:
     @property
     def left_open_by(self) -> str:
         """What leaves a verdict open: seeds, unfinished flows, or choices that the paper's numbers do not decide."""
-        if not self.finding.could_be:
-            return ""
-        _, ranged, _ = self.finding.note.partition(" as taken, ")
-        over = [name for name, choice in choices(self.claim.paper).items() if choice.undecided and ranged]
-        if not ranged or Verdict.UNDECIDED in self.finding.note.partition(";")[0]:
-            over.append("unfinished flows" if BOUND in self.finding.note else "seeds")
-        return f"left open by {' and '.join(over)}"
+        return f"left open by {' and '.join(self.finding.open_by)}" if self.finding.open_by else ""
 
     @property
     def reason(self) -> str:
@@ -114,6 +108,11 @@ class Judged:
             return Group.NO_HARM
         about_others = self.agrees_emptily or self.baseline in (Baseline.NO_RUNS, Baseline.OTHERS)
         return Group.OTHERS if about_others else Group.SCHEME
+
+    @property
+    def style(self) -> str:
+        """CSS class of the verdict on a page."""
+        return "emptily" if self.agrees_emptily else self.finding.verdict.value
 
     @property
     def agrees_emptily(self) -> bool:

@@ -85,6 +85,7 @@ def kept(each: Judged) -> dict[str, Any]:
         "measured": {name: _rounded(value) for name, value in finding.measured.items()},
         "ci95": finding.ci95 and [_rounded(end) for end in finding.ci95],
         "note": finding.note,
+        "open_by": list(finding.open_by),
         "deciding": finding.deciding,
         "units": dict(finding.units),
     }
@@ -107,5 +108,5 @@ def _number(kept: Any) -> Any:
 def _finding(kept: Mapping[str, Any]) -> Finding:
     worst, ci95 = Verdict(kept["worst"]), [_number(end) for end in kept.get("ci95", ())]
     measured = {name: _number(value) for name, value in kept.get("measured", {}).items()}
-    more = {name: kept[name] for name in ("note", "deciding", "units") if name in kept}
+    more = {name: kept[name] for name in ("note", "open_by", "deciding", "units") if name in kept}
     return Finding(worst, Verdict(kept.get("best", worst)), measured, (ci95[0], ci95[1]) if ci95 else None, **more)

@@ -9,7 +9,7 @@ from shortflow.lab.figure import Figure
 from shortflow.papers import choices, figures, set_apart, title
 from shortflow.report.blocks import Words
 from shortflow.report.markup import page, part
-from shortflow.reproduction.engine import Reproduction
+from shortflow.reproduction.engine import Reproduced, Reproduction
 from shortflow.reproduction.judged import Judged, count
 from shortflow.reproduction.kept import Entry, judged, made, update
 from shortflow.reproduction.summary import count_section, measured, verdict_text
@@ -42,7 +42,7 @@ def write_pages(done: Reproduction, out: Path) -> Path:
         html = page(
             "reproduction/page.html",
             heading=paper,
-            links=[("index.html", "all papers")],
+            links=[("index.html", "all papers"), *map(_place, shown)],
             head=[Words(title(paper)), Words(_INTERVALS, "note")],
             state=done.conditions(paper),
             figures=[(each.figure, each.claims) for each in shown],
@@ -54,6 +54,11 @@ def write_pages(done: Reproduction, out: Path) -> Path:
     front = out / "index.html"
     write_text(front, _front(known), Kind.PAGE)
     return front
+
+
+def _place(of: Reproduced) -> tuple[str, str]:
+    """Anchor of a figure on its paper's page, and its claims that agree."""
+    return f"#{of.figure.id}", f"{of.figure.ref} {sum(each.finding.holds for each in of.claims)}/{len(of.claims)}"
 
 
 def _front(known: Mapping[str, Entry]) -> str:
@@ -85,6 +90,7 @@ def evidence(paper: str, entry: Entry) -> str:
         figures=_by_figure(judged(entry)),
         charts={},
         choices=choices(paper),
+        links=(),
         **_SHARED,
     )
 
