@@ -68,7 +68,7 @@ def test_points_are_named_that_are_overloaded_have_fewer_seeds_or_have_tables(
     def choose(page: "Page") -> None:
         for load in ("1.2", "0.2"):
             page.locator("select").select_option(load)
-            empty.append(page.locator("figure[data-empty]").count())
+            empty.append(page.locator(".missing:visible").count())
 
     assert browser.see(Path("store/report.html"), then=choose).faults == []
     assert empty == [2, 0], "flows and queue"

@@ -52,6 +52,8 @@ class Chart:
     """Names in the legend."""
     at: Sequence[str] | None = None
     """Values of the point that is shown first; none if all are shown."""
+    missing: str = ""
+    """Said in place of the panels at points without rows; none of a chart that is shown all the same."""
     wide: bool = False
     """Each panel has a row of its own."""
 

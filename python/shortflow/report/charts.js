@@ -108,13 +108,13 @@ for (const scope of [document.body, ...document.querySelectorAll("[data-scope]")
     chip.onpointerenter = () => focusOn(scope, chip.dataset.scheme);
     chip.onpointerleave = () => focusOn(scope, null);
   }
-  for (const menu of menus) menu.onchange = () => {
-    send(scope, "at", at());
-    for (const figure of scope.querySelectorAll("figure")) {
-      const points = figure.data.columns.includes("at") ? rowsOf(figure).map((row) => row.at) : [];
-      figure.toggleAttribute("data-empty", points.length && !points.includes(at().join(", ")));
+  const check = () => {
+    for (const figure of menus.length ? scope.querySelectorAll("figure:has(.missing)") : []) {
+      figure.toggleAttribute("data-empty", !rowsOf(figure).some((row) => row.at === at().join(", ")));
     }
   };
+  check();
+  for (const menu of menus) menu.onchange = () => { send(scope, "at", at()); check(); };
 }
 for (const box of document.querySelectorAll(".plot")) {
   box.onkeydown = (event) => {

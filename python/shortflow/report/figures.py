@@ -33,6 +33,7 @@ _MARKED = (50, 90, 99, 99.9)
 _CDF_POINTS, _QUEUE_POINTS = 400, 300
 _WINDOW_S = 0.2
 _LOG_AXIS_FROM_RATIO = 50.0
+_NO_TABLES = "No tables at this point. `sweep --tables` stores them."
 _BOUND = "≥ marks lower bounds: flows that did not finish count with their age at the end of the run."
 
 
@@ -157,7 +158,9 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
     if any(row["bound"] for row in rows):
         caption += " In its pale part the true share may be higher: some unfinished flows were younger."
     caption += _ideal(study)
-    return Chart("distribution", f"Completion time of {which}", caption, rows, panels, schemes, shown_first(study))
+    return Chart(
+        "distribution", f"Completion time of {which}", caption, rows, panels, schemes, shown_first(study), _NO_TABLES
+    )
 
 
 def queue(study: Results) -> Chart:
@@ -338,7 +341,8 @@ def _queue(study: Results) -> Iterator[Chart]:
         f"Port {port}, {among}, sampled at fixed times. Over time: the first {_WINDOW_S * 1e3:g} ms after the warm-up, "
         f"the least and the most of each slice. All samples of all seeds: {_pooled(study)}."
     )
-    yield Chart("queue", f"Queue of port {port}", caption, rows, panels, study.schemes, shown_first(study))
+    heading = f"Queue of port {port}"
+    yield Chart("queue", heading, caption, rows, panels, study.schemes, shown_first(study), _NO_TABLES)
 
 
 def extremes(values: npt.NDArray[np.float64]) -> list[int]:
