@@ -157,10 +157,11 @@ class Family(NamedTuple):
     number: Statistic
     mean: Statistic
     percentiles: Mapping[Any, Statistic]
+    times: "Family | None" = None
+    """Completion times of the same flows, for slowdowns."""
 
 
 FAMILIES: list[Family] = []
-"""Of families with one number, the first has the completion times."""
 
 
 def _family(
@@ -171,15 +172,16 @@ def _family(
     about: str,
     percents: Sequence[float],
     of: Callable[[S], Times],
-    unit: str = "s",
+    times: Family | None = None,
 ) -> Family:
-    """Declares a mean and percentiles of times or slowdowns; `{}` in the second name is the percentile."""
+    """Declares a mean and percentiles of times or, with their `times`, slowdowns; `{}` is the percentile."""
+    unit = "x" if times else "s"
     average, found = scope.has(names[0], labels[0], unit, f"{about}: mean")(lambda some: of(some).mean), {}
     for percent in percents:
         name, rank = names[1].format(f"{percent:g}".replace(".", "")), "median" if percent == 50 else f"p{percent}"
         declared = scope.has(name, f"{rank} {labels[1]}", unit, f"{about}: percentile {percent:g}")
         found[percent] = declared(functools.partial(_percentile, of, percent))
-    FAMILIES.append(Family(number, average, found))
+    FAMILIES.append(Family(number, average, found, times))
     return FAMILIES[-1]
 
 
@@ -220,7 +222,7 @@ SIZE_FLOWS_DONE = OF_SIZE.has(
     "",
     "flows of all classes in a range of sizes that started after the warm-up and finished",
 )(lambda flows: flows.times.done if flows.counted else None)
-_, SIZE_MEAN_FCT, SIZE_FCT = _family(
+_SIZE_TIMES = _family(
     OF_SIZE,
     SIZE_FLOWS_DONE,
     ("afct_<bin>_s", "p{}_<bin>_s"),
@@ -229,6 +231,7 @@ _, SIZE_MEAN_FCT, SIZE_FCT = _family(
     (99, 100),
     lambda flows: flows.times,
 )
+SIZE_MEAN_FCT, SIZE_FCT = _SIZE_TIMES.mean, _SIZE_TIMES.percentiles
 SIZE_RECEIPTS = _family(
     OF_SIZE,
     SIZE_FLOWS_DONE,
@@ -246,7 +249,7 @@ SIZE_SLOWDOWNS = _family(
     "slowdown of flows in a range of sizes",
     SIZE_PERCENTILES,
     lambda flows: flows.slowdowns,
-    "x",
+    _SIZE_TIMES,
 ).percentiles
 SIZE_FLOW_GOODPUT = OF_SIZE.has(
     "flow_goodput_<bin>_bps",
@@ -271,7 +274,7 @@ UNFINISHED_SHARE = OF_CLASS.has(
     "share",
     "share that did not finish of the flows that started after the warm-up",
 )(lambda flows: flows.times.open_share)
-_, MEAN_FCT, FCT = _family(
+_TIMES = _family(
     OF_CLASS,
     FLOWS_DONE,
     ("afct_<class>_s", "p{}_<class>_s"),
@@ -280,6 +283,7 @@ _, MEAN_FCT, FCT = _family(
     PERCENTILES,
     lambda flows: flows.times,
 )
+MEAN_FCT, FCT = _TIMES.mean, _TIMES.percentiles
 _family(
     OF_CLASS,
     FLOWS_DONE,
@@ -289,7 +293,7 @@ _family(
     FEW_PERCENTILES,
     lambda flows: flows.receipts,
 )
-_, SLOWDOWN, SLOWDOWNS = _family(
+_SLOWDOWNS = _family(
     OF_CLASS,
     FLOWS_DONE,
     ("slowdown_<class>", "slowdown_p{}_<class>"),
@@ -297,8 +301,9 @@ _, SLOWDOWN, SLOWDOWNS = _family(
     "completion time relative to an empty network",
     FEW_PERCENTILES,
     lambda flows: flows.slowdowns,
-    "x",
+    _TIMES,
 )
+SLOWDOWN, SLOWDOWNS = _SLOWDOWNS.mean, _SLOWDOWNS.percentiles
 OF_CLASS.has(
     "inversions_<class>",
     "size inversions per burst",

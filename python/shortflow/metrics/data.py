@@ -232,8 +232,8 @@ class FlowGroup:
 
     @functools.cached_property
     def receipts(self) -> Times:
-        """Times until the receiver had every byte; empty for testbeds and ideal schedulers, which lack them."""
-        if all(flow.received_s is None for flow in self.run.flows.flows):
+        """Times until the receiver had every byte; empty for runs without such times."""
+        if not self.run.has_receipts:
             return Times([], [])
         found = [flow.received_s for flow in self.counted]
         ages = zip(found, self.counted, strict=True)
@@ -422,6 +422,11 @@ class RunData:
     def is_ideal(self) -> bool:
         """True for a run of an ideal scheduler, which has no packets and no ports."""
         return not list(self.rows("ports", ["port"]))
+
+    @functools.cached_property
+    def has_receipts(self) -> bool:
+        """True if some flow has a time of receipt: none has in testbeds and under ideal schedulers."""
+        return any(flow.received_s is not None for flow in self.flows.flows)
 
     def packets(self, count: float) -> float | None:
         """A count of packets or their events; None under an ideal scheduler."""

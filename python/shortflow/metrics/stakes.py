@@ -51,7 +51,7 @@ def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
     for family in FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
         if percent or family.mean is metric.statistic:
-            times = family if family.mean.unit == "s" else next(of for of in FAMILIES if of.number is family.number)
+            times = family.times or family
             others = (family.number, family.mean, family.percentiles[100], times.mean, times.percentiles[100])
             smallest = [times.percentiles[5]] if family.mean is SLOWDOWN else []
             return percent, [replace(metric, statistic=each).name for each in (*others, *smallest)]
