@@ -155,8 +155,8 @@ def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:
             rows["queue, packets on the kernel; simulated"] = [cell["host_queue"] if cell else "" for cell in found]
         rows["kept time"] = [_kept(cell) if cell else "" for cell in found]
         rates = ", at a quarter of its rates" if any(cell and cell["quarter_rates"] for cell in found) else ""
-        names = [f"`{scenario}`{rates}", *[""] * len(rows)]
-        lines += [(name, metric, *values) for name, (metric, values) in zip(names, rows.items(), strict=False)]
+        for number, (metric, values) in enumerate(rows.items()):
+            lines.append(("" if number else f"`{scenario}`{rates}", metric, *values))
     return text_section("", ("scenario", "metric", *(f"`{scheme}`" for scheme in schemes)), lines)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shortflow.errors import unknown_name
 from shortflow.lab.study import Scale
+from shortflow.result import Result
 from shortflow.results import SHORTEST, Results, with_distances
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import plan
@@ -93,14 +94,18 @@ def survey(
     runs = [run for scenario in scenarios for run in plan(scenario, schemes, range(1, seeds + 1), settings)]
     done = yield Wanted(runs)
     size = len(schemes) * seeds
-    compared: dict[str, dict[Place, Results]] = {alpha: {} for alpha in alphas}
-    for number, place in enumerate(places):
-        found = with_distances(done[number * size : (number + 1) * size])
-        for alpha, names in alphas.items():
-            every = {**names, SHORTEST: SHORTEST}
-            renamed = [run.named(scheme) for scheme, name in every.items() for run in found if run.scheme == name]
-            title = place.workload.title
-            compared[alpha][place] = Results(renamed, place.workload.name, title, ideal_names=[SHORTEST])
+    found = {place: with_distances(done[number * size : (number + 1) * size]) for number, place in enumerate(places)}
+    compared = {
+        alpha: {place: _comparison(place, of_place, names) for place, of_place in found.items()}
+        for alpha, names in alphas.items()
+    }
     reused = sum(result.reused for result in done)
     elapsed = time.perf_counter() - started
     return Survey(scale, dict(as_pairs(settings)), views(compared), seeds, len(runs), reused, elapsed)
+
+
+def _comparison(place: Place, runs: Sequence[Result], names: Mapping[str, str]) -> Results:
+    """Runs of a place under the schemes of one initial alpha, which have their registered names, and ideal SRPT's."""
+    every = {**names, SHORTEST: SHORTEST}
+    renamed = [run.named(scheme) for scheme, name in every.items() for run in runs if run.scheme == name]
+    return Results(renamed, place.workload.name, place.workload.title, ideal_names=[SHORTEST])

@@ -59,7 +59,7 @@ def write_pages(found: Survey, out: Path) -> Path:
     write_text(out / "beyond.json", in_lines(content, 2) + "\n", Kind.CHECKED)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
     html = out / "beyond.html"
-    head = [Words(LEAD), Words(content["state"], "note")]
+    head = [Words(LEAD), Words(f"{content['state']} Differences between schemes are paired.", "note")]
     write(html, title=f"Shortflow: {TITLE}", heading=TITLE, head=head, parts=_parts(content, maps), footer=now())
     return html
 
