@@ -92,13 +92,16 @@ python/shortflow/spec.pyi: $(VENV)/.extension python/shortflow/stubs.py python/s
 python/shortflow/report/vega.js: $(VENV)/.packages python/shortflow/report/library.py | $(VENV)/.extension
 	@$(BIN)/python -m shortflow.report.library
 
-# Every seed has 1,000 flows up to 100 KB or more.
-DEMO := --schemes tcp,dctcp,l2dct --seeds 5 --tables --out results/demo
+# Every seed has 1,000 flows up to 100 KB or more. Other parameters have another directory, as a report has all its runs.
+DEMO := --schemes tcp,dctcp,l2dct --seeds 5 --tables
+DEMO_STAR := websearch-star --grid load=0.3 --set duration=650ms $(DEMO)
+DEMO_LOADS := l2dct-benchmark --grid load=0.3:0.8:0.1 --set duration=2s $(DEMO)
+DEMO_OUT := $(CURDIR)/results/demo-$(firstword $(shell echo '$(DEMO_STAR) $(DEMO_LOADS)' | cksum))
 .PHONY: demo
 demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
-	@$(BIN)/shortflow sweep websearch-star --grid load=0.3 --set duration=650ms $(DEMO)
-	@$(BIN)/shortflow sweep l2dct-benchmark --grid load=0.3:0.8:0.1 --set duration=2s $(DEMO)
-	@$(BIN)/shortflow report results/demo
+	@$(BIN)/shortflow sweep $(DEMO_STAR) --out '$(DEMO_OUT)'
+	@$(BIN)/shortflow sweep $(DEMO_LOADS) --out '$(DEMO_OUT)'
+	@$(BIN)/shortflow report '$(DEMO_OUT)'
 
 .PHONY: pictures
 pictures: setup ## Draw the pictures of README and the tutorial anew.
