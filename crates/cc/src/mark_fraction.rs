@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::sample::tests::{ack, close, flow, left};
     use crate::{Role, TransportConfig};
+    use shortflow_units::Span;
 
     /// RFC 8257 §3.3 step 3: the ACK of the last byte of a window still belongs to it; the next one, beyond, ends
     /// it. Both are marked, so F = 1 and alpha moves from 0 to g.
@@ -142,34 +143,62 @@ mod tests {
         let sent = |kilobytes: u64| FlowView { sent: Bytes::new(kilobytes * 1_000), ..flow(40) };
         let of = |role, kilobytes| FlowView { role, ..sent(kilobytes) };
         let ending = FlowView { remaining: Bytes::new(100_000), ..sent(9_900) };
+        let expired = FlowView { deadline: Some(Instant::ZERO), ..ending };
+        let soon = Some(Instant::ZERO + Span::from_micros(300));
+        let backlogged = FlowView { deadline: soon, remaining: Bytes::MAX, ..sent(0) };
         let general = "atcp+w_high=4+t1=1MB+t2=9MB";
         let ratios = &*format!("{general}+middle=exponential");
-        for (law, flow, window, step) in [
-            ("dctcp", sent(0), 35.0, 1.0),
-            ("dctcp+initial_alpha=1+cwnd_floor=30", sent(0), 30.0, 1.0),
-            ("l2dct", sent(200), 40.0 * (1.0 - 0.03125 / 2.0), 1.0),
-            ("l2dct", sent(600), 40.0 * (1.0 - 0.25f64.powf(1.3125) / 2.0), 0.525),
-            ("l2dct", sent(1_000), 40.0 * (1.0 - 0.840_896_415_253_714_6 / 2.0), 0.05),
-            ("l2dct+profile=srpt", ending, 40.0 * (1.0 - 0.03125 / 2.0), 1.0),
-            ("l2dct+profile=ps", sent(1_000), 35.0, 1.0),
-            ("xdctcp", of(Role::Short, 5_000), 37.0, 1.0),
-            ("xdctcp", of(Role::Long, 0), 30.0, 1.0),
-            ("xdctcp", of(Role::Unknown, 999), 37.0, 1.0),
-            ("xdctcp", of(Role::Unknown, 1_000), 30.0, 1.0),
-            ("xdctcp+classify=bytes", of(Role::Short, 1_000), 30.0, 1.0),
-            ("atcp", sent(10_000), 20.0, 3.0),
-            ("atcp+base=dctcp", sent(10_001), 35.0, 1.0),
-            (general, sent(5_000), 20.0, 2.5),
-            (ratios, sent(5_000), 20.0, 2.0),
+        for (law, alpha, flow, window, step) in [
+            ("dctcp", Some(0.25), sent(0), 35.0, 1.0),
+            ("dctcp+cwnd_floor=30", Some(1.0), sent(0), 30.0, 1.0),
+            ("l2dct", Some(0.25), sent(200), 40.0 * (1.0 - 0.03125 / 2.0), 1.0),
+            ("l2dct", Some(0.25), sent(600), 40.0 * (1.0 - 0.25f64.powf(1.3125) / 2.0), 0.525),
+            ("l2dct", Some(0.25), sent(1_000), 40.0 * (1.0 - 0.840_896_415_253_714_6 / 2.0), 0.05),
+            ("l2dct+profile=srpt", Some(0.25), ending, 40.0 * (1.0 - 0.03125 / 2.0), 1.0),
+            ("l2dct+profile=ps", Some(0.25), sent(1_000), 35.0, 1.0),
+            ("xdctcp", Some(0.25), of(Role::Short, 5_000), 37.0, 1.0),
+            ("xdctcp", Some(0.25), of(Role::Long, 0), 30.0, 1.0),
+            ("xdctcp", Some(0.25), of(Role::Unknown, 999), 37.0, 1.0),
+            ("xdctcp", Some(0.25), of(Role::Unknown, 1_000), 30.0, 1.0),
+            ("xdctcp+classify=bytes", Some(0.25), of(Role::Short, 1_000), 30.0, 1.0),
+            ("atcp", None, sent(10_000), 20.0, 3.0),
+            ("atcp+base=dctcp", Some(0.25), sent(10_001), 35.0, 1.0),
+            (general, None, sent(5_000), 20.0, 2.5),
+            (ratios, None, sent(5_000), 20.0, 2.0),
+            ("d2tcp", Some(0.25), sent(0), 35.0, 1.0),
+            ("d2tcp", Some(0.25), backlogged, 35.0, 1.0),
+            ("d2tcp", Some(0.25), expired, 35.0, 1.0),
+            ("d2tcp+expired=2", Some(0.25), expired, 38.75, 1.0),
         ] {
-            let alpha = if law.contains("initial_alpha") { "" } else { "+initial_alpha=0.25" };
-            let mut transport = TransportConfig::parse(&format!("{law}{alpha}")).unwrap().start();
-            assert_eq!(transport.alpha(Instant::ZERO).is_some(), window != 20.0, "{law}");
+            let set = format!("{law}+initial_alpha={}", alpha.unwrap_or(0.25));
+            let mut transport = TransportConfig::parse(&set).unwrap().start();
+            assert_eq!(transport.alpha(Instant::ZERO), alpha, "{law}");
             assert_eq!(transport.reads_flow(), ["l2dct", "atcp"].iter().any(|name| law.starts_with(name)));
             close(left(&mut transport, 40.0, Cause::EcnEcho, &flow).cwnd, window);
             let mut grown = Window { cwnd: 40.0, ssthresh: 40.0 };
             transport.on_ack(&mut grown, &AckSample { flow, ..ack(false) });
             close((grown.cwnd - 40.0) * 40.0, step);
+        }
+    }
+
+    /// Bit for bit, over ten windows of ten ACKs whose first is marked.
+    #[test]
+    fn atcp_of_unit_weights_is_its_base() {
+        for (atcp, base) in [("atcp+w_high=1", "newreno"), ("atcp+w_high=1+base=dctcp", "dctcp")] {
+            let [atcp, base] = [atcp, base].map(|law| {
+                let mut transport = TransportConfig::parse(law).unwrap().start();
+                let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
+                for number in 1..=100 {
+                    let ece = number % 10 == 1;
+                    let of = AckSample { snd_una: number, snd_nxt: number + 10, ..ack(ece) };
+                    transport.on_ack(&mut window, &of);
+                    if ece {
+                        transport.on_congestion(&mut window, Cause::EcnEcho, &of.flow);
+                    }
+                }
+                window
+            });
+            assert_eq!(atcp, base);
         }
     }
 }
