@@ -17,28 +17,38 @@ pub enum Verdict {
 
 /// Number of inputs by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally([u64; 4]);
+pub struct Tally {
+    ran: u64,
+    capped: u64,
+    parsed: u64,
+    rejected: u64,
+}
 
 impl Tally {
     /// Counts one input.
     pub fn count(&mut self, verdict: Verdict) {
-        self.0[verdict as usize] += 1;
+        *match verdict {
+            Verdict::Ran => &mut self.ran,
+            Verdict::Capped => &mut self.capped,
+            Verdict::Accepted => &mut self.parsed,
+            Verdict::Rejected => &mut self.rejected,
+        } += 1;
     }
 
     /// Number of inputs.
     pub fn inputs(&self) -> u64 {
-        self.0.iter().sum()
+        self.accepted() + self.rejected
     }
 
     /// Accepted inputs, which ran if there is something to run.
     pub fn accepted(&self) -> u64 {
-        self.inputs() - self.0[Verdict::Rejected as usize]
+        self.ran + self.capped + self.parsed
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [ran, capped, _, rejected] = self.0;
+        let Tally { ran, capped, rejected, .. } = self;
         write!(f, "{} inputs, {} accepted, {rejected} rejected", self.inputs(), self.accepted())?;
         match ran + capped {
             0 => Ok(()),

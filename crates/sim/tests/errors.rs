@@ -49,7 +49,8 @@ fn every_mistake_is_named_with_its_key() {
             continue;
         };
         let mut written = Written(HEAD.to_owned() + base.split_once('\n').unwrap().1, BTreeMap::new());
-        base.lines().filter_map(|line| line.strip_prefix("# ")).all(|file| written.change(file));
+        let files = base.lines().filter_map(|line| line.strip_prefix("# "));
+        files.for_each(|file| assert!(written.change(file), "{file}: no file"));
         let settings_only = settings.split("; ").filter(|part| !written.change(part));
         let pair = |part: &str| {
             let pair = part.split_once(" = ").unwrap_or_else(|| panic!("{part}: no setting"));

@@ -222,6 +222,9 @@ proptest! {
 /// | SRPT | λ (m₂(x) + x² F̄(x)) / 2(1 − ρ(x))² + ∫₀ˣ dt / (1 − ρ(t)) | Schrage and Miller 1966 |
 /// | SJF, preemptive | λ m₂(x) / 2(1 − ρ(x))² + x / (1 − ρ(x)) | Kleinrock 1976, §3.7 |
 /// | LAS (FB) | λ m̂₂(x) / 2(1 − ρ̂(x))² + x / (1 − ρ̂(x)) | Schrage 1967 |
+///
+/// Decimals are by the midpoint rule in 200,000 intervals of x, from 0 to 50 (exponential; the tail beyond is e⁻⁵⁰)
+/// or to 2 (uniform); an interval weighs what F̄ falls by in it, and integrals up to x grow by half an interval at a time.
 type MeanTimes = [(&'static str, f64); 5];
 
 /// Exponential sizes at load 0.7.

@@ -45,6 +45,7 @@ fn a_queue_of_the_warm_up_does_not_count() {
     let after = burst("0", "warmup = \"500us\"\n", "duration = \"1ms\"");
     assert_eq!((port(&after).max_packets, port(&after).max_bytes), (0, Bytes::ZERO));
     assert_eq!((port(&after).mean_packets, port(&after).mean_bytes), (0.0, 0.0));
+    assert_eq!((port(&after).tx_packets, port(&after).tx_bytes), (0, Bytes::ZERO));
     assert_eq!(port(&after).percentiles, Some(Percentiles { packets: [0; 3], bytes: [0; 3] }));
 }
 

@@ -138,4 +138,17 @@ proptest! {
             prop_assert_eq!(outcome.digest(), case.run(&info.name).digest());
         }
     }
+
+    /// All schemes meet the same flows.
+    #[test]
+    fn arrivals_do_not_depend_on_the_scheme(case in case()) {
+        let arrivals = |name: &str| {
+            let flows = case.run(name).flows;
+            flows.iter().map(|flow| (flow.start, flow.source, flow.destination, flow.size)).collect::<Vec<_>>()
+        };
+        let first = arrivals(&schemes()[0].name);
+        for info in &schemes()[1..] {
+            prop_assert_eq!(&first, &arrivals(&info.name), "{}", info.name);
+        }
+    }
 }

@@ -10,24 +10,31 @@ use crate::traffic::{self, Context, MeasurementWindow};
 use crate::{routing, topology};
 use shortflow_units::Instant;
 
-/// Name, summary and keys.
-type Table = (&'static str, &'static str, fn() -> Vec<ParamInfo>);
+/// A table whose keys do not depend on a kind; without a name, of the keys outside any table.
+struct Table {
+    name: &'static str,
+    summary: &'static str,
+    parameters: fn() -> Vec<ParamInfo>,
+}
 
-/// Each table of a scenario whose keys do not depend on a kind; without a name, of the keys outside
-/// any table. There may be any number of faults.
+/// Keys that depend on no kind. There may be any number of faults.
 const TABLES: [Table; 6] = [
-    ("", "keys outside any table", RunKeys::parameters),
-    ("switch", "ports of every switch", SwitchSpec::parameters),
-    ("host", "ports of every host", HostSpec::parameters),
-    ("tcp", "TCP of every host", TcpSpec::parameters),
-    ("measure", "recorded data", MeasureKeys::parameters),
-    ("faults", "faults of links; one table, or several as [[faults]]", FaultKeys::parameters),
+    Table { name: "", summary: "keys outside any table", parameters: RunKeys::parameters },
+    Table { name: "switch", summary: "ports of every switch", parameters: SwitchSpec::parameters },
+    Table { name: "host", summary: "ports of every host", parameters: HostSpec::parameters },
+    Table { name: "tcp", summary: "TCP of every host", parameters: TcpSpec::parameters },
+    Table { name: "measure", summary: "recorded data", parameters: MeasureKeys::parameters },
+    Table {
+        name: "faults",
+        summary: "faults of links; one table, or several as [[faults]]",
+        parameters: FaultKeys::parameters,
+    },
 ];
 
 /// The tables of a scenario whose keys do not depend on a kind, the keys outside any table first.
 pub fn tables() -> Vec<Entry> {
     let entry =
-        |(name, summary, parameters): Table| Entry { name, summary, source: "", parameters: parameters() };
+        |Table { name, summary, parameters }| Entry { name, summary, source: "", parameters: parameters() };
     TABLES.map(entry).into()
 }
 
@@ -164,10 +171,10 @@ fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
 fn check_keys(top: &Reader) -> Result<(), ConfigError> {
     let [_, plain @ .., faults] = &TABLES;
-    let tables = ["topology", "routing", "traffic", faults.0];
-    let tables: Vec<&str> = tables.into_iter().chain(plain.iter().map(|(name, ..)| *name)).collect();
+    let tables = ["topology", "routing", "traffic", faults.name];
+    let tables: Vec<&str> = tables.into_iter().chain(plain.iter().map(|table| table.name)).collect();
     top.only(&RunKeys::parameters(), &tables)?;
-    plain.iter().try_for_each(|(name, _, parameters)| {
+    plain.iter().try_for_each(|Table { name, parameters, .. }| {
         let reader = top.table(name)?;
         // Tiers are known once the topology has been read.
         let tiers = if *name == "switch" { reader.tables_inside() } else { Vec::new() };
