@@ -60,7 +60,7 @@ class Pool:
 
 
 def with_seed(run: Result, seed: int) -> Result:
-    record: Record = {**run.record, "provenance": {**run.provenance, "seed": seed, "digest": f"of {seed}"}}
+    record: Record = {**run.record, "provenance": {**run.provenance, "seed": seed, "digest": f"{run.scheme} of {seed}"}}
     return dataclasses.replace(run, record=record)
 
 
@@ -191,7 +191,7 @@ def test_what_rests_on_few_events_is_said_wherever_it_is_shown(shortflow: Comman
     assert told["seeds"] > 5
     for more in ((), ("--metrics", "afct_short_s")):
         said = " ".join(shortflow(*command, *more).stdout.split())
-        assert re.search(f"flows( ≤ 100 KB)?{WARNING}; [0-9,]+ more seeds would tell[.]", said)
+        assert re.search(f"flows( ≤ 100 KB)?{WARNING}; [0-9,]+ more seeds would rule them out[.]", said)
     assert "rare events" not in shortflow(*command, "--metrics", "flows_short").stdout
     assert shortflow("report", "kept").code == ExitCode.FINE
     assert WARNING in (Path("kept") / "report.html").read_text(encoding="utf-8")

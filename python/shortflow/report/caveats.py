@@ -84,5 +84,5 @@ def few_events_of(difference: Estimate, what: str) -> str:
     few = difference.few_events
     if few is None or few.move < _LEAST_MOVE:
         return ""
-    told = f"; {few.seeds:,} more {'seeds' if few.seeds > 1 else 'seed'} would tell" if few.seeds else ""
+    told = f"; {few.seeds:,} more {'seeds' if few.seeds > 1 else 'seed'} would rule them out" if few.seeds else ""
     return f"{what}: rare events such as a timeout may decide{told}."
