@@ -60,6 +60,7 @@ def test_every_public_name_says_what_it_is() -> None:
 def test_what_users_call_says_what_goes_wrong() -> None:
     for verb in (sf.load, sf.run, sf.compare, sf.sweep, sf.tune, sf.read_store, sf.read_run, sf.read_tuning):
         assert "Error" in (verb.__doc__ or "") or "DamagedResult" in (verb.__doc__ or ""), verb.__name__
+        assert "Annotated" not in str(inspect.signature(verb)), "help() has plain types"
 
 
 def test_a_changed_scenario_says_so_and_is_what_a_setting_makes(scenario: sf.Scenario) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
-from typing import Annotated, Any, ParamSpec, TypeVar, get_args
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -67,10 +67,16 @@ _SHOWN: dict[Callable[..., Any], Callable[[Any, Mapping[str, Any]], Answer]] = {
 
 
 def command(function: Callable[P, R], shows: Callable[[R, Mapping[str, Any]], Answer] | None = None) -> Callable[P, R]:
-    """Declares a command. Errors are raised without inner frames."""
-    called = front_door(function)
+    """Declares a command. Errors are raised without inner frames, and `help` shows plain types."""
+    called, signature = front_door(function), inspect.signature(function)
+    plain = [each.replace(annotation=_plain(each.annotation)) for each in signature.parameters.values()]
+    called.__signature__ = signature.replace(parameters=plain)  # type: ignore[attr-defined]
     _SHOWN[called] = shows or (lambda found, _: found)  # type: ignore[assignment,return-value]
     return called
+
+
+def _plain(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def showing(shows: Callable[[R, Mapping[str, Any]], Answer]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -81,7 +87,7 @@ def showing(shows: Callable[[R, Mapping[str, Any]], Answer]) -> Callable[[Callab
 def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
     """A command for Typer: parses the arguments, calls the function, prints the result."""
     opts, hidden, parameters = {}, {}, []
-    for name, parameter in inspect.signature(called).parameters.items():
+    for name, parameter in inspect.signature(inspect.unwrap(called)).parameters.items():
         opt = next((each for each in get_args(parameter.annotation)[1:] if isinstance(each, Opt)), None)
         if opt and not opt.help:
             hidden[name] = opt.default
