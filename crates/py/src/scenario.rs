@@ -44,21 +44,22 @@ fn given(settings: &Resolved) -> Vec<Given<'_>> {
 pub struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
     values: Table,
-    text: String,
+    /// The text of its file; none without a file.
+    text: Option<String>,
     base_dir: String,
     settings: Pairs,
 }
 
 impl PyScenario {
-    /// Reads `values`, those of the file with this `text`; without a file that is empty.
+    /// Reads `values`, those of the file with this `text`, if any.
     fn read(
         py: Python<'_>,
-        (values, text): (Table, String),
+        (values, text): (Table, Option<String>),
         name: &str,
         base_dir: String,
         settings: Pairs,
     ) -> PyResult<Self> {
-        let file = (&values, text.as_str(), name, base_dir.as_str());
+        let file = (&values, text.as_deref(), name, base_dir.as_str());
         let inner = Arc::new(validated(py, file, of_user(&settings), &settings, None)?);
         Ok(PyScenario { inner, values, text, base_dir, settings })
     }
@@ -69,7 +70,7 @@ impl PyScenario {
         if scheme.network.is_empty() {
             return Ok(Arc::clone(&self.inner));
         }
-        let file = (&self.values, self.text.as_str(), self.inner.name.as_str(), self.base_dir.as_str());
+        let file = (&self.values, self.text.as_deref(), self.inner.name.as_str(), self.base_dir.as_str());
         // The default drain follows from tcp.rto_min, and must not depend on the scheme.
         let drain = self.inner.resolved().iter().filter(|setting| setting.key == "drain");
         let drain = drain.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()));
@@ -83,7 +84,7 @@ impl PyScenario {
 /// name the scheme that it is for.
 fn validated<'s>(
     py: Python<'_>,
-    (values, text, name, base_dir): (&Table, &str, &str, &str),
+    (values, text, name, base_dir): (&Table, Option<&str>, &str, &str),
     settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
     given: &Pairs,
     scheme: Option<&Scheme>,
@@ -97,8 +98,9 @@ fn validated<'s>(
     };
     let reads_k = scheme.map_or((true, true), Scheme::reads_k);
     Scenario::with_settings(values.clone(), name, settings, &files, reads_k).map_err(|error| {
-        let file = if text.is_empty() { String::new() } else { file_of(name) };
-        let errors = located(&all_wrong(error, values, given), &file, text, given).to_string();
+        let file = text.map_or_else(String::new, |_| file_of(name));
+        let errors =
+            located(&all_wrong(error, values, given), &file, text.unwrap_or_default(), given).to_string();
         let whose = scheme.map_or_else(String::new, |scheme| format!("{}: ", scheme.name));
         let lines: Vec<String> = errors.lines().map(|line| format!("{whose}{line}")).collect();
         interrupt.take().unwrap_or_else(|| config_error(lines.join("\n")))
@@ -116,7 +118,7 @@ impl PyScenario {
     #[staticmethod]
     fn parse(py: Python<'_>, text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
         let values = shortflow_spec::parse(&text, &file_of(name)).map_err(config_error)?;
-        PyScenario::read(py, (values, text), name, base_dir, settings)
+        PyScenario::read(py, (values, Some(text)), name, base_dir, settings)
     }
 
     /// Takes a scenario as a dictionary.
@@ -128,7 +130,7 @@ impl PyScenario {
         settings: Pairs,
     ) -> PyResult<Self> {
         let py = values.py();
-        PyScenario::read(py, (values::table(values, "")?, String::new()), name, base_dir, settings)
+        PyScenario::read(py, (values::table(values, "")?, None), name, base_dir, settings)
     }
 
     #[getter]
