@@ -81,6 +81,10 @@ def test_tables_are_kept_where_they_are_asked_for(
     assert shortflow(*narrow).code == ExitCode.FINE
     with pytest.raises(ConfigError, match="the tables of dctcp were not stored; pass tables=True, or `sweep --tables`"):
         _ = api.read_store(tmp_path / "store").flows
+    for without in (api.read_store(tmp_path / "store"), api.sweep("small.toml", "tcp", {"load": ["0.2"]}, 1)):
+        for chart in (without.plot.fct_cdf, without.plot.queue, without.plot.timeline):
+            with pytest.raises(ConfigError, match="these runs have no tables"):
+                chart()
     again = shortflow(*narrow, "--tables").stderr
     assert "4 runs in store: stored without tables, so done again" in again
     assert "0 reused" in again

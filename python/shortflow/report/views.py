@@ -36,12 +36,12 @@ def sweep_blocks(sweep: Results) -> list[Block]:
 
 def one_scenario(results: Results, scenario: str | None = None, *, tables: bool = False) -> Results:
     """Runs of a scenario (default: the only one), or those with tables, at the points of the varying settings."""
+    if tables and not results.with_tables.done:
+        raise ConfigError("these runs have no tables: `tables=True` and `sweep --tables` keep them")
     if not results.directory:
         return results.with_tables if tables and results.keys else results
     found = studies(run for run in results.results if run.tables or not tables)
     names = [each.scenario for each in found]
-    if not names:
-        raise ConfigError("these runs have no tables: `tables=True` and `sweep --tables` keep them")
     if scenario is None and len(found) > 1:
         raise ConfigError(f"there are runs of several scenarios, so name one of {', '.join(names)} in comparisons(…)")
     if scenario is not None and scenario not in names:
