@@ -227,13 +227,15 @@ def test_a_law_that_a_worker_does_not_have_is_an_error_of_that_run(small: Tables
     ("address", "code", "wanted"),
     [
         ("tcp://127.0.0.1:9", ExitCode.MISSING_REQUIREMENT, "--dask tcp://127.0.0.1:9: no scheduler answers there"),
+        ("foo", ExitCode.WRONG_INPUT, "--dask foo: not an address such as tcp://10.0.0.1:8786 (missing port"),
         ("nonsense://x", ExitCode.WRONG_INPUT, "--dask nonsense://x: not an address such as tcp://10.0.0.1:8786"),
     ],
 )
 def test_a_scheduler_that_is_not_there_is_a_clear_error(
     shortflow: Command, monkeypatch: Patch, address: str, code: ExitCode, wanted: str
 ) -> None:
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.delattr(distributed, "Client")  # one that cannot connect would outlive its error
     monkeypatch.setattr("shortflow.executors.cluster._PATIENCE_S", 1)
     for command in (
         ("compare", "incast", "--schemes", "tcp,dctcp"),

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import logging
+import socket
 import time
 import uuid
 from collections.abc import Iterator
@@ -128,7 +129,9 @@ def _connected(address: str) -> Client:
         if name.partition(".")[0] == distributed.__name__:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is said here what went wrong, and in one line
     gc.collect()  # closes clients that never connected; amid the start of another they would block it by their lock
-    try:
+    try:  # first without a client: one that cannot connect outlives its error
+        place = distributed.comm.get_address_host_port(distributed.comm.normalize_address(address))
+        socket.create_connection(place, _PATIENCE_S).close()
         return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except ValueError as error:
         raise ConfigError(f"--dask {address}: not an address such as tcp://10.0.0.1:8786 ({error})") from None
