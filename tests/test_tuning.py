@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
@@ -319,8 +320,12 @@ def test_a_run_that_was_lost_is_no_trial_and_is_done_again(small: Tables, tmp_pa
     assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(run_tuning(small, tmp_path / "calm", trials=16))
 
 
-def test_a_run_that_fails_late_leaves_what_was_done(small: Tables, tmp_path: Path) -> None:
+def test_a_run_that_fails_late_leaves_what_was_done(small: Tables, tmp_path: Path, monkeypatch: Patch) -> None:
     whole = run_tuning(small, tmp_path / "whole", trials=16)
+    monkeypatch.setattr(Proposals, "tell", mock.Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(Interrupted, match=r"runs are stored in .*; the same command resumes"):
+        run_tuning(small, tmp_path / "early", trials=16)
+    monkeypatch.undo()
     with pytest.raises(Interrupted):  # in the middle of the second batch
         run_tuning(small, tmp_path / "t", trials=16, jobs=Losing(5, KeyboardInterrupt()))
     assert len(record.read_tuning(tmp_path / "t").trials) == 8

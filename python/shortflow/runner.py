@@ -84,6 +84,11 @@ class Runner:
             except StopIteration as end:
                 answer: T = end.value
                 return answer
+            except KeyboardInterrupt as cause:  # between two batches
+                if not self.store:
+                    raise
+                kept = f"finished runs are stored in {self.store.directory}; the same command resumes"
+                raise Interrupted(f"interrupted; {kept}") from cause
 
     def do(self, wanted: Wanted) -> list[Result]:
         """Does the runs missing in the store. Returns all results in order; a repeated run is done once."""
