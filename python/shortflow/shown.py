@@ -8,7 +8,26 @@ from shortflow.errors import MissingRequirement, front_door
 from shortflow.lazy import blocks, console, markup, pd, pl
 
 
-class Shown(ABC):
+class Printed(ABC):
+    """A result with text."""
+
+    def __str__(self) -> str:
+        """The main tables, as the command prints them."""
+        text = io.StringIO()
+        paper = console.Console(file=text, width=blocks.WIDTH, highlight=False, emoji=False, markup=False)
+        paper.print(blocks.terminal(self._blocks()))
+        return text.getvalue().rstrip()
+
+    def to_markdown(self) -> str:
+        """The main tables as Markdown."""
+        return blocks.markdown(self._blocks())
+
+    @abstractmethod
+    def _blocks(self) -> "list[blocks.Block]":
+        """The main tables, with caption and notes."""
+
+
+class Shown(Printed):
     """A result with frame, text, plots and notebook view."""
 
     @abstractmethod
@@ -29,21 +48,6 @@ class Shown(ABC):
             raise MissingRequirement(
                 f"to_pandas needs {error.name}, which is not installed: pip install 'shortflow[pandas]'"
             ) from error
-
-    def __str__(self) -> str:
-        """The main tables, as the command prints them."""
-        text = io.StringIO()
-        paper = console.Console(file=text, width=blocks.WIDTH, highlight=False, emoji=False, markup=False)
-        paper.print(blocks.terminal(self._blocks()))
-        return text.getvalue().rstrip()
-
-    def to_markdown(self) -> str:
-        """The main tables as Markdown."""
-        return blocks.markdown(self._blocks())
-
-    @abstractmethod
-    def _blocks(self) -> "list[blocks.Block]":
-        """The main tables, with caption and notes."""
 
     def _repr_html_(self) -> str:
         """Main tables and one plot, for a notebook."""

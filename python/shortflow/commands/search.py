@@ -1,6 +1,6 @@
 """`search`: largest value of a key for which a condition holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,6 @@ from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note
 from shortflow.front.progress import told
 from shortflow.grid import Steps
-from shortflow.report.blocks import Block, Words, text_section
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 
@@ -23,15 +22,7 @@ def _answer(found: Search, _: Mapping[str, Any]) -> Answer:
         _note_ends(found)
         return found.document()
 
-    return Answer(document, _blocks(found))
-
-
-def _blocks(found: Search) -> Iterator[Block]:
-    changed = "".join(f", {name} = {value}" for name, value in found.settings.items())
-    caption = f"{found.title}\n{found.scenario}{changed} under {found.scheme}"
-    heading = f"Largest {found.steps.key} for which {found.condition.text}"
-    yield Words(caption)
-    yield text_section(heading, ("where", found.steps.key), _rows(found))
+    return Answer(document, found._blocks())
 
 
 @showing(_answer)
@@ -79,20 +70,6 @@ def search(
         note(f"results: {Path(out) / 'runs.parquet'}")
     _note_unfinished(found)
     return found
-
-
-def _rows(found: Search) -> list[tuple[str, str]]:
-    low, high = found.steps.values[0], found.steps.values[-1]
-
-    def text(value: float | None) -> str:
-        if value is None:
-            return f"below {found.steps.written(low)}, the low end"
-        more = " or more (holds at the high end)" if value == high else ""
-        return f"{found.steps.written(value)}{more}"
-
-    every = [(f"seed {seed}", text(value)) for seed, value in found.largest.items()]
-    shares = [("in every seed", text(found.largest_for(1.0))), ("in half of the seeds", text(found.largest_for(0.5)))]
-    return [*every, *shares] if len(every) > 1 else every
 
 
 def _note_unfinished(found: Search) -> None:
