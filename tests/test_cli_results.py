@@ -84,7 +84,7 @@ def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: Patch) -
         assert row["packet_hops"] > 10_000
         assert row["peak_rss_bytes"] > 10_000_000
     assert 0.01 < document["start_up"]["cpu_s"] < 60
-    assert '--cases S1x: unknown case; did you mean "S1"?' in shortflow("bench", "--cases", "S1x", code=2).stderr
+    assert '"S1x": unknown case in --cases; did you mean "S1"?' in shortflow("bench", "--cases", "S1x", code=2).stderr
 
 
 def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Promises of every command: one answer at any number of jobs, from what it kept, and from Python; a quick start."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,9 +9,13 @@ from typing import Any
 
 import pytest
 import tomli_w
+from typer.main import get_command
 
 import shortflow as sf
-from conftest import Command, Tables
+from conftest import Command, Patch, Tables
+from shortflow.errors import ExitCode, Interrupted
+from shortflow.front import shell
+from shortflow.runner import Runner
 from test_golden import settled
 
 AFCT = "afct_short_s"
@@ -51,7 +56,23 @@ def test_a_command_has_one_answer(shortflow: Command, small: Tables, tmp_path: P
     assert logs() == kept, "nothing was run"
     assert (shown.code, max(map(len, shown.stdout.splitlines())) <= 100) == (one.code, True)
     if call := COMMANDS[command]:
-        assert settled(call(tmp_path / "1").document()) == settled(one.document)
+        found = call(tmp_path / "1")
+        assert settled(found.document()) == settled(one.document)
+        assert str(found).splitlines()[0] == shown.stdout.splitlines()[0], "print() shows the command's tables"
+
+
+def test_an_example_of_the_help_comes_to_its_first_run(shortflow: Command, monkeypatch: Patch) -> None:
+    def stop(*_: object) -> None:
+        raise Interrupted("a run was wanted")
+
+    monkeypatch.setattr(Runner, "do", stop)
+    root = get_command(shell.app)
+    context = root.make_context("shortflow", [], resilient_parsing=True)
+    helps = [root.get_command(context, name).help for name in shell.COMMANDS]  # type: ignore[attr-defined]
+    examples = [example for text in helps if text for example in re.findall("Example: shortflow (.*)", text)]
+    assert len(examples) == 6
+    for example in examples:
+        shortflow(*example.split(), code=ExitCode.INTERRUPTED)
 
 
 SLOW = {"jinja2", "msgspec", "numpy", "pandas", "polars", "rich", "scipy"}

@@ -49,7 +49,8 @@ class Steps:
         if (high - low) / step >= _MOST_VALUES:
             raise ConfigError(f"{text}: more than {_MOST_VALUES:,} values; choose a wider step")
         if low < high < low + step * (1 - 1e-9):
-            raise ConfigError(f"{text}: expected a step no wider than the range, such as {found.key}=0.1:0.9:0.1")
+            wide = ": expected a step" if found.step else ": the step is 1 where none is given; expected one"
+            raise ConfigError(f"{text}{wide} no wider than the range, such as {found.key}=0.1:0.9:0.1")
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
         if values[-1] < high - step * 1e-9:
             values.append(high)

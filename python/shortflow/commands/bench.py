@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from shortflow import _core
-from shortflow.errors import ConfigError, MissingRequirement, did_you_mean
+from shortflow.errors import MissingRequirement, unknown_name
 from shortflow.front.command import Answer, Opt, command
 from shortflow.front.console import note
 from shortflow.records import Meta
@@ -96,7 +96,7 @@ def _chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tupl
     known = {case.label: case for case in CASES}
     for label in cases or []:
         if label not in known:
-            raise ConfigError(f"--cases {label}: unknown case{did_you_mean(label, known)}")
+            raise unknown_name("case in --cases", label, known)
     wanted = schemes or [scheme["name"] for scheme in _core.registry()["schemes"]]
     sources = [source for _, source in load_with_sources(wanted) if source]
     return ((known[label], source) for label in cases or known for source in sources)

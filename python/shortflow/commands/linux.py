@@ -210,7 +210,7 @@ def _chosen_rows(names: Sequence[str] | None) -> list[str]:
         if row not in study.CELLS:
             known = [*study.GROUPS, *study.CELLS]
             meant = did_you_mean(row, known)
-            raise ConfigError(f"ROW: unknown row {row!r}; expected one of {', '.join(known)}{meant}")
+            raise ConfigError(f"ROW: unknown row {row!r}; expected one of {', '.join(map(repr, known))}{meant}")
     return rows or list(study.CELLS)
 
 

@@ -125,7 +125,7 @@ def tune(
     The check uses fresh seeds and a second workload. After an interruption, or with more trials, the same command
     resumes. The exit code is 1 if the result does not hold.
 
-    Example: shortflow tune l2dct-benchmark --scheme l2dct --param w_max=1:4 --minimize afct_short_s --out best
+    Example: shortflow tune l2dct-benchmark --scheme l2dct --param transport.w_max=1:4 --minimize p99_short_s --out best
 
     In Python, `parameters` maps keys to ranges: `{"transport.w_max": (1, 4), "transport.g": "0.01:0.5:log"}`. The goal
     is one metric to `minimize` or `maximize`, or a trade-off of two, optionally `subject_to` constraints such as

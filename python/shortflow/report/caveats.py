@@ -25,7 +25,7 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
         yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
     of = len(study.seeds)
     if fewer := [f"{each.place} ({len(each.seeds)} of {of})" for each in study.points if len(each.seeds) < of]:
-        yield f"Fewer seeds at {listed(fewer)}. The command of an interrupted sweep resumes it."
+        yield f"Fewer seeds at {listed(fewer)}."
     few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
     if few:
         at = f"{few[0][0]}: " if study.x_name else ""

@@ -357,14 +357,15 @@ def _digits(value: float) -> float:
 
 
 def _pooled(study: Results) -> str:
-    """Which seeds are pooled, and for which schemes there are fewer."""
+    """Which seeds are pooled, and for which points and schemes there are fewer."""
     by_scheme: dict[str, set[int]] = {}
     for run in study.with_tables.runs:
         by_scheme.setdefault(run.scheme, set()).add(run.seed)
     everywhere = set().union(*by_scheme.values())
     fewer = {scheme: seeds for scheme, seeds in by_scheme.items() if seeds != everywhere}
     but = "".join(f", but for {scheme} {numbered(sorted(seeds))} alone" for scheme, seeds in fewer.items())
-    return f"{numbered(sorted(everywhere))}{but}"
+    somewhere = ", at some points fewer" * any(set(point.seeds) != everywhere for point in _tabled(study))
+    return f"{numbered(sorted(everywhere))}{somewhere}{but}"
 
 
 def _busiest_port(study: Results) -> tuple[str, str]:

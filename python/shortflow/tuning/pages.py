@@ -30,7 +30,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
         title=f"Shortflow: {of.scheme} tuned",
         heading=f"{of.scheme} tuned: {of.goal.text}",
         head=[Words(sentence(tuning), "answer"), Words(numbers), Words(about, "note")],
-        parts=[Part("", [*sections(tuning), *plots(tuning)])],
+        parts=[Part("Trials and checks", [*sections(tuning), *plots(tuning)])],
         footer=f"Simulated by Shortflow {of.code}. Written {now()}.",
     )
 
