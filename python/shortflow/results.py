@@ -17,7 +17,7 @@ from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
-from shortflow.quantities import common_axis, parse
+from shortflow.quantities import common_axis, counted, parse
 from shortflow.result import Result, as_measured
 from shortflow.scenario import WARNING, warnings_at
 from shortflow.scheme import differing
@@ -471,11 +471,11 @@ class Results(Shown):
     def __repr__(self) -> str:
         """Scenario, schemes and number of runs."""
         if self.directory:
-            return f"<Results {self.directory}: {len(self.done)} runs of {', '.join(self.scenarios)}>"
+            return f"<Results {self.directory}: {counted(len(self.done), 'run')} of {', '.join(self.scenarios)}>"
         failed = f", {len(self.failed)} failed" if self.failed else ""
         seeds = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"{len(self.seeds)} seeds"
         which = f"{len(self.points)} points of {', '.join(self.keys)}" if self.keys else ", ".join(self.schemes)
-        what = f"{len(self.results) + len(self.failed)} runs" if self.keys else seeds
+        what = counted(len(self.results) + len(self.failed), "run") if self.keys else seeds
         return f"<Results {self.scenario}{self.changed}: {which}; {what}{failed}>"
 
     @property

@@ -232,7 +232,7 @@ def _host_queue(comparison: Results) -> str:
 
 def _kept(cell: Mapping[str, Any]) -> str:
     tried = sum(account["attempts"] for account in cell["testbed"])
-    return f"{cell['kept_time']} of {len(cell['testbed'])} seeds in {tried} run{'s' if tried != 1 else ''}"
+    return f"{cell['kept_time']} of {len(cell['testbed'])} seeds in {counted(tried, 'run')}"
 
 
 def _shown(cell: Mapping[str, Any], metric: str) -> str:
