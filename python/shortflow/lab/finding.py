@@ -51,7 +51,7 @@ class Finding:
     """Distance by which the interval (with one seed, the value) exceeds the band of agreement, relative to the end of
     the band (absolute if that is zero)."""
     open_by: Sequence[str] = ()
-    """What leaves an undecided verdict open: open choices that change it, seeds or unfinished flows."""
+    """Causes of an undecided verdict: open choices that change it, seeds or unfinished flows."""
 
     @property
     def verdict(self) -> Verdict:

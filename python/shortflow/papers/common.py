@@ -23,7 +23,7 @@ def burst(senders: Value, to: Value, size: Value, flow_class: str = "", **more: 
 
 
 def flows(result: Result, of: str) -> pl.DataFrame:
-    """Flows of a class. Raises `TooLittle` if there are none."""
+    """Flows of a class. Raises `TooLittle` without one."""
     return lab.some(result.flows.filter(pl.col("class") == of), f"{of} flows")
 
 

@@ -89,7 +89,7 @@ class Judged:
 
     @property
     def left_open_by(self) -> str:
-        """What leaves a verdict open: seeds, unfinished flows, or choices that the paper's numbers do not decide."""
+        """Causes of an open verdict: seeds, unfinished flows, or choices that the paper's numbers do not decide."""
         return f"left open by {' and '.join(self.finding.open_by)}" if self.finding.open_by else ""
 
     @property
