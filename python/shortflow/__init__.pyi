@@ -3,8 +3,6 @@
 from shortflow._core import Ack as Ack
 from shortflow._core import Flow as Flow
 from shortflow._core import Window as Window
-from shortflow.api.plots import Plots as Plots
-from shortflow.api.plots import TuningPlots as TuningPlots
 from shortflow.asks import Condition as Condition
 from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
@@ -23,6 +21,8 @@ from shortflow.executors.cluster import Dask as Dask
 from shortflow.grid import Grid as Grid
 from shortflow.grid import Steps as Steps
 from shortflow.metrics.stats import Estimate as Estimate
+from shortflow.plots import Plots as Plots
+from shortflow.plots import TuningPlots as TuningPlots
 from shortflow.result import Result as Result
 from shortflow.results import Results as Results
 from shortflow.scenario import Scenario as Scenario

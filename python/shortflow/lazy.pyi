@@ -15,9 +15,9 @@ from scipy import stats as ranks
 from shortflow import bursts as bursts
 from shortflow import measured as measured
 from shortflow import papers as papers
+from shortflow import plots as plots
 from shortflow import records as records
 from shortflow import scenario as scenarios
-from shortflow.api import plots as plots
 from shortflow.front import terminal as terminal
 from shortflow.report import answer as answers
 from shortflow.report import blocks as blocks

@@ -1,1 +1,0 @@
-"""Python API for scripts and notebooks: functions, and the objects they return."""
