@@ -137,17 +137,12 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 	cargo fmt --check
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
-	@$(BIN)/python tools/lines.py >/dev/null
 	@$(BIN)/lint-imports >/dev/null || $(BIN)/lint-imports
 	time $(BIN)/mypy
 	time cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	time cargo doc --workspace --no-deps --locked --quiet
 	time cargo test --locked --quiet
 	time $(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
-
-.PHONY: lines
-lines: setup ## Lines, modules and statements of the Python side, beside what tools/lines.json allows.
-	@$(BIN)/python tools/lines.py
 
 .PHONY: test-full
 test-full: test ## The tests that take minutes too.
