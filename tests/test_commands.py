@@ -1,9 +1,10 @@
 """Promises of every command: one answer at any number of jobs, from what it kept, and from Python; a quick start."""
 
 import re
+import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,38 @@ SHORT = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]
     ],
 )
 def test_a_command_imports_nothing_slow_that_it_does_not_need(arguments: list[str], needed: set[str]) -> None:
+    assert {name.partition(".")[0] for name in imported(arguments)} & SLOW == needed
+
+
+def imported(arguments: Sequence[str]) -> set[str]:
+    """Modules that a command has imported at its end."""
     code = (
         "import sys; from shortflow.front.shell import execute; code = execute(sys.argv[1:]); "
-        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr); sys.exit(code)"
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    assert SLOW & set(done.stderr.split()) == needed
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["compra"]])
+def test_the_names_of_all_commands_need_none_of_their_imports(arguments: list[str]) -> None:
+    needed = {"shortflow", "shortflow._core", "shortflow.errors", "shortflow.lazy", "shortflow.front"}
+    needed |= {f"shortflow.front.{each}" for each in ("command", "console", "shell")}
+    found = imported(arguments)
+    assert {name for name in found if name.partition(".")[0] == "shortflow"} == needed
+    assert not {name.partition(".")[0] for name in found} & (SLOW - {"rich"})
+
+
+def test_the_help_costs_little_more_than_a_list() -> None:
+    """CPU seconds of whole processes, the least of several each."""
+
+    def least(*arguments: str) -> float:
+        found = []
+        for _ in range(5):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([sys.executable, "-m", "shortflow", *arguments], capture_output=True, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return min(found)
+
+    assert least("--help") <= 1.3 * least("list", "schemes")

@@ -280,17 +280,16 @@ HANDED_ON = {
 }
 """Commands of the program, with its own options and help."""
 
-linux = typer.Typer(
+group = typer.Typer(
     name="linux",
     cls=CommandGroup,
     add_completion=False,
-    help="Run and measure the schemes on real Linux.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _command in (on_testbed, compare_sim, agreement, fig14):
     _name = _command.__name__.removeprefix("on_").replace("_", "-")
-    linux.command(_name, cls=Command)(shell_command(_command))
+    group.command(_name, cls=Command)(shell_command(_command))
 
 
 def _become(*arguments: str) -> None:
@@ -309,8 +308,8 @@ VERSION = typer.Option(
 )
 
 
-@linux.callback()
-def options(print_version: Annotated[bool, VERSION] = False) -> None:
+@group.callback()
+def linux(print_version: Annotated[bool, VERSION] = False) -> None:
     """Run and measure the schemes on real Linux."""
 
 
@@ -320,4 +319,4 @@ def _hand_on(context: typer.Context) -> None:
 
 for _name, _help in HANDED_ON.items():
     _open = {"allow_extra_args": True, "ignore_unknown_options": True}
-    linux.command(_name, help=_help, context_settings=_open, add_help_option=False)(_hand_on)
+    group.command(_name, help=_help, context_settings=_open, add_help_option=False)(_hand_on)

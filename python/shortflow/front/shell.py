@@ -1,5 +1,6 @@
 """The `shortflow` command. Progress goes to stderr, results to stdout; every failure ends in one clean message."""
 
+import ast
 import errno
 import os
 import signal
@@ -7,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -33,22 +35,43 @@ class Commands(CommandGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, or None. An unknown name loads all commands, for suggestions."""
-        wanted = [cmd_name] if cmd_name in COMMANDS else list(COMMANDS)
-        for name in wanted:
-            if name not in self.commands:
-                self.add_command(_load(name), name)
+        """The command of this name, or None. An unknown name leaves the names of all commands, for suggestions."""
+        if cmd_name not in COMMANDS:
+            self._name_all()
+        elif cmd_name not in self.commands:
+            self.add_command(_load(cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Help with the summary of each command, without imports."""
+        self.commands = {name: TyperCommand(name, help=_summary(name)) for name in COMMANDS}
+        super().format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Names of commands for completion, without imports."""
-        self.commands = {name: TyperCommand(name) for name in COMMANDS}
+        self._name_all()
         return super().shell_complete(ctx, incomplete)
+
+    def _name_all(self) -> None:
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}
+
+
+def _function(name: str) -> str:
+    """Name of the function that declares a command, in the module of the command's name."""
+    return "list_" if name == "list" else name
 
 
 def _load(name: str) -> Any:
-    found = getattr(import_module(f"shortflow.commands.{name}"), "list_" if name == "list" else name)
-    return get_command(found) if isinstance(found, typer.Typer) else built(name, found)
+    module = import_module(f"shortflow.commands.{name}")
+    return get_command(module.group) if hasattr(module, "group") else built(name, getattr(module, _function(name)))
+
+
+def _summary(name: str) -> str:
+    """First paragraph of a command's docstring, read from the source: the modules import slow packages."""
+    source = (Path(__file__).parents[1] / "commands" / f"{name}.py").read_text("utf-8")
+    functions = (each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef))
+    found = next(ast.get_docstring(each) for each in functions if each.name == _function(name))
+    return " ".join((found or "").partition("\n\n")[0].split())
 
 
 app = typer.Typer(
