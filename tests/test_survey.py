@@ -66,7 +66,7 @@ def test_with_more_schemes_the_same_difference_no_longer_tells() -> None:
     found = cell("afct_short_s", values)
     # Twice as many others.
     assert found.chances["b"] == pytest.approx(2 * 0.0371, abs=1e-4)
-    assert (found.best, found.verdict) == (["a", "b"], CellVerdict.TIE)
+    assert (found.best, found.verdict) == (["a", "b"], CellVerdict.NOT_TOLD_APART)
 
 
 def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
@@ -75,7 +75,7 @@ def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
     cells = [cell("afct_short_s", {f"s{number}": list(row) for number, row in enumerate(table)}) for table in draws]
     left_out = 1 - sum(len(each.best) for each in cells) / (16 * len(cells))
     assert 0.01 < left_out <= 0.05
-    assert all(each.verdict in (CellVerdict.TIE, CellVerdict.UNDECIDED) for each in cells)
+    assert all(each.verdict in (CellVerdict.NOT_TOLD_APART, CellVerdict.UNDECIDED) for each in cells)
 
 
 def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
@@ -92,7 +92,7 @@ def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
     assert all(each[AFCT].verdict is CellVerdict.ALONE for each in judge([winning] * 20))
 
 
-def test_a_hundredfold_more_or_less_is_no_tie() -> None:
+def test_a_hundredfold_more_or_less_is_told_apart() -> None:
     # The differences are 29, 999 and 99, far from significant; the ratios say it all the same.
     found = cell("p99_short_s", {"a": [1.0, 1.0, 1.0], "slow": [30.0, 1000.0, 100.0]})
     assert found.verdict is CellVerdict.ALONE
@@ -100,7 +100,7 @@ def test_a_hundredfold_more_or_less_is_no_tie() -> None:
 
 def test_equal_values_are_alike_and_one_seed_decides_nothing() -> None:
     found = cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [2.0, 4.0]})
-    assert (found.best, found.verdict) == (["a", "b"], CellVerdict.TIE)
+    assert (found.best, found.verdict) == (["a", "b"], CellVerdict.NOT_TOLD_APART)
     assert cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0]}).verdict is CellVerdict.ALIKE
     assert cell("afct_short_s", {"a": [1.0], "b": [1.0], "c": [1.1]}).verdict is CellVerdict.UNDECIDED
 
@@ -114,10 +114,10 @@ def test_more_goodput_is_better() -> None:
     assert cell("flow_goodput_long_bps", {"a": [1e9, 2e9], "b": [3e9, 6e9]}).best == ["b"]
 
 
-def test_a_scheme_that_left_flows_unfinished_neither_wins_nor_ties_nor_beats_another() -> None:
+def test_a_scheme_that_left_flows_unfinished_is_never_among_the_best_and_beats_no_other() -> None:
     values = {"a": [1.0, 2.0], "b": [2.0, 4.0], "c": [2.0, 4.0], "d": [3.0, 6.0]}
     found = cell("afct_short_s", values, unfinished=["a"])
-    assert (found.best, found.unfinished, found.verdict) == (["b", "c"], ["a"], CellVerdict.TIE)
+    assert (found.best, found.unfinished, found.verdict) == (["b", "c"], ["a"], CellVerdict.NOT_TOLD_APART)
     assert cell("afct_short_s", values).best == ["a"]
     assert cell("afct_short_s", {"a": [1.0, 1.0], "b": [2.0, 2.1]}, unfinished=["a"]).verdict is CellVerdict.UNDECIDED
 
@@ -231,8 +231,8 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     found = made_survey({"0": {"pecn-pmark": 0.5, "fast": 0.5}, "1": {"fast": 0.5}}, [WORKLOADS["fast"]])
     first, other = found.views
     assert words.conclusions(first)[0] == (
-        "Mean FCT, short, on bursts to one host (3 cells). Sole winners: none. Ties: 3 cells of 2 "
-        "schemes in the median, most often with fast, pecn-pmark (3). Undecided: none."
+        "Mean FCT, short, on bursts to one host (3 cells). Sole winners: none. Not told apart: 2 "
+        "schemes in the median of 3 cells, most often with fast, pecn-pmark (3). Undecided: none."
     )
     assert words.conclusions(other)[0] == (
         "Mean FCT, short, on bursts to one host (3 cells). Sole winners: fast in 3 "
@@ -241,7 +241,7 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     )
     effect = words.alpha_effects(found)[0]
     assert "plain tcp-ecn is among the best in 0 of 3 cells at alpha 0 and in 0 at alpha 1." in effect
-    assert "The others, alone or tied: pecn-pmark 3 → 0; as often at both: fast 3." in effect
+    assert "The others, alone or not told apart from the best: pecn-pmark 3 → 0; as often at both: fast 3." in effect
     assert "Cells with a sole winner: 0 at alpha 0, 3 at alpha 1." in effect
     page = write_pages(found, tmp_path).read_text(encoding="utf-8")
     assert all(sentence in page for sentence in (*words.conclusions(first), *words.alpha_effects(found)))

@@ -17,7 +17,7 @@ from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
-from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings, wins
+from shortflow.survey.tables import ALONE, CLOSE, UNFINISHED, cells_of, matrix, numbers, participants, standings, wins
 from shortflow.survey.winners import AFCT, CRITERIA, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
 
 _LEAST = 1e-3
@@ -34,12 +34,12 @@ READING = (
     f"paired t test at {100 * LEVEL:g} %, divided by the number of the others. Times and rates are compared by log "
     "ratio, shares by difference.",
     f"A sole winner ({ALONE}) is the only scheme that may be the best, at a false discovery rate of {100 * LEVEL:g} % "
-    f"over all cells of both initial alphas (Benjamini and Hochberg). Several names ({TIED} in the tables of numbers) "
-    "tie, in the order of their means. A tie does not show that schemes are equal. A cell is undecided if all schemes "
-    "may be the best (the cell has their number), or if a sole winner, which is named, fails the correction. All are "
-    "alike if every scheme has the same values.",
+    f"over all cells of both initial alphas (Benjamini and Hochberg). Several names ({CLOSE} in the tables of numbers) "
+    "are not told apart, in the order of their means. This does not show that they are equal. A cell is undecided "
+    "if all schemes may be the best (the cell has their number), or if a sole winner, which is named, fails the "
+    "correction. All are alike if every scheme has the same values.",
     f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed. These flows count with their age at "
-    "the end, so times are lower bounds, and the scheme neither wins nor ties nor beats another there.",
+    "the end, so times are lower bounds, and the scheme is never among the best and never beats another there.",
     "Over ideal is the mean completion time of short flows relative to ideal SRPT on the same flows: a fluid link "
     "without loss that knows all sizes. Goodput of long flows is their payload over their total time.",
     "Every scheme has its paper's parameters, except for the initial alpha. No scheme is tuned to a workload. K, "
@@ -137,7 +137,7 @@ _MAPS = (
     _Shown(MISSES, "Deadlines missed by short flows", "%"),
     _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
-_BOLD = f"bold: alone the best or tied; {UNFINISHED}: flows unfinished"
+_BOLD = f"bold: the best, or not told apart from it; {UNFINISHED}: flows unfinished"
 
 
 def _heat_map(view: View, what: _Shown) -> Chart:
@@ -193,7 +193,7 @@ def document(found: Survey) -> dict[str, Any]:
 
 def _view_table(view: View) -> dict[str, Any]:
     def won(criterion: Criterion, scheme: str) -> dict[str, int]:
-        return dict(zip(("alone", "tied"), wins(cells_of(view, criterion), scheme), strict=True))
+        return dict(zip(("alone", "not_told_apart"), wins(cells_of(view, criterion), scheme), strict=True))
 
     return {
         "initial_alpha": view.alpha,

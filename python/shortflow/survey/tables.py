@@ -17,12 +17,12 @@ from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, CellVerdict, Crit
 HEADER = 14
 """Wrap width of headers."""
 ALONE = "**"
-TIED = "*"
+CLOSE = "*"
 UNFINISHED = "†"
 
 
 def standings(found: Survey) -> Section:
-    """Cells in which each scheme wins alone or ties, and its distance from ideal, by initial alpha."""
+    """Cells in which each scheme is the best alone or not told apart from it; distance from ideal, by initial alpha."""
     columns = []
     for criterion in CRITERIA:
         for view in found.views:
@@ -34,7 +34,11 @@ def standings(found: Survey) -> Section:
         for name, summary in (("median", np.median), ("worst", np.max)):
             header = "\n".join([name, "over ideal", view.label])
             columns.append(Column(header, [_summary(summary, each) for each in far]))
-    return Section("Wins by scheme (alone + tied)", [Column("scheme", list(SCHEMES))], columns)
+    return Section(
+        "Cells in which a scheme is the best: alone + not told apart from others",
+        [Column("scheme", list(SCHEMES))],
+        columns,
+    )
 
 
 def matrix(view: View, *, narrow: bool = False) -> Section:
@@ -49,12 +53,12 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
     ]
     best = [_least_distance(view, place) for place in view.places]
     columns.append(Column("best\nover\nideal", [NOTHING if value is None else number(value) for value in best]))
-    legend = f" ({ALONE}: alone the best, +3: three more tie, ?: undecided)" if narrow else ""
+    legend = f" ({ALONE}: alone the best, +3: three more are not told apart from it, ?: undecided)" if narrow else ""
     return Section(f"Winners, {view.label}{legend}", [lead], columns)
 
 
 def numbers(view: View, name: str) -> Section:
-    """Means of a workload, marked for sole wins, ties and unfinished flows."""
+    """Means of a workload, marked for sole winners, schemes not told apart from the best, and unfinished flows."""
     places = [place for place in view.places if place.workload.name == name]
     rows = [(place, scheme) for place in places for scheme in SCHEMES]
     firsts = [place.label if scheme == SCHEMES[0] else "" for place, scheme in rows]
@@ -82,9 +86,9 @@ def cells_of(view: View, criterion: Criterion) -> dict[Place, Cell]:
 
 
 def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
-    """Number of cells that a scheme wins alone, and number of ties."""
+    """Number of cells in which a scheme is the best alone, and of those in which it is not told apart from the best."""
     verdicts = [cell.verdict for cell in cells.values() if cell.wins(scheme)]
-    return verdicts.count(CellVerdict.ALONE), verdicts.count(CellVerdict.TIE)
+    return verdicts.count(CellVerdict.ALONE), verdicts.count(CellVerdict.NOT_TOLD_APART)
 
 
 def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
@@ -100,7 +104,7 @@ def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion)
 def _mark(cell: Cell | None, scheme: str) -> list[str]:
     if cell and scheme in cell.unfinished:
         return [UNFINISHED]
-    return [ALONE if cell.verdict is CellVerdict.ALONE else TIED] if cell and cell.wins(scheme) else []
+    return [ALONE if cell.verdict is CellVerdict.ALONE else CLOSE] if cell and cell.wins(scheme) else []
 
 
 def _header(criterion: Criterion, *below: str) -> str:

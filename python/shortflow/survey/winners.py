@@ -56,8 +56,8 @@ class CellVerdict(StrEnum):
 
     ALONE = "alone"
     """One scheme is better than every other."""
-    TIE = "tie"
-    """Several schemes are indistinguishable from the best; others are worse."""
+    NOT_TOLD_APART = "not told apart"
+    """Several schemes are not told apart from the best; others are worse."""
     UNDECIDED = "undecided"
     """No scheme is distinguishable from the best, or the sole one fails the correction for many cells."""
     ALIKE = "alike"
@@ -71,7 +71,7 @@ class Cell:
     chances: Mapping[str, float]
     """p-value of "none is better" for each scheme that finished all flows of the class, in the order of their means."""
     unfinished: Sequence[str]
-    """Schemes with unfinished flows: their times are lower bounds, so they never win, tie or beat another."""
+    """Schemes with unfinished flows. Their times are lower bounds, so they are never the best and beat no other."""
     detectable: Mapping[str, float]
     """Detectable distance of each scheme behind the likeliest, given their scatter: a fraction of its value, or for
     shares a difference."""
@@ -96,11 +96,11 @@ class Cell:
             return CellVerdict.ALIKE
         if self.confirmed:
             return CellVerdict.ALONE
-        return CellVerdict.TIE if 1 < len(self.best) < len(self.chances) else CellVerdict.UNDECIDED
+        return CellVerdict.NOT_TOLD_APART if 1 < len(self.best) < len(self.chances) else CellVerdict.UNDECIDED
 
     def wins(self, scheme: str) -> bool:
-        """True if a scheme wins alone or ties."""
-        return self.verdict in (CellVerdict.ALONE, CellVerdict.TIE) and scheme in self.best
+        """True if a scheme is the best alone, or is not told apart from it."""
+        return self.verdict in (CellVerdict.ALONE, CellVerdict.NOT_TOLD_APART) and scheme in self.best
 
 
 def judge(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:

@@ -26,7 +26,7 @@ def conclusions(view: View) -> list[str]:
 
 
 def alpha_effects(found: Survey) -> list[str]:
-    """Cells that each scheme wins or ties at the first and the other initial alpha; empty for one alpha."""
+    """Cells in which each scheme may be the best at the first and the other initial alpha; empty for one alpha."""
     if len(found.views) < 2:
         return []
     return [_effect(criterion, *found.views) for criterion in CRITERIA if cells_of(found.views[0], criterion)]
@@ -50,29 +50,30 @@ def detectable(found: Survey) -> str:
     parts = []
     for criterion in CRITERIA:
         cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
-        tied = [cell.detectable[scheme] for cell in cells for scheme in cell.best[1:] if not cell.alike]
-        if far := [distance for distance in tied if 0 < distance < np.inf]:
+        close = [cell.detectable[scheme] for cell in cells for scheme in cell.best[1:] if not cell.alike]
+        if far := [distance for distance in close if 0 < distance < np.inf]:
             unit = "percentage points" if criterion.is_share else "%"
             middle, most = (f"{number(100 * float(value))} {unit}" for value in np.percentile(far, (50, 90)))
             parts.append(f"{middle} by {criterion.name} (a tenth of them by more than {most})")
     if not parts:
-        return "No schemes tie."
+        return "Every cell with several schemes tells them apart."
     return (
         f"{found.seeds} seeds and a level of {100 * LEVEL:g} % divided among {len(SCHEMES) - 1} others do not detect "
-        f"small differences. Median detectable difference of a tied scheme from the best: {'; '.join(parts)}."
+        f"small differences. Median detectable difference from the best of a scheme that is not "
+        f"told apart from it: {'; '.join(parts)}."
     )
 
 
 def _verdicts(where: str, cells: Cells) -> str:
-    """Sole winners, ties and undecided cells of one criterion."""
+    """Cells of one criterion by verdict."""
     of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in CellVerdict}
     parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[CellVerdict.ALONE])}."]
-    if ties := of[CellVerdict.TIE]:
-        size = np.median([len(cells[place].best) for place in ties])
-        counts = {scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES}
+    if close := of[CellVerdict.NOT_TOLD_APART]:
+        size = np.median([len(cells[place].best) for place in close])
+        counts = {scheme: sum(scheme in cells[at].best for at in close) for scheme in SCHEMES}
         most = max(counts.values())
         often = f"most often with {', '.join(each for each, count in counts.items() if count == most)} ({most})"
-        parts.append(f"Ties: {counted(len(ties), 'cell')} of {size:g} schemes in the median, {often}.")
+        parts.append(f"Not told apart: {size:g} schemes in the median of {counted(len(close), 'cell')}, {often}.")
     if of[CellVerdict.ALIKE]:
         parts.append(f"All schemes are alike: {_names(of[CellVerdict.ALIKE])}.")
     parts.append(f"Undecided: {_names(of[CellVerdict.UNDECIDED]) or 'none'}.")
@@ -98,7 +99,8 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     alone = [sum(cell.verdict is CellVerdict.ALONE for cell in cells.values()) for cells in (before, after)]
     return (
         f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
-        f"{first.label} and in {plain[1]} at {other.label}. The others, alone or tied: {moves or 'no change'}; "
+        f"{first.label} and in {plain[1]} at {other.label}. The others, alone or not told "
+        f"apart from the best: {moves or 'no change'}; "
         f"as often at both: {kept or 'none'}. "
         f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
     )
