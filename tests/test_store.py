@@ -29,7 +29,7 @@ from shortflow.store.columns import TABLES
 from shortflow.store.directories import place_of, write_run
 from shortflow.store.files import Kind, new_directory, new_file, write_text
 from shortflow.store.run_logs import RunLog
-from shortflow.store.runs import Store, read_run, select_runs
+from shortflow.store.runs import Store, read_run, save, select_runs
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -55,6 +55,20 @@ def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> No
     Store(tmp_path).keep(result)
     write_run(result, tmp_path / "alone")
     assert places(tmp_path) == {tmp_path, tmp_path / "runs"}
+
+
+def test_a_store_whose_records_are_gone_says_so(tmp_path: Path) -> None:
+    (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
+    save([execute(run, _core.Control())], tmp_path)
+    shutil.rmtree(tmp_path / "run-logs")
+    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or .* metrics are still in .*runs\.par"):
+        select_runs(tmp_path)
+    (tmp_path / "runs.parquet").unlink()
+    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or repeat the command that made the st"):
+        select_runs(tmp_path)
+    shutil.rmtree(tmp_path / "runs")
+    with pytest.raises(ConfigError, match="holds no results"):
+        select_runs(tmp_path)
 
 
 def places(directory: Path) -> set[Path]:

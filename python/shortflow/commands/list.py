@@ -110,22 +110,24 @@ def _of_papers(kind: str) -> Entries:
 def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapping[str, Any]]:
     """Entries with names that match a pattern (default: all).
 
-    A paper's name matches all its figures and claims; a metric's name matches its statistic.
+    A paper's name matches all its figures, claims and choices; a metric's name matches its statistic.
     """
     if kind == "schemes":
         entries = [*entries, *(made for name in patterns for made in _with_values(name, entries))]
     known = list(dict.fromkeys(_name(entry) for entry in entries))
+    of_papers = list(dict.fromkeys(str(entry["paper"]) for entry in entries if "paper" in entry))
     found: set[str] = set()
     for pattern in patterns:
         names = fnmatch.filter(known, pattern) or fnmatch.filter(known, f"{pattern}/*")
+        names += fnmatch.filter(of_papers, pattern)
         if kind == "metrics" and not names:  # the statistic of a metric of a shipped scenario
             classes = {each for scenario in shipped_scenarios() for each in load_scenario(scenario).classes}
             metric = possible(sorted(classes)).get(pattern)
             names = [metric.statistic.pattern] if metric else []
         if not names:
-            raise unknown_name(f"name in `list {kind}`", pattern, known)
+            raise unknown_name(f"name in `list {kind}`", pattern, [*known, *of_papers])
         found.update(names)
-    return [entry for entry in entries if not patterns or _name(entry) in found]
+    return [entry for entry in entries if not patterns or found & {_name(entry), entry.get("paper")}]
 
 
 def _with_values(scheme: str, entries: Entries) -> Iterator[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ import functools
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -439,6 +439,13 @@ UNFINISHED_OF_ALL = OF_NETWORK.has(
     "share that did not finish of the finite flows that started after the warm-up",
 )(lambda run: run.flows.times.open_share)
 
+_OF_COUNTED_FLOWS = {
+    UNFINISHED_SHARE,
+    *(each for family in FAMILIES if family.number is not TASK_COUNT for each in (family.number, family.mean)),
+    *(each for family in FAMILIES if family.number is not TASK_COUNT for each in family.percentiles.values()),
+}
+"""Statistics of every class or size of which a run counts a finite flow."""
+
 STATISTICS = {
     statistic.pattern: statistic
     for scope in (OF_BIN, OF_SIZE, OF_CLASS, OF_BOTH, OF_TASKS, OF_PORTS, OF_NETWORK)
@@ -541,13 +548,17 @@ def missing(name: str, present: Iterable[Metric], bins: Bins = USUAL_BINS) -> Co
     if wanted is None:
         return unknown_name("metric", name, [metric.name for metric in metrics])
     of_class = [metric.statistic for metric in metrics if metric.flow_class == wanted.flow_class]
-    if FLOWS_DONE not in of_class or (UNFINISHED_SHARE in of_class and not wanted.size_bin):
+    mean = BIN_MEAN_FCT if wanted.flow_class and wanted.size_bin else SIZE_MEAN_FCT if wanted.size_bin else MEAN_FCT
+    is_counted = replace(wanted, statistic=mean) in metrics
+    is_finite = wanted.flow_class is None or FLOWS_DONE in of_class
+    if wanted.statistic not in _OF_COUNTED_FLOWS or is_counted or not is_finite:
         return ConfigError(f"{name}: no run here has it: {wanted.statistic.about}")
-    flows = f"{wanted.flow_class} flow{f' of {wanted.sizes}' if UNFINISHED_SHARE in of_class else ''}"
+    flows = f"{wanted.flow_class or 'finite'} flow{f' of {wanted.sizes}' if wanted.size_bin else ''}"
     if THROUGHPUT in of_class and UNFINISHED_SHARE not in of_class:
         why = "as all of them started during the `warmup`; start them later, or shorten it"
     else:
-        why = "as none started in the measured time of any run; more seeds or a longer `duration` may have one"
+        has = " if the scenario has such sizes" if wanted.size_bin else ""
+        why = f"as none started in the measured time of any run; more seeds or a longer `duration` may have one{has}"
     return ConfigError(f"{name}: no {flows} was counted, {why}")
 
 

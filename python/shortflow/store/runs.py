@@ -138,6 +138,12 @@ def select_runs(directory: Path, only: Container[str] | None = None, damages: li
             raise DamagedResult("\n".join(damages))
         if selection.failed:
             raise ConfigError(f"{directory}: every run failed; the first: {selection.failed[0].error_text}")
+        table = directory / TABLE
+        if table.is_file() or any((directory / TABLES_IN).glob("*")):
+            raise ConfigError(
+                f"{directory}: the records of its runs, {directory / RUN_LOGS}, are missing; restore them, or repeat "
+                f"the command that made the store{f'; the metrics are still in {table}' if table.is_file() else ''}"
+            )
         raise ConfigError(f"{directory}: holds no results; create some with `shortflow compare … --out {directory}`")
     check_one_code(directory, selection)
     return selection

@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Hosts and numbers.
     struct AggregationKeys {
-        /// the host that asks first
+        /// the one host that asks first
         root: HostSet = "0", Hosts;
         /// hosts of the aggregators, one each
         aggregators: HostSet = required, Hosts;
@@ -49,7 +49,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let (root, aggregators, from) =
         (hosts(root, "root")?, hosts(aggregators, "aggregators")?, hosts(from, "from")?);
     let &[root] = root.as_slice() else {
-        return Err(reader.impossible("root", format!("{} hosts given; there is one root", root.len())));
+        return Err(reader.impossible("root", format!("{} hosts given; expected one, such as 0", root.len())));
     };
     check_apart(root, &aggregators, &from, reader)?;
     let note = format!(

@@ -71,7 +71,8 @@ keys! {
     pub(super) struct HostPair {
         /// senders
         pub from: HostSet = "all", Hosts;
-        /// receivers; the last host unless given, or all for all-to-all
+        /// receivers: one host for incast, periodic and many-to-one (the last unless given); several also for
+        /// queries and long-lived flows (the last unless given) and for all-to-all (all unless given)
         pub to: Option<HostSet> = optional, Hosts;
     }
 }
@@ -94,7 +95,11 @@ impl HostPair {
         let &[to] = receivers.as_slice() else {
             return Err(reader.impossible(
                 "to",
-                format!("{} hosts given; this traffic has one receiver", receivers.len()),
+                format!(
+                    "{} hosts given; expected one, such as {}, as this traffic has one receiver",
+                    receivers.len(),
+                    context.last_host().0
+                ),
             ));
         };
         let everyone = self.from == HostSet::All;

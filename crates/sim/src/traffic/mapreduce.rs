@@ -33,7 +33,7 @@ keys! {
         mappers: HostSet = required, Hosts;
         /// hosts that reduce, one reducer each; they may map too
         reducers: HostSet = required, Hosts;
-        /// the host that collects the results; it neither maps nor reduces
+        /// the one host that collects the results; it neither maps nor reduces
         collector: HostSet = required, Hosts;
         /// hosts that mappers read from; unless given, their input is on the spot
         storage: Option<HostSet> = optional, Hosts;
@@ -78,7 +78,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let (mappers, reducers) = (hosts(&keys.mappers, "mappers")?, hosts(&keys.reducers, "reducers")?);
     let storage = keys.storage.as_ref().map_or(Ok(Vec::new()), |set| hosts(set, "storage"))?;
     let &[collector] = hosts(&keys.collector, "collector")?.as_slice() else {
-        return Err(reader.impossible("collector", "several hosts given; there is one collector"));
+        return Err(reader.impossible("collector", "several hosts given; expected one, such as 0"));
     };
     if let Some((key, host)) = [("mappers", &mappers), ("reducers", &reducers)]
         .into_iter()
