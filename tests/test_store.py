@@ -61,10 +61,10 @@ def test_a_store_whose_records_are_gone_says_so(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
     save([execute(run, _core.Control())], tmp_path)
     shutil.rmtree(tmp_path / "run-logs")
-    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or .* metrics are still in .*runs\.par"):
+    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or .* metrics are still in "):
         select_runs(tmp_path)
     (tmp_path / "runs.parquet").unlink()
-    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or repeat the command that made the st"):
+    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or repeat the command"):
         select_runs(tmp_path)
     shutil.rmtree(tmp_path / "runs")
     with pytest.raises(ConfigError, match="holds no results"):
