@@ -32,5 +32,6 @@ pub mod tcp;
 pub mod theory;
 pub mod topology;
 pub mod traffic;
+pub mod wire;
 
 pub use schema::{all_wrong, check, declared, schema};

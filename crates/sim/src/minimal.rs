@@ -28,12 +28,12 @@ use shortflow_cc::{Cause, CongestionControl, Timeouts, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Keys of `[tcp]` that these hosts read.
-pub const TCP_KEYS: &[&str] = &["mss", "header"];
+pub const TCP_KEYS: &[&str] = &["mss", "header", "wire"];
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;
 
-/// The segments of this size on the wire that fill a path, at least one.
+/// The segments that fill a path, at least one, if each takes the time of `wire` bytes.
 fn bandwidth_delay_product(line: Rate, round_trip: Span, wire: Bytes) -> f64 {
     (line.as_bps() as f64 * round_trip.as_secs_f64() / 8.0 / wire.as_f64()).round().max(1.0)
 }
@@ -62,7 +62,7 @@ impl Sender {
     ) -> Sender {
         let mut law = transport.start();
         law.on_start(now, line);
-        let first = law.first_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
+        let first = law.first_window(bandwidth_delay_product(line, round_trip, tcp.link_bytes(tcp.mss)));
         let Timeouts { rto, probe_after } = transport.timeouts();
         Sender {
             stream: SendStream::new(identity, law, Window { cwnd: first, ssthresh: first }, priority),

@@ -30,8 +30,8 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
 /// A host that holds more than the small queues of its flows, one repair each, and its ACKs.
 fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let allowed = if scenario.conduct.small_queue > 0 { scenario.conduct.small_queue } else { USUAL };
-    let room = (scenario.tcp.mss + scenario.tcp.header).get() * u64::from(allowed + 1);
-    let acks = |port: &PortRow| scenario.tcp.header.get() * u64::from(port.max_packets);
+    let room = scenario.tcp.full_frame().get() * u64::from(allowed + 1);
+    let acks = |port: &PortRow| scenario.tcp.frame(Bytes::ZERO).get() * u64::from(port.max_packets);
     let is_full = |port: &PortRow, flows: u64| port.max_bytes.get() > room * flows + acks(port);
     let ports = outcome.ports.iter().filter(|port| scenario.graph.is_host(port.from));
     let mut ports = ports.filter(|port| is_full(port, 1)).peekable();

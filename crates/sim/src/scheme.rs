@@ -88,7 +88,8 @@ const HOST_QUEUE: &str = "host.queue";
 /// time of a flow.
 pub fn is_of_network(key: &str) -> bool {
     let tables = ["switch.", "host.", "tcp.", "routing."];
-    ![HOST_QUEUE, "tcp.mss", "tcp.header"].contains(&key) && tables.iter().any(|table| key.starts_with(table))
+    ![HOST_QUEUE, "tcp.mss", "tcp.header", "tcp.wire"].contains(&key)
+        && tables.iter().any(|table| key.starts_with(table))
 }
 
 static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {

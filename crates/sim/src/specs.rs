@@ -3,8 +3,9 @@
 use crate::config::{
     ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
 };
+use crate::wire::Wire;
 use shortflow_spec::words;
-use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
 
 keys! {
     /// Switch ports.
@@ -60,6 +61,9 @@ keys! {
         pub mss: Bytes = "1460B", Bytes::new(1)..=Bytes::new(65_000);
         /// headers of every packet
         pub header: Bytes = "40B", Bytes::new(1)..=Bytes::new(500);
+        /// framing on every link, of all hosts: none: links carry payload and header; ethernet: 18 bytes more, at least 64
+        /// in all, and on the link the time of another 20 bytes
+        pub wire: Wire = "none", Wire::WORDS;
         /// initial window, in segments
         pub initial_window: f64 = "2", 1.0..=1000.0;
         /// slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
@@ -101,6 +105,29 @@ keys! {
         pub grow_by_segments: bool = "false", Flag;
     } in order {
         rto_min <= rto_max;
+    }
+}
+
+impl TcpSpec {
+    /// The size in buffers of a packet with this payload.
+    #[inline]
+    pub fn frame(&self, payload: Bytes) -> Bytes {
+        self.wire.frame(payload.plus(self.header))
+    }
+
+    /// The size in buffers of a full segment.
+    pub fn full_frame(&self) -> Bytes {
+        self.frame(self.mss)
+    }
+
+    /// Bytes that a link could send in the time that it takes for a packet with this payload.
+    pub fn link_bytes(&self, payload: Bytes) -> Bytes {
+        self.frame(payload) + self.wire.gap()
+    }
+
+    /// Time that a packet with this payload takes on a link.
+    pub fn tx_time(&self, rate: Rate, payload: Bytes) -> Span {
+        rate.tx_time(self.link_bytes(payload))
     }
 }
 

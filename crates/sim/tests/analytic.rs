@@ -54,6 +54,26 @@ fn flows_alone_take_what_their_packets_take() {
     }
 }
 
+/// With Ethernet a full segment takes 1460 + 40 + 18 + 20 = 1538 bytes' time, 12.304 µs, and a last segment of 100 bytes 178,
+/// 1.424 µs. An ACK, and a segment of one byte, are padded to 64 bytes and take 84, 0.672 µs.
+#[test]
+fn ethernet_takes_its_framing_too() {
+    let round = |segment: u64| ns(2 * (segment + 75_000) + 2 * (672 + 75_000));
+    for (bytes, expected) in [
+        (1460, round(12_304)),
+        (100, round(1_424)),
+        (1, round(672)),
+        // The short segment waits in the switch until the full one has left.
+        (1560, ns(2 * 12_304 + 1_424 + 150_000 + 2 * (672 + 75_000))),
+    ] {
+        let tcp = "[tcp]\nwire = \"ethernet\"\n";
+        let text = star(3, &format!("{tcp}{TRACE}"));
+        let outcome = run(&scenario(&text, &[&format!("0,h0,h2,{bytes}")]), &scheme("tcp", &[]));
+        let flow = &outcome.flows[0];
+        assert_eq!((flow.fct(), flow.ideal), (Some(expected), Some(expected)), "{bytes} bytes");
+    }
+}
+
 #[test]
 fn a_second_sender_waits_for_one_transmission() {
     let rows = ["0,h0,h2,1460", "0,h1,h2,1460"];

@@ -8,9 +8,10 @@ use shortflow_sim::simulation::NoObserver;
 const INCAST: &str = "title = \"t\"\nduration = \"10ms\"\ndrain = \"1s\"\n[topology]\nkind = \"star\"\nhosts = 4\n\
     rate = \"1Gbps\"\nrtt = \"100us\"\n[switch]\nbuffer = \"20pkt\"\nmark_above = \"5pkt\"\n[[traffic]]\nkind = \"incast\"\n\
     flows = 3\nfrom = \"0-2\"\nto = 3\nsizes = { kind = \"fixed\", value = \"200KB\" }\n";
-const OTHERS: [(&str, &str); 20] = [
+const OTHERS: [(&str, &str); 21] = [
     ("mss", "1000B"),
     ("header", "60B"),
+    ("wire", "ethernet"),
     ("initial_window", "9"),
     ("initial_ssthresh", "5pkt"),
     ("rto_min", "3ms"),

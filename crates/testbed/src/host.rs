@@ -18,13 +18,14 @@ const HEADERS: [u64; 4] = [40, 52, 60, 72];
 /// Smallest MTU of links that carry IPv6 (RFC 8200 section 5).
 const LEAST_MTU: u64 = 1280;
 /// Keys without a counterpart in the kernel, which must keep their defaults.
-const NOT_SET: [(&str, &str); 6] = [
+const NOT_SET: [(&str, &str); 7] = [
     ("tcp.clock_granularity", "0ps"),
     ("tcp.grow_on_marked_acks", "no"),
     ("tcp.initial_rto", "auto"),
     ("tcp.initial_ssthresh", "unlimited"),
     ("tcp.receive_window", "unlimited"),
     ("tcp.rto_max", "60s"),
+    ("tcp.wire", "none"),
 ];
 
 /// TCP settings of every host.

@@ -194,7 +194,7 @@ fn measured(
         let path = network.path(row.source, row.destination, number_or_any);
         let back = network.path(row.destination, row.source, number_or_any);
         let tcp = &scenario.tcp;
-        row.ideal = (row.size != Bytes::MAX).then(|| ideal_fct(row.size, tcp.mss, tcp.header, &path, &back));
+        row.ideal = (row.size != Bytes::MAX).then(|| ideal_fct(row.size, tcp, &path, &back));
         let edges = |edge: usize| switch.edges.get(edge)?.get(number.as_ref()?);
         let at = |edge| edges(edge).copied().unwrap_or_default();
         if let Some(tally) = number.and_then(|number| switch.tallies.get(&number)) {

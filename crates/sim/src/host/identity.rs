@@ -2,7 +2,7 @@
 
 use crate::packet::{EcnField, Packet, PacketType};
 use crate::specs::TcpSpec;
-use shortflow_units::{ConnId, HostId, Instant, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
 
 /// Identity of a host in a connection, and its peer.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl EndpointId {
             flow_id: self.flow_id,
             to: self.peer,
             payload: 0,
-            wire: tcp.header.get() as u16,
+            wire: tcp.frame(Bytes::ZERO).get() as u16,
             extension: None,
             kind: PacketType::Ack,
             ecn: EcnField::NotEct,

@@ -63,8 +63,9 @@ impl SendStream {
     /// A data packet with bytes `start..end`, not ECN-capable and without priority.
     #[inline(always)] // the path of every packet
     pub fn packet(&self, start: u64, end: u64, tcp: &TcpSpec) -> Packet {
-        let payload = (end - start) as u16;
-        let wire = payload + tcp.header.get() as u16;
+        let payload = Bytes::new(end - start);
+        let wire = tcp.frame(payload).get() as u16;
+        let payload = payload.get() as u16;
         Packet { kind: PacketType::Data, payload, wire, ..self.identity.control(start, tcp) }
     }
 

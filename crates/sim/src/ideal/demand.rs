@@ -50,8 +50,8 @@ impl<'a> Paths<'a> {
         let (port, path) = self.path(arrival.source, arrival.destination, row as u32);
         let (_, back) = self.path(arrival.destination, arrival.source, row as u32);
         let (rate, _) = *path.links.last()?;
-        let ideal = ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back);
-        let work = serialisation(arrival.size, tcp.mss, tcp.header, rate);
+        let ideal = ideal_fct(arrival.size, tcp, &path, &back);
+        let work = serialisation(arrival.size, tcp, rate);
         let deadline = arrival.deadline.map_or(Instant::MAX, |allowed| arrival.at + allowed);
         let demand = Demand {
             row,

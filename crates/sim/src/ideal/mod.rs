@@ -245,8 +245,9 @@ impl Ledger<'_> {
     /// The payload that `ps` picoseconds of service carry in full segments.
     fn payload(&self, rate: Rate, ps: f64) -> Bytes {
         let wire = u128::from(rate.bytes_in(Span::from_ps(ps.round() as u64)).get());
-        let (mss, header) = (u128::from(self.tcp.mss.get()), u128::from(self.tcp.header.get()));
-        Bytes::new((wire * mss / (mss + header)) as u64)
+        let mss = self.tcp.mss;
+        let (mss, takes) = (u128::from(mss.get()), u128::from(self.tcp.link_bytes(mss).get()));
+        Bytes::new((wire * mss / takes) as u64)
     }
 
     /// The end of a run whose rows of flows that count are these.

@@ -18,7 +18,7 @@ use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
 use crate::theory::fct::Path;
 use crate::topology::Graph;
-use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate};
 use std::collections::BTreeMap;
 
 /// Rarely used parts of a network, off the common path.
@@ -71,6 +71,7 @@ impl Network {
             from: Instant::ZERO + scenario.warmup,
             to: Instant::ZERO + scenario.duration,
         };
+        let gap = scenario.tcp.wire.gap();
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let faults = FaultInjector::new(scenario, index, (from, to), seeds);
@@ -81,11 +82,11 @@ impl Network {
                     (of_switches, switch.buffer, switch.mark_above)
                 }
             };
-            let queue = queue.build(PortSetup { mark_above, rate: link.rate, seeds, index });
-            let port = Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window);
-            let full = scenario.tcp.mss + scenario.tcp.header;
-            let jitter =
-                || scenario.host.jitter.unwrap_or(Span::from_ps(link.rate.tx_time(full).as_ps() / 2));
+            let queue = queue.build(PortSetup { mark_above, rate: link.rate, gap, seeds, index });
+            let port =
+                Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
+            let full = || scenario.tcp.tx_time(link.rate, scenario.tcp.mss);
+            let jitter = || scenario.host.jitter.unwrap_or_else(|| full().divided_by(2));
             match graph.is_host(from) {
                 true => port.of_host(HostDelay::of(&scenario.host, jitter(), index, seeds)),
                 false => port,

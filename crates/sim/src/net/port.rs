@@ -55,6 +55,8 @@ pub struct Port {
     delay: Span,
     /// Time to send a byte; zero unless a whole number of picoseconds.
     byte_time: Span,
+    /// Bytes' time between two frames ([`Wire::gap`](crate::wire::Wire::gap)).
+    gap: Bytes,
     /// Packets that have arrived.
     arrived: u64,
     /// Packets departing up to then need only totals, from the start of the measured time on.
@@ -129,6 +131,7 @@ impl Port {
             ring: Ring::default(),
             backlog: Backlog::default(),
             byte_time: rate.byte_time().unwrap_or_default(),
+            gap: Bytes::ZERO,
             counters: PortCounters::default(),
             arrived: 0,
             lost_on_wire: 0,
@@ -163,6 +166,11 @@ impl Port {
         let mut port = Port { of_host: true, is_special, late: late.map(Box::new), ..self };
         port.find_short_path();
         port
+    }
+
+    /// Sets the time between two frames, in bytes of the link.
+    pub(super) fn with_gap(self, gap: Bytes) -> Port {
+        Port { gap, ..self }
     }
 
     /// Sets its rate apart from its link's.
@@ -312,7 +320,7 @@ impl Port {
         }
         self.counters.marked += u64::from(marked);
         let starts = now.max(self.busy_until);
-        let departs = starts + self.tx_time(packet.wire);
+        let departs = starts + self.tx_time(packet.wire_size());
         let waits = starts.after(now);
         packet.wait(waits, self.of_host);
         self.backlog.add(packet);
@@ -476,7 +484,7 @@ impl Port {
             self.evict(now, &effects);
         }
         let Some(QueuedPacket { mut packet, arrived }) = next else { return false };
-        let departs = now + self.tx_time(packet.wire);
+        let departs = now + self.tx_time(packet.wire_size());
         packet.wait(now.since(arrived), self.of_host);
         if let Some(levels) = &mut self.levels {
             levels.schedule_departure(departs, packet.wire);
@@ -538,10 +546,11 @@ impl Port {
 
     /// Transmission time, without a division at usual rates.
     #[inline]
-    fn tx_time(&self, wire: u16) -> Span {
+    fn tx_time(&self, frame: Bytes) -> Span {
+        let takes = frame.plus(self.gap);
         match self.byte_time {
-            Span::ZERO => self.rate.tx_time(Bytes::new(wire.into())),
-            time => time.times(wire.into()),
+            Span::ZERO => self.rate.tx_time(takes),
+            time => time.times(takes.get()),
         }
     }
 

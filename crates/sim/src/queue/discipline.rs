@@ -3,7 +3,7 @@
 use super::{Backlog, Room};
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Frame, Packet};
-use shortflow_units::{Instant, Occupancy, Rate};
+use shortflow_units::{Bytes, Instant, Occupancy, Rate};
 
 /// Outcome of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +136,8 @@ pub struct PortSetup {
     pub mark_above: Occupancy,
     /// Rate of the link.
     pub rate: Rate,
+    /// Bytes that the link could send between two packets.
+    pub gap: Bytes,
     /// Random streams of the run.
     pub seeds: Seeds,
     /// Number of the port: disciplines that draw have a stream per port.

@@ -65,6 +65,7 @@ const SCALES: [(f64, f64); 6] =
 pub struct Pie {
     params: Params,
     rate: Rate,
+    gap: Bytes,
     stream: Stream,
     probability: f64,
     before: Span,
@@ -78,10 +79,11 @@ pub struct Pie {
 impl Pie {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { rate, seeds, index, .. } = port;
+        let PortSetup { rate, gap, seeds, index, .. } = port;
         Pie {
             params,
             rate,
+            gap,
             stream: seeds.stream("pie", index),
             probability: 0.0,
             before: Span::ZERO,
@@ -151,7 +153,7 @@ impl QueueDiscipline for Pie {
             }
             true => return Verdict::Dropped(DropReason::Early),
         };
-        self.empty_at = self.empty_at.max(now) + self.rate.tx_time(packet.size);
+        self.empty_at = self.empty_at.max(now) + self.rate.tx_time(packet.size + self.gap);
         verdict
     }
 }

@@ -91,6 +91,7 @@ pub struct Red {
     params: Params,
     min: Occupancy,
     rate: Rate,
+    gap: Bytes,
     slot: Span,
     stream: Stream,
     average: f64,
@@ -102,12 +103,13 @@ pub struct Red {
 impl Red {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { mark_above, rate, seeds, index } = port;
+        let PortSetup { mark_above, rate, gap, seeds, index } = port;
         let min = params.min.unwrap_or(mark_above);
         Red {
             params,
             min,
             rate,
+            gap,
             slot: rate.tx_time(Bytes::new(1500)),
             stream: seeds.stream("red", index),
             average: 0.0,
@@ -183,7 +185,7 @@ impl QueueDiscipline for Red {
             true if self.params.ecn && packet.is_ecn_capable() => Verdict::Marked,
             true => return Verdict::Dropped(DropReason::Early),
         };
-        self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.size);
+        self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.size + self.gap);
         verdict
     }
 }

@@ -10,6 +10,7 @@ pub(super) fn port(mark_above: &str) -> PortSetup {
     PortSetup {
         mark_above: mark_above.parse().unwrap(),
         rate: Rate::new(1_000_000_000).unwrap(),
+        gap: Bytes::ZERO,
         seeds: Seeds::new(1),
         index: 0,
     }

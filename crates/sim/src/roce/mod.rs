@@ -22,4 +22,4 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// Keys of `[tcp]` that these hosts read.
-pub const TCP_KEYS: &[&str] = &["mss", "header", "initial_rto", "rto_min"];
+pub const TCP_KEYS: &[&str] = &["mss", "header", "wire", "initial_rto", "rto_min"];

@@ -21,7 +21,7 @@ pub struct Sender {
     stream: SendStream,
     timeout: Span,
     line: Rate,
-    /// Time of the last packet's hand-over to the card, and its size on the wire.
+    /// Time of the last packet's hand-over to the card, and the bytes that a link could send in its time.
     last: Option<(Instant, Bytes)>,
     /// Meter for laws that read the path.
     meter: Option<RateSampler>,
@@ -54,7 +54,7 @@ impl Sender {
 
     /// Departure of the next packet at the present rate.
     fn due(&self) -> Instant {
-        self.last.map_or(Instant::ZERO, |(left, wire)| left + self.rate().tx_time(wire))
+        self.last.map_or(Instant::ZERO, |(left, takes)| left + self.rate().tx_time(takes))
     }
 
     /// Sends within the rate, and arms the timer for the rest.
@@ -93,8 +93,7 @@ impl Sender {
         self.stream.snd_max = self.stream.snd_max.max(end);
         let packet = self.stream.packet(start, end, cx.tcp);
         let is_alone = self.stream.snd_una == start && !again;
-        let size = packet.wire_size();
-        self.stream.law.on_sent(size, cx.now);
+        self.stream.law.on_sent(packet.wire_size(), cx.now);
         self.timers[usize::from(TIMEOUT)].deadline.get_or_insert(cx.now + self.timeout);
         let waits = out
             .send(Packet {
@@ -104,7 +103,7 @@ impl Sender {
                 ..packet
             })
             .waits;
-        self.last = Some((cx.now + waits, size));
+        self.last = Some((cx.now + waits, cx.tcp.link_bytes(Bytes::new(end - start))));
         self.stream.count_sent(start, again, waits);
     }
 

@@ -116,8 +116,10 @@ fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(
     if !too_small {
         return Ok(());
     }
-    Err(reader
-        .impossible("buffer", format!("{buffer} cannot hold a packet of {packet} (tcp.mss + tcp.header)")))
+    Err(reader.impossible(
+        "buffer",
+        format!("{buffer} cannot hold a packet of {packet} (tcp.mss, tcp.header and tcp.wire)"),
+    ))
 }
 
 /// The `[[traffic]]` entries, at least one.

@@ -93,14 +93,13 @@ impl Scenario {
         let conduct = Conduct::of(&host, &tcp);
         let tcp = TcpSpec { growth: Some(conduct.growth), ..tcp };
         checks::times(top, &run, &tcp)?;
-        let demands = |reads_k| PortDemands { packet: tcp.mss + tcp.header, reads_k };
+        let demands = |reads_k| PortDemands { packet: tcp.full_frame(), reads_k };
         checks::switch_port(&top.table("switch")?, &switch, demands(of_switches))?;
         checks::host_port(&top.table("host")?, &host, demands(of_hosts))?;
         let tiers = Tiers::read(&top.table("switch")?, &graph, demands(of_switches))?;
 
         let round_trip = warnings::round_trip(&graph);
-        let mut context = Context::new(&graph, run.duration, tcp.mss);
-        context.header = tcp.header;
+        let mut context = Context::new(&graph, run.duration, tcp);
         context.window_rate = tcp.receive_window * tcp.mss.as_f64() / round_trip.0.as_secs_f64();
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;

@@ -26,7 +26,7 @@ pub(super) fn of(
     expected: &[Expected],
     (duration, sample_every): (Span, Option<Span>),
 ) -> Vec<String> {
-    let packet = tcp.mss + tcp.header;
+    let packet = tcp.full_frame();
     let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let from_switches = directions.filter(|(from, _)| !graph.is_host(*from));
     let mut of_switches = from_switches.map(|(from, to)| {

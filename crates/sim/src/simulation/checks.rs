@@ -92,9 +92,10 @@ impl Simulation<'_> {
     fn accounts(&self) -> Result<(), String> {
         self.check_time()?;
         let graph = &self.scenario.graph;
+        let gap = self.scenario.tcp.wire.gap();
         for (index, port) in self.network.ports().iter().enumerate() {
             let rate = graph.links[index / 2].rate;
-            port_accounts(port, rate).map_err(|reason| {
+            port_accounts(port, rate, gap).map_err(|reason| {
                 format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to))
             })?;
         }
@@ -127,8 +128,8 @@ fn flow_text(flow: usize, row: &FlowRow) -> String {
     format!("flow {flow}, {} from host {source} to host {to}: took {fct}, below its ideal {ideal}", row.size)
 }
 
-/// A link of this rate, and the packets that its port has accepted.
-fn port_accounts(port: &Port, rate: Rate) -> Result<(), String> {
+/// A link of this rate, with the time of `gap` bytes between packets, and the packets that its port has accepted.
+fn port_accounts(port: &Port, rate: Rate, gap: Bytes) -> Result<(), String> {
     let (counters, held) = (port.counters(), port.held());
     let accounted = port.arrived() + port.lost_on_wire() + held.ring + u64::from(held.waiting.packets);
     if counters.accepted != accounted {
@@ -138,7 +139,8 @@ fn port_accounts(port: &Port, rate: Rate) -> Result<(), String> {
         let [said, found] = [port.known_backlog(), held.backlog].map(backlog_text);
         return Err(format!("its backlog is said to be {said}, but it holds {found}"));
     }
-    let sent = counters.accepted_bytes - held.waiting.bytes;
+    let packets = counters.accepted - u64::from(held.waiting.packets);
+    let sent = counters.accepted_bytes - held.waiting.bytes + Bytes::new(packets * gap.get());
     let (spent, needed) = (counters.busy + counters.busy_outside, rate.tx_time(sent));
     // At a few bits per second a full queue needs longer than a Span can say.
     if spent < needed && needed < Span::MAX {

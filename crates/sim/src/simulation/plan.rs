@@ -162,7 +162,7 @@ impl ExecutionPlan {
 
     /// Packets that all links carry in a window, at full rate.
     fn packets_per_window(&self, scenario: &Scenario) -> f64 {
-        let size = scenario.tcp.mss + scenario.tcp.header;
+        let size = scenario.tcp.link_bytes(scenario.tcp.mss);
         let packets =
             |link: &Link| 2.0 * self.lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
         scenario.graph.links.iter().map(packets).sum::<f64>().round()
@@ -175,7 +175,7 @@ impl ExecutionPlan {
 
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
-        let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
+        let (graph, size) = (&scenario.graph, scenario.tcp.link_bytes(scenario.tcp.mss));
         let queue =
             if self.goes_ahead() { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
@@ -194,7 +194,7 @@ impl ExecutionPlan {
 /// True if windows are faster: the network or the window is large enough, a node gets at least a packet in a window at full rate,
 /// and flows and samples seldom end windows.
 fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
-    let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
+    let (graph, size) = (&scenario.graph, scenario.tcp.link_bytes(scenario.tcp.mss));
     let slots = |time: Span| time.as_secs_f64() / slot.as_secs_f64();
     let arrivals = |link: &Link| 2.0 / slots(link.rate.tx_time(size) + link.delay);
     let flows: f64 = scenario.expected().iter().map(|expected| expected.flows.known()).sum();

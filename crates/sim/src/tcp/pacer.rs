@@ -7,7 +7,7 @@ use shortflow_units::{Bytes, Instant, Rate, Span};
 #[derive(Debug)]
 pub(super) struct Path {
     pub meter: RateSampler,
-    /// Time of the last packet, and its size on the wire.
+    /// Time of the last packet, and the bytes that a link could send in its time.
     pub sent: Option<(Instant, Bytes)>,
     /// Departure of the next packet, if one waits.
     pub pace: LazyTimer,
@@ -25,9 +25,9 @@ impl Path {
     /// When the next packet may leave: a packet's time at `rate` after the last one, or, without a rate and below one
     /// segment, a round-trip time over `cwnd`.
     pub fn due(&self, rate: Option<Rate>, cwnd: f64) -> Instant {
-        let Some((sent, wire)) = self.sent else { return Instant::ZERO };
+        let Some((sent, takes)) = self.sent else { return Instant::ZERO };
         match rate {
-            Some(rate) => sent + rate.tx_time(wire),
+            Some(rate) => sent + rate.tx_time(takes),
             None if cwnd < 1.0 => sent + Span::from_secs_f64(self.meter.last_rtt().as_secs_f64() / cwnd),
             None => Instant::ZERO,
         }

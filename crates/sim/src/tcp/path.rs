@@ -17,11 +17,16 @@ const LAW: u8 = 2;
 pub(crate) const CARD: u8 = 3;
 
 impl Sender {
-    /// Telemetry of the data packet that leaves now. `is_alone`: nothing else is in flight.
-    pub(super) fn telemetry(&mut self, now: Instant, wire: Bytes, is_alone: bool) -> Option<Box<Extension>> {
+    /// Telemetry of the data packet with this payload that leaves now. `is_alone`: nothing else is in flight.
+    pub(super) fn telemetry(
+        &mut self,
+        payload: Bytes,
+        is_alone: bool,
+        EndpointContext { now, tcp }: EndpointContext<'_>,
+    ) -> Option<Box<Extension>> {
         let path = self.path.as_mut()?;
-        self.stream.law.on_sent(wire, now);
-        path.sent = Some((now, wire));
+        self.stream.law.on_sent(tcp.frame(payload), now);
+        path.sent = Some((now, tcp.link_bytes(payload)));
         Some(path.meter.on_sent(now, is_alone))
     }
 

@@ -4,6 +4,7 @@ use super::Sender;
 use crate::host::{EndpointContext, EndpointId, Flow, PacketSink};
 use crate::packet::{Extension, Handover, Packet, SackBlocks};
 use crate::specs::{MarkedGrowth, TcpSpec};
+use crate::wire::Wire;
 use shortflow_cc::{Role, TransportConfig};
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 
@@ -12,6 +13,7 @@ pub(crate) fn tcp() -> TcpSpec {
     TcpSpec {
         mss: Bytes::new(1460),
         header: Bytes::new(40),
+        wire: Wire::None,
         initial_window: 2.0,
         initial_ssthresh: f64::INFINITY,
         rto_min: Span::from_millis(10),

@@ -194,8 +194,8 @@ impl Sender {
     ) -> (u64, Option<Box<Extension>>) {
         self.note_sent(start, end, now);
         let priority = if self.stream.priority.is_none() { 0 } else { self.stream.priority_at(start) };
-        let wire = Bytes::new(end - start) + tcp.header;
-        (priority, self.telemetry(now, wire, start == self.stream.snd_una && !again))
+        let is_alone = start == self.stream.snd_una && !again;
+        (priority, self.telemetry(Bytes::new(end - start), is_alone, EndpointContext { now, tcp }))
     }
 
     /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.

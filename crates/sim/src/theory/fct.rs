@@ -1,19 +1,19 @@
 //! The completion time of a flow that is alone in the network.
 
+use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, Rate, Span};
 
-/// Segments of `size` bytes: the number of full segments of `mss` payload before the last one, and
-/// the last one on the wire, `header` included.
-fn segments(size: Bytes, mss: Bytes, header: Bytes) -> (u64, Bytes) {
+/// Segments of `size` bytes: the number of full segments before the last one, and the payload of the last one.
+pub fn segments(size: Bytes, mss: Bytes) -> (u64, Bytes) {
     let mss = mss.get().max(1);
     let full = size.get().div_ceil(mss).saturating_sub(1);
-    (full, size.saturating_sub(Bytes::new(full * mss)) + header)
+    (full, size.saturating_sub(Bytes::new(full * mss)))
 }
 
 /// Time that the segments of `size` bytes take on a link of this rate.
-pub fn serialisation(size: Bytes, mss: Bytes, header: Bytes, rate: Rate) -> Span {
-    let (full, last) = segments(size, mss, header);
-    rate.tx_time(mss + header).times(full) + rate.tx_time(last)
+pub fn serialisation(size: Bytes, tcp: &TcpSpec, rate: Rate) -> Span {
+    let (full, last) = segments(size, tcp.mss);
+    tcp.tx_time(rate, tcp.mss).times(full) + tcp.tx_time(rate, last)
 }
 
 /// Links from one host to another.
@@ -37,16 +37,16 @@ impl Path {
 /// Time from handing the first of `size` bytes to the transport until the last one is acknowledged,
 /// over the links of `path`, when nothing else is on the way and no window limits the sender.
 ///
-/// Packets are stored and forwarded: full segments of `mss` payload and `header`, then the rest. After a
+/// Packets are stored and forwarded: full segments, then the rest. After a
 /// choice for every packet none waits for another, but full ones meet again on the last link. The
-/// ACK of the last segment is a header that returns over the links of `back`, which equal-cost paths may
+/// ACK of the last segment is a packet without payload that returns over the links of `back`, which equal-cost paths may
 /// lead another way.
-pub fn ideal_fct(size: Bytes, mss: Bytes, header: Bytes, path: &Path, back: &Path) -> Span {
-    let (full_segments, last) = segments(size, mss, header);
+pub fn ideal_fct(size: Bytes, tcp: &TcpSpec, path: &Path, back: &Path) -> Span {
+    let (full_segments, last) = segments(size, tcp.mss);
     let (mut first_arrives, mut last_arrives) = (Span::ZERO, Span::ZERO); // at the end of each link
     let (mut slowest, mut full_arrive) = (Span::ZERO, Span::ZERO);
     for (link, (rate, delay)) in path.links.iter().enumerate() {
-        let full_tx = rate.tx_time(mss + header);
+        let full_tx = tcp.tx_time(*rate, tcp.mss);
         // Equal packets follow each other at the pace of the slowest link so far.
         if link < path.before_choice || link + 1 == path.links.len() {
             slowest = slowest.max(full_tx);
@@ -59,10 +59,10 @@ pub fn ideal_fct(size: Bytes, mss: Bytes, header: Bytes, path: &Path, back: &Pat
         if link < path.before_choice {
             last_arrives = last_arrives.max(full_arrive.saturating_sub(*delay));
         }
-        last_arrives += rate.tx_time(last) + *delay;
+        last_arrives += tcp.tx_time(*rate, last) + *delay;
     }
     let arrived = last_arrives.max(full_arrive);
-    back.links.iter().fold(arrived, |sum, (rate, delay)| sum + rate.tx_time(header) + *delay)
+    back.links.iter().fold(arrived, |sum, (rate, delay)| sum + tcp.tx_time(*rate, Bytes::ZERO) + *delay)
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const MSS: Bytes = Bytes::new(1460);
+    /// Of 1460 bytes of payload.
     const HEADER: Bytes = Bytes::new(40);
 
     fn gigabit(links: usize, before_choice: usize) -> Path {
@@ -88,10 +88,10 @@ mod tests {
             (2 * 1460 + 100, 111_000 + 1_120 + 75_000 + 150_640),
             (1, 2 * (328 + 75_000) + 150_640),
         ] {
-            let fct = ideal_fct(Bytes::new(bytes), MSS, HEADER, &gigabit(2, 2), &gigabit(2, 2));
+            let fct = ideal_fct(Bytes::new(bytes), &TcpSpec::default(), &gigabit(2, 2), &gigabit(2, 2));
             assert_eq!(fct, Span::from_nanos(ns), "{bytes} bytes");
         }
-        assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit(2, 2), &gigabit(2, 2)), Span::MAX);
+        assert_eq!(ideal_fct(Bytes::MAX, &TcpSpec::default(), &gigabit(2, 2), &gigabit(2, 2)), Span::MAX);
     }
 
     /// The last 140 bytes (1.12 us) leave 24 us after the first packet and catch up 10.88 us on each of four links; the second
@@ -99,12 +99,12 @@ mod tests {
     #[test]
     fn a_short_last_segment_overtakes_on_another_path() {
         let time = |full: u64| {
-            ideal_fct(Bytes::new(full * 1460 + 100), MSS, HEADER, &gigabit(4, 1), &Path::default())
+            ideal_fct(Bytes::new(full * 1460 + 100), &TcpSpec::default(), &gigabit(4, 1), &Path::default())
         };
         assert_eq!(time(2), Span::from_nanos(4 * 87_000 + 12_000));
         assert_eq!(time(0), Span::from_nanos(4 * 76_120));
         let (together, choice) = (gigabit(4, 4), gigabit(4, 1));
-        let full = |path| ideal_fct(Bytes::new(7 * 1460), MSS, HEADER, path, &together);
+        let full = |path| ideal_fct(Bytes::new(7 * 1460), &TcpSpec::default(), path, &together);
         assert_eq!(full(&choice), full(&together));
     }
 
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn headers_take_time_too() {
         let (rate, _) = gigabit(2, 2).links[0];
-        let time = serialisation(Bytes::new(2 * 1460 + 100), MSS, HEADER, rate);
+        let time = serialisation(Bytes::new(2 * 1460 + 100), &TcpSpec::default(), rate);
         assert_eq!(time, Span::from_nanos(24_000 + 1_120));
     }
 
@@ -141,7 +141,7 @@ mod tests {
             let path = Path::of(links.iter().map(|numbers| (link(numbers), true)));
             let back = Path { links: path.links.iter().rev().copied().collect(), ..path.clone() };
             prop_assert_eq!(
-                ideal_fct(Bytes::new(size), MSS, HEADER, &path, &back),
+                ideal_fct(Bytes::new(size), &TcpSpec::default(), &path, &back),
                 packet_by_packet(size, &path.links)
             );
         }

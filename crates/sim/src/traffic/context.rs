@@ -2,6 +2,7 @@
 
 use super::sizes::Sizes;
 use crate::config::{ConfigError, Reader};
+use crate::specs::TcpSpec;
 use crate::topology::Graph;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
@@ -16,9 +17,8 @@ const FULL: f64 = 1.0 + 1e-9;
 pub(crate) struct Context<'a> {
     pub graph: &'a Graph,
     pub duration: Span,
-    pub mss: Bytes,
-    /// Headers of a packet.
-    pub header: Bytes,
+    /// Sizes of packets.
+    pub tcp: TcpSpec,
     /// Bytes per second that the receive window of a connection allows over the longest base round trip.
     pub window_rate: f64,
     access_links: Vec<(NodeId, Rate)>,
@@ -53,12 +53,11 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Before the first entry.
-    pub(crate) fn new(graph: &'a Graph, duration: Span, mss: Bytes) -> Context<'a> {
+    pub(crate) fn new(graph: &'a Graph, duration: Span, tcp: TcpSpec) -> Context<'a> {
         Context {
             graph,
             duration,
-            mss,
-            header: Bytes::ZERO,
+            tcp,
             window_rate: f64::INFINITY,
             access_links: graph.access_links(),
             classes: Vec::new(),
@@ -123,7 +122,7 @@ impl<'a> Context<'a> {
 
     /// Counts `flows` flows of `mean` bytes, which may follow one another for any time.
     pub(super) fn expect(&mut self, flows: f64, mean: f64) {
-        self.packets += flows * (mean / self.mss.as_f64()).max(1.0);
+        self.packets += flows * (mean / self.tcp.mss.as_f64()).max(1.0);
         self.backlog = f64::INFINITY;
     }
 

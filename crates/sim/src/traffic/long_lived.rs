@@ -88,7 +88,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         let rate = |host: HostId| context.access_rate(host).as_bps() as f64 / 8.0;
         let flows = flows.iter().filter(|(.., other)| other == to);
         let sent: f64 = flows.map(|(_, from, _)| rate(*from).min(context.window_rate)).sum();
-        context.packets += rate(*to).min(sent) * seconds / context.mss.as_f64();
+        context.packets += rate(*to).min(sent) * seconds / context.tcp.mss.as_f64();
     }
     context.destinations.extend(&receivers);
     context.backlogged += count;

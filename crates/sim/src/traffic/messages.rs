@@ -6,7 +6,8 @@ use super::flow::{ConnectionUse, Connections, FlowArrival};
 use super::sizes::{self, Sizes};
 use crate::config::{ConfigError, ParamInfo, Reader, Shape, Text, keys};
 use crate::engine::{Seeds, Stream};
-use shortflow_units::{ClassId, HostId, Instant};
+use crate::theory::fct::segments;
+use shortflow_units::{Bytes, ClassId, HostId, Instant};
 use std::sync::Arc;
 
 /// Sizes, deadlines, class and connections of the flows of a traffic entry.
@@ -46,15 +47,20 @@ impl Messages {
         Ok(Messages { sizes, deadlines, class: context.class(&keys.class), connections: keys.connections })
     }
 
-    /// The mean size with the headers of its packets. Draws tell how much of the last packet is empty, on average to a
-    /// hundredth of a packet.
+    /// The mean size with all that its packets take on a link beside payload. Draws tell how much of the last packet is
+    /// empty, on average to a hundredth of a packet.
     pub(super) fn mean_with_headers(&self, context: &Context) -> f64 {
         const DRAWS: u32 = 10_000;
-        let (mss, mut stream) = (context.mss.as_f64(), Seeds::new(0).stream("traffic headers", 0));
+        let tcp = &context.tcp;
+        let (mss, mut stream) = (tcp.mss.as_f64(), Seeds::new(0).stream("traffic headers", 0));
         let empty = |packets: f64| packets.ceil() - packets;
-        let all: f64 = (0..DRAWS).map(|_| empty(self.sizes.sample(&mut stream).as_f64() / mss)).sum();
+        let headers = |payload| (tcp.link_bytes(payload) - payload).as_f64();
+        let of_full = headers(tcp.mss);
+        let padding = |size| headers(segments(size, tcp.mss).1) - of_full;
+        let drawn = |size: Bytes| empty(size.as_f64() / mss) + padding(size) / of_full;
+        let all: f64 = (0..DRAWS).map(|_| drawn(self.sizes.sample(&mut stream))).sum();
         let mean = self.sizes.mean();
-        mean + (mean / mss + all / f64::from(DRAWS)) * context.header.as_f64()
+        mean + (mean / mss + all / f64::from(DRAWS)) * of_full
     }
 
     /// Counts `flows` of them at an offered load, and bits of payload per second over links, which carry the headers too;

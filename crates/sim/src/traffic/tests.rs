@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::{ConfigError, Document, Reader};
 use crate::engine::Seeds;
+use crate::specs::TcpSpec;
 use crate::topology::Graph;
 use proptest::prelude::*;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
@@ -23,7 +24,7 @@ fn read_entry(toml: &str, csv: &str) -> Result<(Box<dyn Traffic>, Vec<String>), 
     let files = |_: &str| Ok(csv.to_owned());
     let document = Document::parse(toml, "test.toml", &[], &[], &files)?;
     let graph = star();
-    let mut context = Context::new(&graph, DURATION, Bytes::new(1460));
+    let mut context = Context::new(&graph, DURATION, TcpSpec::default());
     let traffic = read(&Reader::new(&document), &mut context)?;
     Ok((traffic, context.notes))
 }

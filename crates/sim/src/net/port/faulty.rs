@@ -50,7 +50,7 @@ impl Port {
         }
         let mut lost = faults.fail() + self.ring.len() as u64;
         for &InFlight { departs, ref packet } in self.ring.undeparted() {
-            let takes = self.rate.tx_time(packet.wire_size());
+            let takes = self.tx_time(packet.wire_size());
             let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
             self.counters.cancel(&self.window, now, (starts, departs), packet);
         }

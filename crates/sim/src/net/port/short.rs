@@ -67,7 +67,7 @@ impl Port {
             }
         }
         let starts = now.max(self.busy_until);
-        let departs = starts + self.byte_time.times(frame.size.get());
+        let departs = starts + self.byte_time.times(frame.size.plus(self.gap).get());
         if !after.is_within(self.quiet) || departs > self.plain_until || !self.ring.has_room() {
             return self.judge(now, frame, after);
         }
@@ -89,7 +89,7 @@ impl Port {
             return None;
         }
         let starts = now.max(self.busy_until);
-        let departs = starts + self.byte_time.times(size.get());
+        let departs = starts + self.byte_time.times(size.plus(self.gap).get());
         let is_marked = !found.is_within(self.mark_above) && frame.is_ecn_capable();
         (self.backlog, self.busy_until) = (after, departs);
         self.counters.marked += u64::from(is_marked);

@@ -58,7 +58,7 @@ impl Simulation<'_> {
         let path = self.network.path(ends.0, ends.1, flow_id);
         let back = self.network.path(ends.1, ends.0, flow_id);
         let tcp = &self.scenario.tcp;
-        let round_trip = ideal_fct(tcp.mss, tcp.mss, tcp.header, &path, &back);
+        let round_trip = ideal_fct(tcp.mss, tcp, &path, &back);
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
         let cx = EndpointContext { now: self.events.now(), tcp };
@@ -113,7 +113,7 @@ impl Simulation<'_> {
                 return;
             }
         }
-        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back));
+        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp, &path, &back));
         let task = reply.as_ref().map(|reply| reply.task);
         let row = FlowRow { task, ..FlowRow::new(arrival, ideal) };
         if !counted {

@@ -135,8 +135,7 @@ impl Simulation<'_> {
         let Some(cwnd) = connection.ends.cwnd(now).filter(|cwnd| *cwnd > WORTH_A_LOOK) else { return 0.0 };
         let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
         let there = self.network.path(source, to, flow_id);
-        let round_trip =
-            ideal_fct(tcp.mss, tcp.mss, tcp.header, &there, &self.network.path(to, source, flow_id));
+        let round_trip = ideal_fct(tcp.mss, tcp, &there, &self.network.path(to, source, flow_id));
         let full = (tcp.mss + tcp.header).as_f64();
         let rate = there.links.iter().map(|link| link.0).min().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
         let buffer = |(port, _): (&Port, bool)| match self.scenario.switch_port(port.from, port.to).buffer {

@@ -21,7 +21,7 @@ const MORE: &str = "kind='poisson'\nsizes={kind='fixed', value='12500B'}\n";
 fn read_in_racks(toml: &str) -> Result<(Box<dyn Traffic>, Vec<String>), String> {
     let (text, files) = (format!("{MORE}{toml}"), |_: &str| Ok(String::new()));
     let graph = racks();
-    let mut context = Context::new(&graph, DURATION, Bytes::new(1460));
+    let mut context = Context::new(&graph, DURATION, TcpSpec::default());
     let traffic = Document::parse(&text, "test.toml", &[], &[], &files)
         .and_then(|document| read(&Reader::new(&document), &mut context))
         .map_err(|error| error.to_string())?;
@@ -98,7 +98,7 @@ fn chances_are_those_of_the_draws() {
         let pairs = pairs(toml, 3);
         let (text, files, graph) = (format!("{MORE}{toml}"), |_: &str| Ok(String::new()), racks());
         let document = Document::parse(&text, "test.toml", &[], &[], &files).unwrap();
-        let mut context = Context::new(&graph, DURATION, Bytes::new(1460));
+        let mut context = Context::new(&graph, DURATION, TcpSpec::default());
         let pattern = Pattern::read(&Reader::new(&document), &mut context).unwrap();
         for (sender, source) in pattern.senders().iter().enumerate() {
             let mut chances = [0.0; 6];
@@ -126,11 +126,12 @@ fn load_against_a_link_counts_what_crosses_it() {
     assert_eq!(notes, [format!(": {expected}")]);
 }
 
-/// All of a rack's 2.7 Gbps leave by two uplinks of 1 Gbps, although no host gets more than its link carries.
+/// All of a rack's 2.7 Gbps leave by two uplinks of 1 Gbps, although no host gets more than its link carries. Nine headers of
+/// 40 bytes make 12.86 of 12.5 KB.
 #[test]
 fn overloaded_links_between_switches_are_named() {
     let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.9").unwrap();
-    let expected = "traffic: s0->s2 (1Gbps) is offered 1.35 of its rate, headers included: queues grow until arrivals stop";
+    let expected = "traffic: s0->s2 (1Gbps) is offered 1.389 of its rate, headers included: queues grow until arrivals stop";
     assert_eq!(notes[1], expected);
     let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.6").unwrap();
     assert_eq!(notes.len(), 1);
