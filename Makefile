@@ -115,6 +115,10 @@ reproduction: setup ## Reproduce all figures at SCALE (full), resume where it st
 	@cp results/survey/beyond.json docs/reproduction/survey.json
 	@cd docs/reproduction && for each in pictures/*.svg; do cp ../../results/reproduction/$$each $$each; done
 
+.PHONY: known
+known: setup ## Run the scenarios whose results are known, and renew docs/known-results.md and its picture.
+	@$(BIN)/python tools/known.py
+
 .PHONY: verdicts
 verdicts: setup ## Draw five claims of PAPERS (all) by SEED, run them at full scale, and compare with the committed verdicts.
 	@$(BIN)/python tools/verdicts.py $(PAPERS) --seed $(or $(SEED),1)

@@ -14,7 +14,7 @@ from shortflow.scenario import as_pairs
 from shortflow.scheme import split_settings
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
-ALL = (*PAPERS, "dctcp")
+ALL = (*PAPERS, "dctcp", "known")
 
 
 @functools.cache

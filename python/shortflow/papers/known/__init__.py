@@ -1,0 +1,18 @@
+"""Known results: arithmetic, queueing theory, RFCs, and published measurements outside the five papers."""
+
+from shortflow import lab
+from shortflow.lab.quantity import Quantity
+
+CHOICES: dict[str, lab.Choice] = {}
+"""Nothing is left open: every scenario states its values."""
+STAND_INS: dict[str, str] = {}
+"""No scheme modifies another."""
+VALUES: dict[str, float] = {}
+"""The known value of each claim by its id, in base units."""
+
+
+def holds(figure: lab.Figure, name: str, statement: str, quantity: Quantity, value: float, error: float) -> None:
+    """Adds the claim that a quantity equals the known value within a relative error."""
+    claim = f"known/{name}"
+    VALUES[claim] = value
+    figure.claim(claim).says(statement, quantity.close_to(value, error))

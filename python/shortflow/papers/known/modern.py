@@ -1,0 +1,58 @@
+"""Published numbers of DCQCN and Swift that the simulator does not meet: open questions."""
+
+from shortflow import lab
+from shortflow.papers.known import holds
+
+RATE, FLOWS = 40e9 / 12_000, 8
+"""Packets of 1500 bytes per second, and flows."""
+STEP, GAP, TIMER, COUNTER = RATE / 1000, 50e-6, 55e-6, 10e6 / 1500
+"""DCQCN's additive increase in packets per second, notification gap and timer in seconds, byte counter in packets."""
+MARKED = (STEP * FLOWS**2 / (GAP * RATE**2) * (1 / COUNTER + FLOWS / (TIMER * RATE)) ** 2) ** (1 / 3)
+"""Probability of a mark at the fixed point of DCQCN's fluid model."""
+LEAST, MOST, AT_MOST = 5_000, 200_000, 0.01
+"""RED's thresholds in bytes and its probability at the upper one."""
+
+dcqcn = lab.Figure(
+    "known/dcqcn",
+    "DCQCN",
+    "DCQCN's fixed point",
+    {"flows": lab.Study("known-dcqcn", ("dcqcn",), seeds=3, quick_seeds=1)},
+)
+holds(
+    dcqcn,
+    "dcqcn-link",
+    "eight flows fill the link at the fixed point of the fluid model",
+    lab.level("dcqcn", "utilisation"),
+    1.0,
+    0.02,
+)
+holds(
+    dcqcn,
+    "dcqcn-queue",
+    "the queue of eight flows stands where RED marks with the probability of the fixed point",
+    lab.level("dcqcn", "queue_mean_bytes"),
+    LEAST + MARKED / AT_MOST * (MOST - LEAST),
+    0.2,
+)
+swift = lab.Figure(
+    "known/swift",
+    "Swift, Table 3",
+    "Swift's incast",
+    {"flows": lab.Study("known-swift-incast", ("swift",), seeds=3, quick_seeds=1)},
+)
+holds(
+    swift,
+    "swift-incast-goodput",
+    "5,000 flows get 49.5 Gbps of 50",
+    lab.level("swift", "utilisation"),
+    0.99,
+    0.02,
+)
+holds(
+    swift,
+    "swift-incast-delay",
+    "the mean round trip of 5,000 flows is 110 us, 90 of them in the queue",
+    lab.level("swift", "queueing_long_s"),
+    90e-6,
+    0.2,
+)

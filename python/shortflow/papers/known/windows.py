@@ -1,0 +1,113 @@
+"""Windows in the steady state: a full link, sawtooths, random losses and marks, round trips, and DCTCP's open swing."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from shortflow import lab
+from shortflow.papers.common import series
+from shortflow.papers.known import holds
+from shortflow.result import Result
+
+PAYLOAD = 1460 / 1500
+MSS_BITS = 1460 * 8
+RENO_MOST = 333.3 + 333
+"""Packets that link and buffer of the Reno scenario hold."""
+RENO_RATE = 100e6 / 12_000
+"""Packets per second of its link."""
+IN_PIPE = 10e9 * 100e-6 / 12_000
+"""C RTT of the DCTCP scenario, in packets."""
+THRESHOLD = 40
+
+
+def swing(flows: int) -> float:
+    """DCTCP's swing of the queue, in packets (SIGCOMM 2010, Eq. 8)."""
+    return math.sqrt(2 * flows * (IN_PIPE + THRESHOLD)) / 2
+
+
+@lab.measure("time between two decreases of the window", "s")
+def period(result: Result) -> float:
+    """Mean time between decreases by a third or more."""
+    samples = series(result, "cwnd_seg", since_s=result.meta["warmup_s"])
+    times, windows = samples["time_s"].to_list(), samples["value"].to_list()
+    cuts = [at for at, (before, after) in zip(times[1:], pairwise(windows), strict=True) if after < before * 2 / 3]
+    return float(np.diff(lab.some(cuts[1:], "decreases")).mean()) if len(cuts) > 1 else math.inf
+
+
+@lab.measure("swing of the queue", "packets")
+def queue_swing(result: Result) -> float:
+    """Range of the backlog in the measured time."""
+    backlog = series(result, "queue_pkt", since_s=result.meta["warmup_s"])["value"]
+    return float(backlog.max() - backlog.min())  # type: ignore[operator]
+
+
+@lab.measure("mean window", "segments")
+def window(result: Result) -> float:
+    """Mean of the samples of the window in the measured time."""
+    return float(series(result, "cwnd_seg", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
+
+
+SCHEMES = ("newreno", "tcp", "cubic", "dctcp")
+link = lab.Figure(
+    "known/link",
+    "one flow",
+    "One flow fills a link",
+    {"products": lab.Study("known-link", SCHEMES, over={"products": (1, 2, 4, 8)}, seeds=1)},
+)
+holds(
+    link,
+    "link-full",
+    "one flow fills the link with a buffer of one to eight bandwidth-delay products",
+    lab.level(SCHEMES, "goodput_long_bps").over("products"),
+    1e9 * PAYLOAD,
+    0.01,
+)
+reno = lab.Figure(
+    "known/reno", "Reno", "Reno's sawtooth", {"flow": lab.Study("known-reno-sawtooth", ("newreno", "tcp"), seeds=1)}
+)
+holds(
+    reno,
+    "reno-period",
+    "a cycle carries 3/8 W^2 packets, which take 20 s at the rate of the link",
+    lab.level(("newreno", "tcp"), period),
+    3 / 8 * RENO_MOST**2 / RENO_RATE,
+    0.05,
+)
+dctcp = lab.Figure(
+    "known/dctcp",
+    "DCTCP",
+    "DCTCP's sawtooth",
+    {"flows": lab.Study("known-dctcp-sawtooth", ("dctcp",), over={"flows": (2, 10, 40)}, seeds=3, quick_seeds=1)},
+)
+for count in (2, 10, 40):
+    holds(
+        dctcp,
+        f"dctcp-swing-{count}",
+        f"the queue of {count} flows swings by sqrt(2 N (C RTT + K)) / 2 = {swing(count):.1f} packets",
+        lab.level("dctcp", queue_swing).at(flows=count),
+        swing(count),
+        0.2,
+    )
+losses = lab.Figure(
+    "known/losses", "random loss", "Random losses", {"flow": lab.Study("known-random-loss", ("tcp",), quick_seeds=3)}
+)
+holds(
+    losses,
+    "random-loss",
+    "with random losses of a thousandth a flow gets 1.31 MSS / (RTT sqrt(p))",
+    lab.level("tcp", "goodput_long_bps"),
+    1.31 * MSS_BITS / (0.1 * math.sqrt(1e-3)),
+    0.05,
+)
+marks = lab.Figure(
+    "known/marks", "random marks", "Random marks", {"flow": lab.Study("known-random-marks", ("dctcp",), quick_seeds=3)}
+)
+holds(
+    marks,
+    "random-marks",
+    "with random marks of a hundredth DCTCP's window is 2.73 (1 - p) / p",
+    lab.level("dctcp", window),
+    (1 + math.sqrt(3)) * 0.99 / 0.01,
+    0.03,
+)
