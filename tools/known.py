@@ -70,7 +70,9 @@ def picture(done: Reproduction) -> Chart:
     x = numeric("ratio", "measured over known", ends, log=True)
     y = words("name", None, [row["name"] for row in rows])
     kinds = list(dict.fromkeys(row["verdict"] for row in rows))
-    colour = words("verdict", "", kinds, scale={"domain": kinds, "range": [f"var(--c{at})" for at in range(len(kinds))]})
+    colour = words(
+        "verdict", "", kinds, scale={"domain": kinds, "range": [f"var(--c{at})" for at in range(len(kinds))]}
+    )
     tip = tips(name="", ratio="measured over known", low="from", high="to", verdict="verdict")
     layers = [
         mark("rule", {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour}, strokeWidth=2),

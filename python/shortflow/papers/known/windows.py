@@ -63,6 +63,21 @@ holds(
     1e9 * PAYLOAD,
     0.01,
 )
+iperf = lab.Figure(
+    "known/iperf",
+    "iperf",
+    "One flow over Ethernet",
+    {"flow": lab.Study("known-iperf", ("tcp", "cubic", "dctcp"), over={"rate": ("1Gbps", "10Gbps")}, seeds=1)},
+)
+for rate, bps in (("1Gbps", 1e9), ("10Gbps", 1e10)):
+    holds(
+        iperf,
+        f"iperf-{rate.lower()}",
+        f"one flow with timestamps gets 1448 of 1538 bytes of {rate.replace('G', ' G')}",
+        lab.level(("tcp", "cubic", "dctcp"), "goodput_long_bps").at(rate=rate),
+        bps * 1448 / 1538,
+        0.002,
+    )
 reno = lab.Figure(
     "known/reno", "Reno", "Reno's sawtooth", {"flow": lab.Study("known-reno-sawtooth", ("newreno", "tcp"), seeds=1)}
 )
