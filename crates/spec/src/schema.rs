@@ -85,9 +85,9 @@ fn value(shape: &Shape) -> Json {
         Shape::Text(text) => json!({ "type": "string", "pattern": pattern(*text) }),
         Shape::Hosts => {
             let host = json!({ "type": "integer", "minimum": 0 });
-            let range = json!({ "type": "string", "pattern": r"^\s*[0-9]+\s*-\s*[0-9]+\s*$" });
-            let list = json!({ "type": "array", "items": host, "minItems": 1 });
-            json!({ "anyOf": [{ "const": "all" }, host, range, list] })
+            let name_or_range = json!({ "type": "string", "pattern": r"\S" });
+            let list = json!({ "type": "array", "items": { "anyOf": [host, name_or_range] }, "minItems": 1 });
+            json!({ "anyOf": [host, name_or_range, list] })
         }
         Shape::List(item, _) => json!({ "type": "array", "items": value(item) }),
         Shape::KeywordOr(word, other) => json!({ "anyOf": [{ "const": word }, value(other)] }),

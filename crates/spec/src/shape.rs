@@ -44,7 +44,7 @@ pub enum Shape {
     Flag,
     /// Text.
     Text(Text),
-    /// Hosts: all, a number, a range, or a list.
+    /// Hosts: all, a number, a name, a range, or a list.
     Hosts,
     /// A list, and its description.
     List(Box<Shape>, &'static str),
@@ -186,7 +186,8 @@ impl fmt::Display for Shape {
             Shape::Flag => f.write_str("true or false"),
             Shape::Text(text) => text.fmt(f),
             Shape::Hosts => f.write_str(
-                "hosts: \"all\", a number such as 3, a range such as \"0-19\", or a list such as [0, 2, 5]",
+                "hosts: \"all\", a number such as 3, a name such as \"h3\", a range such as \"0-19\" or \"h0-h19\", or a list \
+                 such as [0, 2, 5]",
             ),
             Shape::List(_, name) => f.write_str(name),
             Shape::KeywordOr(word, other) => write!(f, "{word:?} or {other}"),

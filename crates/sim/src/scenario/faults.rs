@@ -2,7 +2,7 @@
 
 use crate::config::{ANY_TIME, ConfigError, KeywordOr, ListOf, Reader, Text, keys};
 use crate::needs::Needs;
-use crate::topology::{Graph, find_link, find_port};
+use crate::topology::{Graph, HostNames, find_link, find_port};
 use crate::traffic::{HostSet, Hosts};
 use shortflow_spec::hint;
 use shortflow_units::{NodeId, PortId, Span};
@@ -90,13 +90,21 @@ impl Fault {
 }
 
 /// Reads all entries of the scenario; arrivals end at `duration`.
-pub(super) fn read(top: &Reader, graph: &Graph, duration: Span) -> Result<Vec<Fault>, ConfigError> {
+pub(super) fn read(
+    top: &Reader,
+    (graph, names): (&Graph, &HostNames),
+    duration: Span,
+) -> Result<Vec<Fault>, ConfigError> {
     let one = top.tables_inside().contains(&"faults");
     let entries = if one { vec![top.table("faults")?] } else { top.tables("faults")? };
-    entries.iter().map(|entry| fault(entry, graph, duration)).collect()
+    entries.iter().map(|entry| fault(entry, (graph, names), duration)).collect()
 }
 
-fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, ConfigError> {
+fn fault(
+    reader: &Reader,
+    (graph, names): (&Graph, &HostNames),
+    duration: Span,
+) -> Result<Fault, ConfigError> {
     reader.only(&FaultKeys::parameters(), &[])?;
     let keys = FaultKeys::read(reader).map_err(|error| match error {
         ConfigError::Value { key, value, expected } if key.ends_with(".loss") => {
@@ -114,7 +122,7 @@ fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, Config
     let (mut drop_data, mut mark_data) = (keys.drop_data.clone(), keys.mark_data.clone());
     drop_data.sort_unstable();
     mark_data.sort_unstable();
-    let mut ports = match selected(reader, keys, graph)? {
+    let mut ports = match selected(reader, keys, (graph, names))? {
         Some(ports) if drop_data.is_empty() && mark_data.is_empty() => ports,
         Some(_) => {
             let key = if drop_data.is_empty() { "mark_data" } else { "drop_data" };
@@ -157,7 +165,11 @@ fn outage(
 }
 
 /// The ports onto the links that an entry names; `None` if it names none.
-fn selected(reader: &Reader, keys: FaultKeys, graph: &Graph) -> Result<Option<Vec<PortId>>, ConfigError> {
+fn selected(
+    reader: &Reader,
+    keys: FaultKeys,
+    (graph, names): (&Graph, &HostNames),
+) -> Result<Option<Vec<PortId>>, ConfigError> {
     let ways = [keys.links.is_some(), keys.tier.is_some(), keys.hosts.is_some()];
     if ways.iter().filter(|given| **given).count() > 1 {
         let key = if ways[2] { "hosts" } else { "tier" };
@@ -184,7 +196,7 @@ fn selected(reader: &Reader, keys: FaultKeys, graph: &Graph) -> Result<Option<Ve
         };
     }
     let Some(set) = keys.hosts else { return Ok(None) };
-    let hosts = set.resolve(graph.hosts(), reader, "hosts")?;
+    let hosts = set.resolve(names, reader, "hosts")?;
     Ok(Some(both_ways(graph, |a, _| hosts.iter().any(|host| host.0 == a.0))))
 }
 

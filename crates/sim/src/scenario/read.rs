@@ -113,7 +113,7 @@ impl Scenario {
         }
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
-        let faults = faults::read(top, &graph, run.duration)?;
+        let faults = faults::read(top, (&graph, &context.names), run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
         let backlog = if faults.is_empty() { context.backlog() } else { f64::INFINITY };
         let drain = run.drain.unwrap_or_else(|| {
@@ -123,7 +123,8 @@ impl Scenario {
             context.notes.insert(0, format!("drain: {drain} (default: {why})"));
             drain
         });
-        let Context { classes, transports, notes, mut warnings, deadlines, .. } = context;
+        let Context { classes, transports, notes, names, mut warnings, deadlines, .. } = context;
+        warnings.extend(names.warnings());
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
         let sampling = (run.duration, measure.sample_every);
         warnings.extend(warnings::of(

@@ -22,7 +22,7 @@ mod two_tier_tree;
 
 pub use graph::{Graph, Link, Node};
 pub use kind::Topology;
-pub(crate) use named::{find_link, find_port};
+pub(crate) use named::{HostNames, find_link, find_port};
 
 use crate::config::{ConfigError, Entry, Kind, Reader};
 use kind::{HOSTS, Read};

@@ -1,9 +1,179 @@
-//! Links and ports as scenarios name them.
+//! Hosts, links and ports as scenarios and traces name them.
 
 use super::Graph;
 use crate::config::{ConfigError, Reader};
 use shortflow_spec::{hint, nearest};
-use shortflow_units::NodeId;
+use shortflow_units::{HostId, NodeId};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Hosts by name and by position. A number in a file is a name, a number in a scenario a position.
+pub(crate) struct HostNames<'g> {
+    graph: &'g Graph,
+    by_name: BTreeMap<&'g str, NodeId>,
+    /// One line for each key whose number is also in the name of another host.
+    warnings: RefCell<Vec<String>>,
+}
+
+impl<'g> HostNames<'g> {
+    /// Those of a network.
+    pub(crate) fn of(graph: &'g Graph) -> HostNames<'g> {
+        let names = graph.nodes.iter().zip(0usize..);
+        let by_name = names.map(|(node, i)| (node.name.as_str(), NodeId::from(i))).collect();
+        HostNames { graph, by_name, warnings: RefCell::default() }
+    }
+
+    /// Number of hosts.
+    pub(crate) fn count(&self) -> usize {
+        self.graph.hosts()
+    }
+
+    /// The name of a host.
+    pub(crate) fn name(&self, host: HostId) -> &'g str {
+        self.graph.name(NodeId(host.0))
+    }
+
+    /// A host as a value of a key: its position, or its name where hosts are not h0, h1, ….
+    pub(crate) fn shown(&self, host: HostId) -> String {
+        let (name, position) = (self.name(host), host.0.to_string());
+        if name.strip_prefix('h') == Some(&position) { position } else { name.to_owned() }
+    }
+
+    /// Warnings about numbers in keys.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.borrow().clone()
+    }
+
+    /// The host that a field of a file names. A number n stands for the node n or, where hosts are h0, h1, …, for hn.
+    pub(crate) fn in_file(&self, text: &str) -> Result<HostId, String> {
+        if let Some(host) = self.named(text)? {
+            return Ok(host);
+        }
+        let number = text.parse::<u32>().ok();
+        if let Some(host) = number.and_then(|number| self.named(&format!("h{number}")).ok().flatten()) {
+            return Ok(host);
+        }
+        let rule = match number {
+            Some(_) if self.name(HostId(0)) != "h0" => "; a number in a file is a name, not a position",
+            _ => "",
+        };
+        Err(format!("{text:?} is not a host; {}{rule}", self.known(text)))
+    }
+
+    /// The host at a position that `key` gives, unless the number is also the name of another node.
+    pub(crate) fn at(&self, position: u32, reader: &Reader, key: &str) -> Result<HostId, ConfigError> {
+        let namesake = self.by_name.get(position.to_string().as_str());
+        let (host, last) = (HostId(position), self.count() - 1);
+        let is_switch = namesake.is_some_and(|node| !self.graph.is_host(*node));
+        match namesake {
+            _ if position as usize > last => {
+                let quoted = match namesake {
+                    Some(_) if !is_switch => {
+                        format!("; write \"{position}\", in quotes, for the host of this name")
+                    }
+                    _ => String::new(),
+                };
+                let reason =
+                    format!("there is no host {position}; the topology has hosts 0 to {last}{quoted}");
+                Err(reader.impossible(key, reason))
+            }
+            Some(node) if *node != NodeId(position) => {
+                let name = self.name(host);
+                let (other, remedy) = match is_switch {
+                    true => (format!("\"{position}\" is a switch"), format!("the name in quotes, {name:?}")),
+                    false => (
+                        format!("the host called \"{position}\" is host {}", node.0),
+                        format!("the name in quotes, {name:?} or \"{position}\", several as a list"),
+                    ),
+                };
+                let reason = format!(
+                    "{position} has two meanings: host {position}, counted from 0, is called {name:?}, and {other}; \
+                     write {remedy}"
+                );
+                Err(reader.impossible(key, reason))
+            }
+            _ => {
+                self.warn(host, reader, key);
+                Ok(host)
+            }
+        }
+    }
+
+    /// Warns, once for a key, that a host has another number in its name than its position.
+    fn warn(&self, host: HostId, reader: &Reader, key: &str) {
+        let name = self.name(host);
+        let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let other = format!("{stem}{}", host.0);
+        let (path, mut warnings) = (reader.path(key), self.warnings.borrow_mut());
+        let is_told = warnings.iter().any(|told| told.starts_with(&format!("{path}: ")));
+        if stem != name && other != name && !is_told && self.named(&other).is_ok_and(|host| host.is_some()) {
+            let number = host.0;
+            warnings.push(format!(
+                "{path}: {number} is host {number}, counted from 0, which is called {name:?}; write {other:?} for the \
+                 host of that name"
+            ));
+        }
+    }
+
+    /// The hosts that a text in a scenario names: a host, or a range of names or positions.
+    pub(crate) fn listed(&self, text: &str, reader: &Reader, key: &str) -> Result<Vec<HostId>, ConfigError> {
+        let wrong = |reason: String| reader.impossible(key, reason);
+        if let Some(host) = self.named(text).map_err(wrong)? {
+            return Ok(vec![host]);
+        }
+        // A name may contain "-" too.
+        let cuts = text.match_indices('-').map(|(at, _)| (text[..at].trim(), text[at + 1..].trim()));
+        for (first, last) in cuts {
+            let ends = match (first.parse::<u32>(), last.parse::<u32>()) {
+                (Ok(first), Ok(last)) => {
+                    // The ends first: a range may be much longer than any network.
+                    (self.at(first, reader, key)?, self.at(last, reader, key)?)
+                }
+                _ => match (self.named(first).map_err(wrong)?, self.named(last).map_err(wrong)?) {
+                    (Some(first), Some(last)) => (first, last),
+                    _ => continue,
+                },
+            };
+            if ends.0 > ends.1 {
+                return Err(wrong(format!("the range {text:?} ends before it begins")));
+            }
+            let is_positions = first.parse::<u32>().is_ok();
+            let hosts = (ends.0.0..=ends.1.0).map(HostId);
+            return match is_positions {
+                true => hosts.map(|host| self.at(host.0, reader, key)).collect(),
+                false => Ok(hosts.collect()),
+            };
+        }
+        let position = text.parse::<u32>().ok().filter(|number| (*number as usize) < self.count());
+        let quotes = position.map_or(String::new(), |number| {
+            format!("; without quotes, {number} is host {number}, {:?}", self.name(HostId(number)))
+        });
+        Err(wrong(format!("there is no host {text:?}; {}{quotes}", self.known(text))))
+    }
+
+    /// The host of this name, if there is one. It is an error if this is the name of a switch.
+    fn named(&self, text: &str) -> Result<Option<HostId>, String> {
+        match self.by_name.get(text) {
+            Some(node) if self.graph.is_host(*node) => Ok(Some(HostId(node.0))),
+            Some(_) => Err(format!("{text:?} is a switch, not a host; hosts are {}", self.ends())),
+            None => Ok(None),
+        }
+    }
+
+    /// The name that `text` may mean, or the first and the last name.
+    fn known(&self, text: &str) -> String {
+        let hosts: Vec<&str> =
+            self.graph.nodes[..self.count()].iter().map(|node| node.name.as_str()).collect();
+        match nearest(text, &hosts) {
+            Some(name) if text.parse::<u32>().is_err() => format!("did you mean {name:?}?"),
+            _ => format!("hosts are {}", self.ends()),
+        }
+    }
+
+    fn ends(&self) -> String {
+        format!("{} to {}", self.name(HostId(0)), self.name(HostId::from(self.count() - 1)))
+    }
+}
 
 /// The link called `name`, by the names of its ends in either order, that `key` asks for.
 pub(crate) fn find_link(name: &str, key: &str, graph: &Graph, reader: &Reader) -> Result<usize, ConfigError> {

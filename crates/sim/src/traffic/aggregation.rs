@@ -6,6 +6,7 @@ use super::hosts::{HostSet, Hosts};
 use super::query_tree::{Level, Tree, TreeKeys, Trees};
 use super::rounds::Rounds;
 use crate::config::{ConfigError, Kind, ParamInfo, Reader, Shape, keys};
+use crate::topology::HostNames;
 use shortflow_units::HostId;
 
 /// Registry entry.
@@ -45,13 +46,13 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let rounds = Rounds::read(reader, context)?;
     let tree_keys = TreeKeys::read(reader)?;
     let levels = [level(reader, "aggregator", context)?, level(reader, "worker", context)?];
-    let hosts = |set: HostSet, key| set.resolve(context.graph.hosts(), reader, key);
+    let hosts = |set: HostSet, key| set.resolve(&context.names, reader, key);
     let (root, aggregators, from) =
         (hosts(root, "root")?, hosts(aggregators, "aggregators")?, hosts(from, "from")?);
     let &[root] = root.as_slice() else {
         return Err(reader.impossible("root", format!("{} hosts given; expected one, such as 0", root.len())));
     };
-    check_apart(root, &aggregators, &from, reader)?;
+    check_apart(root, &aggregators, &from, (reader, &context.names))?;
     let note = format!(
         "{} x {workers} workers below {} aggregators, answers of mean {} and {}",
         rounds.repeat,
@@ -81,15 +82,14 @@ fn check_apart(
     root: HostId,
     aggregators: &[HostId],
     workers: &[HostId],
-    reader: &Reader,
+    (reader, names): (&Reader, &HostNames),
 ) -> Result<(), ConfigError> {
     if aggregators.contains(&root) {
-        return Err(reader.impossible("aggregators", format!("host {} is the root", root.0)));
+        return Err(reader.impossible("aggregators", format!("host {} is the root", names.name(root))));
     }
     match workers.iter().find(|host| **host == root || aggregators.contains(host)) {
         None => Ok(()),
-        Some(host) => {
-            Err(reader.impossible("from", format!("host {} is the root or an aggregator already", host.0)))
-        }
+        Some(host) => Err(reader
+            .impossible("from", format!("host {} is the root or an aggregator already", names.name(*host)))),
     }
 }

@@ -3,7 +3,7 @@
 use super::sizes::Sizes;
 use crate::config::{ConfigError, Reader};
 use crate::specs::TcpSpec;
-use crate::topology::Graph;
+use crate::topology::{Graph, HostNames};
 use shortflow_cc::TransportConfig;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +16,8 @@ const FULL: f64 = 1.0 + 1e-9;
 /// The scenario so far.
 pub(crate) struct Context<'a> {
     pub graph: &'a Graph,
+    /// The names of its hosts.
+    pub names: HostNames<'a>,
     pub duration: Span,
     /// Sizes of packets.
     pub tcp: TcpSpec,
@@ -56,6 +58,7 @@ impl<'a> Context<'a> {
     pub(crate) fn new(graph: &'a Graph, duration: Span, tcp: TcpSpec) -> Context<'a> {
         Context {
             graph,
+            names: HostNames::of(graph),
             duration,
             tcp,
             window_rate: f64::INFINITY,

@@ -2,34 +2,45 @@
 
 use super::context::Context;
 use crate::config::{ConfigError, Format, Reader, Shape, keys};
+use crate::topology::HostNames;
 use shortflow_units::HostId;
 use std::collections::BTreeSet;
 use toml::Value;
 
-/// Hosts before it is known how many there are.
+/// Hosts before the network is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HostSet {
     /// All of them.
     All,
     /// These.
-    Listed(Vec<u32>),
+    Listed(Vec<Named>),
 }
 
-/// `"all"`, `3`, `"0-19"` or `[0, 2, 5]`.
+/// One or several hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// By position.
+    At(u32),
+    /// By name, or by a range of names or positions.
+    By(String),
+}
+
+/// `"all"`, `3`, `"h3"`, `"0-19"`, `"h0-h19"`, or a list of numbers, names and ranges.
 pub(crate) struct Hosts;
 
 impl Format for Hosts {
     type Value = HostSet;
     fn read(&self, value: &Value) -> Option<HostSet> {
-        let number = |value: &Value| u32::try_from(value.as_integer()?).ok();
+        let named = |value: &Value| match value {
+            Value::String(text) if !text.trim().is_empty() => Some(Named::By(text.trim().to_owned())),
+            number => u32::try_from(number.as_integer()?).ok().map(Named::At),
+        };
         match value {
             Value::String(text) if text == "all" => Some(HostSet::All),
-            Value::String(text) => range(text),
-            Value::Integer(_) => Some(HostSet::Listed(vec![number(value)?])),
             Value::Array(items) if !items.is_empty() => {
-                items.iter().map(number).collect::<Option<_>>().map(HostSet::Listed)
+                items.iter().map(named).collect::<Option<_>>().map(HostSet::Listed)
             }
-            _ => None,
+            one => named(one).map(|one| HostSet::Listed(vec![one])),
         }
     }
     fn shape(&self) -> Shape {
@@ -37,32 +48,22 @@ impl Format for Hosts {
     }
 }
 
-fn range(text: &str) -> Option<HostSet> {
-    const MORE_THAN_ANY_TOPOLOGY: u32 = 1_000_000;
-    let (first, last) = text.split_once('-')?;
-    let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    (first <= last && last < MORE_THAN_ANY_TOPOLOGY).then(|| HostSet::Listed((first..=last).collect()))
-}
-
 impl HostSet {
-    /// The hosts, given that there are `count`; `key` is where they are named.
+    /// The hosts of a network; `key` is where they are named.
     pub(crate) fn resolve(
-        self,
-        count: usize,
+        &self,
+        names: &HostNames,
         reader: &Reader,
         key: &str,
     ) -> Result<Vec<HostId>, ConfigError> {
-        let numbers = match self {
-            HostSet::All => (0..count as u32).collect(),
-            HostSet::Listed(numbers) => numbers,
+        let HostSet::Listed(listed) = self else {
+            return Ok((0..names.count()).map(HostId::from).collect());
         };
-        match numbers.iter().find(|number| **number as usize >= count) {
-            None => Ok(numbers.into_iter().map(HostId).collect()),
-            Some(number) => {
-                let reason = format!("there is no host {number}; the topology has hosts 0 to {}", count - 1);
-                Err(reader.impossible(key, reason))
-            }
-        }
+        let hosts = listed.iter().map(|item| match item {
+            Named::At(position) => names.at(*position, reader, key).map(|host| vec![host]),
+            Named::By(text) => names.listed(text, reader, key),
+        });
+        Ok(hosts.collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
 
@@ -84,11 +85,11 @@ impl HostPair {
         reader: &Reader,
         context: &Context,
     ) -> Result<(Vec<HostId>, HostId), ConfigError> {
-        let count = context.graph.hosts();
+        let names = &context.names;
         let receivers = match self.to {
-            Some(set) => set.resolve(count, reader, "to")?,
+            Some(set) => set.resolve(names, reader, "to")?,
             None => {
-                reader.defaulted("to", context.last_host().0.to_string());
+                reader.defaulted("to", names.shown(context.last_host()));
                 vec![context.last_host()]
             }
         };
@@ -103,12 +104,12 @@ impl HostPair {
             ));
         };
         let everyone = self.from == HostSet::All;
-        let mut from = self.from.resolve(count, reader, "from")?;
+        let mut from = self.from.resolve(names, reader, "from")?;
         if everyone {
             from.retain(|host| *host != to);
         }
         if from.contains(&to) {
-            return Err(reader.impossible("from", format!("host {} would send to itself", to.0)));
+            return Err(reader.impossible("from", format!("host {} would send to itself", names.name(to))));
         }
         Ok((from, to))
     }
@@ -119,16 +120,18 @@ impl HostPair {
         reader: &Reader,
         context: &Context,
     ) -> Result<Vec<(Vec<HostId>, HostId)>, ConfigError> {
-        let count = context.graph.hosts();
-        let to = self.to.as_ref().map(|to| to.clone().resolve(count, reader, "to")).transpose()?;
+        let names = &context.names;
+        let to = self.to.as_ref().map(|to| to.resolve(names, reader, "to")).transpose()?;
         let Some(to) = to.filter(|to| to.len() > 1) else {
             return Ok(vec![self.many_to_one(reader, context)?]);
         };
-        let from = self.from.resolve(count, reader, "from")?;
+        let from = self.from.resolve(names, reader, "from")?;
         let others = |to: HostId| (from.iter().copied().filter(|host| *host != to).collect::<Vec<_>>(), to);
         match to.iter().find(|host| from.iter().all(|other| other == *host)) {
             None => Ok(to.iter().map(|host| others(*host)).collect()),
-            Some(host) => Err(reader.impossible("from", format!("host {} could only ask itself", host.0))),
+            Some(host) => {
+                Err(reader.impossible("from", format!("host {} could only ask itself", names.name(*host))))
+            }
         }
     }
 
@@ -138,17 +141,16 @@ impl HostPair {
         reader: &Reader,
         context: &Context,
     ) -> Result<Vec<(HostId, HostId)>, ConfigError> {
-        let count = context.graph.hosts();
+        let names = &context.names;
         let to = match &self.to {
-            Some(HostSet::Listed(several)) if several.len() > 1 => {
-                HostSet::Listed(several.clone()).resolve(count, reader, "to")?
-            }
-            _ => {
-                let (from, to) = self.many_to_one(reader, context)?;
-                return Ok(from.into_iter().map(|host| (host, to)).collect());
-            }
+            Some(set @ HostSet::Listed(_)) => set.resolve(names, reader, "to")?,
+            _ => Vec::new(),
         };
-        let from = self.from.resolve(count, reader, "from")?;
+        if to.len() < 2 {
+            let (from, to) = self.many_to_one(reader, context)?;
+            return Ok(from.into_iter().map(|host| (host, to)).collect());
+        }
+        let from = self.from.resolve(names, reader, "from")?;
         if from.len() != to.len() {
             let reason =
                 format!("{} hosts given; expected one, or one for each of {} senders", to.len(), from.len());
@@ -157,7 +159,9 @@ impl HostPair {
         let pairs: Vec<(HostId, HostId)> = from.into_iter().zip(to).collect();
         match pairs.iter().find(|(from, to)| from == to) {
             None => Ok(pairs),
-            Some((host, _)) => Err(reader.impossible("to", format!("host {} would send to itself", host.0))),
+            Some((host, _)) => {
+                Err(reader.impossible("to", format!("host {} would send to itself", names.name(*host))))
+            }
         }
     }
 
@@ -170,7 +174,7 @@ impl HostPair {
         if self.to.is_some() {
             return Err(reader.impossible("to", "the receivers of a permutation are its senders"));
         }
-        let from = self.from.resolve(context.graph.hosts(), reader, "from")?;
+        let from = self.from.resolve(&context.names, reader, "from")?;
         let several: BTreeSet<&HostId> = from.iter().collect();
         if several.len() < from.len().max(2) {
             let reason = "a permutation has each host once, and needs two";
@@ -186,15 +190,17 @@ impl HostPair {
         reader: &Reader,
         context: &Context,
     ) -> Result<(Vec<HostId>, Vec<HostId>), ConfigError> {
-        let count = context.graph.hosts();
-        let from = self.from.resolve(count, reader, "from")?;
+        let names = &context.names;
+        let from = self.from.resolve(names, reader, "from")?;
         if self.to.is_none() {
             reader.defaulted("to", "all".to_owned());
         }
-        let to = self.to.unwrap_or(HostSet::All).resolve(count, reader, "to")?;
+        let to = self.to.unwrap_or(HostSet::All).resolve(names, reader, "to")?;
         match from.iter().find(|host| to.iter().all(|other| other == *host)) {
             None => Ok((from, to)),
-            Some(host) => Err(reader.impossible("to", format!("host {} could only send to itself", host.0))),
+            Some(host) => {
+                Err(reader.impossible("to", format!("host {} could only send to itself", names.name(*host))))
+            }
         }
     }
 }
@@ -202,24 +208,19 @@ impl HostPair {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn listed(toml: &str) -> Option<Vec<u32>> {
-        match Hosts.read(&toml.parse().unwrap())? {
-            HostSet::Listed(numbers) => Some(numbers),
-            HostSet::All => None,
-        }
-    }
+    use Named::{At, By};
 
     #[test]
-    fn four_ways_to_name_hosts() {
-        assert_eq!(Hosts.read(&Value::String("all".to_owned())), Some(HostSet::All));
-        assert_eq!(listed("3"), Some(vec![3]));
-        assert_eq!(listed("\"2-4\""), Some(vec![2, 3, 4]));
-        assert_eq!(listed("[0, 2, 5]"), Some(vec![0, 2, 5]));
-        for wrong in
-            ["-1", "\"4-2\"", "\"0-99999999999\"", "[]", "[\"h1\"]", "\"some\"", "1.5", "\"0-9000000\""]
-        {
-            assert_eq!(listed(wrong), None, "{wrong}");
+    fn hosts_are_numbers_and_texts() {
+        let read = |toml: &str| Hosts.read(&toml.parse().unwrap());
+        let listed = |hosts: &[Named]| Some(HostSet::Listed(hosts.to_vec()));
+        let by = |text: &str| By(text.to_owned());
+        assert_eq!(read("\"all\""), Some(HostSet::All));
+        assert_eq!(read("3"), listed(&[At(3)]));
+        assert_eq!(read("\" 2-4\""), listed(&[by("2-4")]));
+        assert_eq!(read("[0, \"h2\", \"h4-h5\"]"), listed(&[At(0), by("h2"), by("h4-h5")]));
+        for wrong in ["-1", "[]", "[[1]]", "\" \"", "1.5", "5000000000", "[0, -1]"] {
+            assert_eq!(read(wrong), None, "{wrong}");
         }
     }
 }

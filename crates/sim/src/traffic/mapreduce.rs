@@ -74,7 +74,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let keys = JobKeys::read(reader)?;
     let rounds = Rounds::read(reader, context)?;
     let blocks = Messages::read(reader, context)?;
-    let hosts = |set: &HostSet, key| set.clone().resolve(context.graph.hosts(), reader, key);
+    let hosts = |set: &HostSet, key| set.resolve(&context.names, reader, key);
     let (mappers, reducers) = (hosts(&keys.mappers, "mappers")?, hosts(&keys.reducers, "reducers")?);
     let storage = keys.storage.as_ref().map_or(Ok(Vec::new()), |set| hosts(set, "storage"))?;
     let &[collector] = hosts(&keys.collector, "collector")?.as_slice() else {
@@ -82,13 +82,16 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     };
     if let Some((key, host)) = [("mappers", &mappers), ("reducers", &reducers)]
         .into_iter()
-        .find_map(|(key, hosts)| hosts.contains(&collector).then_some((key, collector.0)))
+        .find_map(|(key, hosts)| hosts.contains(&collector).then_some((key, context.names.name(collector))))
     {
         return Err(reader.impossible(key, format!("host {host} is the collector")));
     }
     if let Some(host) = mappers.iter().find(|host| !storage.is_empty() && storage.iter().all(|s| s == *host))
     {
-        return Err(reader.impossible("storage", format!("host {} could only read from itself", host.0)));
+        return Err(reader.impossible(
+            "storage",
+            format!("host {} could only read from itself", context.names.name(*host)),
+        ));
     }
     let other_class = context.class("storage");
     let jobs = Jobs { rounds, keys, mappers, reducers, storage, collector, blocks, other_class };

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::hosts::{HostPair, HostSet, Hosts};
 use crate::config::{ConfigError, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
+use crate::topology::HostNames;
 use shortflow_spec::words;
 use shortflow_units::HostId;
 use std::collections::BTreeSet;
@@ -93,16 +94,19 @@ impl Pattern {
             _ => Vec::new(),
         };
         let pattern = Pattern { rule, share, from, to, hot, rack };
-        pattern.check(reader)?;
+        pattern.check(reader, &context.names)?;
         context.destinations.extend(pattern.receivers());
         Ok(pattern)
     }
 
-    fn check(&self, reader: &Reader) -> Result<(), ConfigError> {
+    fn check(&self, reader: &Reader, names: &HostNames) -> Result<(), ConfigError> {
         if self.rule == Rule::Permutation {
             for (key, hosts) in [("from", &self.from), ("to", &self.to)] {
                 each_once(hosts).map_err(|host| {
-                    let reason = format!("host {} is listed twice; a permutation has each host once", host.0);
+                    let reason = format!(
+                        "host {} is listed twice; a permutation has each host once",
+                        names.name(host)
+                    );
                     reader.impossible(key, reason)
                 })?;
             }
@@ -117,11 +121,11 @@ impl Pattern {
         for (host, rack) in self.from.iter().zip(&self.rack) {
             let alone = self.to[rack.clone()].iter().all(|other| other == host);
             if self.share > 0.0 && alone {
-                let reason = format!("host {} has no receiver in its rack", host.0);
+                let reason = format!("host {} has no receiver in its rack", names.name(*host));
                 return Err(reader.impossible("pattern", reason));
             }
             if self.share < 1.0 && rack.len() == self.to.len() {
-                let reason = format!("host {} has no receiver outside its rack", host.0);
+                let reason = format!("host {} has no receiver outside its rack", names.name(*host));
                 return Err(reader.impossible("pattern", reason));
             }
         }
@@ -211,9 +215,9 @@ impl Rule {
 
 fn hot_hosts(set: Option<HostSet>, reader: &Reader, context: &Context) -> Result<Vec<HostId>, ConfigError> {
     match set {
-        Some(set) => set.resolve(context.graph.hosts(), reader, "hot_hosts"),
+        Some(set) => set.resolve(&context.names, reader, "hot_hosts"),
         None => {
-            reader.defaulted("hot_hosts", context.last_host().0.to_string());
+            reader.defaulted("hot_hosts", context.names.shown(context.last_host()));
             Ok(vec![context.last_host()])
         }
     }

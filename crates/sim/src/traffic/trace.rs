@@ -6,7 +6,7 @@ use super::{Traffic, Workload};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
-use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
+use shortflow_units::{Bytes, HostId, Instant, Span};
 use std::sync::Arc;
 
 /// Registry entry.
@@ -142,10 +142,10 @@ impl<'a> Fields<'a> {
             let start = self.get("start");
             return Err(format!("start: {start:?} is before the row above; rows must be sorted by start"));
         }
-        let source = self.required("source", |text| host(text, context))?;
-        let destination = self.required("destination", |text| host(text, context))?;
+        let source = self.required("source", |text| context.names.in_file(text))?;
+        let destination = self.required("destination", |text| context.names.in_file(text))?;
         if source == destination {
-            return Err(format!("host {} would send to itself", source.0));
+            return Err(format!("host {} would send to itself", context.names.name(source)));
         }
         let size = self.required("bytes", size)?;
         let deadline = self.optional("deadline", deadline)?;
@@ -188,15 +188,4 @@ fn deadline(text: &str) -> Result<Span, String> {
 
 fn class_name(text: &str) -> Result<&str, String> {
     if Text::Name.fits(text) { Ok(text) } else { Err(format!("{text:?} is not {}", Text::Name)) }
-}
-
-/// A host by its name or its number.
-fn host(text: &str, context: &Context) -> Result<HostId, String> {
-    let graph = context.graph;
-    let number = || text.parse::<usize>().ok().filter(|number| *number < graph.hosts()).map(HostId::from);
-    graph.host_named(text).or_else(number).ok_or_else(|| {
-        let last = context.last_host();
-        let ends = [NodeId(0), NodeId(last.0)].map(|host| graph.name(host));
-        format!("{text:?} is not a host; the topology has 0 to {} ({} to {})", last.0, ends[0], ends[1])
-    })
 }

@@ -74,11 +74,13 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let answer = reader.table("answer")?;
     answer.only(&Messages::parameters(), &[])?;
     let answers = Messages::read(&answer, context)?;
-    let hosts = |set: &HostSet, key| set.clone().resolve(context.graph.hosts(), reader, key);
+    let hosts = |set: &HostSet, key| set.resolve(&context.names, reader, key);
     let (clients, servers) = (hosts(&keys.clients, "clients")?, hosts(&keys.servers, "servers")?);
     let databases = hosts(&keys.databases, "databases")?;
     if let Some(host) = clients.iter().chain(&databases).find(|host| servers.contains(host)) {
-        return Err(reader.impossible("servers", format!("host {} would send to itself", host.0)));
+        return Err(
+            reader.impossible("servers", format!("host {} would send to itself", context.names.name(*host)))
+        );
     }
     context.start(reader, "start", keys.start)?;
     let count = keys.sessions.map_or(clients.len(), |sessions| sessions as usize);
