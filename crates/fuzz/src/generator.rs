@@ -110,7 +110,8 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         let tier = self.values.choices.pick(&self.values.surroundings.tiers).clone();
         let path = format!("switch.{tier}");
         let mut table = self.table(&path, self.registry.table("switch"));
-        if self.values.choices.once_in(2) {
+        // The highest tier has no ports upwards.
+        if self.values.choices.once_in(2) && self.values.surroundings.tiers.last() != Some(&tier) {
             let up = self.table(&format!("{path}.up"), self.registry.table("switch"));
             table.insert("up".to_owned(), up.into());
         }

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Routes;
 use shortflow_sim::routing::{Chooser, Routing};
-use shortflow_sim::topology::{Graph, topologies};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::topology::{Graph, Link, topologies};
 use shortflow_units::{HostId, NodeId, PortId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -169,6 +170,59 @@ proptest! {
                 let same_rack = graph.rack(HostId::from(from)) == graph.rack(HostId::from(to));
                 prop_assert_eq!(same_rack, out.len() == 3);
             }
+        }
+    }
+}
+
+/// An edge list of a network and its node file, whose rows stand in the order of `ranks`.
+fn exported(graph: &Graph, ranks: &[u32]) -> [String; 2] {
+    let link =
+        |link: &Link| format!("{},{},{},{}\n", graph.name(link.a), graph.name(link.b), link.rate, link.delay);
+    let row = |number: usize| {
+        let (node, id) = (&graph.nodes[number], NodeId::from(number));
+        let kind = if node.is_host { "host" } else { "switch" };
+        format!("{},{kind},{}\n", node.name, graph.tier(id).map_or("", |tier| &graph.tiers[tier]))
+    };
+    let mut order: Vec<usize> = (0..graph.nodes.len()).collect();
+    order.sort_by_key(|number| ranks[number % ranks.len()]);
+    let links = graph.links.iter().map(link);
+    [
+        format!("a,b,rate,delay\n{}", links.collect::<String>()),
+        format!("name,kind,tier\n{}", order.into_iter().map(row).collect::<String>()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Tables of tiers, and everything else, hold for the same ports whatever the order of rows is in which a file has the
+    /// nodes.
+    #[test]
+    fn a_network_from_a_file_is_the_network_that_was_exported(
+        kind in prop::sample::select(vec!["single-rooted-tree", "two-tier-tree", "leaf-spine", "fat-tree"]),
+        senders in 1u32..7,
+        ranks in prop::collection::vec(any::<u32>(), 53),
+    ) {
+        let built_in = graph(&crate::common::small_topology(kind, senders));
+        let [links, nodes] = exported(&built_in, &ranks);
+        let files = |name: &str| Ok(if name == "nodes.csv" { nodes.clone() } else { links.clone() });
+        let read = |topology: &str| {
+            let text = format!(
+                "title = \"test\"\nduration = \"1s\"\n[topology]\n{topology}\n[switch]\nbuffer = \"250pkt\"\n\
+                 mark_above = \"20pkt\"\n[switch.{0}]\nbuffer = \"60pkt\"\n[switch.{0}.up]\nbuffer = \"40pkt\"\n\
+                 [[traffic]]\nkind = \"long-lived\"\n[faults]\ntier = \"{0}\"\nloss = 0.1\n",
+                built_in.tiers[0]
+            );
+            Scenario::parse(&text, "test", &[], &files).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let own = read(&crate::common::small_topology(kind, senders));
+        let from_file = read("kind = \"explicit\"\nfile = \"links.csv\"\nnode_file = \"nodes.csv\"");
+        prop_assert_eq!(&own.graph, &from_file.graph);
+        prop_assert_eq!(&own.faults, &from_file.faults);
+        let upwards = own.graph.directions().filter(|(from, to, _)| own.graph.leads_up(*from, *to));
+        prop_assert!(upwards.count() > 0);
+        for (from, to, _) in own.graph.directions() {
+            prop_assert_eq!(own.switch_port(from, to), from_file.switch_port(from, to));
         }
     }
 }

@@ -176,6 +176,9 @@ fn selected(
         return Err(reader.impossible(key, "one of links, tier and hosts says which links it is about"));
     }
     if let Some(names) = keys.links {
+        if names.is_empty() {
+            return Err(reader.impossible("links", "[] names no link"));
+        }
         return names
             .iter()
             .map(|name| ports_of(name, graph, reader))
@@ -187,13 +190,8 @@ fn selected(
         let level = known.iter().position(|tier| *tier == name).ok_or_else(|| {
             reader.impossible("tier", format!("there is no tier {name:?}; {}", hint(&name, &known)))
         })?;
-        let ports = both_ways(graph, |a, b| {
-            graph.tier(a) == Some(level) && graph.tier(b).is_some_and(|above| above > level)
-        });
-        return match ports.is_empty() {
-            true => Err(reader.impossible("tier", format!("no link leads upwards from {name:?}"))),
-            false => Ok(Some(ports)),
-        };
+        graph.upwards(level).map_err(|reason| reader.impossible("tier", reason))?;
+        return Ok(Some(both_ways(graph, |a, b| graph.tier(a) == Some(level) && graph.leads_up(a, b))));
     }
     let Some(set) = keys.hosts else { return Ok(None) };
     let hosts = set.resolve(names, reader, "hosts")?;

@@ -101,6 +101,7 @@ impl Scenario {
         let round_trip = warnings::round_trip(&graph);
         let mut context = Context::new(&graph, run.duration, tcp);
         context.window_rate = tcp.receive_window * tcp.mss.as_f64() / round_trip.0.as_secs_f64();
+        context.warnings.extend(topology.warnings());
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =

@@ -1,5 +1,5 @@
 //! [`Tiers`]: switch ports tier by tier. `[switch]` holds everywhere, `[switch.TIER]` for the ports of
-//! a tier, `[switch.TIER.up]` for those among them that lead to a tier further up, and `[switch."s0->h3"]` for one.
+//! a tier, `[switch.TIER.up]` for those among them that lead to switches further from the hosts, and `[switch."s0->h3"]` for one.
 
 use super::checks::{self, PortDemands};
 use crate::config::{ConfigError, Reader};
@@ -43,6 +43,7 @@ impl Tiers {
             tier.only(&SwitchSpec::parameters(), &[UP])?;
             let up = tier.refined(UP)?;
             up.only(&SwitchSpec::parameters(), &[])?;
+            selects_ports(switch, name, &tier, graph)?;
             let ports = Tier { level: port(&tier, demands)?, up: port(&up, demands)? };
             if ports.up.memory != ports.level.memory {
                 let reason = format!("a switch has one memory; {} says which", tier.path("memory"));
@@ -73,7 +74,7 @@ impl Tiers {
             return Err(switch.impossible(name, "it is a host's port; use [host] for hosts"));
         }
         let around = match graph.tier(from).map(|level| switch.refined(&graph.tiers[level])).transpose()? {
-            Some(tier) if self.leads_up(graph, from, to) => tier.refined(UP)?,
+            Some(tier) if graph.leads_up(from, to) => tier.refined(UP)?,
             Some(tier) => tier,
             None => switch.clone(),
         };
@@ -85,18 +86,27 @@ impl Tiers {
         port(&table, demands)
     }
 
-    fn leads_up(&self, graph: &Graph, from: NodeId, to: NodeId) -> bool {
-        graph.tier(from).zip(graph.tier(to)).is_some_and(|(from, to)| to > from)
-    }
-
     /// Settings for the port of `from` towards `to`: from its own table, or else from its tier.
     pub(super) fn port(&self, graph: &Graph, from: NodeId, to: NodeId) -> Option<&SwitchSpec> {
         let of_tier = || {
             let tier = self.tiers.get(graph.tier(from)?)?;
-            Some(if self.leads_up(graph, from, to) { &tier.up } else { &tier.level })
+            Some(if graph.leads_up(from, to) { &tier.up } else { &tier.level })
         };
         self.ports.get(&(from, to)).or_else(of_tier)
     }
+}
+
+/// The ports that the tables of tier `name` are about exist.
+fn selects_ports(switch: &Reader, name: &str, tier: &Reader, graph: &Graph) -> Result<(), ConfigError> {
+    let Some(level) = graph.tiers.iter().position(|known| known == name) else { return Ok(()) };
+    if tier.tables_inside().contains(&UP) {
+        return graph.upwards(level).map_err(|reason| tier.impossible(UP, reason));
+    }
+    let has_ports = graph.directions().any(|(from, ..)| graph.tier(from) == Some(level));
+    if !has_ports && switch.tables_inside().contains(&name) {
+        return Err(switch.impossible(name, "its switches have no links, so the table is about no port"));
+    }
+    Ok(())
 }
 
 fn port(reader: &Reader, demands: PortDemands) -> Result<SwitchSpec, ConfigError> {

@@ -1,6 +1,7 @@
 //! [`Graph`]: the hosts and switches of a network, and the links between them.
 
 use shortflow_units::{HostId, NodeId, Rate, Span};
+use std::collections::BTreeMap;
 
 /// A full-duplex link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub struct Node {
     pub is_host: bool,
     /// For a switch its position in [`Graph::tiers`], if it has a tier.
     tier: Option<u32>,
+    /// For a switch its height above the hosts: its tier counted from 1, or in a network from a file the number of
+    /// links to the nearest host.
+    height: Option<u32>,
     /// The rack of a host; of a switch with hosts, the rack that it makes.
     rack: Option<u32>,
 }
@@ -31,7 +35,7 @@ pub struct Node {
 impl Node {
     /// A node that hangs on nothing yet.
     fn new(name: String, is_host: bool, tier: Option<u32>) -> Node {
-        Node { name, is_host, tier, rack: None }
+        Node { name, is_host, tier, height: tier.map(|tier| tier + 1), rack: None }
     }
 }
 
@@ -74,6 +78,12 @@ impl Graph {
         });
         self.nodes.push(Node::new(name, false, tier));
         NodeId::from(self.nodes.len() - 1)
+    }
+
+    /// Adds a switch of a tier that does not say how high it is: its height is that of the network's links.
+    pub(super) fn add_switch_at(&mut self, name: String, tier: Option<&str>, height: Option<u32>) {
+        let node = self.add_switch(name, tier);
+        self.nodes[node.index()].height = height;
     }
 
     /// Adds `count` switches of a tier, named after it.
@@ -130,12 +140,63 @@ impl Graph {
         self.nodes.iter().position(|node| node.name == name).map(NodeId::from)
     }
 
-    /// The host of this name.
-    pub fn host_named(&self, name: &str) -> Option<HostId> {
-        // Nearly always host i is called hi, and traces name many hosts.
-        let number = name.strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
-        let guess = number.filter(|number| *number < self.hosts && self.nodes[*number].name == name);
-        guess.or_else(|| self.nodes[..self.hosts].iter().position(|node| node.name == name)).map(HostId::from)
+    /// True if both nodes are switches, and `to` is further from the hosts than `from`.
+    pub fn leads_up(&self, from: NodeId, to: NodeId) -> bool {
+        let height = |node: NodeId| self.nodes[node.index()].height;
+        height(from).zip(height(to)).is_some_and(|(from, to)| to > from)
+    }
+
+    /// Checks that some ports of the tier with this position lead up, and that it is clear which.
+    pub(crate) fn upwards(&self, tier: usize) -> Result<(), String> {
+        let mut found: Vec<Option<u32>> = vec![None; self.tiers.len()];
+        for node in self.nodes.iter().filter(|node| node.height.is_some()) {
+            let Some(tier) = node.tier.map(|tier| tier as usize) else { continue };
+            if found[tier].is_some() && found[tier] != node.height {
+                let name = &self.tiers[tier];
+                return Err(format!(
+                    "switches of tier {name:?} are not equally far from the hosts, so it is not clear which ports \
+                     lead up; {}",
+                    self.heights()
+                ));
+            }
+            found[tier] = node.height;
+        }
+        let of_tier = |(from, _, _): &(NodeId, NodeId, Rate)| self.tier(*from) == Some(tier);
+        let is_level = |(from, to, _): &(NodeId, NodeId, Rate)| {
+            !self.is_host(*to) && !self.leads_up(*from, *to) && !self.leads_up(*to, *from)
+        };
+        let level = self.directions().filter(of_tier).find(is_level);
+        if let Some((from, to, _)) = level.filter(|(from, ..)| self.nodes[from.index()].height.is_some()) {
+            return Err(format!(
+                "{} and {} are linked and equally far from the hosts, so neither port between them leads up; {}",
+                self.name(from),
+                self.name(to),
+                self.heights()
+            ));
+        }
+        match self.directions().filter(of_tier).any(|(from, to, _)| self.leads_up(from, to)) {
+            true => Ok(()),
+            false => Err(format!("no port of tier {:?} leads up; {}", self.tiers[tier], self.heights())),
+        }
+    }
+
+    /// The heights of tiers with their switches, the lowest first.
+    fn heights(&self) -> String {
+        const SHOWN: usize = 3;
+        let mut groups: BTreeMap<(u32, Option<u32>), Vec<&str>> = BTreeMap::new();
+        for node in &self.nodes {
+            let Some(height) = node.height else { continue };
+            groups.entry((height, node.tier)).or_default().push(&node.name);
+        }
+        let group = |((height, tier), names): (&(u32, Option<u32>), &Vec<&str>)| {
+            let tier = tier.map_or("no tier", |tier| &self.tiers[tier as usize]);
+            let more = match names.len() {
+                0..=SHOWN => String::new(),
+                all => format!(" and {} more", all - SHOWN),
+            };
+            format!("{tier} {height} ({}{more})", names[..names.len().min(SHOWN)].join(", "))
+        };
+        format!("heights: {}", groups.iter().map(group).collect::<Vec<_>>().join(", "))
     }
 
     /// For each host the switch that it hangs on and the rate of its link.

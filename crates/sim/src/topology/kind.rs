@@ -20,4 +20,9 @@ pub trait Topology: Debug {
     fn note(&self) -> Option<String> {
         None
     }
+
+    /// Warnings about the files that it was read from.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

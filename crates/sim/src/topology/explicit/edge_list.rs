@@ -1,7 +1,7 @@
 //! Edge lists: `a,b,rate,delay`, one link a row; optionally nodes: `name,kind[,tier]`, one a row.
 
 use super::LinkDefaults;
-use super::plan::{LinkRow, NodeRow, Plan, is_host, looks_like_a_host};
+use super::plan::{Kinds, LinkRow, NodeRow, Plan, is_host, looks_like_a_host};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, RowError};
 use std::collections::BTreeMap;
@@ -16,12 +16,14 @@ pub(super) fn read(
     defaults: LinkDefaults,
 ) -> Result<Plan, ConfigError> {
     let links = table(file, text, LINK_COLUMNS, |row| link(row, defaults))?;
-    let (node_file, implied) = (nodes.as_ref().map_or(file, |nodes| nodes.0).to_owned(), nodes.is_none());
+    let (node_file, kinds) =
+        nodes.as_ref().map_or((file, Kinds::Links), |(node_file, _)| (node_file, Kinds::NodeFile));
+    let node_file = node_file.to_owned();
     let nodes = match nodes {
         Some((file, text)) => table(file, &text, NODE_COLUMNS, node)?,
         None => implied_nodes(&links),
     };
-    Ok(Plan { file: file.to_owned(), node_file, implied, nodes, links })
+    Ok(Plan { file: file.to_owned(), node_file, kinds, nodes, links, unread: Default::default() })
 }
 
 /// The nodes that links name, in the order in which they do.
@@ -31,7 +33,8 @@ fn implied_nodes(links: &[LinkRow]) -> Vec<NodeRow> {
     let mut nodes = Vec::new();
     for (line, name) in ends {
         first.entry(name).or_insert_with(|| {
-            nodes.push(NodeRow { line, name: name.clone(), is_host: looks_like_a_host(name), tier: None });
+            let is_host = looks_like_a_host(name);
+            nodes.push(NodeRow { line, name: name.clone(), is_host, guessed: true, tier: None });
             nodes.len()
         });
     }
@@ -46,9 +49,9 @@ fn link(row: &Row, defaults: LinkDefaults) -> Result<LinkRow, String> {
 
 fn node(row: &Row) -> Result<NodeRow, String> {
     let text = |column: usize| row.fields.get(column).map_or("", String::as_str);
-    let is_host = is_host(text(1), text(0))?;
+    let is_host = is_host(text(1))?.ok_or("kind: missing; expected host or switch")?;
     let tier = Some(text(2)).filter(|tier| !tier.is_empty()).map(str::to_owned);
-    Ok(NodeRow { line: row.line, name: text(0).to_owned(), is_host, tier })
+    Ok(NodeRow { line: row.line, name: text(0).to_owned(), is_host, guessed: false, tier })
 }
 
 /// Rows below a header with all columns of `columns[0]`, or at least all of `columns[1]`.

@@ -1,11 +1,12 @@
 //! GraphML (graphml.graphdrawing.org): nodes with `kind` (host or switch) and `tier`, edges with `rate`
-//! and `delay`. Other data, such as labels and positions, is not looked at.
+//! and `delay`. The names of all other attributes are kept, so that a default can name the attributes it ignores.
 
 use super::LinkDefaults;
-use super::plan::{LinkRow, NodeRow, Plan, is_host};
+use super::plan::{Kinds, LinkRow, NodeRow, Plan, is_host, looks_like_a_host};
+use super::unread::{DELAY, Meaning, RATE};
 use crate::config::{ConfigError, RowError};
 use roxmltree::{Document, Node};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads nodes and links.
 pub(super) fn read(file: &str, text: &str, defaults: LinkDefaults) -> Result<Plan, ConfigError> {
@@ -30,9 +31,10 @@ pub(super) fn read(file: &str, text: &str, defaults: LinkDefaults) -> Result<Pla
     let mut plan = Plan {
         file: file.to_owned(),
         node_file: file.to_owned(),
-        implied: false,
+        kinds: Kinds::Attributes,
         nodes: vec![],
         links: vec![],
+        unread: Default::default(),
     };
     let mut errors = Vec::new();
     if graph.attribute("edgedefault") == Some("directed") {
@@ -57,14 +59,23 @@ impl Plan {
         match element.tag_name().name() {
             "node" => {
                 let name = attribute("id")?;
-                let is_host = is_host(data.of(element, "kind"), &name)?;
+                let kind = is_host(data.of(element, "kind"))?;
+                let is_host = kind.unwrap_or_else(|| looks_like_a_host(&name));
                 let tier = Some(data.of(element, "tier")).filter(|tier| !tier.is_empty()).map(str::to_owned);
-                self.nodes.push(NodeRow { line, name, is_host, tier });
+                self.unread[0].extend(data.unread(element, &["kind", "tier"]));
+                self.nodes.push(NodeRow { line, name, is_host, guessed: kind.is_none(), tier });
             }
             "edge" => {
                 let ends = [attribute("source")?, attribute("target")?];
-                let rate = defaults.rate(data.of(element, "rate"))?;
-                let delay = defaults.delay(data.of(element, "delay"))?;
+                let unread = data.unread(element, &["rate", "delay"]);
+                let alike = |of: Meaning| {
+                    let found = unread.iter().filter(|name| of.resembles(name));
+                    found.map(|name| format!("; {}", of.advice(name))).collect::<String>()
+                };
+                let (rate, delay) = (data.of(element, "rate"), data.of(element, "delay"));
+                let rate = defaults.rate(rate).map_err(|reason| reason + &alike(RATE))?;
+                let delay = defaults.delay(delay).map_err(|reason| reason + &alike(DELAY))?;
+                self.unread[1].extend(unread);
                 self.links.push(LinkRow { line, ends, rate, delay });
             }
             "data" | "desc" => {}
@@ -103,7 +114,27 @@ impl<'a> Data<'a> {
         let default = || self.defaults.get(&(element.tag_name().name(), name)).copied();
         value.or_else(default).unwrap_or("")
     }
+
+    /// The names of all attributes of a node or an edge but `read`; those of data without a key are the key's id.
+    fn unread(&self, element: Node<'a, 'a>, read: &[&str]) -> BTreeSet<String> {
+        let kind = element.tag_name().name();
+        let ids = elements(element).filter(|data| is(*data, "data")).filter_map(|data| data.attribute("key"));
+        let of_data = ids.map(|id| match self.keys.get(id) {
+            Some(name) => (*name).to_owned(),
+            None => format!("{id} (which has no <key>)"),
+        });
+        let of_defaults =
+            self.defaults.keys().filter(|(of, _)| *of == kind).map(|(_, name)| (*name).to_owned());
+        let written = element.attributes().filter(|of| of.namespace().is_none());
+        let written = written.map(|of| of.name()).filter(|name| !OF_GRAPHML.contains(name));
+        let written = written.map(|name| format!("{name} (in <{kind}> instead of <data>)"));
+        let all = of_data.chain(of_defaults).chain(written);
+        all.filter(|name| !read.contains(&name.as_str())).collect()
+    }
 }
+
+/// Attributes of GraphML's own.
+const OF_GRAPHML: [&str; 6] = ["id", "source", "target", "directed", "sourceport", "targetport"];
 
 /// Elements to which a key for `of` applies.
 fn kinds(of: &str) -> &'static [&'static str] {

@@ -10,25 +10,47 @@ pub(super) struct LinkDefaults {
     pub delay: Option<Span>,
 }
 
+/// A value and its source.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read<T> {
+    pub value: T,
+    pub from: From,
+}
+
+/// The source of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// The file has it with a unit.
+    Quantity,
+    /// The file has it as a plain number.
+    Number,
+    /// The scenario has it for links without.
+    Scenario,
+}
+
 impl LinkDefaults {
     /// The rate that `text` gives, if any.
-    pub(super) fn rate(&self, text: &str) -> Result<Rate, String> {
+    pub(super) fn rate(&self, text: &str) -> Result<Read<Rate>, String> {
         let missing = || "rate: missing, and the scenario has no topology.rate for such links".to_owned();
         if text.is_empty() {
-            self.rate.ok_or_else(missing)
-        } else {
-            rate(text).map_err(|e| format!("rate: {e}"))
+            return self.rate.map(|value| Read { value, from: From::Scenario }).ok_or_else(missing);
         }
+        rate(text).map(|value| Read { value, from: of_file(text) }).map_err(|error| format!("rate: {error}"))
     }
 
     /// The delay that `text` gives, if any.
-    pub(super) fn delay(&self, text: &str) -> Result<Span, String> {
+    pub(super) fn delay(&self, text: &str) -> Result<Read<Span>, String> {
         let missing = || "delay: missing, and the scenario has no topology.delay for such links".to_owned();
         if text.is_empty() {
-            return self.delay.ok_or_else(missing);
+            return self.delay.map(|value| Read { value, from: From::Scenario }).ok_or_else(missing);
         }
-        csv::time(text).map_err(|error| format!("delay: {error}"))
+        let read = csv::time(text).map(|value| Read { value, from: of_file(text) });
+        read.map_err(|error| format!("delay: {error}"))
     }
+}
+
+fn of_file(text: &str) -> From {
+    if text.parse::<f64>().is_ok() { From::Number } else { From::Quantity }
 }
 
 /// A rate: a number of bits per second, or with a unit.

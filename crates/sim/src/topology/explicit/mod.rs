@@ -1,6 +1,7 @@
 //! A user's own network, from a file: an edge list (CSV) or GraphML.
 //!
-//! Paths are the shortest in number of links, and equal ones share the connections.
+//! Paths are the shortest in number of links, and equal ones share the connections. The height of a switch is its number
+//! of links to the nearest host, so the order of rows decides nothing.
 
 mod edge_list;
 mod graphml;
@@ -8,11 +9,13 @@ mod link_defaults;
 mod plan;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 use super::{Graph, Topology};
 use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, keys};
 use link_defaults::LinkDefaults;
 use shortflow_units::{NodeId, Rate, Span};
+use std::fmt::Display;
 
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
@@ -40,19 +43,40 @@ keys! {
 }
 
 #[derive(Debug)]
-struct Explicit(Graph);
+struct Explicit {
+    graph: Graph,
+    warnings: Vec<String>,
+}
 
 impl Topology for Explicit {
     fn build(&self) -> Graph {
-        self.0.clone()
+        self.graph.clone()
     }
 
     fn note(&self) -> Option<String> {
-        let graph = &self.0;
+        let graph = &self.graph;
         let (hosts, switches) = (graph.hosts(), graph.nodes.len() - graph.hosts());
         let ends = [0, hosts - 1].map(|host| graph.name(NodeId::from(host)));
         let links = graph.links.len();
-        Some(format!("{hosts} hosts ({} to {}), {switches} switches, {links} links", ends[0], ends[1]))
+        let rates = range(graph.links.iter().map(|link| link.rate));
+        let delays = range(graph.links.iter().map(|link| link.delay));
+        Some(format!(
+            "{hosts} hosts ({} to {}), {switches} switches, {links} links ({rates}, {delays})",
+            ends[0], ends[1]
+        ))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+}
+
+/// The least and the largest of some values.
+fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> String {
+    match values.clone().min().zip(values.max()) {
+        Some((least, most)) if least < most => format!("{least} to {most}"),
+        Some((only, _)) => only.to_string(),
+        None => String::new(),
     }
 }
 
@@ -60,7 +84,7 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
     let keys = ExplicitKeys::read(reader)?;
     let text = reader.file("file", &keys.file)?;
     let defaults = LinkDefaults { rate: keys.rate, delay: keys.delay };
-    let plan = match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
+    let mut plan = match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
         Some("csv") => {
             let nodes = match &keys.node_file {
                 None => None,
@@ -74,5 +98,5 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
         }
         _ => return Err(reader.bad("file", &Text::NetworkFile.to_string())),
     };
-    Ok(Box::new(Explicit(plan.graph()?)))
+    Ok(Box::new(Explicit { graph: plan.graph()?, warnings: unread::warnings(&plan) }))
 }

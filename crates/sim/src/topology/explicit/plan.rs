@@ -1,11 +1,12 @@
 //! [`Plan`]: nodes and links as a file lists them, and every way in which they make no network.
 
+use super::link_defaults::Read;
 use crate::config::{ConfigError, ParamInfo, RowError, Text};
 use crate::specs::SwitchSpec;
 use crate::topology::{Graph, HOSTS};
 use shortflow_spec::hint;
 use shortflow_units::{NodeId, Rate, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A node and where it is listed.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(super) struct NodeRow {
     pub line: u64,
     pub name: String,
     pub is_host: bool,
+    /// Only the name says whether it is a host.
+    pub guessed: bool,
     pub tier: Option<String>,
 }
 
@@ -21,8 +24,35 @@ pub(super) struct NodeRow {
 pub(super) struct LinkRow {
     pub line: u64,
     pub ends: [String; 2],
-    pub rate: Rate,
-    pub delay: Span,
+    pub rate: Read<Rate>,
+    pub delay: Read<Span>,
+}
+
+/// The source of nodes and their kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kinds {
+    /// Only links list nodes, so that a misspelt name is a new node.
+    Links,
+    /// A file that gives each node a kind.
+    NodeFile,
+    /// GraphML, where a node may have a kind.
+    Attributes,
+}
+
+impl Kinds {
+    /// The rule by which nodes are hosts, to end an error about them.
+    fn rule(self) -> &'static str {
+        match self {
+            Kinds::Links => {
+                "; without topology.node_file, hosts are the nodes whose name begins with h: list the nodes in a \
+                 node_file to name hosts otherwise"
+            }
+            Kinds::NodeFile => "",
+            Kinds::Attributes => {
+                "; hosts are the nodes whose attribute kind is host, or that have no kind and an id that begins with h"
+            }
+        }
+    }
 }
 
 /// All nodes and links.
@@ -32,10 +62,12 @@ pub(super) struct Plan {
     pub file: String,
     /// The file that lists the nodes.
     pub node_file: String,
-    /// Only links list nodes, so that a misspelt name is a new node.
-    pub implied: bool,
+    /// The source of nodes and their kinds.
+    pub kinds: Kinds,
     pub nodes: Vec<NodeRow>,
     pub links: Vec<LinkRow>,
+    /// Attributes of nodes and of links that have no meaning here.
+    pub unread: [BTreeSet<String>; 2],
 }
 
 /// A node without a kind of its own is a host if its name begins with h.
@@ -43,29 +75,60 @@ pub(super) fn looks_like_a_host(name: &str) -> bool {
     name.starts_with('h')
 }
 
-/// True if `kind` says host; an empty one leaves it to the name.
-pub(super) fn is_host(kind: &str, name: &str) -> Result<bool, String> {
+/// True if `kind` says host; `None` if it is empty.
+pub(super) fn is_host(kind: &str) -> Result<Option<bool>, String> {
     match kind {
-        "host" => Ok(true),
-        "switch" => Ok(false),
-        "" => Ok(looks_like_a_host(name)),
+        "host" => Ok(Some(true)),
+        "switch" => Ok(Some(false)),
+        "" => Ok(None),
         other => Err(format!("kind: {other:?} is not one of host, switch")),
     }
 }
 
 impl Plan {
-    /// The network: hosts by name, numbers in names in numerical order, then switches as listed.
-    pub(super) fn graph(mut self) -> Result<Graph, ConfigError> {
+    /// The network: hosts by name, numbers in names in numerical order, then switches by height and name. The order of
+    /// rows does not matter.
+    pub(super) fn graph(&mut self) -> Result<Graph, ConfigError> {
         some(self.node_errors())?;
-        self.nodes.sort_by(|a, b| b.is_host.cmp(&a.is_host).then_with(|| host_order(a).cmp(&host_order(b))));
+        let height = self.heights();
+        self.nodes.sort_by_cached_key(|node| {
+            let above = if node.is_host { 0 } else { height.get(&node.name).copied().unwrap_or(u32::MAX) };
+            (above, by_number(&node.name))
+        });
         let hosts = self.nodes.iter().take_while(|node| node.is_host);
         let mut graph = Graph::of_hosts(hosts.map(|node| node.name.clone()).collect());
         for node in &self.nodes[graph.hosts()..] {
-            graph.add_switch(node.name.clone(), node.tier.as_deref());
+            graph.add_switch_at(node.name.clone(), node.tier.as_deref(), height.get(&node.name).copied());
         }
         self.connect(&mut graph)?;
         some(self.unreachable(&graph))?;
         Ok(graph)
+    }
+
+    /// The number of links from each node to the nearest host, where there is a path.
+    fn heights(&self) -> BTreeMap<String, u32> {
+        let mut neighbours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for LinkRow { ends: [a, b], .. } in &self.links {
+            neighbours.entry(a).or_default().push(b);
+            neighbours.entry(b).or_default().push(a);
+        }
+        let hosts = self.nodes.iter().filter(|node| node.is_host);
+        let mut frontier: Vec<&str> = hosts.map(|node| node.name.as_str()).collect();
+        let mut found: BTreeMap<String, u32> = frontier.iter().map(|host| ((*host).to_owned(), 0)).collect();
+        for height in 1.. {
+            let mut next = Vec::new();
+            for near in frontier.iter().filter_map(|node| neighbours.get(node)).flatten().copied() {
+                if !found.contains_key(near) {
+                    found.insert(near.to_owned(), height);
+                    next.push(near);
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            frontier = next;
+        }
+        found
     }
 
     fn node_errors(&self) -> Vec<RowError> {
@@ -92,8 +155,7 @@ impl Plan {
         let hosts = self.nodes.iter().filter(|node| node.is_host).count();
         if errors.is_empty() && !u32::try_from(hosts).is_ok_and(|hosts| HOSTS.contains(&hosts)) {
             let (least, most) = (HOSTS.start(), HOSTS.end());
-            let rule = if self.implied { "; hosts are the nodes whose name begins with h" } else { "" };
-            let reason = format!("{hosts} hosts; expected {least} to {most}{rule}");
+            let reason = format!("{hosts} hosts; expected {least} to {most}{}", self.kinds.rule());
             errors.push(RowError { file: self.node_file.clone(), line: 0, reason });
         }
         errors
@@ -108,21 +170,26 @@ impl Plan {
         for link in &self.links {
             let ends = link.ends.each_ref().map(|name| ids.get(name.as_str()).copied());
             let checked = self.known(link, ends).and_then(|ends| {
-                check_ends(link, ends, graph)?;
-                once(
-                    &mut lines,
-                    ends.iter().min().zip(ends.iter().max()).map(|(a, b)| (*a, *b)),
-                    link,
-                    || format!("the link {}", link.name()),
-                )?;
+                check_ends(link, ends, graph, self.kinds)?;
+                let both = ends.iter().min().zip(ends.iter().max()).map(|(a, b)| (*a, *b));
+                if let Some(first) = both.and_then(|both| lines.insert(both, link.line)) {
+                    return Err(format!(
+                        "a second link {}, after line {first}; for parallel links write one with their total rate",
+                        link.name()
+                    ));
+                }
                 let host = ends.into_iter().find(|end| graph.is_host(*end));
-                once(&mut access, host, link, || {
-                    format!("host {:?} has one link; its", host.map_or("", |host| graph.name(host)))
-                })?;
+                if let Some((host, first)) = host.and_then(|host| Some((host, access.insert(host, link.line)?))) {
+                    return Err(format!(
+                        "a second link of host {:?}, after line {first}; a host has one link{}",
+                        graph.name(host),
+                        self.kinds.rule()
+                    ));
+                }
                 Ok(ends)
             });
             match checked {
-                Ok([a, b]) => graph.connect(a, b, link.rate, link.delay),
+                Ok([a, b]) => graph.connect(a, b, link.rate.value, link.delay.value),
                 Err(reason) => errors.push(RowError { file: self.file.clone(), line: link.line, reason }),
             }
         }
@@ -157,8 +224,9 @@ impl Plan {
             let reason = match (neighbours[i].len(), node.is_host) {
                 (0, true) => format!("host {:?} has no link", node.name),
                 (_, true) if !reached[i] => format!("there is no path from {first} to {}", node.name),
-                (1, false) if self.implied => {
-                    format!("switch {:?} has no other link: a dead end, or a misspelt name", node.name)
+                (1, false) if node.guessed => {
+                    let rule = self.kinds.rule();
+                    format!("switch {:?} has no other link: a dead end, or a misspelt name{rule}", node.name)
                 }
                 _ => return None,
             };
@@ -184,28 +252,14 @@ fn some(errors: Vec<RowError>) -> Result<(), ConfigError> {
     if errors.is_empty() { Ok(()) } else { Err(ConfigError::File(errors)) }
 }
 
-fn check_ends(link: &LinkRow, [a, b]: [NodeId; 2], graph: &Graph) -> Result<(), String> {
+fn check_ends(link: &LinkRow, [a, b]: [NodeId; 2], graph: &Graph, kinds: Kinds) -> Result<(), String> {
     if a == b {
         return Err(format!("{:?} is linked to itself", link.ends[0]));
     }
     if graph.is_host(a) && graph.is_host(b) {
-        return Err(format!("{} joins two hosts; a host is linked to a switch", link.name()));
+        return Err(format!("{} joins two hosts; a host is linked to a switch{}", link.name(), kinds.rule()));
     }
     Ok(())
-}
-
-/// Fails if `key` has been there before.
-fn once<K: Ord>(
-    lines: &mut BTreeMap<K, u64>,
-    key: Option<K>,
-    link: &LinkRow,
-    what: impl Fn() -> String,
-) -> Result<(), String> {
-    let Some(key) = key else { return Ok(()) };
-    match lines.insert(key, link.line) {
-        None => Ok(()),
-        Some(first) => Err(format!("{} is already given in line {first}", what())),
-    }
 }
 
 fn neighbours(graph: &Graph) -> Vec<Vec<usize>> {
@@ -217,13 +271,10 @@ fn neighbours(graph: &Graph) -> Vec<Vec<usize>> {
     neighbours
 }
 
-/// h2 comes before h10; switches keep their order.
-fn host_order(node: &NodeRow) -> (&str, u64) {
-    if !node.is_host {
-        return ("", 0);
-    }
-    let stem = node.name.trim_end_matches(|c: char| c.is_ascii_digit());
-    (stem, node.name[stem.len()..].parse().unwrap_or(0))
+/// h2 comes before h10.
+fn by_number(name: &str) -> (String, u64, String) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem.to_owned(), name[stem.len()..].parse().unwrap_or(0), name.to_owned())
 }
 
 fn tier_error(tier: &str, is_host: bool) -> Option<String> {

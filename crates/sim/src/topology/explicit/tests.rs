@@ -2,7 +2,7 @@
 
 use crate::topology::Graph;
 use crate::topology::testing::{links, read_with};
-use shortflow_units::{HostId, Span};
+use shortflow_units::{HostId, NodeId, Span};
 
 const CSV: &str = "kind = \"explicit\"\nfile = \"net.csv\"\n";
 const XML: &str = "kind = \"explicit\"\nfile = \"net.graphml\"\n";
@@ -31,9 +31,9 @@ fn an_edge_list_names_nodes_rates_and_delays() {
     assert_eq!(graph.links[2].delay, Span::from_micros(10));
     assert_eq!(graph.links[3].rate, "10Gbps".parse().unwrap());
     assert_eq!([0, 1].map(|host| graph.rack(HostId(host))), [1, 0]);
-    assert_eq!(graph.host_named("h10"), Some(HostId(1)));
+    assert_eq!(graph.node_named("h10"), Some(NodeId(1)));
     let note = read_with(CSV, SQUARE).unwrap().note().unwrap();
-    assert_eq!(note, "2 hosts (h2 to h10), 4 switches, 6 links");
+    assert_eq!(note, "2 hosts (h2 to h10), 4 switches, 6 links (1Gbps to 10Gbps, 5us to 10us)");
 }
 
 #[test]
@@ -64,7 +64,7 @@ const GRAPHML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 fn graphml_has_the_same_in_attributes() {
     let graph = graph(XML, GRAPHML);
     assert_eq!(links(&graph), ["web-leaf", "h1-leaf"]);
-    assert_eq!(graph.host_named("web"), Some(HostId(1)));
+    assert_eq!(graph.node_named("web"), Some(NodeId(1)));
     assert_eq!(graph.tier(graph.node_named("leaf").unwrap()), Some(0));
     assert_eq!(graph.links[0].rate, "1Gbps".parse().unwrap());
     assert_eq!(graph.links[1].rate, "10Gbps".parse().unwrap());
