@@ -29,8 +29,8 @@ def test_the_law_in_python_is_the_built_in_one() -> None:
     settings = {"servers": "20", "traffic__1__repeat": "2", "duration": "300ms"}
     sizes = "{ kind = 'uniform', min = '100KB', max = '2MB' }"
     here = run(L2dctInPython, traffic__1__sizes=sizes, **settings)
-    there = run("l2dct", traffic__1__sizes=sizes, **settings)
-    other = run("dctcp", traffic__1__sizes=sizes, **settings)
+    there = run("l2dct+initial_alpha=0+cwnd_floor=1", traffic__1__sizes=sizes, **settings)
+    other = run("dctcp+initial_alpha=0+cwnd_floor=1", traffic__1__sizes=sizes, **settings)
     assert fates(here).equals(fates(there))
     assert not fates(here).equals(fates(other))
 

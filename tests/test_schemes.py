@@ -72,8 +72,8 @@ DECIDES = (
     (("pias+host.queue=fair", "host.queue=droptail"), "host.queue", "fair", "scheme+key="),
     (("mine.toml:small",), "switch.buffer", "36KB", "scheme"),
     (("mine.toml:small", "switch.buffer=90KB"), "switch.buffer", "90KB", "--set"),
-    (("mine.toml:small@linux",), "transport.cwnd_floor", "2", "scheme"),
-    (("mine.toml:small@linux", "transport.cwnd_floor=3"), "transport.cwnd_floor", "3", "--set"),
+    (("mine.toml:small@ns-2",), "transport.cwnd_floor", "1", "scheme"),
+    (("mine.toml:small@ns-2", "transport.cwnd_floor=3"), "transport.cwnd_floor", "3", "--set"),
     (("mine.toml:small+switch.buffer=50KB", "switch.buffer=90KB"), "switch.buffer", "50KB", "scheme+key="),
 )
 
@@ -111,9 +111,9 @@ def test_a_comparison_says_which_shared_constants_differ() -> None:
     )
     notes = "\n".join(compared.notes)
     assert (
-        "dctcp@linux differs by its parameter set linux: transport.initial_alpha=1, transport.cwnd_floor=2, "
-        "transport.recovery=rack, tcp.ack_ecn_changes=true, tcp.ack_every=2, tcp.clock_granularity=4ms, "
-        "tcp.grow_by_segments=true, tcp.quick_acks=254; --set KEY=VALUE makes a key equal everywhere"
+        "dctcp@linux differs by its parameter set linux: transport.recovery=rack, tcp.ack_ecn_changes=true, "
+        "tcp.ack_every=2, tcp.clock_granularity=4ms, tcp.grow_by_segments=true, tcp.quick_acks=254; --set KEY=VALUE "
+        "makes a key equal everywhere"
     ) in compared.notes
     assert (
         "host.queue differs between the schemes: droptail (dctcp, dctcp@linux), pias (pias); --set host.queue" in notes

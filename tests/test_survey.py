@@ -25,7 +25,7 @@ from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run
 from shortflow.survey import WORKLOADS, Cell, CellVerdict, Survey, Workload, engine, judge, words
 from shortflow.survey.pages import document, evidence, write_pages
-from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas, own_alpha
+from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas
 from shortflow.survey.tables import UNFINISHED
 from shortflow.survey.winners import AFCT, CRITERIA
 from shortflow.survey.workloads import PUBLISHED
@@ -324,11 +324,11 @@ def test_a_setting_reaches_workload_and_schemes_and_nothing_runs_twice(tmp_path:
 
 
 def test_each_view_has_its_initial_alpha() -> None:
-    own, other = initial_alphas({}).values()
-    assert own == {scheme: scheme for scheme in SCHEMES}
-    for scheme, name in other.items():
-        (built,) = load_schemes([name])
-        values = {key: value for key, value, _ in built.resolved()}
-        assert values.get("transport.initial_alpha") in (None, "1")
-        assert (name == scheme) == (own_alpha(scheme) in (None, "1"))
-    assert len(set(other.values()) - set(SCHEMES)) > 5
+    papers, linux = initial_alphas({}).values()
+    assert linux == {scheme: scheme for scheme in SCHEMES}
+    for names, alpha in ((papers, "0"), (linux, "1")):
+        for scheme, name in names.items():
+            (built,) = load_schemes([name])
+            values = {key: value for key, value, _ in built.resolved()}
+            assert values.get("transport.initial_alpha") in (None, "1" if scheme == "fast" else alpha)
+    assert len(set(papers.values()) - set(SCHEMES)) > 5

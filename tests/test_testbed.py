@@ -131,7 +131,7 @@ def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: Patch, 
     assert heard.read_text() == "waiting: for another\n"
 
 
-LINUX_TRANSPORT: Settings = {"transport.recovery": "rack", "transport.cwnd_floor": "2"}
+LINUX_TRANSPORT: Settings = {"transport.recovery": "rack"}
 SIMULATED_ALONE: Settings = {
     "tcp.ack_message_end": "true",
     "tcp.quick_acks": "254",
@@ -380,7 +380,6 @@ def test_what_is_set_or_in_the_scenario_stays() -> None:
     assert "tcp.rto_min" not in plain, "the scenario says 10ms"
     chosen = testbed.linux_settings("incast", "tcp", {"tcp.mss": "1460B", "transport.recovery": "newreno"})
     assert (chosen["tcp.mss"], chosen["transport.recovery"]) == ("1460B", "newreno")
-    assert "transport.cwnd_floor" not in chosen, "TCP has none"
 
 
 @pytest.mark.parametrize(("code", "error"), [(2, shortflow.ConfigError), (3, shortflow.MissingRequirement)])
@@ -401,7 +400,6 @@ def test_the_command_on_real_tcp(shortflow: Any) -> None:
     assert 60e6 < metrics["goodput_long_bps"]["mean"] < 97e6
     assert metrics["marks"]["mean"] > 50
     assert answer.document["testbed"]["congestion"] == "reno"
-    assert "cwnd_floor" not in answer.stderr, "TCP has none"
 
 
 @needs_testbed
@@ -415,16 +413,6 @@ def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
     metrics = answer.document["schemes"]["cubic"]["metrics"]
     assert metrics["queue_mean_pkt"]["mean"] == pytest.approx(16, rel=0.05)
     assert metrics["goodput_later_bps"]["mean"] == pytest.approx(7 * metrics["goodput_first_bps"]["mean"], rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("options", "is_said"),
-    [((), True), (("--set", "transport.cwnd_floor=2"), False), (("--congestion", "bbr"), False)],
-)
-def test_a_run_tells_its_least_window(kernel: StandIn, shortflow: Any, options: tuple[str, ...], is_said: bool) -> None:
-    kernel.answer = document()
-    answer = shortflow("linux", "testbed", SCENARIO, *options, *SHORTER, code=0)
-    assert ("transport.cwnd_floor=1" in answer.stderr) is is_said
 
 
 def test_fig14_resumes_and_decides_its_claims(monkeypatch: Patch, kernel: StandIn, shortflow: Any) -> None:

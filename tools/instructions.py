@@ -33,9 +33,11 @@ RUN = """
 import json, sys
 from shortflow import _core
 from shortflow.scenario import load_scenario
+from shortflow.scheme import laws_of_papers, load_schemes
 name, scheme, settings = sys.argv[1:]
 scenario = load_scenario(name, json.loads(settings)).core
-print(_core.run(scenario, _core.Scheme.parse(scheme, []), 1, _core.Control()).meta()["counters"]["packet_hops"])
+[built] = load_schemes([scheme], laws_of_papers(scheme))
+print(_core.run(scenario, built, 1, _core.Control()).meta()["counters"]["packet_hops"])
 """
 
 

@@ -11,6 +11,10 @@ from shortflow.transport import OWN, SOURCE, Given, Transport, accepts, as_schem
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
+LAWS: Settings = {"transport.initial_alpha": 0, "transport.cwnd_floor": 1}
+"""Laws as in the papers' ns-2 code, where RFC 8257 and Linux, and the defaults, differ."""
+ONE_ALPHA = ("fast",)
+"""Schemes whose papers need an initial alpha of 1: their windows fall below one segment."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,12 @@ def settings_of(scheme: str | Transport, settings: Settings) -> Settings:
     """Scheme settings that this scheme has parameters for."""
     choice = _choose(scheme)
     return {key: value for key, value in settings.items() if choice.accepts(key, settings)}
+
+
+def laws_of_papers(scheme: str) -> Settings:
+    """The constants of `LAWS` that this scheme has."""
+    laws = settings_of(scheme, LAWS)
+    return {key: value for key, value in laws.items() if scheme not in ONE_ALPHA or key != "transport.initial_alpha"}
 
 
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:

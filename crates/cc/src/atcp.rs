@@ -72,9 +72,9 @@ keys! {
         /// weight of the newest window in alpha, where base is dctcp
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "0", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "1", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0;
     } in order {
         w_low <= w_high;
         t1 <= t2;

@@ -13,7 +13,7 @@
 //! Deviations:
 //! - D1: after the deadline d = 1, as if there were none (the paper has no such flows: their senders
 //!   give up). Set `expired`, for example to 2.
-//! - D2: α starts at 0 and cwnd may fall to one segment, as in [`crate::dctcp`].
+//! - D2: α starts at 1 and cwnd keeps two segments, as in [`crate::dctcp`].
 //! - D3: d is evaluated only when the window decreases, with the present W.
 //! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
 
@@ -47,9 +47,9 @@ keys! {
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "0", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "1", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0;
     }
 }
 

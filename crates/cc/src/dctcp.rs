@@ -7,10 +7,9 @@
 //! | F | marked over acknowledged bytes of one window, in [`crate::MarkFraction`] |
 //! | K | the queue's `mark_above` |
 //!
-//! Deviations:
-//! - D1: α starts at 0, as in the ns-2 code of the papers; RFC 8257 §4 and Linux start at 1. Set
-//!   `initial_alpha`.
-//! - D2: cwnd may fall to one segment; RFC 8257 and Linux keep two. Set `cwnd_floor`.
+//! Values that the paper leaves open:
+//! - α starts at 1, as in RFC 8257 §3.3 and Linux; 0 in the ns-2 code of the papers. Set `initial_alpha`.
+//! - cwnd keeps two segments after marks, as in RFC 8257 and Linux; Fig. 17 needs them. ns-2 keeps one. Set `cwnd_floor`.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;
@@ -32,9 +31,9 @@ keys! {
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "0", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "1", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0;
     }
 }
 

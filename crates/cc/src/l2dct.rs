@@ -11,11 +11,12 @@
 //! The profile is §III's: w_max up to `knee_low`, then linear down to w_min at `knee_high`.
 //!
 //! Deviations:
-//! - D1: α starts at 0 (unstated; ns-2). Set `initial_alpha`.
+//! - D1: α starts at 1, as in [`crate::dctcp`] (unstated; 0 in ns-2). Set `initial_alpha`.
 //! - D2: `profile=ps` fixes w_c = 1 *and* k = 1. The paper's k = w_c/w_max would be 0.4, which is not
 //!   the DCTCP that §VI says it equals.
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with w_max.
-//! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd may fall to one segment.
+//! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd keeps two segments, as in
+//!   [`crate::dctcp`].
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
@@ -60,9 +61,9 @@ keys! {
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "0", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "1", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0;
     } in order {
         w_min <= w_max;
         knee_low <= knee_high;

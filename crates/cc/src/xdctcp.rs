@@ -14,7 +14,7 @@
 //!   of a class without a role, or every flow with `classify=bytes`, is short until it has sent
 //!   `threshold` bytes (1 MB, above the 512 KB of the longest short flow of the scripts).
 //! - D2: query flows use `ns` (the rule does not mention them; the scripts do so).
-//! - D3: cwnd may fall to one segment (unstated; `nl` = 1 and α = 1 would leave nothing).
+//! - D3: cwnd keeps two segments, as in [`crate::dctcp`] (unstated; `nl` = 1 and α = 1 would leave nothing).
 //! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, Role, TransportInfo};
@@ -56,9 +56,9 @@ keys! {
         /// weight of the newest window in alpha
         pub g: f64 = "0.09", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "0", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "1", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0;
     }
 }
 

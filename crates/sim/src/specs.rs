@@ -65,7 +65,7 @@ keys! {
         /// in all, and on the link the time of another 20 bytes
         pub wire: Wire = "none", Wire::WORDS;
         /// initial window, in segments
-        pub initial_window: f64 = "2", 1.0..=1000.0;
+        pub initial_window: f64 = "10", 1.0..=1000.0;
         /// slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
         pub initial_ssthresh: f64 = "unlimited", SegmentWindow;
         /// smallest retransmission timeout

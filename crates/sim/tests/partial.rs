@@ -51,10 +51,10 @@ fn the_same_flows_arrive_and_the_same_ones_are_chosen() {
 #[test]
 fn the_schemes_own_transport_changes_nothing() {
     let times = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.finish).collect::<Vec<_>>();
-    let (classes, all) = outcome(POISSON, "transport = \"dctcp\"\n", "dctcp");
-    assert_eq!(classes, ["short", "short-dctcp"]);
+    let (classes, all) = outcome(POISSON, "transport = \"cubic\"\n", "cubic");
+    assert_eq!(classes, ["short", "short-cubic"]);
     assert_eq!(of_class(&all, 0).len(), 0);
-    assert_eq!(times(&all), times(&outcome(POISSON, "", "dctcp").1));
+    assert_eq!(times(&all), times(&outcome(POISSON, "", "cubic").1));
 }
 
 /// Flows that share a connection share its transport, and applications keep to theirs.

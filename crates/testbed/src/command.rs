@@ -15,7 +15,7 @@ const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 pub struct Args {
     /// Scenario file (TOML). `shortflow linux testbed` also takes names of shipped scenarios.
     scenario: PathBuf,
-    /// Scheme with the simulator's parameters: cwnd_floor is 1, and 2 in `load`.
+    /// Scheme with the simulator's parameters.
     #[arg(long, default_value = "dctcp")]
     scheme: String,
     /// Seed of the random draws.

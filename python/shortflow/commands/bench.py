@@ -26,7 +26,7 @@ from shortflow.records import Meta
 from shortflow.report.blocks import Block, Column, Section, Words
 from shortflow.runs import git_revision
 from shortflow.scenario import Settings, load_scenario
-from shortflow.scheme import SchemeSource, load_with_sources
+from shortflow.scheme import SchemeSource, laws_of_papers, load_with_sources
 from shortflow.terms import names
 
 _MANY = 10_000
@@ -98,7 +98,9 @@ def _chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tupl
         if label not in known:
             raise unknown_name("case in --cases", label, known)
     wanted = schemes or [scheme["name"] for scheme in _core.registry()["schemes"]]
-    sources = [source for _, source in load_with_sources(wanted) if source]
+    load_with_sources(wanted)  # no scheme twice
+    loaded = [load_with_sources([scheme], laws_of_papers(scheme)) for scheme in wanted]
+    sources = [source for [(_, source)] in loaded if source]
     return ((known[label], source) for label in cases or known for source in sources)
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from shortflow._core import Scheme
 from shortflow.errors import ConfigError, ExitCode, did_you_mean
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, command, shell_command
@@ -39,9 +38,6 @@ HEADLINES = (
     *(catalogue.DROPS, catalogue.RETRANSMITS, catalogue.TIMEOUTS),
 )
 """Completion and throughput of every class, then the network, without size bins."""
-
-FLOOR = "transport.cwnd_floor"
-"""Smallest window in segments: the only parameter with another default in the kernel."""
 
 OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
@@ -82,8 +78,6 @@ def on_testbed(
         (measured,) = bed.answer(Plan(loaded, [scheme]).runs([seed], drawn), progress=bar)
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
-    if FLOOR not in drawn and not congestion and Scheme.accepts(scheme, FLOOR):
-        note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` use 2 (--set {FLOOR}=2)")
     note_faults(measured.meta["drops"])
     note_about(comparison.notes)
     _note_late(account, "")

@@ -11,7 +11,7 @@ from shortflow._core import Scheme
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.runs import Plan, Run
 from shortflow.scenario import Settings, as_pairs, load_scenario
-from shortflow.scheme import split_settings
+from shortflow.scheme import LAWS, split_settings
 from shortflow.terms import pair
 
 Value = str | int | float
@@ -92,8 +92,11 @@ class Study:
         seeds = seeds or self.seed_range(scale)
         varied = dict(zip(self.over, position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
-        accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
-        settings = {**self.settings, **self._at(scale), **of_scenario, **accepted, **varied}
+        laws, accepted = (
+            {key: value for key, value in found.items() if any(_accepts(s, key) for s in self.schemes)}
+            for found in (LAWS, of_schemes)
+        )
+        settings = {**laws, **self.settings, **self._at(scale), **of_scenario, **accepted, **varied}
         runs = self._plan.runs(seeds, dict(as_pairs(settings)))
         for scheme, own in self.of_scheme.items():
             changed = self._plan.runs(seeds, dict(as_pairs({**settings, **own})))

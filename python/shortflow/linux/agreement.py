@@ -20,10 +20,12 @@ from shortflow.results import Results
 from shortflow.runs import Plan
 from shortflow.scenario import Settings, load_scenario
 
-BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
-CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": {}}
-WEIGHTS: dict[str, Settings] = {"atcp": {"transport.w_high": "2"}}
-KERNELS: dict[str, Settings] = {"linux-dctcp": {}}
+ALPHA: Settings = {"transport.initial_alpha": "0"}
+"""The first alpha of the recorded runs."""
+BOTH: dict[str, Settings] = {"dctcp": ALPHA, "l2dct": ALPHA}
+CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": ALPHA}
+WEIGHTS: dict[str, Settings] = {"atcp": {**ALPHA, "transport.w_high": "2"}}
+KERNELS: dict[str, Settings] = {"linux-dctcp": ALPHA}
 HOSTS: dict[str, Settings] = {**BOTH, **KERNELS, "cubic": {}}
 LINUXS_OWN = {"linux-dctcp": "dctcp"}
 """Columns with the kernel's own congestion control of this name, compared with the simulator's scheme."""

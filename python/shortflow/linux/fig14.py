@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shortflow._core import Scheme
 from shortflow.lab import Claim, Data, Finding, Reading, not_tested
 from shortflow.lab.study import Position, Value
 from shortflow.linux import testbed
@@ -23,6 +24,8 @@ from shortflow.store.runs import Store
 
 SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
+ALPHA = "transport.initial_alpha"
+"""First alpha: 0, as in the paper's recipes."""
 FULL_MB, SCALED_MB = 100, 5
 KNEES = (1.1, 1.2)
 """Knees of L2DCT's weight, in sizes of a short flow."""
@@ -106,6 +109,8 @@ def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
         "start": f"{start_ms}ms",
         "until": f"{start_ms + round(size_mb * FAIR_S_PER_MB * 1000)}ms",
     }
+    if Scheme.accepts(scheme, ALPHA):
+        changed[ALPHA] = "0"
     if scheme == "l2dct":
         low, high = (round(size_mb * knee * 1000) for knee in KNEES)
         changed |= {"transport.knee_low": f"{low}KB", "transport.knee_high": f"{high}KB"}

@@ -45,8 +45,8 @@ LINUX_TCP: dict[str, str] = {
     "tcp.ack_delay": "40ms",
 }
 """Linux's TCP in terms of both sides: timestamps, initial window of ten segments, delayed ACKs."""
-LINUX_SCHEME = _linux("transport.recovery", "transport.cwnd_floor")
-"""Linux's transport: RACK-TLP (RFC 8985), and a smallest window of two segments."""
+LINUX_SCHEME = _linux("transport.recovery")
+"""Linux's transport: RACK-TLP (RFC 8985). Laws begin and end as in Linux by default."""
 OF_IPV6 = ("60B", "72B")
 """Values of `tcp.header` for IPv6."""
 OF_SIX_BITS = ("none", "size-dscp", "size-class", "levels")

@@ -6,11 +6,13 @@ from typing import Any
 import polars as pl
 
 from shortflow import lab
-from shortflow._core import Law
+from shortflow._core import Law, Scheme
 from shortflow.errors import TooLittle
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, jain_index, paired_difference
 from shortflow.result import Result
+from shortflow.scenario import as_pairs
+from shortflow.scheme import LAWS
 
 MSS = 1460
 
@@ -66,7 +68,8 @@ def number(
 
 def new_law(transport: str, cwnd: float, settings: Mapping[str, Value], sent: float = 0) -> Law:
     """Window law of a flow with this window, in segments, that has sent this many bytes."""
-    made = Law(transport, [(key, str(value)) for key, value in settings.items()], cwnd)
+    papers = {key.partition(".")[2]: value for key, value in LAWS.items() if Scheme.accepts(transport, key)}
+    made = Law(transport, as_pairs({**papers, **settings}), cwnd)
     made.sent = int(sent)
     return made
 

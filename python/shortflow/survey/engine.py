@@ -11,7 +11,7 @@ from shortflow.results import SHORTEST, Results, with_distances
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import plan
 from shortflow.scenario import Settings, as_pairs
-from shortflow.survey.schemes import initial_alphas
+from shortflow.survey.schemes import FLOOR, initial_alphas
 from shortflow.survey.winners import Cell, Criterion, judge
 from shortflow.survey.workloads import WORKLOADS, Level, Workload
 
@@ -91,7 +91,8 @@ def survey(
     alphas = initial_alphas(settings)
     schemes = list(dict.fromkeys([*(name for names in alphas.values() for name in names.values()), SHORTEST]))
     scenarios = [place.workload.scenario(place.level, scale) for place in places]
-    runs = [run for scenario in scenarios for run in plan(scenario, schemes, range(1, seeds + 1), settings)]
+    of_all = {**FLOOR, **(settings or {})}
+    runs = [run for scenario in scenarios for run in plan(scenario, schemes, range(1, seeds + 1), of_all)]
     done = yield Wanted(runs)
     size = len(schemes) * seeds
     found = {place: with_distances(done[number * size : (number + 1) * size]) for number, place in enumerate(places)}

@@ -1,6 +1,6 @@
 """Schemes of the survey: all registered ones except variants for a single figure.
 
-All run with their default parameters, those of their papers; none is tuned to a workload. Parameters of switches and
+All run with the parameters of their papers; none is tuned to a workload. Parameters of switches and
 hosts, such as K, buffers and RTOmin, belong to the workload and are equal for all.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from shortflow._core import Scheme
 from shortflow.papers.unspecified import INITIAL_ALPHA
 from shortflow.scenario import Settings
+from shortflow.scheme import LAWS, ONE_ALPHA
 
 SCHEMES = (
     *("tcp", "tcp-ecn", "cubic", "red", "dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "atcp-dctcp", "fast", "pias"),
@@ -42,22 +43,21 @@ PLAIN = "tcp-ecn"
 ALPHA = "transport.initial_alpha"
 """Initial congestion estimate of a connection."""
 OTHER_ALPHA = INITIAL_ALPHA.others[0]
-"""Value of RFC 8257 and Linux. Most schemes have that of the papers' ns-2 code."""
+"""Value of RFC 8257 and Linux, and the default. The papers' ns-2 code has the other one."""
+FLOOR: Settings = {key: value for key, value in LAWS.items() if key != ALPHA}
+"""Smallest window of the papers' laws."""
 
 
 def initial_alphas(settings: Settings | None) -> dict[str, Mapping[str, str]]:
     """Scheme names by initial alpha: for each of `SCHEMES`, the name with the needed settings.
 
-    The first alpha is the one most schemes have. If the settings give an initial alpha, only this one is run.
+    The first alpha is that of the papers' ns-2 code. If the settings give an initial alpha, only this one is run.
     """
     given = (settings or {}).get(ALPHA)
     plain = {scheme: scheme for scheme in SCHEMES}
     if given is not None:
         return {str(given): plain}
-    other = {s: s if own_alpha(s) in (None, OTHER_ALPHA) else f"{s}+{ALPHA}={OTHER_ALPHA}" for s in SCHEMES}
-    return {INITIAL_ALPHA.taken: plain, OTHER_ALPHA: other}
-
-
-def own_alpha(scheme: str) -> str | None:
-    """Initial alpha of a scheme; None if it has none."""
-    return next((value for key, value, _ in Scheme.parse(scheme, []).resolved() if key == ALPHA), None)
+    taken = INITIAL_ALPHA.taken
+    takes = {scheme for scheme in SCHEMES if scheme not in ONE_ALPHA and Scheme.accepts(scheme, ALPHA)}
+    papers = {scheme: f"{scheme}+{ALPHA}={taken}" if scheme in takes else scheme for scheme in SCHEMES}
+    return {taken: papers, OTHER_ALPHA: plain}

@@ -6,8 +6,9 @@ import numpy as np
 
 from shortflow.quantities import counted
 from shortflow.report.wording import number
+from shortflow.scheme import ONE_ALPHA
 from shortflow.survey.engine import Place, Survey, View
-from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
+from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES
 from shortflow.survey.tables import cells_of, wins
 from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, CellVerdict, Criterion
 
@@ -35,13 +36,12 @@ def alpha_effects(found: Survey) -> list[str]:
 def about_alpha(found: Survey) -> str:
     """Initial alphas, and schemes whose own alpha differs."""
     first = found.views[0].alpha
-    others = [f"{scheme} has {own}" for scheme in SCHEMES if (own := own_alpha(scheme)) not in (None, first)]
     if len(found.views) < 2:
         return f"Schemes that estimate the share of marks begin with alpha {first}."
-    except_for = f" ({', '.join(others)})" if others else ""
+    others = ", ".join(f"{scheme} has {OTHER_ALPHA}" for scheme in ONE_ALPHA)
     return (
-        "Schemes that estimate the share of marks are compared twice: as they are in Shortflow, beginning with alpha "
-        f"{first} like the papers' ns-2 code{except_for}, and all with alpha {OTHER_ALPHA}, as RFC 8257 and Linux do."
+        "Schemes that estimate the share of marks are compared twice: beginning with alpha "
+        f"{first} like the papers' ns-2 code ({others}), and all with alpha {OTHER_ALPHA}, as RFC 8257 and Linux do."
     )
 
 

@@ -84,7 +84,7 @@ mod tests {
     fn l2dct_as_its_struct_holds_it() {
         let unit = 1u64 << 24;
         let words = params(&config("l2dct")).unwrap();
-        assert_eq!(words, [0, 5 * unit / 2, unit / 8, 200_000, 1_000_000, 1 << 26, 0, unit]);
+        assert_eq!(words, [0, 5 * unit / 2, unit / 8, 200_000, 1_000_000, 1 << 26, 1 << 60, 2 * unit]);
     }
 
     /// A parameter that the registry gains or moves must be told to the C struct too.

@@ -9,9 +9,6 @@ use std::collections::BTreeSet;
 
 /// `config.text` of sender.bpf.c.
 pub(super) const TEXT: usize = 256;
-/// RFC 8257 and Linux keep two segments where the papers' simulations keep one: with one, every round trip
-/// waits for the receiver's delayed ACK.
-const CWND_FLOOR: &str = "2";
 
 /// The transport `name` with parameters `key=value`, except keys that the kernel decides, such as `recovery`.
 /// Wrong keys and values are errors that say what was expected.
@@ -35,8 +32,7 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
             _ => {}
         }
     }
-    let floor = settable.contains(&"cwnd_floor").then_some(("cwnd_floor", CWND_FLOOR));
-    let given = floor.into_iter().chain(params.iter().map(|(key, value)| (&**key, &**value)));
+    let given = params.iter().map(|(key, value)| (&**key, &**value));
     TransportConfig::with(name, given).map_err(|error| Failure::Input(format!("--param {error}")))
 }
 
@@ -101,8 +97,8 @@ mod tests {
             let owned: Vec<_> = params.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
             text_of(&configure("dctcp", &owned).unwrap())
         };
-        assert_eq!(text(&[]), "g=0.0625 initial_alpha=0 cwnd_floor=2 ecn=exact");
-        assert_eq!(text(&[("cwnd_floor", "1")]), "g=0.0625 initial_alpha=0 cwnd_floor=1 ecn=exact");
+        assert_eq!(text(&[]), "g=0.0625 initial_alpha=1 cwnd_floor=2 ecn=exact");
+        assert_eq!(text(&[("cwnd_floor", "1")]), "g=0.0625 initial_alpha=1 cwnd_floor=1 ecn=exact");
     }
 
     #[test]

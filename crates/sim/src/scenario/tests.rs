@@ -53,7 +53,8 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!(scenario.drain, Span::from_millis(1000));
     assert_eq!(scenario.switch.mark_above, Occupancy::Packets(20));
     assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, Some(Span::ZERO)));
-    let tcp = TcpSpec { growth: Some(Growth::UnlessHeld), ..crate::tcp::testing::tcp() };
+    let (growth, initial_window) = (Some(Growth::UnlessHeld), 10.0);
+    let tcp = TcpSpec { growth, initial_window, ..crate::tcp::testing::tcp() };
     assert_eq!((scenario.tcp, scenario.conduct.small_queue), (tcp, 2), "what host.model = linux states");
     assert_eq!(scenario.classes, ["long"]);
     let measure = Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None, drain_flows: false };

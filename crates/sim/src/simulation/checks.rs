@@ -176,6 +176,7 @@ drain = '1s'
 host = { model = 'fifo' }
 topology = { kind = 'star', hosts = 11, rate = '1Gbps', rtt = '300us' }
 switch = { buffer = '100pkt', mark_above = '20pkt' }
+tcp = { initial_window = 2 }
 [[traffic]]
 kind = 'incast'
 flows = 30

@@ -8,7 +8,7 @@ use crate::wire::Wire;
 use shortflow_cc::{Role, TransportConfig};
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 
-/// The documented defaults of `[tcp]`.
+/// The defaults of `[tcp]`, with an initial window of two segments.
 pub(crate) fn tcp() -> TcpSpec {
     TcpSpec {
         mss: Bytes::new(1460),

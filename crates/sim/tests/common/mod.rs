@@ -40,9 +40,13 @@ pub fn scenario(text: &str, rows: &[&str]) -> Scenario {
     scenario_with_file(text, &format!("start,source,destination,bytes\n{}\n", rows.join("\n")))
 }
 
-/// Reads a scenario whose files all have this text.
+/// Reads a scenario whose files all have this text. The initial window is two segments unless `text` has one: tests that
+/// calculate by hand count few packets.
 pub fn scenario_with_file(text: &str, file: &str) -> Scenario {
-    Scenario::parse(text, "test", &[], &|_| Ok(file.to_owned())).unwrap_or_else(|error| panic!("{error}"))
+    let window = [("tcp.initial_window".to_owned(), "2".to_owned())];
+    let settings = if text.contains("initial_window") { &[][..] } else { &window };
+    Scenario::parse(text, "test", settings, &|_| Ok(file.to_owned()))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The `[topology]` table of a small network of any registered kind with at least `senders` + 2 hosts,
@@ -76,10 +80,16 @@ h12,s1,1Gbps,25us\nh13,s1,1Gbps,25us\nh14,s1,1Gbps,25us\nh15,s1,1Gbps,25us
 s0,s2,1Gbps,25us\ns2,s1,1Gbps,25us\ns0,s3,2Gbps,25us\ns3,s1,2Gbps,25us
 ";
 
-/// A scheme with settings.
+/// Laws as in the papers' ns-2 code.
+const LAWS: [(&str, &str); 2] = [("transport.initial_alpha", "0"), ("transport.cwnd_floor", "1")];
+
+/// A scheme with settings. Laws but FaST begin with alpha 0 and may keep one segment, unless told otherwise.
 pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
+    let is_given = |key: &str| settings.iter().any(|(given, _)| *given == key);
+    let takes = |key: &str| name != "fast" && !is_given(key) && Scheme::accepts(name, key, None);
+    let laws = LAWS.iter().filter(|(key, _)| takes(key));
     let settings: Vec<(String, String)> =
-        settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        laws.chain(settings).map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     Scheme::named(name, &settings).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -41,7 +41,7 @@ TRACE_MEAN_BYTES = 2_577_000
 
 BUFFER = {"buffer": "100pkt"}
 SWITCH = {"buffer": "$buffer", "mark_above": "20pkt"}
-TCP = {"rto_min": "200ms"}
+TCP = {"rto_min": "200ms", "initial_window": 2}
 
 BASE = {"transport.recovery": "newreno"}
 """Equal recovery for all schemes, so only window laws differ."""

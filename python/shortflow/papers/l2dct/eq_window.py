@@ -19,7 +19,7 @@ MARKED_BURST = lab.Study(
         [{"kind": "long-lived", "flows": 1, "from": 0, "to": 1}],
         duration="40ms",
         switch={"buffer": "unlimited", "mark_above": "unlimited"},
-        tcp={"rto_min": "10ms", "receive_window": "40pkt"},
+        tcp={"rto_min": "10ms", "initial_window": 2, "receive_window": "40pkt"},
         faults={"mark_data": list(range(1000, 1006))},
         measure={"ports": ["s0->s1"], "sample_every": "10us"},
     ),

@@ -20,7 +20,7 @@ THREE = lab.Study(
         "drain": "10s",
         "topology": {"kind": "star", "hosts": 4, "rate": "8Gbps", "rtt": "10ns"},
         "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
-        "tcp": {"mss": "10000B", "header": "1B"},
+        "tcp": {"mss": "10000B", "header": "1B", "initial_window": 2},
         "traffic": [burst(i, 3, f"{size}GB", at=f"{start}ms") for i, (start, size) in enumerate(FLOWS.values())],
     },
     schemes=SCHEDULERS,

@@ -19,7 +19,7 @@ FLOWS: dict[str, object] = {
     "topology": {"kind": "star", "hosts": 2, "rate": "100Mbps", "rtt": "300us"},
     "switch": {"buffer": "250pkt", "mark_above": "8pkt"},
     "host": {"buffer": "250pkt", "mark_above": "8pkt"},
-    "tcp": {"rto_min": "10ms", "handshake": True},
+    "tcp": {"rto_min": "10ms", "initial_window": 2, "handshake": True},
     "traffic": [
         {"kind": "long-lived", "flows": 1, "from": 0, "to": 1},
         burst(0, 1, SIZE, flows="$flows", at="20s", jitter="10ms"),

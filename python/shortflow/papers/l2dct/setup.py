@@ -20,7 +20,8 @@ NEAR_BOTH = "a larger w_min comes near both the gain and its cost"
 """Reason for the differences of Figs. 4 and 5."""
 LOAD = "load of short flows (share of the link)"
 SCHEMES = ("tcp", "dctcp", "l2dct")
-PORTS: dict[str, Any] = {"switch": {"buffer": "250pkt", "mark_above": "20pkt"}, "tcp": {"rto_min": "10ms"}}
+TCP = {"rto_min": "10ms", "initial_window": 2}
+PORTS: dict[str, Any] = {"switch": {"buffer": "250pkt", "mark_above": "20pkt"}, "tcp": TCP}
 
 
 def shipped(name: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ IN_RACK, ACROSS = 19, 20
 """Receivers: last host of the senders' rack, first host of the other rack."""
 
 SWITCH = {"buffer": "256KB", "mark_above": "30KB"}
-TCP = {"rto_min": "200ms", "receive_window": "1000pkt"}
+TCP = {"rto_min": "200ms", "initial_window": 2, "receive_window": "1000pkt"}
 
 TREE = {
     "kind": "two-tier-tree",
