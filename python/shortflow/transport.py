@@ -82,7 +82,7 @@ class CongestionControl:
 
     @staticmethod
     def on_loss(window: Window, cause: Cause, flow: Flow) -> None:
-        """TCP's response to loss: half the flight, or one segment after a timeout (RFC 5681)."""
+        """TCP's response to loss: half the flight, which is at most cwnd, or one segment after a timeout (RFC 5681)."""
         window.ssthresh = max(flow.flight / flow.mss / 2.0, 2.0)
         window.cwnd = 1.0 if cause == "timeout" else window.ssthresh
 

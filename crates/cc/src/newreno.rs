@@ -5,9 +5,10 @@
 //! | cwnd, ssthresh | [`Window::cwnd`], [`Window::ssthresh`] in segments |
 //! | FlightSize | [`FlowView::flight`] in segments |
 //!
-//! Deviation: a connection that was idle keeps its window, where RFC 5681 §4.1 restarts after an idle RTO. The paper reference
-//! halves cwnd where RFC 5681 Eq. 4 halves FlightSize; the two differ only while the application, not the window, limits the
-//! sender.
+//! Deviations:
+//! - D1: a connection that was idle keeps its window, where RFC 5681 §4.1 restarts after an idle RTO.
+//! - D2: a loss halves FlightSize or cwnd, whichever is less. RFC 5681 Eq. 4 halves FlightSize, which without SACK counts
+//!   segments that have arrived beyond a hole. ns-2 and Linux halve cwnd, also where the application limits the sender.
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::keys;
@@ -57,7 +58,7 @@ pub fn multiplicative_decrease(window: &mut Window, factor: f64, floor: f64) {
     window.ssthresh = window.cwnd.max(2.0);
 }
 
-/// The response to loss, which every law here shares: ssthresh to half the flight (RFC 5681 Eq. 4),
+/// The response to loss, which every law here shares: ssthresh to half the flight (RFC 5681 Eq. 4, D2),
 /// cwnd to ssthresh, or to one segment after a timeout (§3.1).
 pub fn on_loss(window: &mut Window, cause: Cause, flow: &FlowView) {
     window.ssthresh = (flow.flight_segments() / 2.0).max(2.0); // Eq. 4

@@ -33,8 +33,8 @@ pub struct FlowView {
     pub sent: Bytes,
     /// Bytes of this flow not yet acknowledged, sent or not; [`Bytes::MAX`] for a backlogged flow.
     pub remaining: Bytes,
-    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). At a timeout without SACKed bytes, as RFC 9438's
-    /// flight_size and unlike RFC 5681: after a long recovery most bytes are SACKed.
+    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). In [`CongestionControl::on_congestion`] for a loss, at most
+    /// the window, and at a timeout without SACKed bytes: after a long recovery most bytes have left the network.
     pub flight: Bytes,
     /// Completion deadline of the flow.
     pub deadline: Option<Instant>,

@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DecreaseOnce {
     until: u64,
+    /// The window in bytes before ECN-Echo reduced it; zero if a loss did.
+    before: u64,
     announce: bool,
 }
 
@@ -14,10 +16,15 @@ impl DecreaseOnce {
         snd_una > self.until
     }
 
-    /// The window was reduced, by ECN or by loss; no further decrease for ECN before `snd_nxt` is acknowledged.
-    pub fn on_decrease(&mut self, snd_nxt: u64) {
-        self.until = snd_nxt;
-        self.announce = true;
+    /// The window was reduced, by a loss or, from `before` bytes, by ECN-Echo; no further decrease for ECN before `snd_nxt` is
+    /// acknowledged.
+    pub fn on_decrease(&mut self, snd_nxt: u64, before: u64) {
+        (self.until, self.before, self.announce) = (snd_nxt, before, true);
+    }
+
+    /// Bytes of the window that ECN-Echo has reduced, until the data sent under this window is acknowledged; zero otherwise.
+    pub fn window_before(&self, snd_una: u64) -> u64 {
+        if self.is_due(snd_una) { 0 } else { self.before }
     }
 
     /// True once after each decrease: the next new segment carries CWR.
@@ -70,8 +77,9 @@ mod tests {
     fn one_cut_per_window_of_data() {
         let mut decrease = DecreaseOnce::default();
         assert!(decrease.is_due(1460));
-        decrease.on_decrease(14_600);
+        decrease.on_decrease(14_600, 20_000);
         assert!(!decrease.is_due(14_600) && decrease.is_due(14_601));
+        assert_eq!([14_600, 14_601].map(|una| decrease.window_before(una)), [20_000, 0]);
         assert!(decrease.take_cwr() && !decrease.take_cwr());
     }
 }

@@ -16,8 +16,8 @@ use super::usage::End;
 use crate::host::{EndpointContext, PacketSink};
 use crate::packet::Packet;
 use crate::specs::TcpSpec;
-use shortflow_cc::{Cause, FlowView};
-use shortflow_units::{Bytes, Instant, Span};
+use shortflow_cc::Cause;
+use shortflow_units::{Instant, Span};
 
 impl Sender {
     /// An acknowledgement arrives: §6.2, then §7.4.2, then sending.
@@ -52,7 +52,7 @@ impl Sender {
             measured: delivery.measured,
         };
         if state.tlp.on_ack(answer) && self.phase == Phase::Open {
-            self.decrease(self.window_bytes(cx.tcp), cx); // what was out when the probe left is not known any more
+            self.decrease(Cause::FastRetransmit, self.window_bytes(cx.tcp), cx); // what was out when the probe left is not known any more
         }
         let lost = self.detect(cx);
         if let Some(state) = self.rack.as_deref_mut() {
@@ -182,7 +182,7 @@ impl Sender {
     /// Reduces the window at once; RFC 6937 spreads the effect. Limited transmit's segments do not count (RFC 5681 §3.2).
     fn enter_recovery_by_rack(&mut self, cx: EndpointContext<'_>) {
         let out = self.stream.snd_max - self.stream.snd_una;
-        self.decrease(out.min(self.window_bytes(cx.tcp)), cx);
+        self.decrease(Cause::FastRetransmit, out, cx);
         (self.phase, self.recover) = (Phase::Recovery, Some(self.stream.snd_max));
         let ssthresh = self.window_bytes(cx.tcp);
         if let Some(state) = self.rack.as_deref_mut() {
@@ -190,13 +190,6 @@ impl Sender {
             state.prr = Prr::new(out, ssthresh);
             state.prr.on_ack(0, state.rack.pipe(), false, cx.tcp.mss.get());
         }
-    }
-
-    /// The law answers to a loss, with `flight` bytes out.
-    fn decrease(&mut self, flight: u64, cx: EndpointContext<'_>) {
-        let flow = FlowView { flight: Bytes::new(flight), ..self.flow_view(cx) };
-        self.stream.decrease(Cause::FastRetransmit, &flow);
-        self.decrease_once.on_decrease(self.stream.snd_max);
     }
 
     /// §5.4 and §8: arms the next timer. TLP's starts with new data and with ACKs that advance, unless losses are being

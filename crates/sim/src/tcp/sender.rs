@@ -4,6 +4,8 @@
 //! Deviations:
 //! - Loss halves the flight even if ECN has reduced the window in the same round trip: a DCTCP-like decrease
 //!   may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
+//! - Loss halves no more than the window, where RFC 5681 Eq. 4 halves all bytes that no cumulative ACK covers. Without SACK
+//!   these include bytes that arrived beyond a hole: ten times the window after a recovery of ten round trips.
 //! - At a window of one segment an ECN-Echo is answered like any other; RFC 3168 §6.1.2 would wait for
 //!   the retransmission timer.
 //! - Congestion control runs in segments, limits in bytes: a last, shorter segment may leave where a
@@ -248,16 +250,13 @@ impl Sender {
             return self.connect(cx, out);
         }
         let ssthresh = self.stream.window.ssthresh;
-        // Bytes in the network: during a long recovery far less than the unacknowledged bytes.
-        let flight = Bytes::new(self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt));
-        let flow = FlowView { flight, ..self.flow_view(cx) };
-        self.stream.decrease(Cause::Timeout, &flow);
+        let unsacked = self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt);
+        self.decrease(Cause::Timeout, unsacked, cx);
         if self.timed_out_at.replace(self.stream.snd_una) == Some(self.stream.snd_una) {
             self.stream.window.ssthresh = ssthresh;
         }
         self.phase = Phase::Loss;
         self.recover = Some(self.stream.snd_max);
-        self.decrease_once.on_decrease(self.stream.snd_max);
         self.duplicates = 0;
         self.inflation = Inflation::default();
         self.rto.on_retransmit();
@@ -357,9 +356,9 @@ impl Sender {
 
     #[inline(never)] // keeps the path of every other ACK short
     fn decrease_for_ecn(&mut self, cx: EndpointContext<'_>) {
-        let flow = self.flow_view(cx);
+        let (flow, window) = (self.flow_view(cx), self.window_bytes(cx.tcp));
         self.stream.decrease(Cause::EcnEcho, &flow);
-        self.decrease_once.on_decrease(self.stream.snd_nxt);
+        self.decrease_once.on_decrease(self.stream.snd_nxt, window);
     }
 
     /// Lets the law see the flow, and one ACK for each `step` of what `sample` covers.
@@ -433,11 +432,9 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        let flow = self.flow_view(cx);
-        self.stream.decrease(Cause::FastRetransmit, &flow);
+        self.decrease(Cause::FastRetransmit, self.stream.snd_nxt - self.stream.snd_una, cx);
         self.phase = Phase::Recovery;
         self.recover = Some(self.stream.snd_max);
-        self.decrease_once.on_decrease(self.stream.snd_max);
         self.inflation = match self.recovery {
             Recovery::NewReno => Inflation::enter(self.dupthresh, self.segment_size(u64::MAX, cx.tcp)),
             Recovery::Sack | Recovery::Rack => Inflation::default(),
@@ -445,6 +442,19 @@ impl Sender {
         let end = self.retransmit_first(cx, out);
         self.scoreboard.enter_recovery(end);
         self.alarm.deadline = Some(cx.now + self.rto.rto());
+    }
+
+    /// The law answers to a loss. Some of the `unacknowledged` bytes may have arrived beyond a hole: the network holds at most
+    /// a window.
+    pub(super) fn decrease(&mut self, cause: Cause, unacknowledged: u64, cx: EndpointContext<'_>) {
+        let window = match cause {
+            Cause::Timeout => self.window_bytes(cx.tcp),
+            // The window before an ECN-Echo of the same window of data: RFC 3168 §6.1.2 reduces once for both.
+            _ => self.window_bytes(cx.tcp).max(self.decrease_once.window_before(self.stream.snd_una)),
+        };
+        let flow = FlowView { flight: Bytes::new(unacknowledged.min(window)), ..self.flow_view(cx) };
+        self.stream.decrease(cause, &flow);
+        self.decrease_once.on_decrease(self.stream.snd_max, 0);
     }
 
     /// The law's view of the oldest unfinished message.

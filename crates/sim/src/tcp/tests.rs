@@ -150,6 +150,66 @@ fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
     assert_eq!(last[2].first(), Some(&(recover + 1460, 1460)));
 }
 
+/// Twenty-one segments are out, the first of them is lost, and forty duplicates follow.
+fn in_long_recovery(recovery: &str) -> Bench {
+    let mut peer = with_recovery(recovery);
+    for arrived in 1..=40 {
+        peer.ack(1460, false, &[(2920, 2920 + arrived * 1460)]);
+    }
+    assert_eq!(peer.sender.window(), Window { cwnd: 10.5, ssthresh: 10.5 }, "{recovery}");
+    peer
+}
+
+/// NewReno's forty duplicates have released 29 new segments, so 50 are not acknowledged. RFC 5681 Eq. 4 would leave a
+/// threshold of 25. ns-2 takes (int) (10.5 / 2) = 5. Linux halves its cwnd of 10 to 5 for a timeout, but once for a
+/// recovery with the timeout in it, which leaves 10.
+#[test]
+fn a_timeout_halves_at_most_the_window() {
+    for recovery in ["newreno", "sack", "rack"] {
+        let mut peer = in_long_recovery(recovery);
+        if recovery == "newreno" {
+            assert_eq!(peer.sender.stream.snd_max - peer.sender.stream.snd_una, 50 * 1460);
+        }
+        peer.expire();
+        let Window { cwnd, ssthresh } = peer.sender.window();
+        assert!(cwnd == 1.0 && (4.5..=5.25).contains(&ssthresh), "{recovery}: {ssthresh}");
+    }
+}
+
+/// Segment 23 is lost too, and recovery ends with 28 segments out that no cumulative ACK covers, 18 of which have arrived.
+/// RFC 5681 Eq. 4 would set cwnd to 14, above the 10.6 segments before the loss.
+#[test]
+fn a_loss_after_a_long_recovery_halves_at_most_the_window() {
+    let mut peer = in_long_recovery("newreno");
+    peer.ack(23 * 1460, false, &[]);
+    let before = peer.sender.window().cwnd;
+    assert_eq!((peer.sender.stream.snd_max / 1460, before), (51, 10.5 + 1.0 / 10.5));
+    let released = [(); 3].map(|()| peer.ack(23 * 1460, false, &[]));
+    assert_eq!(released[2].first(), Some(&(23 * 1460, 1460)));
+    assert!((peer.sender.window().cwnd - before / 2.0).abs() < 1e-3, "{:?}", peer.sender.window());
+}
+
+/// RFC 3168 §6.1.2: one reduction for a mark and a loss of one window of data. Of twenty segments the first is acknowledged
+/// with ECN-Echo, which leaves ten, and the second is lost: half of the nineteen that are out. DCTCP with alpha 0 leaves
+/// twenty and then as many. The next window is reduced again.
+#[test]
+fn a_mark_and_a_loss_of_one_window_reduce_it_once() {
+    for recovery in ["newreno", "sack", "rack"] {
+        for (name, ecn, marked) in [("newreno", "classic", 10.0), ("dctcp", "exact", 20.0)] {
+            let alpha = (name == "dctcp").then_some([("initial_alpha", "0"), ("g", "0")]);
+            let settings = alpha.into_iter().flatten().chain([("recovery", recovery), ("ecn", ecn)]);
+            let transport = TransportConfig::with(name, settings).unwrap();
+            let spec = TcpSpec { initial_window: 20.0, ..tcp() };
+            let mut peer = Bench::of(&transport, spec, 1_000_000);
+            peer.ack(1460, true, &[]);
+            assert_eq!(peer.sender.window().cwnd, marked, "{name} {recovery}");
+            (1..=3).for_each(|arrived| drop(peer.ack(1460, false, &[(2920, 2920 + arrived * 1460)])));
+            let cwnd = peer.sender.window().cwnd;
+            assert!((9.5..=10.0).contains(&cwnd), "{name} {recovery}: {cwnd}");
+        }
+    }
+}
+
 /// A law that records its calls.
 #[derive(Debug, Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<(u64, u64)>>>);
