@@ -31,6 +31,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
+    fills_link: true,
 };
 
 keys! {

@@ -37,6 +37,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Roce,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
+    fills_link: false, // D4: without priority flow control, a host faster than the bottleneck overflows the buffer
 };
 
 keys! {

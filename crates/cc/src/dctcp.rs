@@ -22,6 +22,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
+    fills_link: true,
 };
 
 keys! {

@@ -44,6 +44,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
+    fills_link: true,
 };
 
 /// vwnd while probing (Algorithm 1, l. 2).

@@ -24,6 +24,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Minimal,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
+    fills_link: false, // no fast retransmit: each loss ends in a timeout, which leaves a window of one segment
 };
 
 keys! {

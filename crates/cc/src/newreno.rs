@@ -21,6 +21,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Tcp,
     recovery: Recovery::NewReno,
     ecn: Ecn::Off,
+    fills_link: true,
 };
 
 keys! {

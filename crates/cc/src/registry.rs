@@ -25,6 +25,8 @@ pub struct TransportInfo {
     pub recovery: Recovery,
     /// ECN behaviour that it needs.
     pub ecn: Ecn,
+    /// True if one long flow fills a link with a buffer of at least a bandwidth-delay product.
+    pub fills_link: bool,
 }
 
 /// A window law from outside this crate, for example one written in Python.

@@ -16,4 +16,5 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
+    fills_link: true,
 };

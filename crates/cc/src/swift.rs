@@ -48,6 +48,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
+    fills_link: true,
 };
 
 /// Weight of a sample in the average delay of the end hosts (D8).

@@ -10,6 +10,7 @@ mod dcqcn;
 mod ecn_echo;
 mod errors;
 mod faults;
+mod fills_link;
 mod going_ahead;
 mod golden;
 mod hosts;
