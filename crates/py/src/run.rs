@@ -235,9 +235,15 @@ impl PyOutcome {
         meta.set_item("duration_s", scenario.duration.as_secs_f64())?;
         meta.set_item("end_s", self.outcome.end.as_secs_f64())?;
         meta.set_item("classes", &scenario.classes)?;
+        meta.set_item("omitted", scenario.omitted())?;
         let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
         meta.set_item("measured_ports", ports.collect::<Vec<_>>())?;
+        if !self.outcome.ports.is_empty() {
+            counters
+                .set_item("marks", self.outcome.ports.iter().map(|port| port.marks_in_run).sum::<u64>())?;
+        }
         meta.set_item("counters", counters)?;
+        meta.set_item("fairness_window_s", scenario.fairness_window().as_secs_f64())?;
         meta.set_item("drops", self.drops(py)?)?;
         meta.set_item("unfinished", totals.unfinished)?;
         meta.set_item("remarks", self.remarks.iter().cloned().collect::<BTreeMap<_, _>>())?;

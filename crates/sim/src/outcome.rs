@@ -166,6 +166,8 @@ pub struct PortRow {
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
+    /// Packets marked in the whole run. Outside the digest.
+    pub marks_in_run: u64,
     /// Time average of the backlog, in packets.
     pub mean_packets: f64,
     /// Largest backlog in packets.
@@ -239,6 +241,7 @@ impl PortRow {
             tx_packets: counts.departed,
             drops: counts.drops.total(),
             marks: counts.marked,
+            marks_in_run: counters.marked,
             mean_packets: counters.packet_time.as_secs_f64() / seconds,
             max_packets: counters.peak.packets,
             mean_bytes: counters.byte_time as f64 / 1e12 / seconds,

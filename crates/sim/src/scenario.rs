@@ -21,7 +21,7 @@ use crate::specs::{Conduct, HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Expected, Traffic};
 use shortflow_cc::TransportConfig;
-use shortflow_units::{ClassId, NodeId, Span};
+use shortflow_units::{ClassId, NodeId, Rate, Span};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -75,6 +75,7 @@ pub struct Scenario {
     notes: Vec<String>,
     expected: Vec<Expected>,
     warnings: Vec<String>,
+    omitted: Vec<String>,
 }
 
 impl Deref for Scenario {
@@ -106,6 +107,20 @@ impl Scenario {
     /// Warnings about accepted settings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Time over which shares of endless flows are averaged to tell when they are fair: ten base round trips between the
+    /// hosts farthest apart, or, if longer, the time in which the slowest link carries 20 full packets of each of them.
+    pub fn fairness_window(&self) -> Span {
+        let endless: u64 = self.expected.iter().map(|expected| expected.backlogged).sum();
+        let slowest = self.graph.links.iter().map(|link| link.rate).min().unwrap_or(Rate::MAX);
+        let packets = slowest.tx_time(self.tcp.mss + self.tcp.header).times(20 * endless);
+        warnings::round_trip(&self.graph).0.times(10).max(packets)
+    }
+
+    /// Flows of the user's files that are not simulated or not counted, in words; they are among the warnings too.
+    pub fn omitted(&self) -> &[String] {
+        &self.omitted
     }
 }
 

@@ -39,21 +39,44 @@ pub(crate) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
     numbers.into_iter().zip(2..).map(row).collect()
 }
 
-/// A size: a number of bytes, or with a unit.
+/// The largest size in bytes, and the longest time in seconds.
+const MOST_BYTES: f64 = 1e15;
+const MOST_SECONDS: f64 = 1e5;
+
+/// A size: a whole number of bytes, such as `3000000` or `3e6`, or with a unit.
 pub(crate) fn bytes(text: &str) -> Result<Bytes, String> {
-    let number = text.parse::<u64>().ok().map(Bytes::new);
-    number
-        .or_else(|| text.parse().ok())
-        .filter(|size| size.get() <= 1_000_000_000_000_000)
-        .ok_or_else(|| format!("{text:?} is not a number of bytes or a size such as \"98KB\""))
+    let number = text.parse::<f64>().ok().or_else(|| text.parse::<Bytes>().ok().map(Bytes::as_f64));
+    match number.filter(|number| number.is_finite()) {
+        Some(bytes) if bytes > MOST_BYTES => Err(format!("{text} is above the largest size, 1e15 bytes")),
+        Some(bytes) if bytes.fract() != 0.0 => Err(format!("{text} is not a whole number of bytes")),
+        Some(bytes) if bytes >= 0.0 => Ok(Bytes::new(bytes as u64)),
+        _ => Err(format!("{text:?} is not a number of bytes or a size such as \"98KB\"")),
+    }
 }
 
 /// A time: a number of seconds, or with a unit.
 pub(crate) fn time(text: &str) -> Result<Span, String> {
-    let seconds =
-        || text.parse::<f64>().ok().filter(|secs| (0.0..=1e5).contains(secs)).map(Span::from_secs_f64);
-    let wrong = || format!("{text:?} is not a number of seconds or a time such as \"300us\"");
-    seconds().or_else(|| text.parse().ok()).ok_or_else(wrong)
+    match text.parse::<f64>().ok().filter(|seconds| seconds.is_finite()) {
+        Some(seconds) if seconds > MOST_SECONDS => Err(format!(
+            "{text} seconds is above 1e5 seconds, the longest time. Times start at 0 with the run: subtract the first \
+             time of the file, or write the unit, such as \"300us\""
+        )),
+        Some(seconds) if seconds >= 0.0 => Ok(Span::from_secs_f64(seconds)),
+        Some(_) => Err(format!("{text} is a negative time")),
+        None => text
+            .parse()
+            .map_err(|_| format!("{text:?} is not a number of seconds or a time such as \"300us\"")),
+    }
+}
+
+/// A remark on fields that are not separated by commas, for errors about a line's columns; empty if there is none.
+pub(crate) fn separator(fields: &[String]) -> String {
+    let [line] = fields else { return String::new() };
+    let found = [('\t', "tabs"), (';', "semicolons"), ('|', "bars"), (' ', "spaces")];
+    let name = found.into_iter().find(|(letter, _)| line.contains(*letter));
+    name.map_or_else(String::new, |(_, name)| {
+        format!("; the fields are separated by {name}, and commas are expected")
+    })
 }
 
 #[cfg(test)]
@@ -81,6 +104,9 @@ mod tests {
     #[test]
     fn values_have_a_natural_unit() {
         assert_eq!(bytes("1500"), bytes("1.5KB"));
+        assert_eq!(bytes("3000000.0"), Ok(Bytes::new(3_000_000)));
+        assert_eq!(bytes("3e6"), bytes("3MB"));
+        assert_eq!(bytes("1.5"), Err("1.5 is not a whole number of bytes".to_owned()));
         assert_eq!(time("0.0003"), time("300us"));
         for wrong in ["", "-1", "nan", "1e9s", "inf"] {
             assert!(time(wrong).is_err() && bytes(wrong).is_err(), "{wrong:?}");

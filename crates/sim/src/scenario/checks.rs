@@ -140,8 +140,9 @@ pub(super) fn packets(top: &Reader, packets: f64) -> Result<(), ConfigError> {
     if packets <= MOST_PACKETS {
         return Ok(());
     }
-    let reason =
-        format!("the traffic needs about {packets:.1e} data packets until then; at most 1e9 are accepted");
+    let reason = format!(
+        "the traffic needs about {packets:.1e} data packets, drain included; at most 1e9 are accepted"
+    );
     Err(top.impossible("duration", reason))
 }
 

@@ -100,6 +100,7 @@ impl Scenario {
 
         let round_trip = warnings::round_trip(&graph);
         let mut context = Context::new(&graph, run.duration, tcp);
+        context.warmup = run.warmup;
         context.window_rate = tcp.receive_window * tcp.mss.as_f64() / round_trip.0.as_secs_f64();
         context.warnings.extend(topology.warnings());
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
@@ -112,7 +113,6 @@ impl Scenario {
         for (entry, it) in entries.iter().zip(&traffic) {
             expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);
         }
-        checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, (&graph, &context.names), run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
@@ -124,8 +124,10 @@ impl Scenario {
             context.notes.insert(0, format!("drain: {drain} (default: {why})"));
             drain
         });
-        let Context { classes, transports, notes, names, mut warnings, deadlines, .. } = context;
+        checks::packets(top, context.packets.min(context.carried(run.duration + drain)))?;
+        let Context { classes, transports, notes, names, mut warnings, omitted, deadlines, .. } = context;
         warnings.extend(names.warnings());
+        warnings.extend(omitted.iter().cloned());
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
         let sampling = (run.duration, measure.sample_every);
         warnings.extend(warnings::of(
@@ -157,7 +159,7 @@ impl Scenario {
             faults,
         };
         show_conduct(top, conduct)?;
-        Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings })
+        Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings, omitted })
     }
 }
 

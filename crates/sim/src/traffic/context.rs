@@ -19,6 +19,7 @@ pub(crate) struct Context<'a> {
     /// The names of its hosts.
     pub names: HostNames<'a>,
     pub duration: Span,
+    pub warmup: Span,
     /// Sizes of packets.
     pub tcp: TcpSpec,
     /// Bytes per second that the receive window of a connection allows over the longest base round trip.
@@ -36,6 +37,8 @@ pub(crate) struct Context<'a> {
     pub notes: Vec<String>,
     /// Warnings about accepted settings.
     pub warnings: Vec<String>,
+    /// Listed flows that are not simulated or not counted, a line per file and reason.
+    pub omitted: Vec<String>,
     /// Some flow has a deadline.
     pub deadlines: bool,
     /// About how many data packets all of it takes.
@@ -60,6 +63,7 @@ impl<'a> Context<'a> {
             graph,
             names: HostNames::of(graph),
             duration,
+            warmup: Span::ZERO,
             tcp,
             window_rate: f64::INFINITY,
             access_links: graph.access_links(),
@@ -69,6 +73,7 @@ impl<'a> Context<'a> {
             destinations: BTreeSet::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
+            omitted: Vec::new(),
             deadlines: false,
             packets: 0.0,
             backlog: 0.0,
@@ -165,6 +170,12 @@ impl<'a> Context<'a> {
         if apart && most <= FULL {
             self.backlog = backlog;
         }
+    }
+
+    /// Data packets that the links to all destinations carry in this time: a bound for flows of any size.
+    pub(crate) fn carried(&self, time: Span) -> f64 {
+        let bps: f64 = self.destinations.iter().map(|to| self.access_rate(*to).as_bps() as f64).sum();
+        bps * time.as_secs_f64() / (8.0 * self.tcp.mss.as_f64())
     }
 
     /// Bytes ahead of the last one of the largest flow where all share a link fairly.

@@ -46,35 +46,65 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let text = reader.file("file", &keys.file)?;
     let mut flows = parse(&text, &keys, context)?;
     let listed = flows.len();
+    let last = flows.last().map_or(Instant::ZERO, |flow| flow.at);
     flows.retain(|flow| flow.at < Instant::ZERO + context.duration);
+    let late = listed - flows.len();
+    let remedy = remedy(last.since(Instant::ZERO), context.duration, late * 2 > listed);
     if flows.is_empty() {
         let reason = format!(
-            "none of the {listed} flows of {:?} starts before duration = {}",
+            "none of the {listed} rows of {:?} starts before duration = {}. {remedy}",
             keys.file, context.duration
         );
         return Err(reader.impossible("file", reason));
+    }
+    if late > 0 {
+        context.omitted.push(format!(
+            "{}: {late} of {listed} rows start at duration = {} or later and are not simulated. {remedy}",
+            keys.file, context.duration
+        ));
+    }
+    let early = flows.partition_point(|flow| flow.at < Instant::ZERO + context.warmup);
+    if early > 0 {
+        context.omitted.push(format!(
+            "{}: {early} of {listed} rows start before warmup = {}. They load the network and are not counted",
+            keys.file, context.warmup
+        ));
     }
     context.destinations.extend(flows.iter().map(|flow| flow.destination));
     context.deadlines |= flows.iter().any(|flow| flow.deadline.is_some());
     let mean = flows.iter().map(|flow| flow.size.as_f64()).sum::<f64>() / flows.len() as f64;
     context.expect(flows.len() as f64, mean);
-    let note = note(&flows, listed, mean, context);
+    let note = note(&flows, mean, context);
     context.note(reader, &format!("{:?}: {note}", keys.file));
     Ok(Box::new(Trace(flows.into())))
 }
 
-fn note(flows: &[FlowArrival], listed: usize, mean: f64, context: &Context) -> String {
+/// A question about the unit of starts if one of the other units puts every row before `duration` and most rows are
+/// `lost`; else the duration that covers the row that starts at `last`.
+fn remedy(last: Span, duration: Span, lost: bool) -> String {
+    const SMALLER: [(&str, &str, u64); 3] = [
+        ("ms", "milliseconds", 1_000),
+        ("us", "microseconds", 1_000_000),
+        ("ns", "nanoseconds", 1_000_000_000),
+    ];
+    let fits = SMALLER.into_iter().find(|(_, _, parts)| Span::from_ps(last.as_ps() / parts) < duration);
+    match fits.filter(|_| lost) {
+        Some((unit, name, _)) => format!(
+            "Are the starts in another unit, such as {name}? A start without a unit is in seconds; write 1.5{unit} for \
+             1.5 {name}"
+        ),
+        None => format!("The last row starts at {last}"),
+    }
+}
+
+fn note(flows: &[FlowArrival], mean: f64, context: &Context) -> String {
     let mut bytes = vec![0.0; context.graph.hosts()];
     flows.iter().for_each(|flow| bytes[flow.destination.index()] += flow.size.as_f64());
     let busiest = (0..bytes.len()).max_by(|a, b| bytes[*a].total_cmp(&bytes[*b])).unwrap_or(0);
     let capacity =
         context.access_rate(HostId::from(busiest)).as_bps() as f64 / 8.0 * context.duration.as_secs_f64();
-    let late = match listed - flows.len() {
-        0 => String::new(),
-        late => format!("; {late} more start after duration and are left out"),
-    };
     format!(
-        "{} flows of mean {}, at most offered load {} of {}{late}",
+        "{} flows of mean {}, at most offered load {} of {}",
         flows.len(),
         size_text(mean),
         four_digits(bytes[busiest] / capacity),
@@ -116,7 +146,10 @@ fn check_header(row: &Row) -> Result<(), String> {
     let wrong = (0..names.len()).find(is_wrong).map(|at| format!("column {} is none of these", at + 1));
     let missing = REQUIRED.iter().find(|column| !names.iter().any(|name| name == *column));
     let missing = missing.map(|column| format!("there is no column {column:?}"));
-    missing.or(wrong).map_or(Ok(()), |reason| Err(format!("expected the header {HEADER}; {reason}")))
+    let reason = missing.or(wrong);
+    reason.map_or(Ok(()), |reason| {
+        Err(format!("expected the header {HEADER}; {reason}{}", csv::separator(names)))
+    })
 }
 
 /// The values of a row by the names of their columns.

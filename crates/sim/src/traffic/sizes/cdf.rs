@@ -165,7 +165,8 @@ fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
         Some(first) if point(first).is_err() => {
             let reason = "expected a size in bytes and a share, or a header of them such as \"bytes,cumulative\" or \
                           \"size,cdf\"";
-            return Err(ConfigError::File(vec![wrong(first.line, reason.to_owned())]));
+            let reason = format!("{reason}{}{}", csv::separator(&first.fields), percent(&rows));
+            return Err(ConfigError::File(vec![wrong(first.line, reason)]));
         }
         _ => {}
     }
@@ -185,13 +186,29 @@ fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
     Table::new(points).map_err(|(i, reason)| ConfigError::File(vec![wrong(rows[i].line, reason)]))
 }
 
+/// A remark on shares in per cent, by the last number of the last line; empty if there is none.
+fn percent(rows: &[Row]) -> String {
+    let last = rows.last().and_then(|row| row.fields.last());
+    let last = last.and_then(|field| field.rsplit(['\t', ';', '|', ' ']).next()).unwrap_or_default();
+    let number = last.trim_end_matches('%').parse::<f64>();
+    match number.is_ok_and(|number| number > 1.0 + ROUNDING) {
+        true => format!("; the last share is {last}, so shares are in per cent: divide them by 100"),
+        false => String::new(),
+    }
+}
+
 fn point(row: &Row) -> Result<(f64, f64), String> {
     let [bytes, cumulative] = row.fields.as_slice() else {
-        return Err(format!("{} columns, expected 2: bytes,cumulative", row.fields.len()));
+        let columns = row.fields.len();
+        let separator = csv::separator(&row.fields);
+        return Err(format!("{columns} columns, expected 2: bytes,cumulative{separator}"));
     };
     let bytes = csv::bytes(bytes)?.as_f64();
     let share = cumulative.parse::<f64>().ok().filter(|share| *share >= 0.0);
-    share.map(|share| (bytes, share)).ok_or_else(|| format!("{cumulative:?} is not a share between 0 and 1"))
+    share.map(|share| (bytes, share)).ok_or_else(|| {
+        let percent = if cumulative.ends_with('%') { "; divide per cent by 100" } else { "" };
+        format!("{cumulative:?} is not a share between 0 and 1{percent}")
+    })
 }
 
 #[cfg(test)]
@@ -239,6 +256,27 @@ mod tests {
         let (below, above) = (table.below(200.0).unwrap(), table.above(200.0).unwrap());
         assert!((0.5 * below.mean() + 0.5 * above.mean() - table.mean()).abs() < 1e-9);
         check_mean(&above, 1);
+    }
+
+    #[test]
+    fn a_public_file_hears_of_its_separator_and_its_per_cent() {
+        for (text, remarks) in [
+            ("0\t0\n10000\t0.5\n20000\t1\n", "separated by tabs"),
+            (
+                "0 0\n10000 15\n30000 100\n",
+                "separated by spaces, and commas are expected; the last share is 100",
+            ),
+            ("size;cdf\n100;0.5\n200;1\n", "separated by semicolons"),
+            ("bytes,cumulative\n0;0\n100;1\n", "separated by semicolons"),
+            (
+                "0,0%\n100,50%\n200,100%\n",
+                "the last share is 100%, so shares are in per cent: divide them by 100",
+            ),
+            ("0,0\n100,50\n200,100\n", "shares are expected, not percent"),
+        ] {
+            let error = parse(text, "sizes.csv").unwrap_err().to_string();
+            assert!(error.contains(remarks), "{text:?}: {error}");
+        }
     }
 
     #[test]
