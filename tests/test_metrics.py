@@ -114,7 +114,7 @@ def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
 
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_network() -> None:
     counts = {"timeouts": 5, "measured_timeouts": 2, "retransmits": 7, "measured_retransmits": 3}
-    flows: Rows = [{"id": 0, "size_bytes": 1, **counts}]
+    flows: Rows = [{"id": 0, "size_bytes": 1, "start_s": 1.5, **counts}]
     metrics = measured(flows)
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
@@ -122,7 +122,8 @@ def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_networ
     assert (metrics["queue_p99_bytes"], metrics["queue_max_bytes"]) == (37_504, 45_000)
     assert metrics["utilisation"] == 0.98
     assert (metrics["drops"], metrics["marks"]) == (1, 7)
-    assert (metrics["timeouts"], metrics["retransmits"]) == (2, 3)
+    assert metrics["drops_in_run"] == 3
+    assert (metrics["timeouts"], metrics["retransmits"]) == (5, 7), "the drain included"
 
 
 def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count() -> None:
@@ -134,7 +135,7 @@ def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count()
     ]
     metrics = measured(flows)
     assert (metrics["timeouts_short"], metrics["timeouts_query"]) == ((3 + 2) / 2, 0)
-    assert metrics["timeouts"] == 4 + 1 + 2
+    assert metrics["timeouts"] == 3 + 2
     assert (metrics["timed_out_short"], metrics["timed_out_query"]) == (1, 0)
 
 
@@ -338,10 +339,10 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
     samples = make_samples(
         shares((0.0, 0, 0), (0.5, 8, 0), (1.0, 8, 0), (1.5, 2, 2), (2.0, 3, 1), (2.5, 2, 2), (3.0, 2.1, 1.9))
     )
-    metrics = measured(LONG, samples=samples)
+    metrics = measured(LONG, samples=samples, fairness_window_s=0.5)
     assert metrics["jain_long"] == pytest.approx(16 / (2 * 10))
     assert metrics["jain_sampled_long"] == pytest.approx((1 + 0.8 + 1 + 16 / (2 * 8.02)) / 4)
-    # The second flow starts at 0.5 s, and from the interval that begins at 2 s on both get about the same, twice.
+    # The second flow starts at 0.5 s, and from the window that begins at 2 s on both get about the same, twice.
     assert metrics["convergence_long_s"] == pytest.approx(1.5)
 
 
@@ -349,7 +350,8 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
     metrics = measured(LONG, samples=unfair)
     found = rows_of(LONG, samples=unfair)
-    assert metrics["convergence_long_s"] == 2.5
+    # Windows of 1 s from 0.5 s on: 2 beside 2, then 3 beside 1 until 2.5 s.
+    assert metrics["convergence_long_s"] == 2.0
     assert [row.metric.name for row in found if row.lower_bound] == ["convergence_long_s"]
     assert metrics["jain_sampled_long"] == 0.75
     alone = measured(LONG[:1], samples=unfair)
@@ -357,6 +359,24 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     without = measured(LONG)
     assert "jain_long" in without
     assert "jain_sampled_long" not in without
+
+
+def test_the_sampling_interval_does_not_decide_convergence() -> None:
+    """Equal shares from 3.5 s on, in bursts: within a second each flow sends in turns of 0.1 s."""
+
+    def sampled(every: int) -> float | None:
+        """Convergence with a sample at every so many tenths of a second."""
+        bits = [(0.0, 0.0)] * 5 + [(2.0, 0.0)] * 30 + [(2.0, 0.0), (0.0, 2.0)] * 60
+        ends = range(every, len(bits) + 1, every)
+        rows = [
+            (end / 10, *(sum(each[flow] for each in bits[end - every : end]) / every for flow in (0, 1)))
+            for end in ends
+        ]
+        samples = make_samples(shares((0.0, 0, 0), *rows))
+        return measured(LONG, samples=samples).get("convergence_long_s")
+
+    assert [sampled(every) for every in (1, 2, 5)] == pytest.approx([3.0, 3.0, 3.0])
+    assert sampled(20) is None, "samples further apart than a window tell nothing"
 
 
 @given(st.lists(st.sampled_from([0.5, 1.0]), min_size=1, max_size=60), st.integers(1, 60))

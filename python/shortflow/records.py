@@ -57,6 +57,8 @@ class Counters(TypedDict):
     packets_delivered: int
     packets_dropped: int
     packets_in_flight: int
+    marks: NotRequired[int]
+    """Packets marked; not counted under an ideal scheduler and on the kernel's TCP."""
     drain_flows: NotRequired[int]
     """Flows that started in the drain."""
     drain_bytes: NotRequired[int]
@@ -116,6 +118,8 @@ class Meta(TypedDict):
     end_s: float
     classes: NotRequired[list[str]]
     """Classes declared by the scenario; some may have no flow."""
+    fairness_window_s: NotRequired[float]
+    """Time over which shares of endless flows are averaged."""
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]
@@ -123,6 +127,8 @@ class Meta(TypedDict):
     """Finite flows that had not finished at the end."""
     connections_peak: int
     bytes_per_connection: int
+    omitted: NotRequired[list[str]]
+    """Flows of the user's files that were not simulated or not counted, in words."""
     remarks: NotRequired[dict[str, str]]
     """Remarks that limit what the numbers mean, by kind."""
     testbed: NotRequired[Account]

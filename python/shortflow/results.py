@@ -29,6 +29,13 @@ _log = logging.getLogger(__name__)
 SHORTEST = "ideal-srpt"
 """Ideal scheduler with the lowest mean FCT."""
 _UNFINISHED = catalogue.UNFINISHED_OF_ALL.pattern
+_SAME_SIZE = 1.05
+"""Factor from which on mean packet sizes of schemes differ."""
+
+
+def _spread(sizes: Mapping[str, float]) -> float:
+    """Largest size over the smallest; 1 for no sizes."""
+    return max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ class Results(Shown):
     """Settings that vary between points."""
     ideal_names: Sequence[str] = ()
     """Schemes that are ideal schedulers."""
+    no_ideal: str = ""
+    """Reason for leaving out ideal schedulers; empty if they were left out on request."""
     measured: "measured_flows.Measured | None" = None
     """The user's measured flows, shown beside the schemes without differences."""
     allows_for_events: bool = True
@@ -273,10 +282,12 @@ class Results(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the numbers: warnings, different constants, unfinished flows."""
+        """Limits of the numbers: warnings, different constants, ideal rows left out, unfinished flows."""
         found = self.notes_on_settings
+        if self.no_ideal:
+            found.append(f"no ideal rows: {self.no_ideal}")
         ports = self._settings.get("measure.ports", "")
-        if ports.startswith("all ") and catalogue.QUEUE_MEAN.pattern in self.metrics:
+        if ports.startswith("all ") and catalogue.QUEUE_MEAN["pkt"].pattern in self.metrics:
             found.append(
                 f"queues and link use are means over {ports}, because traffic goes to several hosts; "
                 "choose ports with measure.ports"
@@ -294,11 +305,34 @@ class Results(Shown):
             )
         return found
 
+    @functools.cached_property
+    def packet_bytes(self) -> dict[str, float]:
+        """Mean size in bytes of packets in the measured queues, by scheme; of the point with the largest difference."""
+        if self.keys:
+            found = [point.packet_bytes for point in self.points]
+            return max(found, key=_spread, default={})
+        packets, size = (catalogue.QUEUE_MEAN[unit].pattern for unit in ("pkt", "B"))
+        sums = {
+            scheme: [sum(self.values(scheme, name).values()) for name in (packets, size)] for scheme in self.schemes
+        }
+        return {scheme: size / packets for scheme, (packets, size) in sums.items() if packets}
+
+    @property
+    def queue_unit(self) -> str:
+        """Unit in which queues of the schemes compare: `B` if mean packet sizes differ by 5 % or more, else `pkt`."""
+        return "pkt" if _spread(self.packet_bytes) < _SAME_SIZE else "B"
+
+    @functools.cached_property
+    def omitted(self) -> list[str]:
+        """Flows of the user's files that were not simulated or not counted, in words."""
+        return list(dict.fromkeys(text for run in self.runs for text in run.meta.get("omitted", ())))
+
     @property
     def notes_on_settings(self) -> list[str]:
         """Warnings of the scenarios, each once with its points, and constants that differ between the schemes."""
         points = [(each.place, each.runs[0].provenance["traffic_notes"]) for each in self.points if each.runs]
         warned = [(place, [note[len(WARNING) :] for note in of if note.startswith(WARNING)]) for place, of in points]
+        warned = [(place, [note for note in of if note not in self.omitted]) for place, of in warned]
         around = (each for run in self.runs[:1] for each in run.provenance["scenario_settings"])
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
         return [*warnings_at(warned), *differing(origins, around)]
@@ -409,7 +443,7 @@ class Results(Shown):
     def document(self) -> dict[str, Any]:
         """All results as plain data for other programs (`docs/results.md`)."""
         found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
-        found |= {"bins": list(self.bins.ends), "notes": self.notes_on_settings}
+        found |= {"bins": list(self.bins.ends), "notes": [*self.omitted, *self.notes_on_settings]}
         if len(self.schemes) > 1 or self.dimensions:
             found["answer"] = answers.answer(self, self.criteria or answers.USUAL).document()
         if self.keys:

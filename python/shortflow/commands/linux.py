@@ -34,7 +34,7 @@ from shortflow.store.files import Kind, write_text
 
 HEADLINES = (
     *(catalogue.MEAN_FCT, catalogue.FCT[95], catalogue.TASK_TIMES[95], catalogue.GOODPUT, catalogue.THROUGHPUT),
-    *(catalogue.QUEUE_MEAN, catalogue.UTILISATION, catalogue.MARKS),
+    *(catalogue.QUEUE_MEAN["pkt"], catalogue.UTILISATION, catalogue.MARKS),
     *(catalogue.DROPS, catalogue.RETRANSMITS, catalogue.TIMEOUTS),
 )
 """Completion and throughput of every class, then the network, without size bins."""

@@ -13,7 +13,7 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import bursts, directories, tables, terminal
+from shortflow.lazy import blocks, bursts, directories, tables, terminal
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import run_one
@@ -24,7 +24,13 @@ from shortflow.simulate import cores_for
 
 def _answer(found: Result, values: Mapping[str, Any]) -> Answer:
     alone = _alone(found, values["settings"])
-    return Answer(alone.document, (block for each in [alone] for block in tables.comparison_blocks(each)))
+    return Answer(alone.document, _blocks(alone))
+
+
+def _blocks(alone: Results) -> "Iterator[blocks.Block]":
+    yield from tables.comparison_blocks(alone)
+    if alone.omitted:
+        yield blocks.Words("\n".join(f"{text}." for text in alone.omitted))
 
 
 def _alone(found: Result, settings: Settings | None) -> Results:

@@ -85,7 +85,7 @@ TABLES = (("dctcp", "l2dct", "xdctcp", "atcp"), tuple(HOSTS))
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
 """Largest relative difference of the kernel from the simulator."""
-COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN, MARKS)
+COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN["pkt"], MARKS)
 """Compared statistics."""
 FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
 """Flow classes of all these scenarios."""

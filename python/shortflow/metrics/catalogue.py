@@ -1,8 +1,9 @@
 """Metrics, each declared once: name, label, unit, meaning and computation.
 
 A metric is a statistic of a subject: a class of flows, a bin of their sizes, all flows of a range of sizes, a kind of
-tasks, the measured ports, or the network. Goodput, waits, drops, marks, retransmissions and timeouts count events in
-measured time, regardless of a flow's start. Metrics that a run lacks are absent.
+tasks, the measured ports, or the network. Goodput, waits and queues are those of the measured time, regardless of a
+flow's start. Retransmissions and timeouts are those of the flows whose completion times count, until they finish, and
+of endless flows in the measured time. Metrics that a run lacks are absent.
 """
 
 import functools
@@ -16,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from shortflow.errors import ConfigError, did_you_mean, unknown_name
 from shortflow.metrics.data import (
     FAIR_ENOUGH,
-    FAIR_INTERVALS,
+    FAIR_WINDOWS,
     USUAL_BINS,
     Bins,
     Flow,
@@ -352,8 +353,8 @@ OF_CLASS.has(
     "convergence_<class>_s",
     "convergence",
     "s",
-    f"from the last start of a backlogged flow to {FAIR_INTERVALS} intervals in a row with an index of {FAIR_ENOUGH}"
-    " or more",
+    f"from the last start of a backlogged flow to {FAIR_WINDOWS} windows in a row with an index of {FAIR_ENOUGH} or"
+    " more; windows of ten round trips or 20 packets per flow, and only where `measure.sample_every` is no longer",
     Support.NONNEGATIVE,
 )(lambda flows: flows.convergence_s)
 CLASS_TIMEOUTS = OF_CLASS.has(
@@ -406,23 +407,48 @@ for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
     OF_PORTS.has(f"queue_max_{_name}", "queue, max", _unit, "longest backlog of any measured port after the warm-up")(
         lambda run, column=f"queue_max_{_name}": max(run.measured(column), default=None)  # type: ignore[misc]
     )
-QUEUE_MEAN = OF_PORTS.statistics[0]
+QUEUE_MEAN = {each.unit: each for each in OF_PORTS.statistics if each.pattern.startswith("queue_mean")}
+"""Mean queue by unit: `pkt` or `B`."""
 UTILISATION = OF_PORTS.has(
-    "utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports", more=True
+    "utilisation",
+    "link use, measured time",
+    "share",
+    "busy share of the measured time, mean over the measured ports",
+    more=True,
 )(_mean_of("utilisation"))
 
-DROPS = OF_NETWORK.has("drops", "dropped packets", "", "packets dropped anywhere in the measured time, ACKs included")(
-    lambda run: run.packets(sum(row["measured"] for row in run.meta["drops"]))
-)
-MARKS = OF_NETWORK.has("marks", "marks", "", "packets marked anywhere in the measured time")(
+DROPS = OF_NETWORK.has(
+    "drops",
+    "dropped packets, measured time",
+    "",
+    "packets dropped anywhere in the measured time, ACKs included",
+)(lambda run: run.packets(sum(row["measured"] for row in run.meta["drops"])))
+OF_NETWORK.has(
+    "drops_in_run",
+    "dropped packets, whole run",
+    "",
+    "packets dropped anywhere from the warm-up to the end of the drain, ACKs included",
+)(lambda run: run.packets(sum(row["in_run"] for row in run.meta["drops"])))
+MARKS = OF_NETWORK.has("marks", "marks, measured time", "", "packets marked anywhere in the measured time")(
     lambda run: run.packets(sum(marks for (marks,) in run.rows("ports", ["marks"])))
 )
+OF_NETWORK.has(
+    "marks_in_run", "marks, whole run", "", "packets marked anywhere from the warm-up to the end of the drain"
+)(lambda run: run.meta["counters"].get("marks") if "counters" in run.meta else None)
 RETRANSMITS = OF_NETWORK.has(
-    "retransmits", "segments retransmitted", "", "data segments retransmitted in the measured time, needed or not"
-)(lambda run: run.packets(sum(flow.measured_retransmits for flow in run.flows.flows)))
-TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts in the measured time")(
-    lambda run: run.packets(sum(flow.measured_timeouts for flow in run.flows.flows))
-)
+    "retransmits",
+    "segments retransmitted",
+    "",
+    "data segments retransmitted, needed or not, by flows that started after the warm-up, until they finish; by"
+    " endless flows in the measured time",
+)(lambda run: run.packets(run.flows.of_lives("retransmits")))
+TIMEOUTS = OF_NETWORK.has(
+    "timeouts",
+    "timeouts",
+    "",
+    "retransmission timeouts of flows that started after the warm-up, until they finish; of endless flows in the"
+    " measured time",
+)(lambda run: run.packets(run.flows.of_lives("timeouts")))
 DEADLINE_MISS = OF_NETWORK.has("deadline_miss", "deadlines missed", "share", "share of deadlines that flows missed")(
     lambda run: run.flows.deadline_miss
 )

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
 from shortflow.errors import ConfigError
@@ -22,8 +22,10 @@ _UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "KB"), (1, "B"))
 
 FAIR_ENOUGH = 0.95
 """Least Jain index of a fair share."""
-FAIR_INTERVALS = 10
-"""Consecutive fair sampling intervals needed for convergence."""
+FAIR_WINDOWS = 10
+"""Consecutive fair windows needed for convergence."""
+_ROUNDING = 1e-9
+"""Largest relative error of a time."""
 BURST_GAP_S = 1e-3
 BURST_FLOWS = 10
 
@@ -142,6 +144,7 @@ class Flow(NamedTuple):
     slowdown: float | None
     deadline_s: float | None
     missed: bool | None
+    retransmits: int
     measured_retransmits: int
     timeouts: int
     measured_timeouts: int
@@ -288,8 +291,13 @@ class FlowGroup:
     @property
     def timeouts(self) -> float | None:
         """Timeouts per flow: whole lifetime of finite flows after the warm-up, measured time of backlogged flows."""
-        found = [flow.timeouts for flow in self.counted] + [flow.measured_timeouts for flow in self.backlogged]
-        return self.run.packets(sum(found) / len(found)) if found else None
+        flows = len(self.counted) + len(self.backlogged)
+        return self.run.packets(self.of_lives("timeouts") / flows) if flows else None
+
+    def of_lives(self, column: str) -> int:
+        """Events of counted flows until they finish, and of backlogged flows in the measured time."""
+        whole = sum(getattr(flow, column) for flow in self.counted)
+        return int(whole + sum(getattr(flow, f"measured_{column}") for flow in self.backlogged))
 
     @property
     def timed_out(self) -> float | None:
@@ -339,18 +347,42 @@ class FlowGroup:
 
     @property
     def convergence_s(self) -> float | None:
-        """Time from the last start until enough consecutive intervals are fair; otherwise a lower bound.
+        """Time from the last start until enough consecutive windows are fair; otherwise a lower bound.
 
-        Later intervals do not matter, so a longer run gives the same value.
+        The windows have a length of their own, `fairness_window_s`, and begin at the last start, so neither the
+        sampling interval nor the length of the run matters. None if samples are further apart than a window.
         """
-        last_start_s = max((flow.start_s for flow in self.backlogged), default=math.inf)
-        since, row = None, 0
-        for begin, end, index in (interval for interval in self._intervals if interval[0] >= last_start_s):
-            if row == FAIR_INTERVALS:
-                break
-            fair = index >= FAIR_ENOUGH
-            since, row = (since if row else begin, row + 1) if fair else (end, 0)
-        return None if since is None else bound_if(row < FAIR_INTERVALS, since - last_start_s)
+        window_s = self.run.meta.get("fairness_window_s")
+        times = sorted(self._rates)
+        if not window_s or len(times) < 2 or max(b - a for a, b in pairwise(times)) > window_s * (1 + _ROUNDING):
+            return None
+        last_start_s = max(flow.start_s for flow in self.backlogged)
+        acked = {
+            subject: _Cumulative(times, [self._rates[at].get(subject, 0.0) for at in times]) for subject in self._ids
+        }
+        since, row, at = last_start_s, 0, last_start_s
+        while row < FAIR_WINDOWS and at + window_s <= times[-1] * (1 + _ROUNDING):
+            shares = [of.between(at, at + window_s) for of in acked.values()]
+            at += window_s
+            row = row + 1 if any(shares) and jain_index(shares) >= FAIR_ENOUGH else 0
+            since = since if row else at
+        return bound_if(row < FAIR_WINDOWS, since - last_start_s)
+
+    @functools.cached_property
+    def _ids(self) -> set[str]:
+        """Backlogged flows as samples name them."""
+        return {str(flow.id) for flow in self.backlogged}
+
+    @functools.cached_property
+    def _rates(self) -> dict[float, dict[str, float]]:
+        """Throughput of each of two or more backlogged flows since the previous sample, by the time of the sample."""
+        rates: dict[float, dict[str, float]] = {}
+        if len(self.backlogged) > 1:
+            for time, kind, subject, value in self.run.rows("samples", ("time_s", "kind", "subject", "value")):
+                of_time = rates.setdefault(time, {})
+                if kind == "flow_throughput_bps" and subject in self._ids:
+                    of_time[subject] = value
+        return rates
 
     @functools.cached_property
     def _intervals(self) -> list[tuple[float, float, float]]:
@@ -358,15 +390,26 @@ class FlowGroup:
 
         An interval counts flows that started by its end. Intervals without acknowledged data are omitted.
         """
-        if len(self.backlogged) < 2:
-            return []
-        ids = {str(flow.id) for flow in self.backlogged}
-        rates: dict[float, list[float]] = {}
-        for time, kind, subject, value in self.run.rows("samples", ("time_s", "kind", "subject", "value")):
-            of_time = rates.setdefault(time, [])
-            if kind == "flow_throughput_bps" and subject in ids:
-                of_time.append(value)
-        return [(begin, end, jain_index(rates[end])) for begin, end in pairwise(sorted(rates)) if any(rates[end])]
+        shares = {time: list(of_time.values()) for time, of_time in self._rates.items()}
+        return [(begin, end, jain_index(shares[end])) for begin, end in pairwise(sorted(shares)) if any(shares[end])]
+
+
+class _Cumulative:
+    """Bits that a flow had acknowledged at any time, linear between samples."""
+
+    def __init__(self, times: Sequence[float], rates: Sequence[float]) -> None:
+        self.times = times
+        steps = (rate * (end - begin) for (begin, end), rate in zip(pairwise(times), rates[1:], strict=True))
+        self.sums = [0.0, *accumulate(steps)]
+
+    def between(self, begin: float, end: float) -> float:
+        """Bits acknowledged between two times."""
+        return self._at(end) - self._at(begin)
+
+    def _at(self, time: float) -> float:
+        after = min(max(bisect_left(self.times, time), 1), len(self.times) - 1)
+        (begin, end), (low, high) = self.times[after - 1 : after + 1], self.sums[after - 1 : after + 1]
+        return low + (high - low) * min(max((time - begin) / (end - begin), 0.0), 1.0)
 
 
 class Tasks:

@@ -13,8 +13,10 @@ _LEAST_MOVE = 0.0005
 
 def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """Notes on unfinished flows, seeds, and events of few seeds."""
+    yield from (f"{text}." for text in study.omitted)
     yield from _unfinished(study)
     yield from _cut_goodput(study, metrics)
+    yield from _sizes(study, metrics)
     if len(study.seeds) == 1:
         yield "One seed has no interval: run several seeds."
     elif all(point.is_exact(scheme) for point in study.points for scheme in point.schemes):
@@ -48,6 +50,14 @@ def _counts(study: Results, scheme: str) -> tuple[int, int]:
     rows = [row for run in study.runs if run.scheme == scheme for row in run.rows]
     late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
     return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
+
+
+def _sizes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Note on queues in packets of schemes whose packets differ in size."""
+    if study.queue_unit == "B" and (named := [each for each in metrics if each.unit == "pkt"]):
+        sizes = listed([f"{scheme} {size:,.0f} B" for scheme, size in study.packet_bytes.items()])
+        instead = named[0].name.replace("_pkt", "_bytes")
+        yield f"Packets in the queues differ in mean size: {sizes}. Compare queues in bytes: {instead}."
 
 
 def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:

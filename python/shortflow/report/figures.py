@@ -309,13 +309,14 @@ def thinned(count: int) -> npt.NDArray[np.int64]:
 def _queue(study: Results) -> Iterator[Chart]:
     """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
     port, among = _busiest_port(study)
+    kind, unit, size = {"pkt": ("queue_pkt", "packets", 1.0), "B": ("queue_bytes", "KB", 1e3)}[study.queue_unit]
     rows: list[Row] = []
     seeds = set()
     for point in _tabled(study):
         for scheme in point.schemes:
             runs = [each for each in point.results if each.scheme == scheme]
-            queue_of_port = (pl.col("kind") == "queue_pkt") & (pl.col("subject") == port)
-            samples = [each.samples.filter(queue_of_port) for each in runs]
+            queue_of_port = (pl.col("kind") == kind) & (pl.col("subject") == port)
+            samples = [each.samples.filter(queue_of_port).with_columns(pl.col("value") / size) for each in runs]
             if samples[0].is_empty():
                 continue
             about = {"scheme": scheme, "at": point.label}
@@ -332,7 +333,7 @@ def _queue(study: Results) -> Iterator[Chart]:
     if not rows:
         return
     which = f"seed {seeds.pop()}" if len(seeds) == 1 else "each scheme's first seed"
-    label = f"queue of {port} (packets)"
+    label = f"queue of {port} ({unit})"
     panels = [
         marks.over_time(rows, label, study.schemes, f"over time, {which}"),
         marks.shares(rows, label, study.schemes, "all seeds"),

@@ -81,7 +81,7 @@ def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
     means, runs = metrics_of(study, MEAN_FCT), [*study.runs, *study.ideal]
     losses = metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
     losses = [each for each in losses if any(run.metrics.get(each.name) for run in runs)]
-    found = [*(means if len(means) > 1 else []), *metrics_of(study, QUEUE_MEAN), *losses]
+    found = [*(means if len(means) > 1 else []), *metrics_of(study, QUEUE_MEAN[study.queue_unit]), *losses]
     return [each for each in found if each not in metrics]
 
 
@@ -166,7 +166,7 @@ def measured_time(comparison: Results) -> str:
 def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
     """Metrics by topic: tasks, completion per class, throughput and queue, losses.
 
-    Queues are shown in packets only.
+    Queues are shown in one unit: packets, or bytes if the schemes' packets differ in size.
     """
     metrics = list(comparison.metrics.values())
     if tasks := [metric for metric in metrics if metric.task]:
@@ -182,9 +182,10 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
     longest = (SIZE_FCT[100], SIZE_RECEIPTS[100], SIZE_SLOWDOWNS[100])
     if by_size := [each for each in metrics if each.statistic in OF_SIZE.statistics and each.statistic not in longest]:
         yield "All flows by size", by_size
-    in_packets = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != "B"]
-    if rates or in_packets:
-        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *in_packets]
+    other = "B" if comparison.queue_unit == "pkt" else "pkt"
+    of_ports = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != other]
+    if rates or of_ports:
+        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *of_ports]
     yield "Whole network, per run", [metric for metric in metrics if metric.statistic in OF_NETWORK.statistics]
 
 

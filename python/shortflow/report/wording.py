@@ -95,7 +95,8 @@ def title(metric: Metric) -> str:
 
 def headline_metrics(comparison: Results) -> list[Metric]:
     """Main metrics of a comparison: completion, goodput of backlogged flows, queue."""
-    return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, QUEUE_MEAN)
+    queue = QUEUE_MEAN[comparison.queue_unit]
+    return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, queue)
 
 
 def metrics_of(comparison: Results, *statistics: Statistic) -> list[Metric]:
