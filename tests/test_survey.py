@@ -145,7 +145,7 @@ def test_a_workload_has_three_levels_of_short_flows_with_deadlines_and_an_ideal(
             short = [prefix for prefix in short if values[f"{prefix}class"] == "short"]
             assert short
             assert all(f"{prefix}deadline.kind" in values for prefix in short)
-            assert "ideal-srpt" in scenario.core.ideal_schedulers()
+            assert "ideal-srpt" in scenario.core.ideal_schedulers()[0]
 
 
 @pytest.mark.parametrize("scale", Scale)

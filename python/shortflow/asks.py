@@ -91,8 +91,8 @@ def compare(plan: Plan, seeds: Sequence[int], until: Precision | None = None, *,
     found = nothing_yet(plan)
     for new in rounds(seeds, until):
         runs = plan.runs(new)
-        beside = plan_ideal(runs) if ideal else []
-        found = replace(found, ideal_names=list(dict.fromkeys(run.scheme.name for run in beside)))
+        beside, why = plan_ideal(runs) if ideal else ([], "")
+        found = replace(found, ideal_names=list(dict.fromkeys(run.scheme.name for run in beside)), no_ideal=why)
         found += with_distances((yield Wanted([*runs, *beside])))
         if until:
             until.require([found])

@@ -162,14 +162,15 @@ def plan(
     return Plan(scenario, schemes, settings).runs(seeds)
 
 
-def plan_ideal(runs: Sequence[Run]) -> list[Run]:
-    """Runs of the suitable ideal schedulers on the same flows, unless already among the runs."""
+def plan_ideal(runs: Sequence[Run]) -> tuple[list[Run], str]:
+    """Runs of the suitable ideal schedulers on the same flows, unless already among the runs; why none is suitable."""
     if not runs:
-        return []
+        return [], ""
     scenario, seeds = runs[0].scenario, list(dict.fromkeys(run.seed for run in runs))
     present = {run.scheme.name for run in runs}
-    names = [name for name in scenario.core.ideal_schedulers() if name not in present]
-    return plan(scenario, names, seeds) if names else []
+    suitable, why = scenario.core.ideal_schedulers()
+    names = [name for name in suitable if name not in present]
+    return plan(scenario, names, seeds) if names else [], why
 
 
 def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:

@@ -144,8 +144,11 @@ impl PyScenario {
     }
 
     /// The names of the ideal schedulers that tell something about it.
-    fn ideal_schedulers(&self) -> Vec<&'static str> {
-        policies_for(&self.inner).iter().map(|policy| policy.name).collect()
+    fn ideal_schedulers(&self) -> (Vec<&'static str>, String) {
+        match policies_for(&self.inner) {
+            Ok(policies) => (policies.iter().map(|policy| policy.name).collect(), String::new()),
+            Err(reason) => (Vec::new(), reason),
+        }
     }
 
     /// The names of its ports.

@@ -1,6 +1,7 @@
 //! The flows of a scenario as work for its access links.
 
 use super::Job;
+use super::bottleneck::Links;
 use crate::engine::Seeds;
 use crate::net::{RouteError, Routes};
 use crate::routing::Chooser;
@@ -28,9 +29,21 @@ pub(super) struct Demand {
     pub rate: Rate,
 }
 
+/// A flow at a link that all of its packets cross.
+pub(super) struct Crossing {
+    /// The port.
+    pub port: PortId,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Service time of the flow alone; of an endless flow, that of a full segment.
+    pub work: Span,
+    /// The link connects two switches.
+    pub is_inner: bool,
+}
+
 /// The network that flows cross.
 pub(super) struct Paths<'a> {
-    scenario: &'a Scenario,
+    pub(super) scenario: &'a Scenario,
     routes: Routes,
     chooser: Chooser,
 }
@@ -43,13 +56,34 @@ impl<'a> Paths<'a> {
         Ok(Paths { scenario, routes: Routes::new(graph)?, chooser })
     }
 
+    /// The links that all packets of the flow of row `row` cross, in order.
+    pub(super) fn crossings(&self, arrival: &FlowArrival, row: usize) -> Vec<Crossing> {
+        let (ports, path) = self.path(arrival.source, arrival.destination, row as u32);
+        let tcp = &self.scenario.tcp;
+        let size = if arrival.size == Bytes::MAX { tcp.mss } else { arrival.size };
+        let last = ports.len().saturating_sub(1);
+        let crossing = |(place, port): (usize, PortId)| {
+            let (link, (rate, _)) = (&self.scenario.graph.links[port.index() / 2], path.links[place]);
+            let is_inner = ![link.a, link.b].into_iter().any(|node| self.scenario.graph.is_host(node));
+            let work = serialisation(size, tcp, rate);
+            (place < path.before_choice || place == last).then_some(Crossing { port, rate, work, is_inner })
+        };
+        ports.into_iter().enumerate().filter_map(crossing).collect()
+    }
+
     /// The demand of the flow of row `row`, the link that it goes to, and its ideal completion time.
     /// `None` for a flow from a host to itself, which crosses no link.
-    pub(super) fn demand(&self, arrival: &FlowArrival, row: usize) -> Option<(PortId, Demand, Span)> {
+    pub(super) fn demand(
+        &self,
+        arrival: &FlowArrival,
+        row: usize,
+        links: &Links,
+    ) -> Option<(PortId, Demand, Span)> {
         let tcp = &self.scenario.tcp;
-        let (port, path) = self.path(arrival.source, arrival.destination, row as u32);
+        let (_, path) = self.path(arrival.source, arrival.destination, row as u32);
         let (_, back) = self.path(arrival.destination, arrival.source, row as u32);
-        let (rate, _) = *path.links.last()?;
+        let crossings = self.crossings(arrival, row);
+        let Crossing { port, rate, .. } = crossings[links.limiting(&crossings)?];
         let ideal = ideal_fct(arrival.size, tcp, &path, &back);
         let work = serialisation(arrival.size, tcp, rate);
         let deadline = arrival.deadline.map_or(Instant::MAX, |allowed| arrival.at + allowed);
@@ -61,24 +95,24 @@ impl<'a> Paths<'a> {
             latency: ideal.saturating_sub(work),
             rate,
         };
-        Some((port?, demand, ideal))
+        Some((port, demand, ideal))
     }
 
-    /// The last port on the way of a flow, and its links. Each flow chooses
+    /// The ports on the way of a flow, and their links. Each flow chooses
     /// among equal paths as if it had a connection of its own.
-    fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Option<PortId>, Path) {
+    fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Vec<PortId>, Path) {
         let links = &self.scenario.graph.links;
         let rate_and_delay = |port: PortId| (links[port.index() / 2].rate, links[port.index() / 2].delay);
         let mut node = NodeId(source.0);
-        let mut last = None;
+        let mut ports = Vec::new();
         let path = Path::of(std::iter::from_fn(|| {
             let (port, shared) = self.routes.of_flow((node, to, flow_id), &self.chooser, rate_and_delay)?;
             let link = &links[port.index() / 2];
             node = if port.index() % 2 == 0 { link.b } else { link.a };
-            last = Some(port);
+            ports.push(port);
             Some((rate_and_delay(port), shared))
         }));
-        (last, path)
+        (ports, path)
     }
 }
 

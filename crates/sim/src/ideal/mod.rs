@@ -2,8 +2,8 @@
 //! that follows a policy at once and without error. Nothing is lost, queued in packets, probed or
 //! acknowledged late, so their completion times are a yardstick for real transports.
 //!
-//! The model. A flow is served by one link only, the last of its path (the bottleneck when many send
-//! to one); every other link is infinitely fast. Its demand is its bytes on that link, the header
+//! The model. A flow is served by one link only, the one that limits it ([`bottleneck`]): the last of its path when many
+//! send to one; every other link is infinitely fast. Its demand is its bytes on that link, the header
 //! of each segment included. It completes a fixed latency after its last byte is served: the
 //! completion time of [`ideal_fct`](crate::theory::fct::ideal_fct) less the time it takes to serialise
 //! the demand at that link, so that a flow that is alone has exactly that completion time.
@@ -13,6 +13,7 @@
 //! backlogged flows are followed until the end of the measured time. Arrivals of the drain compete with measured
 //! flows, as in a simulation of packets.
 
+mod bottleneck;
 mod demand;
 mod discipline;
 mod levels;
@@ -29,6 +30,8 @@ use crate::outcome::{Counters, FlowRow, Outcome};
 use crate::scenario::Scenario;
 use crate::simulation::{Observer, RunError, RunProgress};
 use crate::specs::TcpSpec;
+use crate::tables::port_names;
+use bottleneck::Links;
 use demand::{Demand, Paths, arrivals};
 use discipline::Discipline;
 use ranked::PriorityDiscipline;
@@ -38,6 +41,8 @@ use std::collections::BTreeMap;
 
 /// Flows between two looks at the observer.
 const TICK: usize = 8192;
+/// Flows that decide which links limit them.
+const JUDGED: usize = 200_000;
 /// Flows of the drain between two checks for open measured flows.
 const LOOK: usize = 256;
 
@@ -97,15 +102,24 @@ pub fn policies() -> &'static [Policy] {
     POLICIES
 }
 
-/// The policies that tell something about `scenario`: none if some of its flows wait for others, and
-/// those that go by deadlines only if there are any.
-pub fn policies_for(scenario: &Scenario) -> Vec<Policy> {
-    let mut suited = POLICIES.to_vec();
-    suited.retain(|policy| scenario.deadlines || !policy.by_deadline);
-    if arrivals(scenario, Seeds::new(0)).is_err() {
-        suited.clear();
+/// The policies that tell something about `scenario`, those by deadline only if there are deadlines; or the reason for
+/// none: flows that wait for others, or several links that limit the same flows.
+pub fn policies_for(scenario: &Scenario) -> Result<Vec<Policy>, String> {
+    let seeds = Seeds::new(0);
+    let arrivals = arrivals(scenario, seeds).map_err(|error| error.to_string())?;
+    let end = Instant::ZERO + scenario.duration;
+    let first: Vec<_> = arrivals.take_while(|arrival| arrival.at < end).take(JUDGED).collect();
+    let paths = Paths::new(scenario, seeds).map_err(|error| error.to_string())?;
+    if let Some(pair) = bottleneck::second(&paths, &first) {
+        let names = port_names(scenario);
+        return Err(format!(
+            "many flows wait at several links, such as {} and {}, and an ideal scheduler serves each flow at one link",
+            names[pair.1.index()],
+            names[pair.0.index()]
+        ));
     }
-    suited
+    let suits = |policy: &Policy| scenario.deadlines || !policy.by_deadline;
+    Ok(POLICIES.iter().copied().filter(suits).collect())
 }
 
 impl Policy {
@@ -139,6 +153,7 @@ pub fn run(
     let seeds = Seeds::new(seed);
     let paths = Paths::new(scenario, seeds)?;
     let ledger = Ledger::of(scenario);
+    let links = bottlenecks(scenario, seeds, &paths, observer)?;
     let mut flows = Vec::new();
     let mut demands: BTreeMap<_, Vec<Demand>> = BTreeMap::new();
     let mut arrivals = arrivals(scenario, seeds)?.peekable();
@@ -146,7 +161,7 @@ pub fn run(
         if flows.len() % TICK == TICK - 1 && !observer.tick(standing(arrival.at, flows.len())) {
             return Err(RunError::Cancelled);
         }
-        let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
+        let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len(), &links) else { continue };
         flows.push(FlowRow::new(&arrival, (!demand.backlogged).then_some(ideal)));
         demands.entry(port).or_default().push(demand);
     }
@@ -172,7 +187,7 @@ pub fn run(
         if end.is_some_and(|end| arrival.at >= end) {
             break;
         }
-        let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
+        let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len(), &links) else { continue };
         flows.push(FlowRow::new(&arrival, (!demand.backlogged).then_some(ideal)));
         if let Some(server) = servers.get_mut(&port)
             && server.is_open_at(arrival.at)
@@ -185,6 +200,24 @@ pub fn run(
     }
     let drain = flows.split_off(counted);
     Ok(ledger.outcome(flows, drain, scenario.measure.drain_flows))
+}
+
+/// The measured flows at every link.
+fn bottlenecks(
+    scenario: &Scenario,
+    seeds: Seeds,
+    paths: &Paths,
+    observer: &mut dyn Observer,
+) -> Result<Links, RunError> {
+    let (mut links, end) = (Links::new(scenario), Instant::ZERO + scenario.duration);
+    let measured = arrivals(scenario, seeds)?.take_while(|arrival| arrival.at < end);
+    for (row, arrival) in measured.enumerate() {
+        if row % TICK == TICK - 1 && !observer.tick(standing(Instant::ZERO, 0)) {
+            return Err(RunError::Cancelled);
+        }
+        links.add(&arrival, &paths.crossings(&arrival, row));
+    }
+    Ok(links)
 }
 
 /// After `flows` flows; none of them is waited for.

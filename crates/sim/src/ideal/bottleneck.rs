@@ -1,0 +1,112 @@
+//! The link that limits a flow, and links that limit it beside that one.
+//!
+//! Each link is judged as if it were the only slow one: it serves the flows that cross it first come, first served, at its
+//! rate. The mean wait there, and endless flows that share the link, tell how much the link slows its flows down.
+
+use super::demand::{Crossing, Paths};
+use crate::scenario::Scenario;
+use crate::traffic::FlowArrival;
+use shortflow_units::{Bytes, PortId};
+
+/// A link limits flows if these spend less than this share of their greatest stay at any other link.
+const CLEARLY: f64 = 0.5;
+/// A mean wait below this share of the service time at the limiting link does not count.
+const NEGLIGIBLE: f64 = 0.1;
+/// Share of flows with several limiting links up to which one link per flow is a fair model.
+const FEW: f64 = 0.1;
+
+/// A link as the only slow one; times in picoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Link {
+    idle_from: f64,
+    waited: f64,
+    served: f64,
+    flows: f64,
+    backlogged: f64,
+}
+
+impl Link {
+    /// Mean service time.
+    fn service(&self) -> f64 {
+        self.served / self.flows.max(1.0)
+    }
+
+    /// Mean wait, behind finite flows and beside endless ones.
+    fn wait(&self) -> f64 {
+        self.waited / self.flows.max(1.0) + self.backlogged * self.service()
+    }
+
+    /// Mean time from arrival to the end of service.
+    fn stay(&self) -> f64 {
+        self.wait() + self.service()
+    }
+}
+
+/// Every port of a network as the only slow one.
+#[derive(Debug)]
+pub(super) struct Links(Vec<Link>);
+
+impl Links {
+    /// No flow yet.
+    pub(super) fn new(scenario: &Scenario) -> Links {
+        Links(vec![Link::default(); 2 * scenario.graph.links.len()])
+    }
+
+    /// Adds the next flow.
+    pub(super) fn add(&mut self, arrival: &FlowArrival, crossings: &[Crossing]) {
+        let at = arrival.at.as_ps() as f64;
+        for crossing in crossings {
+            let link = &mut self.0[crossing.port.index()];
+            let work = crossing.work.as_ps() as f64;
+            link.flows += 1.0;
+            link.served += work;
+            if arrival.size == Bytes::MAX {
+                link.backlogged += 1.0;
+                continue;
+            }
+            let begins = link.idle_from.max(at);
+            link.waited += begins - at;
+            link.idle_from = begins + work;
+        }
+    }
+
+    /// Position of the link that limits a flow: the last, unless the flow stays clearly longer at another.
+    pub(super) fn limiting(&self, crossings: &[Crossing]) -> Option<usize> {
+        let stay = |place: &usize| self.0[crossings[*place].port.index()].stay();
+        let last = crossings.len().checked_sub(1)?;
+        let longest = (0..=last).max_by(|a, b| stay(a).total_cmp(&stay(b)))?;
+        Some(if stay(&last) < CLEARLY * stay(&longest) { longest } else { last })
+    }
+
+    /// True if `other`, a link between switches, makes flows wait about as long as the link that serves them.
+    fn competes(&self, serving: PortId, other: PortId) -> bool {
+        let (serving, other) = (&self.0[serving.index()], &self.0[other.index()]);
+        other.wait() > CLEARLY * serving.wait() && other.wait() > NEGLIGIBLE * serving.service()
+    }
+}
+
+/// A link between switches that makes many of these flows wait beside the link that serves them; none if one link limits
+/// each flow. A link whose flows all continue to one link that is no faster never makes them wait longer.
+pub(super) fn second(paths: &Paths, arrivals: &[FlowArrival]) -> Option<(PortId, PortId)> {
+    let flows: Vec<Vec<Crossing>> =
+        (0..).zip(arrivals).map(|(row, arrival)| paths.crossings(arrival, row)).collect();
+    let mut links = Links::new(paths.scenario);
+    flows.iter().zip(arrivals).for_each(|(crossings, arrival)| links.add(arrival, crossings));
+    let mut served_by: Vec<Option<PortId>> = vec![None; links.0.len()];
+    let mut is_tandem = vec![true; links.0.len()];
+    let mut delayed = vec![(0usize, None); links.0.len()];
+    for crossings in &flows {
+        let Some(serving) = links.limiting(crossings).map(|place| &crossings[place]) else { continue };
+        for other in crossings {
+            let place = other.port.index();
+            let first = *served_by[place].get_or_insert(serving.port);
+            is_tandem[place] &= first == serving.port && serving.rate <= other.rate;
+            if other.port != serving.port && other.is_inner && links.competes(serving.port, other.port) {
+                delayed[place] = (delayed[place].0 + 1, Some((serving.port, other.port)));
+            }
+        }
+    }
+    let found = delayed.iter().zip(&is_tandem).filter(|(_, is_tandem)| !**is_tandem);
+    let (count, pair) = found.map(|(delayed, _)| *delayed).max_by_key(|(count, _)| *count)?;
+    pair.filter(|_| count as f64 > FEW * flows.len() as f64)
+}
