@@ -103,6 +103,24 @@ fn jitter_delays_a_packet_by_a_random_time_up_to_its_limit() {
     assert!((mean - 100.0).abs() < 20.0, "{mean}");
 }
 
+/// A late host sends no faster than its link: over links of equal rate, the switch holds the packet that it sends, and no other,
+/// also after a pause, at whose end many packets are ready.
+#[test]
+fn late_packets_stay_a_transmission_time_apart() {
+    for host in ["jitter = '12us'", "jitter = '200us'", "stalls = 1000", "jitter = '12us'\nstalls = 1000"] {
+        let text = format!(
+            "title = 'one flow'\nduration = '20ms'\nwarmup = '0s'\ndrain = '0s'\n\
+             topology = {{ kind = 'star', hosts = 2, rate = '10Gbps', rtt = '100us' }}\n\
+             switch = {{ buffer = '1000pkt', mark_above = 'unlimited' }}\n[tcp]\nreceive_window = '90pkt'\n\
+             [host]\n{host}\n[[traffic]]\nkind = 'long-lived'\nfrom = 0\nto = 1\n"
+        );
+        let outcome = run(&scenario(&text, &[]), &scheme("tcp", &[]));
+        let at_switch = outcome.ports.iter().filter(|port| port.from.index() >= 2);
+        let most = at_switch.map(|port| port.max_packets).max();
+        assert_eq!(most, Some(1), "{host}");
+    }
+}
+
 /// Flows of a segment, one each 2 ms. A pause of length L comes upon a share E[L] / (gap + E[L]) of the packets, which wait
 /// for E[L²] / 2 E[L] on average and at most for the longest; the segment waits at one host, its ACK at the other.
 #[test]

@@ -11,6 +11,6 @@ mod windows;
 pub use due::{EventCode, NodeScope, tie_break_rank};
 pub use events::EventQueue;
 pub use prefetch::prefetch;
-pub use seeds::{Seeds, Stream};
+pub use seeds::{Seeds, Stream, below};
 pub use wheel::SHORTEST_SLOT;
 pub use windows::Turn;

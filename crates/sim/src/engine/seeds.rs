@@ -41,9 +41,9 @@ impl Stream {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform on 0..n, without modulo bias worth speaking of (n ≪ 2⁶⁴); 0 for n = 0.
+    /// Uniform on 0..n; see [`below`].
     pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
+        below(self.bits(), n)
     }
 
     /// Exponential with the given mean.
@@ -56,6 +56,12 @@ impl Stream {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         radius * libm::cos(std::f64::consts::TAU * self.unit())
     }
+}
+
+/// Maps 64 random bits to 0..n, without modulo bias worth speaking of (n ≪ 2⁶⁴); 0 for n = 0.
+#[inline]
+pub fn below(bits: u64, n: u64) -> u64 {
+    ((u128::from(bits) * u128::from(n)) >> 64) as u64
 }
 
 #[cfg(test)]

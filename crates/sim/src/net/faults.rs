@@ -1,7 +1,7 @@
 //! Faults at one port: packets lost, damaged, delayed or marked by chance, exact losses for tests ("drop the
 //! fifth data packet"), and a link that is down.
 
-use crate::engine::{Seeds, Stream};
+use crate::engine::{Seeds, Stream, below};
 use crate::packet::{Packet, PacketType};
 use crate::queue::{DropReason, Verdict};
 use crate::scenario::{Fault, Scenario};
@@ -31,15 +31,20 @@ struct Rule {
     delays: Stream,
 }
 
-/// Delays of a host's packets, which keep their order.
+/// Delays of a host's packets, which keep their order and stay a transmission time apart.
 #[derive(Debug, Clone)]
 pub struct HostDelay {
-    jitter: (Span, Stream),
+    jitter: Span,
     stalls: Option<HostPauses>,
-    last: Instant,
-    /// Delay of the last packet.
-    by: Span,
+    /// State of the generator of delays.
+    state: u64,
+    /// Number of the last packet in its ring, and its arrival.
+    last: (u32, Instant),
 }
+
+/// A late host's clock is slower than a switch's by one part in this many: 122 ppm, where IEEE 802.3 allows two devices to
+/// differ by 200 ppm.
+const CLOCK: u64 = 8192;
 
 /// Pauses of a host, during which its packets wait.
 #[derive(Debug, Clone)]
@@ -184,26 +189,41 @@ impl HostDelay {
     pub(super) fn of(host: &HostSpec, jitter: Span, index: usize, seeds: Seeds) -> Option<HostDelay> {
         let stalls = (host.stalls > 0.0).then(|| HostPauses::new(host, seeds.stream("host stalls", index)));
         let delays = stalls.is_some() || !jitter.is_zero();
-        let jitter = (jitter, seeds.stream("host jitter", index));
-        delays.then_some(HostDelay { jitter, stalls, last: Instant::ZERO, by: Span::ZERO })
+        let state = seeds.stream("host jitter", index).bits();
+        delays.then_some(HostDelay { jitter, stalls, state, last: (u32::MAX, Instant::ZERO) })
     }
 
-    /// Departure of a packet that is ready at `now`.
-    #[inline]
-    pub(super) fn put_off(&mut self, at: Instant) -> Instant {
-        let drawn = Span::from_ps(self.jitter.1.below(self.jitter.0.as_ps()));
-        self.last = self.last.max(at + drawn);
+    /// Pause of the transmitter after a packet that takes this long, because the host's clock is slower than the switch's.
+    /// Equal clocks would keep a host that fills its link in step with a port of the same rate.
+    #[inline(always)]
+    pub(super) fn lags(&self, takes: Span) -> Span {
+        Span::from_ps(takes.as_ps() / CLOCK)
+    }
+
+    /// Arrival of the last packet, if it has this number in its ring.
+    #[inline(always)]
+    pub(super) fn known(&self, number: u32) -> Option<Instant> {
+        (self.last.0 == number).then_some(self.last.1)
+    }
+
+    /// Arrival of the next packet, which without delays arrives at `on_time`, after a transmission of length `takes`.
+    #[inline(always)]
+    pub(super) fn put_off(&mut self, number: u32, on_time: Instant, takes: Span) -> Instant {
+        let late = Span::from_ps(below(self.draw(), self.jitter.as_ps()));
+        let mut at = (on_time + late).max(self.last.1 + takes);
         if let Some(stalls) = &mut self.stalls {
-            self.last = stalls.end_of(self.last);
+            at = stalls.end_of(at);
         }
-        self.by = self.last.since(at);
-        self.last
+        self.last = (number, at);
+        at
     }
 
-    /// Delay of the packet that [`HostDelay::put_off`] reported last.
-    #[inline]
-    pub(super) fn by(&self) -> Span {
-        self.by
+    /// 64 random bits: wyrand, with fewer instructions than a [`Stream`].
+    #[inline(always)]
+    fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
+        let product = u128::from(self.state) * u128::from(self.state ^ 0xe703_7ed1_a0b4_28db);
+        (product >> 64) as u64 ^ product as u64
     }
 }
 

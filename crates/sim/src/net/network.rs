@@ -132,7 +132,7 @@ impl Network {
             .for_each(|port| inputs.get_mut(port.to.index()).into_iter().for_each(|count| *count += 1));
         for port in 0..self.ports.len() {
             let [there, back] = [port, port ^ 1].map(|port| &self.ports[port]);
-            let is_plain = [there, back].iter().all(|port| !port.is_special() && !port.is_scheduled());
+            let is_plain = [there, back].iter().all(|port| !port.is_faulty() && !port.is_scheduled());
             self.ports[port].pulls = is_plain && inputs.get(there.to.index()) == Some(&1);
         }
         self
@@ -254,7 +254,7 @@ impl Network {
     pub fn leads_to_host(&self, port: PortId) -> Option<bool> {
         let source = self.ports.get(port.index())?;
         let is_to_host = source.to.index() < self.hosts;
-        let is_rare = source.is_special() || !self.fixed_paths || !(is_to_host || self.passes_on);
+        let is_rare = source.is_faulty() || !self.fixed_paths || !(is_to_host || self.passes_on);
         if is_rare { None } else { Some(is_to_host) }
     }
 
@@ -309,13 +309,10 @@ impl Network {
     ) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
         let node = sender.to;
-        let next = match sender.is_special() {
-            true if sender.is_faulty() => {
-                return self.arrive_over_faults(events, port, packet).then_some(node);
-            }
-            true => sender.arrive_late(packet)?,
-            false => sender.arrive(packet)?,
-        };
+        if sender.is_faulty() {
+            return self.arrive_over_faults(events, port, packet).then_some(node);
+        }
+        let next = sender.arrive(packet)?;
         if let Some(at) = next {
             events.schedule(at, node, NetworkEvent::Arrive(port).into());
         }
@@ -333,7 +330,7 @@ impl Network {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
         let departed = sender.next_departure();
-        let Some(next) = sender.is_due(now).then(|| sender.arrive_late(packet)).flatten() else {
+        let Some(next) = sender.is_due(now).then(|| sender.arrive(packet)).flatten() else {
             return false;
         };
         if let Some(at) = next {

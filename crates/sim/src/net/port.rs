@@ -59,6 +59,7 @@ pub struct Port {
     gap: Bytes,
     /// Packets that have arrived.
     arrived: u64,
+    late: Option<Box<HostDelay>>,
     /// Packets departing up to then need only totals, from the start of the measured time on.
     plain_until: Instant,
     /// Largest backlog at which a packet is neither marked nor dropped, nor makes a new peak.
@@ -68,14 +69,12 @@ pub struct Port {
     /// Backlog above which packets are marked on the short path.
     mark_above: Backlog,
     faults: Option<Box<FaultInjector>>,
-    late: Option<Box<HostDelay>>,
     /// Node at the other end.
     pub to: NodeId,
     /// Its host takes arrivals ahead of time.
     pub pulls: bool,
     /// Leads to another part, which has the far end of the wire.
     crosses: bool,
-    is_special: bool,
     of_host: bool,
     counters: PortCounters,
     queue: Queue,
@@ -114,7 +113,6 @@ impl Port {
             room: Backlog::default(),
             mark_above: Backlog::default(),
             of_host: false,
-            is_special: faults.is_some(),
             pulls: false,
             crosses: false,
             rate,
@@ -146,7 +144,6 @@ impl Port {
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
         self.faults.get_or_insert_with(FaultInjector::idle);
-        self.is_special = true;
         self.find_short_path();
     }
 
@@ -162,10 +159,7 @@ impl Port {
 
     /// Sets the delays of the port's host.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
-        let is_special = self.is_special || late.is_some();
-        let mut port = Port { of_host: true, is_special, late: late.map(Box::new), ..self };
-        port.find_short_path();
-        port
+        Port { of_host: true, late: late.map(Box::new), ..self }
     }
 
     /// Sets the time between two frames, in bytes of the link.
@@ -261,12 +255,6 @@ impl Port {
         self.ring.len() + self.queue.waiting().packets as usize + held
     }
 
-    /// True if faults or delays can happen here.
-    #[inline]
-    pub fn is_special(&self) -> bool {
-        self.is_special
-    }
-
     /// True if faults can happen here.
     #[inline]
     pub fn is_faulty(&self) -> bool {
@@ -325,8 +313,10 @@ impl Port {
         packet.wait(waits, self.of_host);
         self.backlog.add(packet);
         self.account_at_edges((now, starts, departs), packet.wire_size());
-        if self.push(departs, packet.take()) {
-            wake(PortEvent::Arrival(self.reaches(departs), self.to));
+        if self.push(departs, packet.take())
+            && let Some(at) = self.arrival_of_head()
+        {
+            wake(PortEvent::Arrival(at, self.to));
         }
         Handover { waits, departs }
     }
@@ -334,16 +324,38 @@ impl Port {
     /// Packet that arrives next, in its slot, and the arrival of the one after it.
     #[inline(always)]
     pub fn next_arrival(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
+        let late = if self.late.is_some() { self.late_arrival(1) } else { None };
         let (packet, next) = self.ring.advance()?;
         self.arrived += 1;
-        Some((packet, next.map(|departs| departs + self.delay)))
+        Some((packet, late.or_else(|| next.map(|departs| departs + self.delay))))
     }
 
-    /// Arrival, number and packet at position `count` of the ring.
+    /// Arrival, number and packet at position `before` of the ring.
     #[inline(always)]
-    pub(super) fn arrival(&self, before: usize) -> Option<(Instant, u32, &Packet)> {
+    pub(super) fn arrival(&mut self, before: usize) -> Option<(Instant, u32, &Packet)> {
+        let late = if self.late.is_some() { self.late_arrival(before) } else { None };
         let (number, next) = self.ring.nth(before)?;
-        Some((next.departs + self.delay, number, &next.packet))
+        Some((late.unwrap_or(next.departs + self.delay), number, &next.packet))
+    }
+
+    /// Arrival of the packet at position `before` of the ring, if the host may be late. Those before it have been asked for.
+    #[inline(never)] // keeps the path of the others short
+    fn late_arrival(&mut self, before: usize) -> Option<Instant> {
+        let (number, next) = self.ring.nth(before)?;
+        let (on_time, takes) = (next.departs + self.delay, self.tx_time(next.packet.wire));
+        let late = self.late.as_mut()?;
+        if let Some(known) = late.known(number) {
+            return Some(known);
+        }
+        let at = late.put_off(number, on_time, takes);
+        self.ring.place_of(number)?.add_host_delay(at.since(on_time));
+        Some(at)
+    }
+
+    /// Arrival of the head of the wire.
+    #[inline]
+    fn arrival_of_head(&mut self) -> Option<Instant> {
+        self.arrival(0).map(|(at, ..)| at)
     }
 
     /// The next `count` packets arrive. They must leave their slots before others are sent.
@@ -365,25 +377,6 @@ impl Port {
         let (packet, next) = self.next_arrival()?;
         *place = packet.take();
         Some(next)
-    }
-
-    /// [`Port::arrive`] if the host may be late.
-    #[inline]
-    pub fn arrive_late(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
-        let next = self.arrive(place)?;
-        let Some(late) = &mut self.late else { return Some(next) };
-        place.add_host_delay(late.by());
-        Some(next.map(|reaches| late.put_off(reaches)))
-    }
-
-    /// Arrival of the new head of the wire.
-    #[inline]
-    fn reaches(&mut self, departs: Instant) -> Instant {
-        let reaches = departs + self.delay;
-        match &mut self.late {
-            None => reaches,
-            Some(late) => late.put_off(reaches),
-        }
     }
 
     /// End of the transmission, if packets wait.
@@ -490,8 +483,10 @@ impl Port {
             levels.schedule_departure(departs, packet.wire);
         }
         self.counters.depart(&self.window, (now, departs), &packet);
-        if self.push(departs, packet) {
-            wake(PortEvent::Arrival(self.reaches(departs), self.to));
+        if self.push(departs, packet)
+            && let Some(at) = self.arrival_of_head()
+        {
+            wake(PortEvent::Arrival(at, self.to));
         }
         true
     }
@@ -527,8 +522,17 @@ impl Port {
     #[inline]
     fn push(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
+        self.lag(packet.wire);
         self.ring.push(departs, packet);
         self.ring.len() == 1 && !self.crosses
+    }
+
+    /// The transmitter of a late host pauses after a packet of this size.
+    #[inline(always)]
+    fn lag(&mut self, wire: u16) {
+        if let Some(late) = &self.late {
+            self.busy_until += late.lags(self.tx_time(wire));
+        }
     }
 
     /// Subtracts departures up to `now` from the backlog.

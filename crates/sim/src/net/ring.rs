@@ -87,6 +87,11 @@ impl Ring {
         self.head += count;
     }
 
+    /// Drops all packets. Numbers go on.
+    pub fn clear(&mut self) {
+        (self.head, self.unseen) = (self.end, self.end);
+    }
+
     /// Packet whose number has these low bits, in its slot.
     #[inline]
     pub fn place_of(&mut self, number: u32) -> Option<&mut Packet> {

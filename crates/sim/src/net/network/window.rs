@@ -14,7 +14,7 @@ impl Network {
         by_output[..self.hosts].fill(false);
         let (mut counts, mut numbers) = (vec![0; nodes], Vec::new());
         for port in &self.ports {
-            by_output[port.to.index()] &= !port.is_special();
+            by_output[port.to.index()] &= !port.is_faulty();
             numbers.push(counts[port.from.index()]);
             counts[port.from.index()] += 1;
         }

@@ -27,7 +27,7 @@ impl Port {
     pub(in crate::net) fn import(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
         self.ring.push(departs, packet);
         self.ring.mark_all_departed();
-        (self.ring.len() == 1).then(|| self.reaches(departs))
+        if self.ring.len() == 1 { self.arrival_of_head() } else { None }
     }
 
     /// Takes the far end of the wire back from the other part.

@@ -1,17 +1,16 @@
 //! Ports whose links have faults.
 
-use super::{Backlog, InFlight, Port, PortEvent, Queue, Ring, SchedulerEffects};
+use super::{Backlog, InFlight, Port, PortEvent, Queue, SchedulerEffects};
 use crate::net::faults::WireOutcome;
 use crate::packet::Packet;
 use crate::queue::{DropReason, Scheduler};
-use shortflow_units::{Instant, Span};
+use shortflow_units::Instant;
 
 /// A port whose link can fail, and damage or delay packets.
 impl Port {
     /// True if the head of the wire arrives now; false if the link has failed since its event was scheduled.
-    pub fn is_due(&self, now: Instant) -> bool {
-        let late = self.late.as_ref().map_or(Span::ZERO, |late| late.by());
-        self.ring.front().is_some_and(|head| head.departs + self.delay + late == now)
+    pub fn is_due(&mut self, now: Instant) -> bool {
+        self.arrival_of_head() == Some(now)
     }
 
     /// Delivers `packet` from the wire, drops it, or keeps it. Returns until when it is kept.
@@ -69,7 +68,7 @@ impl Port {
         if let Some(levels) = &mut self.levels {
             levels.empty(now);
         }
-        self.ring = Ring::default();
+        self.ring.clear();
         self.backlog = Backlog::default();
         self.busy_until = now;
     }

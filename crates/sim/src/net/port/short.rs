@@ -23,7 +23,7 @@ impl Port {
     /// Sets the limits of the short path.
     pub(super) fn find_short_path(&mut self) {
         let threshold = match &self.queue {
-            Queue::InOrder(queue) if !self.is_special && !self.byte_time.is_zero() => queue.threshold(),
+            Queue::InOrder(queue) if self.faults.is_none() && !self.byte_time.is_zero() => queue.threshold(),
             _ => None,
         };
         self.room = threshold.map_or(Backlog::default(), |_| Backlog::up_to(self.limit));
@@ -106,6 +106,9 @@ impl Port {
         in_host: bool,
     ) -> Option<(Instant, NodeId)> {
         let Turn { departs, waits, is_marked } = turn;
+        if in_host {
+            self.lag(packet.wire);
+        }
         let is_head = self.ring.len() == 0;
         let place = self.ring.put(departs)?;
         *place = packet.take();
@@ -114,6 +117,10 @@ impl Port {
         if is_marked {
             place.ecn = EcnField::Ce;
         }
-        (is_head && !self.crosses).then(|| (departs + self.delay, self.to))
+        if !is_head || self.crosses {
+            return None;
+        }
+        let at = if self.late.is_some() { self.late_arrival(0)? } else { departs + self.delay };
+        Some((at, self.to))
     }
 }
