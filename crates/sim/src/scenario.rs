@@ -129,4 +129,9 @@ impl Spec {
     pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
         self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)
     }
+
+    /// Half the time of a full packet on a link of this rate. Jitter of this length keeps packets out of step with departures there.
+    pub fn half_packet(&self, rate: Rate) -> Span {
+        Span::from_ps(rate.tx_time(self.tcp.mss + self.tcp.header).as_ps() / 2)
+    }
 }

@@ -14,6 +14,7 @@ mod paths;
 mod port;
 mod ring;
 mod routes;
+mod slowest;
 mod usage;
 
 pub use counts::{NetworkCounts, PortCounts};

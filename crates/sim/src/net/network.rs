@@ -6,6 +6,7 @@ mod window;
 use super::outages::Outages;
 use super::passing::Windows;
 use super::paths::Paths;
+use super::slowest::slowest_links;
 use super::{
     Drops, FaultInjector, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port, PortEvent,
     RouteError, Routes, SharedMemory, WithNetwork,
@@ -72,6 +73,11 @@ impl Network {
             to: Instant::ZERO + scenario.duration,
         };
         let gap = scenario.tcp.wire.gap();
+        let slowest = scenario.host.jitter.map_or_else(|| slowest_links(graph), |_| Vec::new());
+        let jitter = |host: NodeId| match (scenario.host.jitter, slowest.get(host.index())) {
+            (None, Some(rate)) => scenario.half_packet(*rate),
+            (given, _) => given.unwrap_or_default(),
+        };
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let faults = FaultInjector::new(scenario, index, (from, to), seeds);
@@ -85,10 +91,8 @@ impl Network {
             let queue = queue.build(PortSetup { mark_above, rate: link.rate, gap, seeds, index });
             let port =
                 Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
-            let full = || scenario.tcp.tx_time(link.rate, scenario.tcp.mss);
-            let jitter = || scenario.host.jitter.unwrap_or_else(|| full().divided_by(2));
             match graph.is_host(from) {
-                true => port.of_host(HostDelay::of(&scenario.host, jitter(), index, seeds)),
+                true => port.of_host(HostDelay::of(&scenario.host, jitter(from), index, seeds)),
                 false => port,
             }
         });
