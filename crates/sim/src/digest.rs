@@ -85,7 +85,7 @@ macro_rules! rows {
 }
 
 rows! {
-    Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, end }
+    Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, end; long_paths }
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
         timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, held, acked, delivered_in_window,

@@ -182,6 +182,15 @@ pub struct PortRow {
     pub utilisation: f64,
 }
 
+/// Way of an endless flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongPath {
+    /// Its row in the flow table.
+    pub row: usize,
+    /// Ports that all of its packets cross, as (sending node, receiving node).
+    pub ports: Vec<(NodeId, NodeId)>,
+}
+
 /// Place of a drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -292,6 +301,8 @@ pub struct Outcome {
     pub ports: Vec<PortRow>,
     /// Dropped packets by place, ports first, and reason.
     pub drops: Vec<DropRow>,
+    /// Ways of the endless flows. For remarks alone.
+    pub long_paths: Vec<LongPath>,
     /// Totals.
     pub counters: Counters,
     /// End of the run.

@@ -1,11 +1,12 @@
 //! Remarks on a run whose numbers may come from its hosts instead of its network or its law.
 
-use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
+use crate::outcome::{DropRow, FlowRow, LongPath, Outcome, Place, PortRow};
 use crate::queue::{DropReason, QueueKind};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
+use crate::topology::{Graph, Link};
 use shortflow_cc::Host;
-use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
+use shortflow_units::{ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -15,6 +16,8 @@ const USUAL: u32 = 2;
 const WIDE: f64 = 10.0;
 /// Jain's index below which shares are unequal.
 const FAIR: f64 = 0.9;
+/// Ratio of goodputs above which a longer round trip is ahead of a shorter one. No law intends this.
+const AHEAD: f64 = 1.2;
 
 /// Remarks on a run, each with the name of its kind.
 pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(&'static str, String)> {
@@ -109,47 +112,97 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Long flows to one host with equal rates, unequal shares of their common time, losses for want of room and hosts without jitter.
+/// Common facts of flows whose shares should be equal: full ports, rate of the host's link, and class if it has a transport of its own.
+type Alike = (Vec<(NodeId, NodeId)>, Rate, Option<ClassId>);
+
+/// Long flows over full drop-tail ports, whose shares neither their laws nor their round trips explain, from hosts with too little
+/// jitter for these ports.
 fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
-    let is_random = scenario.host.jitter != Some(Span::ZERO) || scenario.host.stalls > 0.0;
-    let is_switch = |place: Place| matches!(place, Place::Port(from, _) if !scenario.graph.is_host(from));
-    let overflows =
-        |row: &DropRow| row.reason == DropReason::BufferFull && row.measured > 0 && is_switch(row.place);
-    if is_random || scheme.queue.kind() != QueueKind::DropTail || !outcome.drops.iter().any(overflows) {
+    if scenario.host.stalls > 0.0 || scheme.queue.kind() != QueueKind::DropTail {
         return None;
     }
+    let is_switch = |from: NodeId| !scenario.graph.is_host(from);
+    let overflows = |row: &DropRow| match row.place {
+        Place::Port(from, to) if is_switch(from) && row.reason == DropReason::BufferFull => {
+            (row.measured > 0).then_some((from, to))
+        }
+        _ => None,
+    };
+    let full: BTreeSet<(NodeId, NodeId)> = outcome.drops.iter().filter_map(overflows).collect();
+    let links: BTreeMap<(NodeId, NodeId), (Rate, Span)> = match full.is_empty() {
+        true => return None,
+        false => links(&scenario.graph),
+    };
     let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
-    let is_long = |flow: &&FlowRow| flow.size == Bytes::MAX && flow.overlaps(&window);
-    let mut long: BTreeMap<HostId, Vec<&FlowRow>> = BTreeMap::new();
-    outcome
-        .flows
-        .iter()
-        .filter(is_long)
-        .for_each(|flow| long.entry(flow.destination).or_default().push(flow));
-    let rate =
-        |host: HostId| outcome.ports.iter().find(|port| port.from == NodeId(host.0)).map(|port| port.rate);
-    let found = long.into_iter().filter_map(|(to, flows)| {
-        let rates: BTreeSet<_> = flows.iter().map(|flow| rate(flow.source)).collect();
-        let got = over_equal_share(&flows, &window);
-        let (sum, squares) = got.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-        let jain = sum * sum / (got.len() as f64 * squares);
-        (rates.len() == 1 && jain < FAIR).then_some((to, got.len(), jain))
+    let mut alike: BTreeMap<Alike, Vec<(Span, &FlowRow)>> = BTreeMap::new();
+    for LongPath { row, ports } in &outcome.long_paths {
+        let flow = &outcome.flows[*row];
+        let shared: Vec<_> = ports.iter().copied().filter(|port| full.contains(port)).collect();
+        let way = || ports.iter().filter_map(|port| links.get(port));
+        if let Some((access, _)) = way().next().filter(|_| !shared.is_empty() && flow.overlaps(&window)) {
+            let law = scenario.transports.contains_key(&flow.class).then_some(flow.class);
+            let delay = way().fold(Span::ZERO, |sum, (_, delay)| sum + *delay);
+            alike.entry((shared, *access, law)).or_default().push((delay, flow));
+        }
+    }
+    let found = alike.into_iter().filter_map(|((ports, ..), flows)| {
+        let (rate, port) = ports.iter().filter_map(|port| Some((links.get(port)?.0, port))).min()?;
+        let jitter = scenario.half_packet(rate);
+        let is_enough = scenario.host.jitter.is_none_or(|given| given >= jitter);
+        let finding = if is_enough { None } else { unexplained(&flows, &window) };
+        finding.map(|finding| (rate, *port, flows.len(), finding, jitter))
     });
-    let (to, flows, jain) = found.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let (_, (from, to), flows, finding, jitter) = found.min_by_key(|found| found.0)?;
+    let name = |node| scenario.graph.name(node);
     Some(format!(
-        "{flows} long flows to {} have a Jain index of {jain:.2}; with equal rates and no jitter, phase may decide who \
-         meets a full buffer; if host.jitter=half-packet raises the index, it did, else look at paths, laws and starts",
-        scenario.graph.name(NodeId(to.0))
+        "{flows} long flows share the full port {}->{}, {finding}; phase may decide who meets the full buffer; with \
+         --set host.jitter={jitter}, half the time of a packet there, chance decides; if the shares stay, look at paths, laws \
+         and starts",
+        name(from),
+        name(to),
     ))
 }
 
-/// Bytes that flows got of a link over the time of the whole link that equal shares would have given them. Flows that are
-/// there for less than half of `window` still converge and only take their share.
-fn over_equal_share(flows: &[&FlowRow], window: &Range<Instant>) -> Vec<f64> {
+/// Rate and delay of each direction of a link.
+fn links(graph: &Graph) -> BTreeMap<(NodeId, NodeId), (Rate, Span)> {
+    let ways = |link: &Link| [(link.a, link.b), (link.b, link.a)].map(|ends| (ends, (link.rate, link.delay)));
+    graph.links.iter().flat_map(ways).collect()
+}
+
+/// The fact about shares of flows with these path delays that neither equal round trips nor longer ones explain.
+fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<String> {
+    let mut by_delay: BTreeMap<Span, Vec<f64>> = BTreeMap::new();
+    for (number, got) in over_equal_share(flows, window) {
+        by_delay.entry(flows[number].0).or_default().push(got);
+    }
+    let sum = |got: &[f64]| got.iter().sum::<f64>();
+    let mean = |got: &Vec<f64>| sum(got) / got.len() as f64;
+    let jain = |got: &Vec<f64>| {
+        let squares: Vec<f64> = got.iter().map(|x| x * x).collect();
+        sum(got).powi(2) / (got.len() as f64 * sum(&squares))
+    };
+    // Flows that all got nothing have no index, and no ratio.
+    let unequal = by_delay.values().map(jain).filter(|jain| *jain < FAIR).min_by(f64::total_cmp);
+    let means: Vec<f64> = by_delay.values().map(mean).collect();
+    let pairs =
+        means.iter().enumerate().flat_map(|(n, near)| means[n + 1..].iter().map(move |far| far / near));
+    match (pairs.filter(|ratio| *ratio > AHEAD).max_by(f64::total_cmp), unequal) {
+        (Some(f64::INFINITY), _) => Some("and a longer round trip gets all".to_owned()),
+        (Some(ratio), _) => {
+            Some(format!("and a longer round trip gets {ratio:.1} times what a shorter one gets"))
+        }
+        (None, Some(jain)) => Some(format!("and equal round trips have a Jain index of {jain:.2}")),
+        (None, None) => None,
+    }
+}
+
+/// Bytes that flows got of a link over the time of the whole link that equal shares would have given them, with the flow's number.
+/// Flows that are there for less than half of `window` still converge and only take their share.
+fn over_equal_share(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Vec<(usize, f64)> {
     let begin = |flow: &FlowRow| flow.start.max(window.start);
     let end = |flow: &FlowRow| flow.finish.unwrap_or(window.end).min(window.end);
     let turns =
-        flows.iter().enumerate().flat_map(|(n, flow)| [(begin(flow), true, n), (end(flow), false, n)]);
+        flows.iter().enumerate().flat_map(|(n, (_, flow))| [(begin(flow), true, n), (end(flow), false, n)]);
     let mut turns: Vec<_> = turns.collect();
     turns.sort_unstable();
     let (mut share, mut open, mut last, mut shares) = (0.0, 0.0, window.start, vec![0.0; flows.len()]);
@@ -159,6 +212,6 @@ fn over_equal_share(flows: &[&FlowRow], window: &Range<Instant>) -> Vec<f64> {
         shares[flow] = share - shares[flow];
     }
     let is_there = |flow: &FlowRow| end(flow).since(begin(flow)).times(2) >= window.end.since(window.start);
-    let judged = flows.iter().zip(shares).filter(|(flow, _)| is_there(flow));
-    judged.map(|(flow, share)| flow.delivered_in_window.as_f64() / share).collect()
+    let judged = flows.iter().zip(shares).enumerate().filter(|(_, ((_, flow), _))| is_there(flow));
+    judged.map(|(n, ((_, flow), share))| (n, flow.delivered_in_window.as_f64() / share)).collect()
 }

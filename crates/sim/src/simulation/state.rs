@@ -15,7 +15,7 @@ use super::{Observer, RunError, RunProgress};
 use crate::engine::{EventQueue, NodeScope, Seeds, Turn};
 use crate::host::{EndpointContext, Message};
 use crate::net::{Network, NetworkEvent};
-use crate::outcome::FlowRow;
+use crate::outcome::{FlowRow, LongPath};
 use crate::packet::{Left, Packet};
 use crate::probe::watch::TraceFilter;
 use crate::probe::{ClassMeter, Sample};
@@ -47,6 +47,7 @@ pub(super) struct Simulation<'a> {
     pub(super) drain_flows: Vec<FlowRow>,
     drained: (u64, u64),
     backlogged: Vec<Backlogged>,
+    long_paths: Vec<LongPath>,
     pub(super) measured: Vec<PortId>,
     pub(super) samples: Vec<Sample>,
     sampled: Instant,
@@ -143,6 +144,7 @@ impl<'a> Simulation<'a> {
             drain_flows: Vec::new(),
             drained: (0, 0),
             backlogged: Vec::new(),
+            long_paths: Vec::new(),
             samples: Vec::new(),
             sampled: Instant::ZERO,
             handled: 0,

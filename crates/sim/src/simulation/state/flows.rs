@@ -8,7 +8,7 @@ use super::super::sources::{FlowStart, Start};
 use super::{Backlogged, DRAIN, Simulation};
 use crate::engine::NodeScope;
 use crate::host::{EndpointContext, Flow};
-use crate::outcome::FlowRow;
+use crate::outcome::{FlowRow, LongPath};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{ConnectionUse, FlowArrival};
 use shortflow_cc::Role;
@@ -121,6 +121,10 @@ impl Simulation<'_> {
         }
         self.flows.push(row);
         if backlogged {
+            let flow_id = self.connections.slot(conn).flow_id;
+            let way = self.network.ports_on_path(arrival.source, arrival.destination, flow_id);
+            let ports = way.filter(|(_, shared)| *shared).map(|(port, _)| (port.from, port.to)).collect();
+            self.long_paths.push(LongPath { row: flow.index(), ports });
             let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
             let stop = arrival.stop.map(|at| (at, NodeScope::GLOBAL, Event::Stop(conn)));

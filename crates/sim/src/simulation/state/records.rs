@@ -124,7 +124,8 @@ impl Simulation<'_> {
             ClassMeter::finish(every, &mut self.samples);
         }
         let (flows, drain_flows, samples) = (self.flows, self.drain_flows, self.samples);
-        Outcome { flows, drain_flows, tasks: self.sources.into_tasks(), samples, ports, drops, counters, end }
+        let (tasks, long_paths) = (self.sources.into_tasks(), self.long_paths);
+        Outcome { flows, drain_flows, tasks, samples, ports, drops, long_paths, counters, end }
     }
 
     /// Ratio of a connection's window to the capacity of its path: bandwidth-delay product, buffers of switches and small queue.
