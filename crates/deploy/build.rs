@@ -6,7 +6,7 @@ use std::process::{Command, exit};
 
 include!("src/laws/names.rs");
 /// The other programs.
-const PROGRAMS: [&str; 4] = ["setsockopt", "dscp", "status", "cubic"];
+const PROGRAMS: [&str; 5] = ["setsockopt", "dscp", "status", "choose", "cubic"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");

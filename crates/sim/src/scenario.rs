@@ -132,6 +132,6 @@ impl Spec {
 
     /// Half the time of a full packet on a link of this rate. Jitter of this length keeps packets out of step with departures there.
     pub fn half_packet(&self, rate: Rate) -> Span {
-        Span::from_ps(rate.tx_time(self.tcp.mss + self.tcp.header).as_ps() / 2)
+        self.tcp.tx_time(rate, self.tcp.mss).divided_by(2)
     }
 }

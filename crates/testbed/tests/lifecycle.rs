@@ -178,7 +178,7 @@ fn connections_that_outlive_an_unload_are_seen() {
         status.starts_with("nothing is loaded\nsf_dctcp  (not loaded; connections keep it until they end)"),
         "{status}"
     );
-    drop((sender, receiver));
+    drop((sender, receiver, listener));
     assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
 }
 

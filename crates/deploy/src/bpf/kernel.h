@@ -10,8 +10,16 @@
 #include <bpf/bpf_tracing.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct netns_ipv4 { __u8 sysctl_tcp_slow_start_after_idle; };
-struct net { struct netns_ipv4 ipv4; };
+struct tcp_congestion_ops;
+struct netns_ipv4 {
+	const struct tcp_congestion_ops *tcp_congestion_control;
+	__u8 sysctl_tcp_slow_start_after_idle;
+};
+struct ns_common { unsigned int inum; };
+struct net {
+	struct ns_common ns;
+	struct netns_ipv4 ipv4;
+};
 struct sock_common {
 	__be16 skc_dport;
 	__u16 skc_num;
@@ -25,15 +33,18 @@ struct dst_entry {
 	struct dst_ops *ops;
 	unsigned long _metrics;
 };
+struct socket {};
+struct inode { unsigned long i_ino; };
+struct socket_alloc { struct inode vfs_inode; };
 struct sock {
 	struct sock_common __sk_common;
+	struct socket *sk_socket;
 	struct dst_entry *sk_dst_cache;
 	__u32 sk_mark;
 	unsigned long sk_pacing_rate, sk_max_pacing_rate;
 	__u32 sk_pacing_status;
 };
 struct inet_sock { struct sock sk; };
-struct tcp_congestion_ops;
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
@@ -81,8 +92,10 @@ struct tcp_congestion_ops {
 	void (*cwnd_event_tx_start)(struct sock *);
 };
 
-enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
+enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECV = 3, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
 enum { AF_INET = 2 };
+/* `TCP_CA_NAME_MAX`. */
+enum { NAME_MAX = 16 };
 enum { SOL_SOCKET = 1, SO_MARK = 36, SOL_TCP = 6, TCP_CONGESTION = 13 };
 /* Of a route: what its pointer to the metrics has besides in its lowest bits, and the place of initcwnd among them. */
 enum { METRICS_FLAGS = 3, METRIC_INITCWND = 10 };
@@ -92,6 +105,6 @@ enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
 enum { EVENT_SENDS_AGAIN = 0, EVENT_NO_CE = 4, EVENT_CE = 5 };
 /* icsk_ack.pending: a bit of the kernel's, and one that it does not use. It clears all of them with an ACK. */
 enum { ACK_NOW = 16, ACK_OURS = 128 };
-/* tcp_sock.ecn_flags, and tcp_congestion_ops.flags. */
-enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
+/* tcp_sock.ecn_flags: either mode of ECN, of RFC 3168 and (in kernels of 2026) AccECN. Then tcp_congestion_ops.flags. */
+enum { ECN_AGREED = 1 | 16, ECN_DEMAND_CWR = 4 };
 enum { NON_RESTRICTED = 1, NEEDS_ECN = 2 };

@@ -10,6 +10,9 @@
 /* As programs/segments.rs has them. */
 enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
 
+/* Connections that asked for `from` and run `to`: both the same where the kernel refuses every other one. */
+struct fallback { char from[NAME_MAX], to[NAME_MAX]; };
+
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
 #define TEXT_OF(a) #a
@@ -55,6 +58,25 @@ struct {
 	__type(value, __u64);
 } ports SEC(".maps");
 
+/* The defaults from before ours, of network namespaces by their numbers and, at 0, of the host: programs/defaults.rs. */
+struct defaults {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u64);
+	__type(value, char[NAME_MAX]);
+};
+struct defaults defaults SEC(".maps"), host SEC(".maps");
+
+/* Connections of sf_* without ECN, since the load: programs/fallbacks.rs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, struct fallback);
+	__type(value, __u64);
+} fallbacks SEC(".maps");
+
 /* Progress of recovery: it has just begun, or the last ACK repaired something and showed no other loss. */
 enum repair { STALLS, ADVANCES, BEGINS };
 
@@ -93,7 +115,6 @@ INLINE const struct MY(_params) *params(void)
 	return p;
 }
 
-/* Hooks come before `start` too: the ACK of a SYN, the timeout of one. */
 INLINE _Bool has_started(const struct sender *s) { return s->window.cwnd; }
 
 INLINE __u32 segments_of(__u64 window, __u32 low) { return clamp64(window >> 24, low, 1 << 20); }
@@ -257,18 +278,57 @@ INLINE __u16 initial_window(struct sock *sk)
 	return window ? at_most(window, 0xffff) : 10;
 }
 
-/* Without ECN there are no marks to obey: Reno takes over. */
-HOOK(void, MY(_start), struct sock *sk)
+INLINE void count_fallback(const char *to)
+{
+	struct fallback key = { .from = "sf_" TEXT(LAW) };
+	__u64 none = 0, *count;
+
+	__builtin_memcpy(key.to, to, sizeof(key.to));
+	bpf_map_update_elem(&fallbacks, &key, &none, BPF_NOEXIST);
+	count = bpf_map_lookup_elem(&fallbacks, &key);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+/*
+ * Without ECN there are no marks to obey. The namespace's default takes over, or the default from before, if ours is the
+ * default now; Reno is always there. Fails while another program sets this connection's congestion control, such as one that
+ * has just chosen ours.
+ */
+INLINE _Bool fall_back(struct sock *sk)
+{
+	char to[NAME_MAX] = {}, reno[NAME_MAX] = "reno", *before;
+	__u64 number = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum), of_host = 0;
+
+	BPF_CORE_READ_STR_INTO(&to, sk, __sk_common.skc_net.net, ipv4.tcp_congestion_control, name);
+	if (to[0] == 's' && to[1] == 'f' && to[2] == '_') {
+		before = bpf_map_lookup_elem(&defaults, &number);
+		if (!before)
+			before = bpf_map_lookup_elem(&host, &of_host);
+		__builtin_memcpy(to, before ? before : reno, sizeof(to));
+	}
+	if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, to, sizeof(to))) {
+		if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno)))
+			return 0;
+		__builtin_memcpy(to, reno, sizeof(to));
+	}
+	count_fallback(to);
+	return 1;
+}
+
+/* True if the law drives the connection from here on. */
+static __noinline int start(struct sock *sk, _Bool is_last_chance)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct sender *s = sender_of(sk);
 	struct flow none = {}, *flow;
-	char reno[] = "reno";
+	char self[NAME_MAX] = "sf_" TEXT(LAW);
 	struct ack ack;
 
-	if (config.needs_ecn && !(tp->ecn_flags & ECN_OK)) {
-		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
-		return;
+	if (config.needs_ecn && !(tp->ecn_flags & ECN_AGREED)) {
+		if (fall_back(sk) || !is_last_chance)
+			return 0;
+		count_fallback(self); /* losses alone are better than no law */
 	}
 	hurry_acks(sk);
 	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
@@ -285,6 +345,28 @@ HOOK(void, MY(_start), struct sock *sk)
 	s->prior_rcv_nxt = tp->rcv_nxt;
 	s->prior = s->window;
 	publish(tp, s, CA_OPEN);
+	return 1;
+}
+
+/*
+ * The kernel calls this once. A program or an application may have chosen the law during the handshake, before ECN is
+ * agreed, and a fallback fails within the call by which a program has chosen. Then is_ready() starts the law.
+ */
+HOOK(void, MY(_start), struct sock *sk)
+{
+	if (sk->__sk_common.skc_state != TCP_SYN_SENT)
+		start(sk, 0);
+}
+
+/*
+ * Hooks come before `start` too: the ACK of a SYN, the timeout of one. The first after the handshake is that of the first
+ * data that leaves, or arrives with an ECN mark.
+ */
+INLINE _Bool is_ready(struct sock *sk)
+{
+	__u8 state = sk->__sk_common.skc_state;
+
+	return has_started(sender_of(sk)) || (state != TCP_SYN_SENT && state != TCP_SYN_RECV && start(sk, 1));
 }
 
 /* The window is what holds the sender back, so that it may grow (RFC 2861; tcp_is_cwnd_limited()). */
@@ -325,7 +407,7 @@ INLINE void control(struct sock *sk)
 	__u8 phase = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
 	_Bool is_new;
 
-	if (!has_started(s))
+	if (!is_ready(sk))
 		return;
 	s->is_probed = 0;
 	is_new = (__s32)(tp->snd_una - s->snd_una) > 0;
@@ -402,6 +484,8 @@ HOOK(__u32, MY(_undo), struct sock *sk)
 {
 	struct window *w = &sender_of(sk)->window, *prior = &sender_of(sk)->prior;
 
+	if (!has_started(sender_of(sk)))
+		return ((struct tcp_sock *)sk)->snd_cwnd;
 	w->cwnd = clamp64(prior->cwnd, w->cwnd, WINDOW_MAX);
 	w->ssthresh = clamp64(prior->ssthresh, w->ssthresh, WINDOW_MAX);
 	return segments_of(w->cwnd, 1);
@@ -454,10 +538,8 @@ INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
 /* Since Linux 7.1 it has a hook of its own. */
 HOOK(void, MY(_restart), struct sock *sk)
 {
-	struct sender *s = sender_of(sk);
-
-	if (has_started(s))
-		restart(sk, (struct tcp_sock *)sk, s);
+	if (is_ready(sk))
+		restart(sk, (struct tcp_sock *)sk, sender_of(sk));
 }
 
 HOOK(void, MY(_event), struct sock *sk, int event)
@@ -465,11 +547,11 @@ HOOK(void, MY(_event), struct sock *sk, int event)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct sender *s = sender_of(sk);
 
-	if (!has_started(s))
+	if ((event != EVENT_SENDS_AGAIN && event != EVENT_CE && event != EVENT_NO_CE) || !is_ready(sk))
 		return;
 	if (event == EVENT_SENDS_AGAIN)
 		restart(sk, tp, s);
-	else if (config.needs_ecn && (event == EVENT_CE || event == EVENT_NO_CE))
+	else if (config.needs_ecn)
 		echo(tp, s, event == EVENT_CE);
 }
 

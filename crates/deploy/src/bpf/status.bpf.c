@@ -10,7 +10,9 @@ struct beginning { struct window window; struct marks marks; };
 
 struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; __u64 socket; };
 
-struct listener { char name[16]; __u64 port; };
+struct listener { char name[16]; __u64 port, inode; };
+
+struct moved { char name[16]; __u64 listens, failed; };
 
 /* Every open connection that one of our senders drives, of whatever network namespace. */
 SEC("iter/bpf_sk_storage_map")
@@ -42,11 +44,43 @@ int listeners(struct bpf_iter__tcp *ctx)
 	struct sock_common *sk = ctx->sk_common;
 	struct inet_connection_sock *icsk = (void *)sk;
 	struct listener listener = {};
+	struct socket_alloc *file;
 
 	if (!sk || sk->skc_state != TCP_LISTEN)
 		return 0;
 	BPF_CORE_READ_STR_INTO(&listener.name, icsk, icsk_ca_ops, name);
 	listener.port = sk->skc_num;
+	file = (void *)BPF_CORE_READ((struct sock *)sk, sk_socket);
+	listener.inode = file ? BPF_CORE_READ(file, vfs_inode.i_ino) : 0;
 	bpf_seq_write(ctx->meta->seq, &listener, sizeof(listener));
+	return 0;
+}
+
+/* Set by the loader: which sockets get another congestion control, by the beginning of their present one's name. */
+const volatile struct { char from[NAME_MAX], to[NAME_MAX]; __u64 length; } move SEC(".rodata.move");
+
+/* Every socket of the reader's network namespace with that congestion control gets the other one. */
+SEC("iter/tcp")
+int moved(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *sk = ctx->sk_common;
+	struct moved moved = {};
+	struct tcp_sock *tp;
+	char to[NAME_MAX];
+
+	if (!sk)
+		return 0;
+	moved.listens = sk->skc_state == TCP_LISTEN;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	BPF_CORE_READ_STR_INTO(&moved.name, tp, inet_conn.icsk_ca_ops, name);
+	for (__u32 i = 0; i < NAME_MAX; i++) {
+		if (i < move.length && moved.name[i] != move.from[i])
+			return 0;
+		to[i] = move.to[i];
+	}
+	moved.failed = bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, to, sizeof(to)) != 0;
+	bpf_seq_write(ctx->meta->seq, &moved, sizeof(moved));
 	return 0;
 }

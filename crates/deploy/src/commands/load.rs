@@ -1,7 +1,7 @@
 //! `load`: registers congestion controls with the kernel.
 
 use super::offers;
-use super::status::of_before;
+use super::status::{of_before, other_listeners};
 use crate::Failure;
 use crate::check::{self, Finding};
 use crate::laws;
@@ -24,7 +24,7 @@ pub struct Args {
     /// Make the last named control the default of this network namespace.
     #[arg(long)]
     default: bool,
-    /// Let applications of this cgroup set deadlines, sizes and classes with setsockopt(2).
+    /// Let applications of this cgroup set deadlines, sizes and classes with setsockopt(2). Does not limit who uses a control.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     cgroup: Option<PathBuf>,
     /// Let sf_fast send smaller segments on this device. Adds rules and routes for each size.
@@ -115,7 +115,7 @@ fn load(
         println!("setsockopt: {verb} applications of {}", cgroup.display());
     }
     if args.default {
-        let listeners = programs::other_listeners()?;
+        let listeners = other_listeners()?;
         // Last of the steps that can fail: nothing undone then is a default.
         programs::make_default(pins, &last)?;
         println!("{last}: default of this network namespace");

@@ -2,7 +2,7 @@
 
 use super::class::word;
 use crate::Failure;
-use crate::programs::{self, By, Connection, DscpMarking, Listeners, Pins};
+use crate::programs::{self, By, Connection, DscpMarking, Fallback, Listener, Pins};
 use serde_json::{Map, Value, json};
 use shortflow_cc::Role;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
-    let report = match Pins::open()? {
+    let mut report = match Pins::open()? {
         Some(pins) => Report::read(&pins)?,
         None => {
             let connections = programs::connections()?;
@@ -27,6 +27,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
             }
         }
     };
+    let listeners = programs::listeners_of_ours()?;
+    report.hides_connections |= listeners.is_none();
+    report.listeners = listeners.unwrap_or_default();
     match report {
         report if args.json => println!("{}", report.json()),
         report if report.controls.is_empty() => print!("nothing is loaded\n{report}"),
@@ -47,8 +50,10 @@ struct Report {
     cgroups: usize,
     ports: Vec<(u16, Role)>,
     dscp: Vec<DscpMarking>,
-    /// Listeners with another congestion control than the loaded default.
-    listeners: Listeners,
+    /// Listeners of this network namespace with another congestion control than the loaded default.
+    others: Vec<Listener>,
+    /// Listeners in every network namespace that have a control of ours, loaded or not, with their process.
+    listeners: Vec<(Listener, String)>,
 }
 
 struct Control {
@@ -56,6 +61,7 @@ struct Control {
     is_registered: bool,
     parameters: String,
     connections: Option<Vec<Connection>>,
+    fallbacks: Vec<Fallback>,
 }
 
 /// By the congestion controls that drive them.
@@ -70,6 +76,7 @@ fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
         name,
         parameters: String::new(),
         connections: Some(connections),
+        fallbacks: Vec::new(),
     };
     Ok(controls.into_iter().map(control).collect())
 }
@@ -77,6 +84,7 @@ fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
 impl Report {
     fn read(pins: &Pins) -> Result<Report, Failure> {
         let mut connections = programs::connections()?;
+        let mut fallbacks = programs::fallbacks(pins)?;
         let mut controls = Vec::new();
         for name in pins.loaded()? {
             let is_mine = |connection: &mut Connection| connection.name == name;
@@ -85,6 +93,7 @@ impl Report {
                 is_registered: true,
                 parameters: programs::loaded_text(pins, &name)?,
                 connections: mine,
+                fallbacks: fallbacks.extract_if(.., |fallback| fallback.from == name).collect(),
                 name,
             });
         }
@@ -94,7 +103,8 @@ impl Report {
             cgroups: pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count(),
             ports: programs::ports(pins)?,
             dscp: programs::dscp_markings()?,
-            listeners: if is_ours { programs::other_listeners()? } else { Listeners::default() },
+            others: if is_ours { other_listeners()? } else { Vec::new() },
+            listeners: Vec::new(),
             default,
             controls,
             hides_connections: connections.is_none(),
@@ -107,6 +117,7 @@ impl Report {
             let parameters = control.parameters.split(' ').filter_map(|pair| pair.split_once('='));
             let parameters: Map<String, Value> =
                 parameters.map(|(key, value)| (key.to_owned(), value.into())).collect();
+            let fallback = |one: &Fallback| json!({ "to": one.to, "reason": one.reason(), "connections": one.connections });
             json!({
                 "name": control.name,
                 "is_default": control.name == self.default,
@@ -117,10 +128,17 @@ impl Report {
                 "with_class": control.count(|one| one.role != Role::Unknown),
                 "cwnd": control.spread(|one| one.cwnd).map(|spread| spread.json()),
                 "alpha": control.spread(|one| one.alpha).map(|spread| spread.json()),
+                "fallbacks": control.fallbacks.iter().map(fallback).collect::<Vec<_>>(),
             })
         };
         let marking = |each: &DscpMarking| json!({ "namespace": each.namespace, "device": each.device, "by": each.by.map(By::word) });
-        let listener = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
+        let other = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
+        let listener = |(listener, process): &(Listener, String)| {
+            json!({
+                "congestion_control": listener.name, "port": listener.port, "process": process,
+                "is_loaded": self.controls.iter().any(|control| control.name == listener.name),
+            })
+        };
         let port = |(port, role): &(u16, Role)| json!({ "port": port, "class": word(*role) });
         json!({
             "loaded": self.controls.iter().map(control).collect::<Vec<_>>(),
@@ -128,7 +146,8 @@ impl Report {
             "setsockopt_cgroups": self.cgroups,
             "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
             "dscp": self.dscp.iter().map(marking).collect::<Vec<_>>(),
-            "other_listeners": self.listeners.iter().map(listener).collect::<Vec<_>>(),
+            "other_listeners": by_name(&self.others).into_iter().map(other).collect::<Vec<_>>(),
+            "listeners": self.listeners.iter().map(listener).collect::<Vec<_>>(),
         })
     }
 }
@@ -147,8 +166,13 @@ impl fmt::Display for Report {
             };
             writeln!(f, "{}  (not loaded; {why})\n{control}", control.name)?;
         }
-        if !self.listeners.is_empty() {
-            writeln!(f, "{}", of_before(&self.listeners))?;
+        if !self.others.is_empty() {
+            writeln!(f, "{}", of_before(&self.others))?;
+        }
+        for listener in &self.listeners {
+            let is_loaded = self.controls.iter().any(|control| control.name == listener.0.name);
+            let note = if is_loaded { "" } else { "; not loaded: restart it, or move it by `unload --live`" };
+            writeln!(f, "listener {}{note}", in_words(listener))?;
         }
         if self.cgroups > 0 {
             let plural = if self.cgroups == 1 { "" } else { "s" };
@@ -168,14 +192,34 @@ impl fmt::Display for Report {
     }
 }
 
+/// Listeners of this network namespace whose congestion control is not ours.
+/// Fails if the kernel refuses the program that looks.
+pub fn other_listeners() -> Result<Vec<Listener>, Failure> {
+    Ok(programs::listeners_here()?.into_iter().filter(|listener| !listener.is_ours()).collect())
+}
+
+fn by_name(listeners: &[Listener]) -> BTreeMap<&str, Vec<u16>> {
+    let mut ports: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
+    for listener in listeners {
+        ports.entry(&listener.name).or_default().push(listener.port);
+    }
+    ports
+}
+
 /// Listeners that do not have the default.
-pub fn of_before(listeners: &Listeners) -> String {
-    let of_one = |(name, ports): (&String, &std::collections::BTreeSet<u16>)| {
+pub fn of_before(listeners: &[Listener]) -> String {
+    let of_one = |(name, ports): (&str, Vec<u16>)| {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
         format!("{name} on port {}", ports.join(", "))
     };
-    let all: Vec<String> = listeners.iter().map(of_one).collect();
+    let all: Vec<String> = by_name(listeners).into_iter().map(of_one).collect();
     format!("listeners that keep another congestion control until restarted: {}", all.join("; "))
+}
+
+/// A listener with its process, as `sf_dctcp on port 80 of nginx (812)`.
+pub fn in_words((listener, process): &(Listener, String)) -> String {
+    let of = if process.is_empty() { String::new() } else { format!(" of {process}") };
+    format!("{} on port {}{of}", listener.name, listener.port)
 }
 
 impl fmt::Display for Control {
@@ -202,6 +246,14 @@ impl fmt::Display for Control {
             if let Some(spread) = spread {
                 write!(f, "\n  {what}        {spread}")?;
             }
+        }
+        for fallback in &self.fallbacks {
+            let Fallback { to, connections, .. } = fallback;
+            let why = match fallback.reason() {
+                "refused" => "and no other congestion control was allowed",
+                _ => "the other end did not agree to it, or the SYN did not ask",
+            };
+            write!(f, "\n  without ECN  {connections} since load run {to}: {why}")?;
         }
         Ok(())
     }

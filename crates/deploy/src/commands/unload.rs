@@ -1,7 +1,7 @@
 //! `unload`: removes congestion controls and their traces.
 
-use super::offers;
-use crate::programs::{self, Pins};
+use super::{offers, status};
+use crate::programs::{self, Moved, Pins};
 use crate::{Failure, laws};
 
 #[derive(clap::Args)]
@@ -9,6 +9,9 @@ pub struct Args {
     /// Congestion controls (default: all).
     #[arg(value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
+    /// Also give open connections and listeners of these controls the default of their network namespace.
+    #[arg(long)]
+    live: bool,
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
@@ -25,7 +28,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         if asked.is_empty() {
             println!("nothing is loaded");
         }
-        return Ok(());
+        return leave_sockets(&args, &asked);
     };
     let leaving: Vec<String> =
         loaded.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect();
@@ -63,5 +66,35 @@ pub fn run(args: Args) -> Result<(), Failure> {
             println!("{marking}: no longer marks DSCP");
         }
     }
-    pins.sweep()
+    pins.sweep()?;
+    leave_sockets(&args, &asked)
+}
+
+/// Moves the sockets of unloaded controls, or names the listeners that keep one.
+fn leave_sockets(args: &Args, asked: &[String]) -> Result<(), Failure> {
+    if !args.live {
+        let kept = programs::listeners_of_ours()?.unwrap_or_default();
+        let registered = programs::registered()?;
+        for listener in kept.iter().filter(|(listener, _)| !registered.contains(&listener.name)) {
+            let words = status::in_words(listener);
+            eprintln!("warning: a listener keeps {words}; restart it, or use `unload --live`");
+        }
+        return Ok(());
+    }
+    let names: Vec<Option<&str>> =
+        if asked.is_empty() { vec![None] } else { asked.iter().map(|name| Some(&**name)).collect() };
+    for name in names {
+        let (Moved { connections, listeners, refused }, warnings) = programs::move_sockets(name)?;
+        for warning in warnings {
+            eprintln!("warning: {warning}");
+        }
+        let name = name.unwrap_or("sf_*");
+        println!(
+            "{name}: moved to the default of their network namespace: connections {connections}, listeners {listeners}"
+        );
+        if refused > 0 {
+            eprintln!("warning: {name}: the kernel refused to move sockets: {refused}");
+        }
+    }
+    Ok(())
 }

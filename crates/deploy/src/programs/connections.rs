@@ -1,14 +1,17 @@
-//! The live connections of our senders, and the listeners of other ones, read from the kernel.
+//! Live connections and listeners, read from the kernel, and moved to another congestion control.
 
+use super::defaults::default_here;
 use super::messages;
+use super::namespaces::Seen;
 use super::pins::{PREFIX, refused};
 use super::ports::role_of;
 use crate::Failure;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
 use libbpf_rs::{ErrorKind, Iter, IterOpts, MapHandle, MapIterOpts, MapType, ObjectBuilder};
 use shortflow_cc::Role;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 
 /// One connection.
@@ -28,9 +31,12 @@ pub struct Connection {
     pub role: Role,
 }
 
-/// `struct connection` and `struct listener` of status.bpf.c: a name, and seven words or one.
+/// `struct connection`, `struct listener` and `struct moved` of status.bpf.c: a name, and seven words or two.
 const CONNECTION: usize = 72;
-const LISTENER: usize = 24;
+const LISTENER: usize = 32;
+const MOVED: usize = 32;
+/// `TCP_CA_NAME_MAX` of the kernel.
+const NAME: usize = 16;
 
 /// All connections in every network namespace, also of unloaded congestion controls, which keep their maps.
 /// `None` if the kernel does not permit iterators over connections, as some hardened kernels do.
@@ -41,7 +47,7 @@ pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
     for info in MapInfoIter::default().filter(is_ours) {
         // It may have gone meanwhile.
         let Ok(flows) = MapHandle::from_map_id(info.id) else { continue };
-        let bytes = match records("connections", IterOpts::Map(MapIterOpts::from_fd(flows.as_fd()))) {
+        let bytes = match records("connections", IterOpts::Map(MapIterOpts::from_fd(flows.as_fd())), None) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 messages::taken();
                 return Ok(None);
@@ -56,31 +62,138 @@ pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
     Ok(Some(found.into_values().collect()))
 }
 
-/// Ports by congestion control.
-pub type Listeners = BTreeMap<String, BTreeSet<u16>>;
-
-/// Ports of this network namespace on which a socket listens with a congestion control that is not ours.
-/// Fails if the kernel refuses the program that looks.
-pub fn other_listeners() -> Result<Listeners, Failure> {
-    let bytes = records("listeners", IterOpts::None).map_err(refused("status"))?;
-    let mut others = Listeners::new();
-    for record in bytes.chunks_exact(LISTENER) {
-        match (name_in(record), word(record, 16)) {
-            (Some(name), Some(port)) if !name.starts_with(PREFIX) => {
-                others.entry(name).or_default().insert(port as u16);
-            }
-            _ => {}
-        }
-    }
-    Ok(others)
+/// A listening socket.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listener {
+    /// Its congestion control.
+    pub name: String,
+    /// Where it listens.
+    pub port: u16,
+    /// Number of its file: /proc/PID/fd shows it as `socket:[INODE]`.
+    inode: u64,
 }
 
-/// Output of a program of status.bpf.c.
-fn records(program: &str, options: IterOpts<'_>) -> libbpf_rs::Result<Vec<u8>> {
+impl Listener {
+    /// True for a congestion control of this crate.
+    pub fn is_ours(&self) -> bool {
+        self.name.starts_with(PREFIX)
+    }
+}
+
+/// Listening sockets of this network namespace.
+/// Fails if the kernel refuses the program that looks.
+pub fn listeners_here() -> Result<Vec<Listener>, Failure> {
+    let bytes = records("listeners", IterOpts::None, None).map_err(refused("status"))?;
+    let read = |record: &[u8]| {
+        let (port, inode) = (word(record, 16)? as u16, word(record, 24)?);
+        Some(Listener { name: name_in(record)?, port, inode })
+    };
+    let mut found: Vec<Listener> = bytes.chunks_exact(LISTENER).filter_map(read).collect();
+    found.sort();
+    found.dedup_by(|one, other| (&one.name, one.port) == (&other.name, other.port));
+    Ok(found)
+}
+
+/// Listening sockets in every network namespace that have a congestion control of ours, with their process.
+/// `None` if the kernel does not permit iterators over sockets.
+pub fn listeners_of_ours() -> Result<Option<Vec<(Listener, String)>>, Failure> {
+    let mut found = Vec::new();
+    for place in Seen::now()?.namespaces {
+        match place.within(|| listeners_here().map_err(io::Error::other)) {
+            Ok(listeners) => found.extend(listeners.into_iter().filter(Listener::is_ours)),
+            Err(_) if place.is_here() => {
+                messages::taken();
+                return Ok(None);
+            }
+            Err(_) => {} // a namespace that may not be entered
+        }
+    }
+    found.sort();
+    let mut owners = owners(&found);
+    Ok(Some(
+        found
+            .into_iter()
+            .map(|each| (each.clone(), owners.remove(&each.inode).unwrap_or_default()))
+            .collect(),
+    ))
+}
+
+/// Name and number of the first process that has each socket, as `nginx (812)`.
+fn owners(listeners: &[Listener]) -> BTreeMap<u64, String> {
+    let mut owners = BTreeMap::new();
+    if listeners.is_empty() {
+        return owners;
+    }
+    let wanted: BTreeMap<String, u64> =
+        listeners.iter().map(|each| (format!("socket:[{}]", each.inode), each.inode)).collect();
+    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        for file in fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten() {
+            let link = fs::read_link(file.path()).unwrap_or_default();
+            if let Some(inode) = wanted.get(&*link.to_string_lossy()) {
+                let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+                let number = process.file_name();
+                owners.entry(*inode).or_insert_with(|| format!("{} ({})", name.trim(), number.display()));
+            }
+        }
+    }
+    owners
+}
+
+/// Sockets that [`move_sockets`] gave another congestion control.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Moved {
+    /// Connections, also those in a handshake.
+    pub connections: usize,
+    /// Listening sockets.
+    pub listeners: usize,
+    /// Sockets that the kernel refused to change.
+    pub refused: usize,
+}
+
+/// Gives every socket with the congestion control `name`, or with any of ours, the default of its network namespace.
+/// Returns lines for namespaces in which that failed.
+pub fn move_sockets(name: Option<&str>) -> Result<(Moved, Vec<String>), Failure> {
+    let mut from = name.unwrap_or(PREFIX).as_bytes().to_vec();
+    from.extend(name.map(|_| 0));
+    let length = from.len() as u64;
+    from.resize(NAME, 0);
+    let (mut moved, mut warnings) = (Moved::default(), Vec::new());
+    for place in Seen::now()?.namespaces {
+        let bytes = place.within(|| {
+            let mut values = from.clone();
+            values.extend(default_here().bytes().chain([0; NAME]).take(NAME));
+            values.extend(length.to_ne_bytes());
+            records("moved", IterOpts::None, Some(&values)).map_err(io::Error::other)
+        });
+        match bytes {
+            Ok(bytes) => {
+                for record in bytes.chunks_exact(MOVED) {
+                    let count = match (word(record, 16), word(record, 24)) {
+                        (_, Some(1)) => &mut moved.refused,
+                        (Some(1), _) => &mut moved.listeners,
+                        _ => &mut moved.connections,
+                    };
+                    *count += 1;
+                }
+            }
+            Err(error) => {
+                messages::taken();
+                warnings.push(format!("network namespace {}: sockets are not moved: {error}", place.inode));
+            }
+        }
+    }
+    Ok((moved, warnings))
+}
+
+/// Output of a program of status.bpf.c, which reads `values` in its section `.rodata.move`.
+fn records(program: &str, options: IterOpts<'_>, values: Option<&[u8]>) -> libbpf_rs::Result<Vec<u8>> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o"));
     let mut object = ObjectBuilder::default().open_memory(CODE)?;
     for mut other in object.progs_mut().filter(|other| other.name() != program) {
         other.set_autoload(false);
+    }
+    for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("move")) {
+        values.map_or(Ok(()), |values| map.set_initial_value(values))?;
     }
     let object = object.load()?;
     let mut bytes = Vec::new();

@@ -4,12 +4,10 @@ use super::namespaces::{Place, Seen, inode_here};
 use super::pins::{PREFIX, Pins, refused};
 use crate::sys::Namespace;
 use crate::{Failure, check};
-use libbpf_rs::libbpf_sys::bpf_map_create_opts;
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::mem::size_of;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// `TCP_CA_NAME_MAX` of the kernel.
@@ -35,10 +33,10 @@ fn default_of_host() -> String {
 /// Fails if the kernel refuses the map for it.
 pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
     let before = default_of_host();
-    if pins.path(HOST).exists() || before.starts_with(PREFIX) {
+    let map = open(pins, HOST)?;
+    if before.starts_with(PREFIX) || map.keys().next().is_some() {
         return Ok(());
     }
-    let map = open_or_create(pins, HOST).map_err(refused(HOST))?;
     map.update(&0u64.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(HOST))
 }
 
@@ -63,21 +61,20 @@ pub fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
     let before = default_here();
     if !before.starts_with(PREFIX) {
         let inode = inode_here()?;
-        let map = open_or_create(pins, DEFAULTS).map_err(refused(DEFAULTS))?;
+        let map = open(pins, DEFAULTS)?;
         map.update(&inode.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(DEFAULTS))?;
     }
     fs::write(SYSCTL, name).map_err(Failure::host(format_args!("{SYSCTL} = {name}")))
 }
 
-fn open_or_create(pins: &Pins, name: &str) -> libbpf_rs::Result<MapHandle> {
-    let path = pins.path(name);
-    if path.exists() {
-        return MapHandle::from_pinned_path(path);
-    }
-    let options = bpf_map_create_opts { sz: size_of::<bpf_map_create_opts>() as u64, ..Default::default() };
-    let mut map = MapHandle::create(MapType::Hash, Some(name), 8, NAME as u32, 1024, &options)?;
-    map.pin(path)?;
-    Ok(map)
+/// A map that the programs have pinned, since they read it too.
+fn open(pins: &Pins, name: &str) -> Result<MapHandle, Failure> {
+    MapHandle::from_pinned_path(pins.path(name)).map_err(refused(name))
+}
+
+/// True if a namespace has a record of its default.
+pub(super) fn has_records(pins: &Pins) -> bool {
+    open(pins, DEFAULTS).is_ok_and(|map| map.keys().next().is_some())
 }
 
 /// Result of restoring.
@@ -153,9 +150,6 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
                  CAP_SYS_PTRACE show all); its default was {before}"
             )),
         }
-    }
-    if map.is_some_and(|map| map.keys().next().is_none()) {
-        fs::remove_file(&path).map_err(Failure::host(path.display()))?;
     }
     Ok(done)
 }

@@ -4,6 +4,7 @@ mod config;
 mod connections;
 mod defaults;
 mod dscp;
+mod fallbacks;
 mod flows;
 pub mod messages;
 pub(crate) mod mounts;
@@ -15,15 +16,18 @@ mod segments;
 mod sweep;
 
 pub use config::{configure, kernel_name, loaded_text, parameter_names};
-pub use connections::{Connection, Listeners, connections, other_listeners};
+pub use connections::{
+    Connection, Listener, Moved, connections, listeners_here, listeners_of_ours, move_sockets,
+};
 pub use defaults::{
     Restored, default_here, make_default, remember_host_default, renew_default, restore_defaults,
 };
 pub use dscp::{
     By, DscpMarking, DscpProgram, Rule, dscp_markings, end_dscp_marking, end_dscp_marking_everywhere,
 };
+pub use fallbacks::{Fallback, fallbacks};
 pub use flows::{Flow, Flows};
-pub use object::{CUBIC, Held, Prepared, attach_setsockopt, check_cgroup};
+pub use object::{CHOOSE, CUBIC, Held, Prepared, attach_setsockopt, check_cgroup};
 pub use pins::{Pins, registered};
 pub use ports::{ports, set_port};
 pub use segments::{Segments, has_segments, remove_segments};

@@ -27,6 +27,9 @@ const CODES: [(&str, &[u8]); laws::NAMES.len()] = include!(concat!(env!("OUT_DIR
 /// The kernel's CUBIC, called by programs: the baseline of a cost test.
 pub const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
 
+/// Programs that choose a congestion control when a connection begins: for a test.
+pub const CHOOSE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/choose.bpf.o"));
+
 /// A program that the verifier has accepted and that nobody can use yet.
 #[derive(Debug)]
 pub struct Prepared {

@@ -3,7 +3,7 @@
 //! Remains have no registration in the kernel. The records of defaults and of routes stay until every
 //! namespace in them is restored.
 
-use super::defaults::{renew_default, restore_defaults};
+use super::defaults::{has_records, renew_default, restore_defaults};
 use super::dscp::end_dscp_marking_everywhere;
 use super::mounts;
 use super::pins::{CONFIG, DIRECTORY, NEXT_CONFIG, NEXT_MAP, PREFIX, Pins, is_there, make, remove};
@@ -69,7 +69,7 @@ impl Pins {
         for name in &loaded {
             self.settle(name)?.iter().for_each(|warning| eprintln!("warning: {warning}"));
         }
-        if loaded.is_empty() && self.path("defaults").exists() {
+        if loaded.is_empty() && has_records(self) {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }
         if loaded.is_empty() {
@@ -83,7 +83,8 @@ impl Pins {
         for name in self.names() {
             let is_leftover =
                 name.starts_with(PREFIX) && !loaded.contains(&name) || self.has_lost_its_cgroup(&name);
-            if is_leftover || loaded.is_empty() && !["defaults", segments::RECORD].contains(&&*name) {
+            let is_record = name == segments::RECORD || name == "defaults" && has_records(self);
+            if is_leftover || loaded.is_empty() && !is_record {
                 remove(&self.path(&name))?;
             }
         }

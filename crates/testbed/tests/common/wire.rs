@@ -25,7 +25,7 @@ pub enum Fate {
 /// Packet at the sender's end. Bytes count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    Data { seq: u32, length: u32, fate: Fate },
+    Data { seq: u32, length: u32, is_ect: bool, fate: Fate },
     Ack { number: u32, ece: bool, has_sack: bool },
 }
 
@@ -108,10 +108,11 @@ impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
             return Some(Duration::ZERO);
         }
         let seq = seq.wrapping_sub(self.origin);
+        let is_ect = frame[ETHERNET + 1] & 3 != 0;
         let fate = (self.fate)(self.packets, seq >= self.highest);
         self.packets += 1;
         self.highest = self.highest.max(seq + length);
-        self.seen.push(Seen::Data { seq, length, fate });
+        self.seen.push(Seen::Data { seq, length, is_ect, fate });
         match fate {
             Fate::Pass => {}
             Fate::Mark => header::set_ce(frame),

@@ -1,0 +1,59 @@
+//! Connections that asked for one of our congestion controls and run another one, because no ECN was agreed.
+
+use super::pins::{Pins, refused};
+use crate::Failure;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+
+/// `TCP_CA_NAME_MAX` of the kernel.
+const NAME: usize = 16;
+
+/// A number of connections since the first `load`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fallback {
+    /// The congestion control they asked for.
+    pub from: String,
+    /// The one that runs.
+    pub to: String,
+    /// How many did.
+    pub connections: u64,
+}
+
+impl Fallback {
+    /// `struct fallback` of sender.bpf.c, and its count.
+    fn read(key: &[u8], count: &[u8]) -> Option<Fallback> {
+        let (from, to) = key.split_at_checked(NAME)?;
+        let text = |name: &[u8]| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
+        let connections = u64::from_ne_bytes(count.try_into().ok()?);
+        Some(Fallback { from: text(from), to: text(to), connections })
+    }
+
+    /// `no-ecn`, or `refused` if the kernel let no other congestion control take over: losses alone drive the law then.
+    pub fn reason(&self) -> &'static str {
+        if self.from == self.to { "refused" } else { "no-ecn" }
+    }
+}
+
+/// Fallbacks since the first `load`, by name.
+/// Fails if the map cannot be read.
+pub fn fallbacks(pins: &Pins) -> Result<Vec<Fallback>, Failure> {
+    const MAP: &str = "fallbacks";
+    let map = MapHandle::from_pinned_path(pins.path(MAP)).map_err(refused(MAP))?;
+    let read = |key: Vec<u8>| Fallback::read(&key, &map.lookup(&key, MapFlags::ANY).ok()??);
+    let mut found: Vec<Fallback> = map.keys().filter_map(read).collect();
+    found.sort_by(|one, other| (&one.from, &one.to).cmp(&(&other.from, &other.to)));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_that_keeps_a_connection_without_ecn_was_refused_another() {
+        let name = |name: &str| name.bytes().chain([0; NAME]).take(NAME).collect::<Vec<u8>>();
+        let of =
+            |to: &str| Fallback::read(&[name("sf_dctcp"), name(to)].concat(), &7u64.to_ne_bytes()).unwrap();
+        assert_eq!((of("cubic").reason(), of("cubic").connections), ("no-ecn", 7));
+        assert_eq!(of("sf_dctcp").reason(), "refused");
+    }
+}

@@ -1,0 +1,69 @@
+//! Sockets that keep a congestion control after `unload`: they are named, and `unload --live` moves them. Needs root,
+//! iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
+#![cfg(feature = "bpf")]
+
+mod common;
+
+use common::hosts::{Inhabited, tool};
+use common::{alone, eventually, hides_connections, is_nothing_loaded, must, said};
+use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
+use serde_json::{Value, json};
+use shortflow_deploy::sys::Namespace;
+use shortflow_testbed::sys;
+use std::fs;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+
+/// A listener that chose `control` itself, a connection of it, and the end that it accepted.
+fn sockets(control: &str) -> io::Result<(TcpListener, TcpStream, TcpStream)> {
+    tool("ip link set dev lo up")?; // a new namespace has it down
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    set_tcp_congestion(&listener, control)?;
+    let address = listener.local_addr()?;
+    let sender = sys::tcp_socket(address.ip())?;
+    set_tcp_congestion(&sender, control)?;
+    sys::connect(&sender, address)?;
+    let (accepted, _) = listener.accept()?;
+    Ok((listener, sender, accepted))
+}
+
+#[test]
+fn listeners_of_an_unloaded_control_are_named_and_moved() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::of(Namespace::new().unwrap());
+    let before = host.namespace.within(|| fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control"));
+    let before = before.unwrap().trim().to_owned();
+    must(&["load", "sf_dctcp", "sf_fast"]);
+    let (listener, sender, accepted) = host.namespace.within(|| sockets("sf_dctcp")).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let named = format!("sf_dctcp on port {port} of ");
+    let status = must(&["status"]);
+    if hides_connections(&status) {
+        return;
+    }
+    assert!(status.contains(&format!("listener {named}")) && !status.contains("--live"), "{status}");
+    let unloaded = must(&["unload", "sf_dctcp"]);
+    assert!(unloaded.contains(&format!("warning: a listener keeps {named}")), "{unloaded}");
+    assert!(unloaded.contains(&format!("({})", std::process::id())), "{unloaded}");
+    let document: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
+    let found = &document["listeners"][0];
+    assert_eq!(
+        (&found["congestion_control"], &found["port"], &found["is_loaded"]),
+        (&json!("sf_dctcp"), &json!(port), &json!(false))
+    );
+    assert!(must(&["status"]).contains("not loaded: restart it, or move it by `unload --live`"));
+    // Only those of the named control, also where it is no longer loaded.
+    let other = host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
+    set_tcp_congestion(&other, "sf_fast").unwrap();
+    let moved = must(&["unload", "sf_dctcp", "--live"]);
+    let words = "sf_dctcp: moved to the default of their network namespace: connections 2, listeners 1\n";
+    assert!(moved.ends_with(words), "{moved}");
+    for socket in [tcp_congestion(&listener), tcp_congestion(&sender), tcp_congestion(&accepted)] {
+        assert_eq!(socket.unwrap(), before);
+    }
+    assert_eq!(tcp_congestion(&other).unwrap(), "sf_fast");
+    let all = must(&["unload", "--live"]);
+    assert!(all.contains("sf_*: moved") && all.contains("connections 0, listeners 1"), "{all}");
+    assert_eq!(tcp_congestion(&other).unwrap(), before);
+    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+}

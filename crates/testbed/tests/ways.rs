@@ -1,0 +1,391 @@
+//! Every way in which a congestion control comes to a connection, with ECN agreed and refused: it has a law, its window grows,
+//! it survives a pause of its link, and its packets say what was agreed. Needs root, iproute2 and the kernel's BTF; skipped
+//! without them, or while foreign programs are loaded. `--nocapture` prints the table.
+#![cfg(feature = "bpf")]
+
+mod common;
+
+use common::hosts::{Cgroup, Host, accept, host, tool};
+use common::messages::{messages, roomy_host};
+use common::wire::{Fate, Seen, carry};
+use common::{LAWS, alone, must, said};
+use libbpf_rs::{Link, ObjectBuilder};
+use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
+use serde_json::Value;
+use shortflow_deploy::programs::CHOOSE;
+use shortflow_testbed::switch::ipv4;
+use shortflow_testbed::sys;
+use shortflow_units::HostId;
+use std::fs::{self, File};
+use std::io::{self, Error, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The sender's port for the first of [`LAWS`], and the distance of the receiver's: as choose.bpf.c has them.
+const FIRST_PORT: u16 = 5001;
+const PEER: u16 = 100;
+/// Segments of a transfer, and those before its link pauses.
+const SEGMENTS: usize = 300;
+const BEFORE: usize = 60;
+const PAUSE: Duration = Duration::from_millis(500);
+const DELAY: Duration = Duration::from_millis(2);
+const SEGMENT: u32 = 1448;
+/// RFC 6928.
+const INITIAL_WINDOW: u32 = 10;
+
+/// Chooser of the sender's congestion control. The sender has connected, or was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Option,
+    OptionInHandshake,
+    OptionConnected,
+    Connect4,
+    Bind4,
+    SockOpsConnect,
+    SockOpsState,
+    SockOpsEstablished,
+    Route,
+    Default,
+    Listener,
+    Accepted,
+    RouteAccepted,
+    DefaultAccepted,
+    SockOpsListen,
+    SockOpsStateAccepted,
+    SockOpsAccepted,
+}
+
+impl Way {
+    const ALL: [Way; 17] = [
+        Way::Option,
+        Way::OptionInHandshake,
+        Way::OptionConnected,
+        Way::Connect4,
+        Way::Bind4,
+        Way::SockOpsConnect,
+        Way::SockOpsState,
+        Way::SockOpsEstablished,
+        Way::Route,
+        Way::Default,
+        Way::Listener,
+        Way::Accepted,
+        Way::RouteAccepted,
+        Way::DefaultAccepted,
+        Way::SockOpsListen,
+        Way::SockOpsStateAccepted,
+        Way::SockOpsAccepted,
+    ];
+
+    fn is_accepted(self) -> bool {
+        self as usize >= Way::Listener as usize
+    }
+
+    /// The program of choose.bpf.c, with the stage and state of linux/bpf.h.
+    fn program(self) -> Option<(&'static str, u64, u64)> {
+        const ESTABLISHED: u64 = 1;
+        match self {
+            Way::Connect4 => Some(("connect4", 0, 0)),
+            Way::Bind4 => Some(("bind4", 0, 0)),
+            Way::SockOpsConnect => Some(("sock_ops", 3, 0)),
+            Way::SockOpsEstablished => Some(("sock_ops", 4, 0)),
+            Way::SockOpsAccepted => Some(("sock_ops", 5, 0)),
+            Way::SockOpsState | Way::SockOpsStateAccepted => Some(("sock_ops", 10, ESTABLISHED)),
+            Way::SockOpsListen => Some(("sock_ops", 11, 0)),
+            _ => None,
+        }
+    }
+}
+
+/// This process in a cgroup whose connections a program of choose.bpf.c handles.
+struct Chosen {
+    home: String,
+    _link: Link,
+    _cgroup: Cgroup,
+}
+
+impl Chosen {
+    fn new((program, stage, state): (&str, u64, u64)) -> Option<Chosen> {
+        let cgroup = Cgroup::new("ways")?;
+        let mut object = ObjectBuilder::default().open_memory(CHOOSE).unwrap();
+        let mut values = [stage, state].map(u64::to_ne_bytes).concat();
+        for law in LAWS {
+            values.extend(law.bytes().chain([0; 16]).take(16));
+        }
+        for mut map in object.maps_mut() {
+            if map.name().to_string_lossy().ends_with("choice") {
+                map.set_initial_value(&values).unwrap();
+            }
+        }
+        let object = object.load().unwrap();
+        let directory = File::open(&cgroup.0).unwrap();
+        let program = object.progs_mut().find(|each| each.name() == program).unwrap();
+        let link = program.attach_cgroup(directory.as_raw_fd()).unwrap();
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+        let own = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap().to_owned();
+        let home = format!("{}{own}", cgroup.0.rsplit_once('/').unwrap().0);
+        enter(&cgroup.0);
+        Some(Chosen { home, _link: link, _cgroup: cgroup })
+    }
+}
+
+fn enter(cgroup: &str) {
+    fs::write(format!("{cgroup}/cgroup.procs"), std::process::id().to_string()).unwrap();
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        enter(&self.home);
+    }
+}
+
+/// Record of a sender's connection.
+#[derive(Debug)]
+struct Outcome {
+    control: String,
+    /// Time of the transfer, if it ended.
+    took: Option<Duration>,
+    /// Most segments in flight before the pause, and the window at the end.
+    flight: u32,
+    cwnd: u32,
+    /// Data packets as ECN-capable, of all.
+    ect: (usize, usize),
+}
+
+impl Outcome {
+    /// Of a sender whose window grows, also after a pause, and that sends as was agreed.
+    fn is_sound(&self, control: &str, agreed: bool) -> bool {
+        let (ect, all) = self.ect;
+        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
+        let says = if agreed { 2 * ect > all } else { ect == 0 };
+        let grows = self.flight > INITIAL_WINDOW && self.cwnd >= 4;
+        self.control == control && self.took.is_some() && grows && says
+    }
+}
+
+/// The kernel's control that the sender's namespace has by default: not Reno, if every namespace may have another.
+fn former() -> &'static str {
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
+    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
+}
+
+/// The sender is host 0.
+fn hosts(way: Way, law: &str, agreed: bool) -> io::Result<[Host; 2]> {
+    let of_peer = match (agreed, way.is_accepted()) {
+        (true, false) => (law, "1"),
+        // Of a SYN by RFC 3168 ECN is agreed whatever the listener's control is.
+        (true, true) => ("reno", "1"),
+        (false, _) => ("reno", "0"),
+    };
+    let hosts = [host(0, former(), "1")?, host(1, of_peer.0, of_peer.1)?];
+    hosts[0].0.within(|| {
+        fs::write("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0")?;
+        fs::write("/proc/sys/net/ipv4/tcp_wmem", "4096 8000000 8000000")?;
+        if matches!(way, Way::Route | Way::RouteAccepted) {
+            tool(&format!("ip route replace {}/32 dev eth0 congctl {law}", ipv4(HostId(1))))?;
+        }
+        if matches!(way, Way::Default | Way::DefaultAccepted) {
+            let (code, text) = said(&["load", law, "--default"]);
+            (code == 0).then_some(()).ok_or(Error::other(text))?;
+        }
+        Ok(())
+    })?;
+    Ok(hosts)
+}
+
+fn connect(to: u32, way: Option<Way>, law: &str, [own, other]: [u16; 2]) -> io::Result<TcpStream> {
+    let socket = sys::tcp_socket(ipv4(HostId(to)).into())?;
+    let choose = |at: Way| -> io::Result<()> {
+        if way == Some(at) { Ok(set_tcp_congestion(&socket, law)?) } else { Ok(()) }
+    };
+    rustix::net::bind(&socket, &SocketAddr::from((ipv4(HostId(1 - to)), own)))?;
+    choose(Way::Option)?;
+    sys::connect(&socket, SocketAddr::from((ipv4(HostId(to)), other)))?;
+    choose(Way::OptionInHandshake)?;
+    let begun = Instant::now();
+    while socket.peer_addr().is_err() {
+        if begun.elapsed() > Duration::from_secs(5) {
+            return Err(Error::other("the handshake does not end"));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    choose(Way::OptionConnected)?;
+    socket.set_nonblocking(false)?;
+    Ok(socket)
+}
+
+/// Sends all segments, and waits until they are acknowledged. The time, if that happens.
+fn send(socket: &mut TcpStream) -> io::Result<Option<Duration>> {
+    let begun = Instant::now();
+    socket.write_all(&vec![0; SEGMENTS * SEGMENT as usize])?;
+    while begun.elapsed() < Duration::from_secs(12) {
+        let info = sys::tcp_info(socket)?;
+        if info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 {
+            return Ok(Some(begun.elapsed()));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(None)
+}
+
+/// The two ends of a connection: the sender's first.
+fn ends(hosts: &[Host; 2], way: Way, law: &str, port: u16) -> io::Result<(TcpStream, TcpStream)> {
+    let server = usize::from(!way.is_accepted());
+    let [of_server, of_client] = if way.is_accepted() { [port, port + PEER] } else { [port + PEER, port] };
+    let listener = hosts[server].0.within(|| {
+        let listener = TcpListener::bind((ipv4(HostId(server as u32)), of_server))?;
+        if way == Way::Listener {
+            set_tcp_congestion(&listener, law)?;
+        }
+        Ok(listener)
+    })?;
+    let way_of_client = (!way.is_accepted()).then_some(way);
+    let client =
+        hosts[1 - server].0.within(|| connect(server as u32, way_of_client, law, [of_client, of_server]))?;
+    let accepted = accept(&listener)?;
+    if way == Way::Accepted {
+        set_tcp_congestion(&accepted, law)?;
+    }
+    Ok(if way.is_accepted() { (accepted, client) } else { (client, accepted) })
+}
+
+fn outcome(way: Way, law: &str, agreed: bool) -> io::Result<Outcome> {
+    let hosts = hosts(way, law, agreed)?;
+    let port = FIRST_PORT + LAWS.iter().position(|known| *known == law).unwrap_or(0) as u16;
+    let mut paused: Option<Instant> = None;
+    let fate = |number, _| {
+        if number < BEFORE {
+            return Fate::Pass;
+        }
+        if paused.get_or_insert_with(Instant::now).elapsed() < PAUSE { Fate::Drop } else { Fate::Pass }
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let wire = scope.spawn(|| carry([&hosts[0].1, &hosts[1].1], DELAY, fate, &stop));
+        let done: io::Result<_> = (|| {
+            let (mut sender, mut receiver) = ends(&hosts, way, law, port)?;
+            sys::end_when_closed(&sender)?;
+            sys::end_when_closed(&receiver)?;
+            let reading = scope.spawn(move || while matches!(receiver.read(&mut [0; 65536]), Ok(1..)) {});
+            let took = send(&mut sender)?;
+            let cwnd = sys::tcp_info(&sender)?.tcpi_snd_cwnd;
+            let control = tcp_congestion(&sender)?;
+            drop(sender);
+            let _ = reading.join();
+            Ok((took, cwnd, control))
+        })();
+        stop.store(true, Ordering::Relaxed);
+        let seen = wire.join().unwrap();
+        let (took, cwnd, control) = done?;
+        let (mut sent, mut acked, mut flight, mut ect) = (0, 0, 0, (0, 0));
+        for each in seen {
+            match each {
+                Seen::Data { seq, length, is_ect, .. } => {
+                    sent = sent.max(seq + length);
+                    ect = (ect.0 + usize::from(is_ect), ect.1 + 1);
+                    if ect.1 <= BEFORE {
+                        flight = flight.max((sent - acked) / SEGMENT);
+                    }
+                }
+                Seen::Ack { number, .. } => acked = acked.max(number),
+            }
+        }
+        Ok(Outcome { control, took, flight, cwnd, ect })
+    })
+}
+
+/// Outcomes of all laws at once, each between hosts of its own.
+fn outcomes(way: Way, agreed: bool) -> Vec<(&'static str, Outcome)> {
+    std::thread::scope(|scope| {
+        let running = LAWS.map(|law| (law, scope.spawn(move || outcome(way, law, agreed).unwrap())));
+        running.into_iter().map(|(law, running)| (law, running.join().unwrap())).collect()
+    })
+}
+
+/// A fallback is to the control that the namespace had before. ATCP of the paper knows losses only and needs no ECN.
+#[test]
+fn every_connection_has_a_law_however_it_was_chosen() {
+    let Some(_alone) = alone() else { return };
+    must(&[&["load"][..], &LAWS].concat());
+    let (mut wrong, mut fallbacks) = (Vec::new(), 0);
+    for way in Way::ALL {
+        let _chosen = match way.program().map(Chosen::new) {
+            Some(None) => return, // says why
+            chosen => chosen,
+        };
+        for agreed in [true, false] {
+            let is_expected = |law: &str, found: &Outcome| {
+                let stays = agreed || law == "sf_atcp";
+                found.is_sound(if stays { law } else { former() }, agreed)
+            };
+            let mut found = outcomes(way, agreed);
+            // Rule for numbers from real time, as of best_of_three().
+            for _ in 0..2 {
+                if !found.iter().all(|(law, one)| is_expected(law, one)) {
+                    found = outcomes(way, agreed);
+                }
+            }
+            fallbacks += usize::from(!agreed);
+            for (law, one) in found {
+                let verdict = if is_expected(law, &one) { "sound" } else { "WRONG" };
+                let ecn = if agreed { "agreed" } else { "refused" };
+                let way = format!("{way:?}");
+                let line = format!(
+                    "{way:21} {ecn:8} {law:10} {verdict} runs {:10} cwnd before {:3} after {:3} ECT {:3}/{:3} {}",
+                    one.control,
+                    one.flight,
+                    one.cwnd,
+                    one.ect.0,
+                    one.ect.1,
+                    one.took.map_or("not done".to_owned(), |took| format!("{:.2} s", took.as_secs_f64())),
+                );
+                println!("{line}");
+                wrong.extend((verdict == "WRONG").then_some(line));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} cells are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
+    for control in status["loaded"].as_array().unwrap() {
+        let counted = &control["fallbacks"].as_array().unwrap()[..];
+        // At least one for each way: repeated cells count too.
+        let is_counted = |one: &Value| {
+            one["to"] == former()
+                && one["reason"] == "no-ecn"
+                && one["connections"].as_u64().unwrap() as usize >= fallbacks
+        };
+        assert!(if control["name"] == "sf_atcp" {
+            counted.is_empty()
+        } else {
+            counted.iter().any(is_counted)
+        });
+    }
+    let words = format!("since load run {}: the other end did not agree", former());
+    assert!(must(&["status"]).contains(&words));
+}
+
+/// AccECN (RFC 9768) is ECN too: marks are counted, and no connection falls back.
+#[test]
+fn accurate_ecn_is_ecn() {
+    let Some(_alone) = alone() else { return };
+    must(&[&["load"][..], &LAWS].concat());
+    for law in LAWS {
+        let hosts = [0, 1].map(|number| roomy_host(number, law).unwrap());
+        let set = |host: &Host| host.0.within(|| fs::write("/proc/sys/net/ipv4/tcp_ecn", "3"));
+        if let Err(error) = hosts.iter().try_for_each(set) {
+            return eprintln!("skipped: this kernel does not offer AccECN (tcp_ecn = 3): {error}");
+        }
+        let fates = |number, is_new| if is_new && number % 8 == 1 { Fate::Mark } else { Fate::Pass };
+        let trace = messages(hosts, SEGMENTS, &[], DELAY, fates).unwrap();
+        assert_eq!(trace.counted("TcpExt", "TCPTimeouts"), 0);
+        let ect = trace.seen.iter().filter(|seen| matches!(seen, Seen::Data { is_ect: true, .. })).count();
+        assert_eq!(ect, SEGMENTS, "{law}");
+        let of_law = trace.status.split(law).nth(1).unwrap();
+        let is_marked = of_law.contains("alpha") && !of_law.contains("max 0.000\n");
+        println!("{law} {}", of_law.lines().take(5).collect::<Vec<_>>().join(" |"));
+        assert!(is_marked || law == "sf_atcp", "{law} {of_law}");
+    }
+    assert!(!must(&["status"]).contains("without ECN"));
+}
