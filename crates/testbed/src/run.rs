@@ -18,7 +18,7 @@ use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::theory::fct::ideal_fct;
+use shortflow_sim::theory::fct::{Path, ideal_fct};
 use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::HashMap;
 use std::io;
@@ -189,10 +189,18 @@ fn measured(
     let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
     let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, stalls, start_error, end } =
         traffic;
+    let measured = cards(scenario);
+    let as_cards = |mut path: Path, from: HostId| {
+        let is_measured = measured.iter().any(|(host, _)| host.0 == from.0);
+        if let Some((rate, _)) = path.links.first_mut().filter(|_| is_measured) {
+            *rate = of_card_rate(*rate);
+        }
+        path
+    };
     for (row, number) in flows.iter_mut().zip(&numbers) {
         let number_or_any = number.unwrap_or_default();
-        let path = network.path(row.source, row.destination, number_or_any);
-        let back = network.path(row.destination, row.source, number_or_any);
+        let path = as_cards(network.path(row.source, row.destination, number_or_any), row.source);
+        let back = as_cards(network.path(row.destination, row.source, number_or_any), row.destination);
         let tcp = &scenario.tcp;
         row.ideal = (row.size != Bytes::MAX).then(|| ideal_fct(row.size, tcp, &path, &back));
         let edges = |edge: usize| switch.edges.get(edge)?.get(number.as_ref()?);
@@ -227,6 +235,11 @@ fn measured(
     Measured { outcome, switch, host_stalls: stalls, start_error, congestion: congestion.to_owned() }
 }
 
+/// Rate of a measured card, from that of its host's port.
+fn of_card_rate(port: Rate) -> Rate {
+    Rate::new(port.as_bps() / WIRE).unwrap_or(port)
+}
+
 /// The row of a port whose queue is in the card of its host, as samples have it.
 fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &[Sample]) {
     let window = Instant::ZERO + scenario.warmup..=Instant::ZERO + scenario.duration;
@@ -237,7 +250,7 @@ fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &[Samp
     };
     let (packets, bytes) =
         (mean_and_most(Subject::QueuePackets(port)), mean_and_most(Subject::QueueBytes(port)));
-    let rate = Rate::new(row.rate.as_bps() / WIRE).unwrap_or(row.rate);
+    let rate = of_card_rate(row.rate);
     *row = PortRow {
         rate,
         mean_packets: packets.0,

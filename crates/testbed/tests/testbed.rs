@@ -39,6 +39,25 @@ fn flows_of_a_scenario_on_real_tcp() {
     assert_eq!(document["testbed"]["congestion"], "reno");
 }
 
+/// The ideal of 50 KB: 35 packets, the last of 820 bytes, over 100, 50 and 100 Mbit/s, and an ACK back; each link takes 166 µs or
+/// so of the round trip of 2 ms. A measured card sends at the rate of its link, so the ideal is the same with and without.
+#[test]
+fn a_measured_card_leaves_the_ideal_as_it_was() {
+    let Some(_turn) = turn() else { return };
+    let ideals = |name: &str, ports: &str| {
+        let path = scenario(name, "300ms");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("\"s0->s1\"", ports)).unwrap();
+        let document = measured(&path, &["--scheme", "tcp-ecn"]);
+        let ideals: Vec<f64> =
+            column(&document, "flows", "ideal_s").iter().filter_map(|ideal| ideal.as_f64()).collect();
+        ideals
+    };
+    let plain = ideals("ideal-plain", "\"s0->s1\"");
+    assert!(plain.iter().any(|ideal| (0.009..0.013).contains(ideal)), "{plain:?}");
+    assert_eq!(ideals("ideal-cards", "\"h0->s0\", \"h1->s0\", \"s0->s1\""), plain);
+}
+
 /// Messages of 500 KB, by turns of two classes, follow each other by 20 ms on one connection, and each takes 80 ms. What is
 /// dropped is sent again once, and is some message's; acknowledged bytes are those of its class. Marks are not told apart.
 #[test]
