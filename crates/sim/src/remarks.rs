@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use crate::topology::{Graph, Link};
 use shortflow_cc::Host;
-use shortflow_units::{ClassId, HostId, Instant, NodeId, Rate, Span};
+use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 

@@ -39,6 +39,9 @@ HEADLINES = (
 )
 """Completion and throughput of every class, then the network, without size bins."""
 
+TOLERANCE = 0.05
+"""Relative difference up to which simulation and kernel agree."""
+
 OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
 """Remedy for a testbed that did not keep time."""
@@ -114,13 +117,46 @@ def compare_sim(
     reasons = testbed.known_differences(both, scheme)
     note_about(both.notes)
     kept, accounts = len(both.seeds), testbed.accounts(both)
-    of_testbed = {"kept_time": kept, "testbed": accounts, "known_differences": reasons}
     code = exit_code(kept == seeds, allow_late, virtual)
-    return Answer(lambda: {**both.document(), **of_testbed}, _side_by_side(both, reasons), code)
+
+    def document() -> dict[str, Any]:
+        found = both.document()
+        found.pop("answer", None)  # winners are for schemes
+        agreed = {"agreement": _agreement(both)} if both.runs else {}
+        return {**found, **agreed, "kept_time": kept, "testbed": accounts, "known_differences": reasons}
+
+    return Answer(document, _side_by_side(both, reasons), code)
+
+
+def _agreement(both: Results) -> dict[str, Any]:
+    """Relative differences of the simulation from the kernel, by metric; those that are larger than the tolerance."""
+    names = [metric.name for metric in metrics_of(both, *HEADLINES)]
+    found = {name: both.change(testbed.SIMULATED, testbed.REAL, name) for name in names}
+    differences = {name: change.value for name, change in found.items() if change}
+    outside = [name for name, change in differences.items() if abs(change) > TOLERANCE]
+    return {"tolerance": TOLERANCE, "difference": differences, "outside": outside}
+
+
+def _in_words(both: Results) -> str:
+    """The sentence of a comparison with the kernel: its subject is agreement."""
+    found = _agreement(both)
+    differences, outside = found["difference"], found["outside"]
+    if not differences:
+        return "Simulation and kernel have no metric in common."
+    within = f"within {TOLERANCE:.0%}".replace("%", " %")
+    agreeing = len(differences) - len(outside)
+    first = f"The simulation agrees with the kernel {within} in {agreeing} of {len(differences)} metrics."
+    labels = {
+        metric.name: " ".join(filter(None, (metric.label, metric.flow_class)))
+        for metric in metrics_of(both, *HEADLINES)
+    }
+    others = "; ".join(f"{labels[name]} {differences[name]:+.1%}".replace("%", " %") for name in outside)
+    return f"{first} Outside: {others}." if outside else first
 
 
 def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:
     if both.runs:
+        yield Words(_in_words(both))
         yield from comparison_blocks(both, metrics_of(both, *HEADLINES))
     yield Words(f"The testbed: {testbed.kept_time(testbed.measured(both))} kept time.")
     if reasons:

@@ -342,7 +342,7 @@ impl Port {
     #[inline(never)] // keeps the path of the others short
     fn late_arrival(&mut self, before: usize) -> Option<Instant> {
         let (number, next) = self.ring.nth(before)?;
-        let (on_time, takes) = (next.departs + self.delay, self.tx_time(next.packet.wire));
+        let (on_time, takes) = (next.departs + self.delay, self.tx_time(next.packet.wire_size()));
         let late = self.late.as_mut()?;
         if let Some(known) = late.known(number) {
             return Some(known);
@@ -522,16 +522,16 @@ impl Port {
     #[inline]
     fn push(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
-        self.lag(packet.wire);
+        self.lag(packet.wire_size());
         self.ring.push(departs, packet);
         self.ring.len() == 1 && !self.crosses
     }
 
     /// The transmitter of a late host pauses after a packet of this size.
     #[inline(always)]
-    fn lag(&mut self, wire: u16) {
+    fn lag(&mut self, frame: Bytes) {
         if let Some(late) = &self.late {
-            self.busy_until += late.lags(self.tx_time(wire));
+            self.busy_until += late.lags(self.tx_time(frame));
         }
     }
 
