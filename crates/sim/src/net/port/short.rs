@@ -107,7 +107,7 @@ impl Port {
     ) -> Option<(Instant, NodeId)> {
         let Turn { departs, waits, is_marked } = turn;
         if in_host {
-            self.lag(packet.wire);
+            self.lag(packet.wire_size());
         }
         let is_head = self.ring.len() == 0;
         let place = self.ring.put(departs)?;
