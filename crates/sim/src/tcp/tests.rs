@@ -162,17 +162,19 @@ fn in_long_recovery(recovery: &str) -> Bench {
 
 /// NewReno's forty duplicates have released 29 new segments, so 50 are not acknowledged. RFC 5681 Eq. 4 would leave a
 /// threshold of 25. ns-2 takes (int) (10.5 / 2) = 5. Linux halves its cwnd of 10 to 5 for a timeout, but once for a
-/// recovery with the timeout in it, which leaves 10.
+/// recovery with the timeout in it, which leaves 10. SACK and RACK know of each segment that has arrived: RACK has one in the
+/// network, and the threshold is at least 2.
 #[test]
 fn a_timeout_halves_at_most_the_window() {
     for recovery in ["newreno", "sack", "rack"] {
         let mut peer = in_long_recovery(recovery);
-        if recovery == "newreno" {
-            assert_eq!(peer.sender.stream.snd_max - peer.sender.stream.snd_una, 50 * 1460);
-        }
+        let out = (peer.sender.stream.snd_max - peer.sender.stream.snd_una) / 1460;
         peer.expire();
         let Window { cwnd, ssthresh } = peer.sender.window();
-        assert!(cwnd == 1.0 && (4.5..=5.25).contains(&ssthresh), "{recovery}: {ssthresh}");
+        assert!(cwnd == 1.0 && (2.0..=5.25).contains(&ssthresh), "{recovery}: {ssthresh}");
+        if recovery == "newreno" {
+            assert!(out == 50 && ssthresh > 5.249, "{out} out, {ssthresh}");
+        }
     }
 }
 
