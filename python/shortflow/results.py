@@ -19,7 +19,7 @@ from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import common_axis, counted, parse
 from shortflow.result import Result, as_measured
-from shortflow.scenario import WARNING, warnings_at
+from shortflow.scenario import WARNING, idle_notes, warnings_at
 from shortflow.scheme import differing
 from shortflow.shown import Shown
 from shortflow.terms import shares
@@ -329,13 +329,22 @@ class Results(Shown):
 
     @property
     def notes_on_settings(self) -> list[str]:
-        """Warnings of the scenarios, each once with its points, and constants that differ between the schemes."""
-        points = [(each.place, each.runs[0].provenance["traffic_notes"]) for each in self.points if each.runs]
-        warned = [(place, [note[len(WARNING) :] for note in of if note.startswith(WARNING)]) for place, of in points]
-        warned = [(place, [note for note in of if note not in self.omitted]) for place, of in warned]
+        """Warnings, each once with its points, and constants that differ between the schemes."""
+        warned = [(each.place, [note for note in each._warnings if note not in self.omitted]) for each in self.points if each.runs]
         around = (each for run in self.runs[:1] for each in run.provenance["scenario_settings"])
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
         return [*warnings_at(warned), *differing(origins, around)]
+
+    @property
+    def _warnings(self) -> list[str]:
+        """Warnings of the first run's scenario, and keys without effect under the schemes."""
+        notes = self.runs[0].provenance["traffic_notes"]
+        found = {run.scheme: run.provenance for run in self.runs}
+        idle = [
+            (scheme, [each["key"] for each in of["scheme_settings"]], of.get("idle", []))
+            for scheme, of in found.items()
+        ]
+        return [*(note[len(WARNING) :] for note in notes if note.startswith(WARNING)), *idle_notes(idle)]
 
     @property
     def _settings(self) -> dict[str, str]:

@@ -55,6 +55,8 @@ class SchemeOrigin(TypedDict):
 
     scheme: str
     scheme_settings: list[Setting]
+    idle: NotRequired[list[tuple[str, str]]]
+    """Keys that were set and cannot act, each with its condition. Missing in results of older versions."""
 
 
 class RunOrigin(TypedDict):
@@ -111,6 +113,7 @@ class Run:
             "traffic_notes": self.scenario.traffic_notes(),
             "scheme": self.scheme.name,
             "scheme_settings": self.scheme_settings(),
+            "idle": self.scheme.idle(self.scenario.core),
             "seed": self.seed,
             "digest": digest,
             "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -151,7 +154,7 @@ class Plan:
             self._loaded[in_schemes] = load_with_sources(self.schemes, of_schemes)
         scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]
         for scheme, _ in schemes:
-            scheme.warnings(scenario.core)  # raises for scheme values that do not fit the scenario
+            scheme.idle(scenario.core)  # raises for scheme values that do not fit the scenario
         return [Run(scenario, scheme, seed, source, at=at or {}) for scheme, source in schemes for seed in seeds]
 
 

@@ -5,6 +5,7 @@ import functools
 import hashlib
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -114,14 +115,14 @@ class Scenario:
         """All values, defaults included."""
         return as_settings(self.core.resolved())
 
-    def traffic_notes(self) -> list[str]:
-        """Notes on the traffic, such as the arrival rate of a load, followed by warnings."""
-        return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings())]
+    def traffic_notes(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
+        """Notes on the traffic, such as the arrival rate of a load, followed by warnings, also of these schemes."""
+        return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings(schemes))]
 
     def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
-        """Valid but probably unintended values, alone or under these schemes. Each names its key."""
-        under = (warning for scheme in schemes for warning in scheme.warnings(self.core))
-        return list(dict.fromkeys([*self.core.warnings(), *under]))
+        """Valid but probably unintended values, and keys without effect under these schemes. Each names its key."""
+        under = [(scheme.name, [key for key, _, _ in scheme.resolved()], scheme.idle(self.core)) for scheme in schemes]
+        return [*self.core.warnings(), *idle_notes(under)]
 
     def expected_flows(self) -> list[ExpectedFlows]:
         """Expected flows of each traffic entry in measured time (warm-up to duration)."""
@@ -170,6 +171,30 @@ class Scenario:
         """Hash of all inputs of the scenario: resolved values and contents of files."""
         settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
         return hashlib.sha256(json.dumps([self.name, settings, self.files()]).encode()).hexdigest()
+
+
+def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, str]]]]) -> list[str]:
+    """Keys that were set and cannot act, with the schemes that ignore them.
+
+    `schemes` are names with the scheme's own keys, and with its idle keys and the condition of each. A scheme's own key
+    is idle only if no compared scheme uses it.
+    """
+    under: dict[tuple[str, str], list[str]] = {}
+    having, ignoring = Counter[str](), Counter[str]()
+    for name, keys, idle in schemes:
+        having.update(keys)
+        for key, where in idle:
+            ignoring[key] += 1
+            under.setdefault((key, where), []).append(name)
+    together: dict[tuple[str, str], list[str]] = {}
+    for (key, where), names in under.items():
+        if not key.startswith(SCHEME_PREFIXES) or ignoring[key] >= having[key]:
+            together.setdefault((", ".join(dict.fromkeys(names)), where), []).append(key)
+    return [
+        f"{', '.join(keys)} {'have' if keys[1:] else 'has'} no effect under {names}: "
+        f"{'they act' if keys[1:] else 'it acts'} where {where}"
+        for (names, where), keys in together.items()
+    ]
 
 
 def warnings_at(found: Sequence[tuple[str, Iterable[str]]]) -> list[str]:

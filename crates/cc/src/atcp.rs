@@ -67,15 +67,15 @@ keys! {
         /// bytes above which a flow has the low weight
         pub t2: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
         /// fall of the weight between t1 and t2
-        pub middle: Middle = "linear", Middle::WORDS;
+        pub middle: Middle = "linear", Middle::WORDS, acts: t1 != t2;
         /// effect of a mark
-        pub base: Base = "tcp", Base::WORDS;
+        pub base: Base = "tcp", Base::WORDS, acts: alpha_counts;
         /// weight of the newest window in alpha, where base is dctcp
-        pub g: f64 = "0.0625", 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts && base == dctcp;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "1", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts && base == dctcp;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "2", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0, acts: marks;
     } in order {
         w_low <= w_high;
         t1 <= t2;

@@ -43,7 +43,7 @@ keys! {
         /// share of the window that is kept after a loss
         pub beta: f64 = "0.7", 0.1..=0.99;
         /// share of the window that is kept after ECN-Echo
-        pub beta_ecn: f64 = "0.7", 0.1..=0.99;
+        pub beta_ecn: f64 = "0.7", 0.1..=0.99, acts: marks;
         /// a flow that loses before its old maximum leaves room for others
         pub fast_convergence: bool = "true", Flag;
         /// the window is at least that of a TCP that decreases by beta

@@ -40,17 +40,17 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// smallest exponent, of a flow that is well ahead of its deadline
-        pub clip_low: f64 = "0.5", 0.0..=1.0;
+        pub clip_low: f64 = "0.5", 0.0..=1.0, acts: marks && deadlines;
         /// largest exponent, of a flow that is about to miss it; a large number means no limit
-        pub clip_high: f64 = "2", 1.0..=1e9;
+        pub clip_high: f64 = "2", 1.0..=1e9, acts: marks && deadlines;
         /// exponent after the deadline; 1 is DCTCP
-        pub expired: f64 = "1", 0.0..=1e9;
+        pub expired: f64 = "1", 0.0..=1e9, acts: marks && deadlines;
         /// weight of the newest window in alpha
-        pub g: f64 = "0.0625", 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "1", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "2", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0, acts: marks;
     }
 }
 

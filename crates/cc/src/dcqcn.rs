@@ -45,21 +45,21 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// weight of a notification in alpha
-        pub g: f64 = "0.00390625", 0.0..=1.0;
+        pub g: f64 = "0.00390625", 0.0..=1.0, acts: alpha_counts;
         /// time without a notification after which alpha falls
-        pub alpha_timer: Span = "55us", POSITIVE_TIME;
+        pub alpha_timer: Span = "55us", POSITIVE_TIME, acts: alpha_counts;
         /// time after which the rate rises
-        pub rate_timer: Span = "55us", POSITIVE_TIME;
+        pub rate_timer: Span = "55us", POSITIVE_TIME, acts: marks;
         /// bytes sent after which the rate rises
-        pub bytes: Bytes = "10MB", Bytes::new(1)..=Bytes::MAX;
+        pub bytes: Bytes = "10MB", Bytes::new(1)..=Bytes::MAX, acts: marks;
         /// steps of fast recovery
-        pub fast_recovery: u32 = "5", 1..=1000u32;
+        pub fast_recovery: u32 = "5", 1..=1000u32, acts: marks;
         /// step of additive increase; auto: a thousandth of the link's rate
-        pub additive: Option<Rate> = "auto", KeywordOr("auto", RATE);
+        pub additive: Option<Rate> = "auto", KeywordOr("auto", RATE), acts: marks;
         /// step of hyper increase; auto: a two-hundredth of the link's rate
-        pub hyper: Option<Rate> = "auto", KeywordOr("auto", RATE);
+        pub hyper: Option<Rate> = "auto", KeywordOr("auto", RATE), acts: marks;
         /// smallest rate
-        pub min_rate: Rate = "10Mbps", RATE;
+        pub min_rate: Rate = "10Mbps", RATE, acts: marks;
     }
 }
 

@@ -30,11 +30,11 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// weight of the newest window in alpha
-        pub g: f64 = "0.0625", 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "1", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "2", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0, acts: marks;
     }
 }
 

@@ -103,13 +103,13 @@ keys! {
         /// the sender waits for room for a whole segment
         pub nagle: bool = "false", Flag;
         /// weight of the newest window in alpha
-        pub g: f64 = "0.0625", 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "1", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts;
         /// transmission of the probes
-        pub probing: Probing = "apart", Probing::WORDS;
+        pub probing: Probing = "apart", Probing::WORDS, acts: probes > 1;
         /// period of the decrease by marks
-        pub cut: Cut = "window", Cut::WORDS;
+        pub cut: Cut = "window", Cut::WORDS, acts: marks;
         /// growth of a window below w_min
         pub regrowth: Regrowth = "segment", Regrowth::WORDS;
         /// window after fast retransmit, if it was below w_min

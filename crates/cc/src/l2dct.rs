@@ -52,19 +52,19 @@ keys! {
         /// basis of the weight
         pub profile: Profile = "las", Profile::WORDS;
         /// largest weight, of a flow that has just started
-        pub w_max: f64 = "2.5", 0.01..=100.0;
+        pub w_max: f64 = "2.5", 0.01..=100.0, acts: profile != ps;
         /// smallest weight, of a long flow
-        pub w_min: f64 = "0.125", 0.001..=100.0;
+        pub w_min: f64 = "0.125", 0.001..=100.0, acts: profile != ps;
         /// bytes up to which a flow has the largest weight
-        pub knee_low: Bytes = "200KB", Bytes::ZERO..=Bytes::MAX;
+        pub knee_low: Bytes = "200KB", Bytes::ZERO..=Bytes::MAX, acts: profile != ps;
         /// bytes from which a flow has the smallest weight
-        pub knee_high: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX;
+        pub knee_high: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: profile != ps;
         /// weight of the newest window in alpha
-        pub g: f64 = "0.0625", 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "1", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "2", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0, acts: marks;
     } in order {
         w_min <= w_max;
         knee_low <= knee_high;

@@ -3,7 +3,9 @@
 //! transport follow from it.
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Timeouts, Window};
-use shortflow_spec::{ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint};
+use shortflow_spec::{
+    Condition, ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint,
+};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -181,17 +183,24 @@ fn sender_keys(host: Host) -> Vec<ParamInfo> {
                 DUPTHRESH.shape(),
                 "duplicate ACKs, or segments SACKed above a hole, that signal a loss; packets reordered further look lost",
             ),
-            ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
+            ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver")
+                .that_acts(ECN_ACTS),
         ],
-        Host::Roce => vec![ParamInfo::new(
-            "cnp_every",
-            CNP_EVERY,
-            POSITIVE_TIME.shape(),
-            "least time between two notifications of marks (CNPs) of a flow",
-        )],
+        Host::Roce => vec![
+            ParamInfo::new(
+                "cnp_every",
+                CNP_EVERY,
+                POSITIVE_TIME.shape(),
+                "least time between two notifications of marks (CNPs) of a flow",
+            )
+            .that_acts(CNP_ACTS),
+        ],
         Host::Minimal => Timeouts::parameters(),
     }
 }
+
+const ECN_ACTS: Condition = Condition("marking");
+const CNP_ACTS: Condition = Condition("marks");
 
 /// N of DCQCN.
 const CNP_EVERY: &str = "50us";
@@ -266,6 +275,8 @@ impl TransportConfig {
             }
             Host::Minimal => TransportConfig { timeouts: Timeouts::read(reader)?, ..plain },
         };
+        reader.acts("ecn", ECN_ACTS);
+        reader.acts("cnp_every", CNP_ACTS);
         Ok(TransportConfig { params: reader.described([keys, sender_keys(info.host)].concat()), ..config })
     }
 

@@ -62,15 +62,15 @@ keys! {
         /// queueing
         pub base_target: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// delay in queues that the target allows, with base_target=auto
-        pub queueing: Span = "50us", POSITIVE_TIME;
+        pub queueing: Span = "50us", POSITIVE_TIME, acts: base_target == auto;
         /// addition of each switch to base_target, if base_target is given
-        pub hop: Span = "0s", ANY_TIME;
+        pub hop: Span = "0s", ANY_TIME, acts: base_target != auto;
         /// most that flow scaling adds to the target
         pub fs_range: Span = "100us", ANY_TIME;
         /// window at which flow scaling adds all of it, in segments
-        pub fs_min: f64 = "0.1", 0.001..=1.0;
+        pub fs_min: f64 = "0.1", 0.001..=1.0, acts: fs_range > 0;
         /// window from which it adds nothing
-        pub fs_max: f64 = "100", 2.0..=1000.0;
+        pub fs_max: f64 = "100", 2.0..=1000.0, acts: fs_range > 0;
         /// target of the delay in the two hosts
         pub host_target: Span = "100us", POSITIVE_TIME;
         /// additive increase, in segments per round-trip time

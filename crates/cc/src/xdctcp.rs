@@ -47,19 +47,19 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// share of alpha by which short flows reduce their window
-        pub ns: f64 = "0.3", 0.0..=0.5;
+        pub ns: f64 = "0.3", 0.0..=0.5, acts: marks;
         /// share of alpha by which long flows reduce their window
-        pub nl: f64 = "1", 0.5..=1.0;
+        pub nl: f64 = "1", 0.5..=1.0, acts: marks;
         /// rule that makes a flow short or long
-        pub classify: Classify = "role", Classify::WORDS;
+        pub classify: Classify = "role", Classify::WORDS, acts: marks;
         /// bytes sent from which a flow is long, where its class does not say
-        pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX;
+        pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: marks;
         /// weight of the newest window in alpha
-        pub g: f64 = "0.09", 0.0..=1.0;
+        pub g: f64 = "0.09", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged
-        pub initial_alpha: f64 = "1", 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts;
         /// smallest window after a decrease for ECN, in segments
-        pub cwnd_floor: f64 = "2", 1.0..=100.0;
+        pub cwnd_floor: f64 = "2", 1.0..=100.0, acts: marks;
     }
 }
 

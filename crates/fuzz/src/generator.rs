@@ -28,6 +28,12 @@ pub struct ScenarioGenerator<'c, 'i> {
 impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     /// A scenario that is accepted, with its text, unless its errors outlast all repairs.
     pub fn settle(choices: &'c mut Choices<'i>, style: Style) -> Result<(Scenario, String), ConfigError> {
+        let (generator, scenario) = Self::settled(choices, style)?;
+        Ok((scenario, generator.text()))
+    }
+
+    /// The generator of an accepted scenario, and the scenario.
+    pub fn settled(choices: &'c mut Choices<'i>, style: Style) -> Result<(Self, Scenario), ConfigError> {
         let values = Values { choices, style, surroundings: Surroundings::default(), files: BTreeMap::new() };
         let (root, keys) = (Table::new(), BTreeMap::new());
         let mut generator = Self { registry: Registry::get(), values, root, keys, settings: Vec::new() };
@@ -36,11 +42,36 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         generator.rest();
         generator.respell();
         let scenario = generator.repaired()?;
-        Ok((scenario, generator.text()))
+        Ok((generator, scenario))
+    }
+
+    /// Paths of possible keys that are no tables, with their declarations.
+    pub fn keys(&self) -> Vec<(String, &'static ParamInfo)> {
+        let is_plain = |key: &ParamInfo| {
+            !matches!(key.shape, Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_))
+                && !key.name.ends_with("file")
+        };
+        self.keys.iter().filter(|(_, key)| is_plain(key)).map(|(path, key)| (path.clone(), *key)).collect()
+    }
+
+    /// A value for a key, as `--set` writes it.
+    pub fn value(&mut self, path: &str, key: &'static ParamInfo) -> String {
+        let value = self.draw(path, key);
+        value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    }
+
+    /// The choices that are left.
+    pub fn choices(&mut self) -> &mut Choices<'i> {
+        self.values.choices
+    }
+
+    /// The scenario with more settings.
+    pub fn with(&self, more: &[(String, String)]) -> Result<Scenario, ConfigError> {
+        self.parse_with(&[&self.settings, more].concat())
     }
 
     /// The scenario with its settings and files as comments.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let settings = self.settings.iter().map(|(key, value)| format!("# --set {key}={value}\n"));
         let files = self.values.files.iter().map(|(name, text)| format!("# {name}:\n{text}\n"));
         self.root.to_string() + &settings.chain(files).collect::<String>()
@@ -196,9 +227,13 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     }
 
     fn parse(&self) -> Result<Scenario, ConfigError> {
+        self.parse_with(&self.settings)
+    }
+
+    fn parse_with(&self, settings: &[(String, String)]) -> Result<Scenario, ConfigError> {
         let files =
             |name: &str| self.values.files.get(name).cloned().ok_or_else(|| "no such file".to_owned());
-        Scenario::parse(&self.root.to_string(), "drawn", &self.settings, &files)
+        Scenario::parse(&self.root.to_string(), "drawn", settings, &files)
     }
 
     /// The scenario after as many repairs as it takes.
@@ -290,11 +325,15 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
 
 /// The path of the key that an error names: the only fault has no number there.
 fn path_of(error: &ConfigError) -> Option<String> {
-    let key = error.key()?;
-    Some(match key.strip_prefix("faults.") {
+    error.key().map(numbered)
+}
+
+/// The path of a key where the only fault has a number too.
+pub fn numbered(key: &str) -> String {
+    match key.strip_prefix("faults.") {
         Some(rest) if !rest.starts_with(|c: char| c.is_ascii_digit()) => format!("faults.1.{rest}"),
         _ => key.to_owned(),
-    })
+    }
 }
 
 fn pair((key, value): (&str, &str)) -> (String, Value) {

@@ -5,6 +5,7 @@
 mod choices;
 mod files;
 mod generator;
+mod keys;
 mod modes;
 mod parsers;
 mod registry;
@@ -12,6 +13,7 @@ mod simulate;
 mod values;
 mod verdict;
 
+pub use keys::{Moves, idle_keys};
 pub use modes::{Alike, compare};
 pub use verdict::{Tally, Verdict};
 

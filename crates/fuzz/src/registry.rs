@@ -1,6 +1,6 @@
 //! [`Registry`]: everything that can be named, put together once for all draws.
 
-use shortflow_sim::config::{Entry, ParamInfo};
+use shortflow_sim::config::{Entry, ParamInfo, Shape};
 use shortflow_sim::declared;
 use shortflow_sim::scheme::{self, schemes};
 use std::collections::BTreeMap;
@@ -38,6 +38,19 @@ impl Registry {
     /// The keys of a table without kinds.
     pub fn table(&self, name: &str) -> &[ParamInfo] {
         &self.kinds(name)[0].parameters
+    }
+
+    /// The keys that are no tables, by their declaration, each as `table.kind.key`.
+    pub fn names(&self) -> impl Iterator<Item = (*const ParamInfo, String)> {
+        let is_plain =
+            |key: &&ParamInfo| !matches!(key.shape, Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_));
+        let entries =
+            self.tables.iter().flat_map(|(table, kinds)| kinds.iter().map(move |kind| (table, kind)));
+        entries.flat_map(move |(table, kind)| {
+            let of = if *table == kind.name { String::new() } else { format!("{}.", kind.name) };
+            let keys = kind.parameters.iter().filter(is_plain);
+            keys.map(move |key| (std::ptr::from_ref(key), format!("{table}.{of}{}", key.name)))
+        })
     }
 
     /// The key called `name` of any kind of traffic.

@@ -14,7 +14,7 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::tables::{self, port_names};
 use shortflow_sim::traffic::Expected;
-use shortflow_spec::{Given, Source, Table, located, of_user};
+use shortflow_spec::{Given, Idle, Source, Table, located, of_user};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
@@ -273,9 +273,11 @@ impl PyScheme {
         self.inner.summary()
     }
 
-    /// The scenario's keys without effect under the scheme. An error if the scheme's own values do not fit the scenario.
-    fn warnings(&self, py: Python<'_>, scenario: &PyScenario) -> PyResult<Vec<String>> {
-        Ok(self.inner.warnings(&*scenario.under(py, self)?))
+    /// Keys that were set and cannot act in the scenario under the scheme, each with the words that follow "acts where". An
+    /// error if the scheme's own values do not fit the scenario.
+    fn idle(&self, py: Python<'_>, scenario: &PyScenario) -> PyResult<Pairs> {
+        let idle = self.inner.idle(&*scenario.under(py, self)?);
+        Ok(idle.into_iter().map(|Idle { key, acts_where }| (key, acts_where)).collect())
     }
 
     /// Every parameter as (key, value, source).

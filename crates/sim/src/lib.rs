@@ -10,6 +10,7 @@ pub mod engine;
 pub mod floor;
 pub mod host;
 pub mod ideal;
+mod idle;
 pub mod minimal;
 mod needs;
 pub mod net;

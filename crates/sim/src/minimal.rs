@@ -15,7 +15,7 @@
 //!   retransmitted within the window.
 //! - SACKed data leaves room in the window, so a hole does not stop a flow before its timeout.
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
-//! - These hosts read only the packet sizes of `[tcp]`, [`TCP_KEYS`].
+//! - These hosts read only the packet sizes of `[tcp]`.
 
 use crate::host::priority::PriorityRule;
 use crate::host::{
@@ -26,9 +26,6 @@ use crate::packet::{Extension, Packet, SackBlocks};
 use crate::tcp::scoreboard::Scoreboard;
 use shortflow_cc::{Cause, CongestionControl, Timeouts, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
-
-/// Keys of `[tcp]` that these hosts read.
-pub const TCP_KEYS: &[&str] = &["mss", "header", "wire"];
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;

@@ -72,6 +72,7 @@ pub struct Spec {
 pub struct Scenario {
     spec: Spec,
     resolved: Vec<Setting>,
+    facts: Vec<(&'static str, bool)>,
     notes: Vec<String>,
     expected: Vec<Expected>,
     warnings: Vec<String>,
@@ -91,6 +92,11 @@ impl Scenario {
     /// Every value with its source.
     pub fn resolved(&self) -> &[Setting] {
         &self.resolved
+    }
+
+    /// Facts that only the reader of a table can tell, for conditions of keys.
+    pub fn facts(&self) -> &[(&'static str, bool)] {
+        &self.facts
     }
 
     /// Values derived from other keys, facts of the topology, and one line per traffic entry on its

@@ -215,7 +215,7 @@ impl Scheme {
         }
         for (key, value, source) in network {
             scheme.network.retain(|setting| setting.key != key);
-            scheme.network.push(Setting { key: key.to_owned(), value: value.to_owned(), source });
+            scheme.network.push(Setting { key: key.to_owned(), value: value.to_owned(), source, acts: None });
         }
         scheme.resolved.extend(scheme.network.clone());
         Ok(scheme)

@@ -2,12 +2,12 @@
 
 use crate::config::{ConfigError, Given, of_user};
 use crate::ideal::{self, Policy, policies};
+use crate::idle;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::{self, Scheme, schemes};
 use crate::simulation::{self, Cores, Observer, RunError};
-use crate::{minimal, roce};
-use shortflow_cc::{Host, TransportInfo};
+use shortflow_spec::Idle;
 
 /// Service of the flows: packets under a scheme, or an ideal scheduler.
 #[derive(Debug, Clone)]
@@ -60,16 +60,12 @@ impl ServiceModel {
         }
     }
 
-    /// Keys of `[tcp]` that the hosts of a transport do not read, one line for each transport of `scenario`
-    /// with such keys.
-    pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
-        let ServiceModel::Packets(scheme) = self else { return Vec::new() };
-        let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
-        let mut warnings: Vec<String> =
-            transports.filter_map(|transport| unread(scenario, &transport.info())).collect();
-        warnings.sort();
-        warnings.dedup();
-        warnings
+    /// Keys that were set and cannot act in `scenario`, the scenario as it is under this scheme.
+    pub fn idle(&self, scenario: &Scenario) -> Vec<Idle> {
+        match self {
+            ServiceModel::Packets(scheme) => idle::under_packets(scenario, scheme),
+            ServiceModel::Ideal(_) => idle::under_ideal(scenario),
+        }
     }
 
     /// Serves the flows of `scenario` with the random draws of `seed`.
@@ -114,21 +110,6 @@ impl ServiceModel {
             }
         }
     }
-}
-
-/// The keys of `[tcp]` that are set and that the hosts of a transport do not read.
-fn unread(scenario: &Scenario, transport: &TransportInfo) -> Option<String> {
-    let read = match transport.host {
-        Host::Tcp => return None,
-        Host::Roce => roce::TCP_KEYS,
-        Host::Minimal => minimal::TCP_KEYS,
-    };
-    let set = scenario.resolved().iter().filter(|setting| !setting.source.is_default());
-    let keys = set.filter(|setting| setting.key.strip_prefix("tcp.").is_some_and(|key| !read.contains(&key)));
-    let keys: Vec<&str> = keys.map(|setting| &*setting.key).collect();
-    let name = transport.name;
-    (!keys.is_empty())
-        .then(|| format!("{}: without effect on {name}, whose hosts are not TCP's", keys.join(", ")))
 }
 
 #[cfg(test)]

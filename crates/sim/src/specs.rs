@@ -14,12 +14,12 @@ keys! {
         /// capacity of a port
         pub buffer: Occupancy = required, OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
-        pub mark_above: Occupancy = required, OCCUPANCY;
+        pub mark_above: Occupancy = required, OCCUPANCY, acts: reads_threshold;
         /// memory that the ports of a switch share, each holding at most memory_alpha times the free memory;
         /// static: each port has its buffer to itself
         pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
         /// alpha of the dynamic threshold, where memory is shared
-        pub memory_alpha: f64 = "1", Positive(1000.0);
+        pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static";
     }
 }
 
@@ -32,22 +32,22 @@ keys! {
     pub struct HostSpec {
         /// what small_queue and tcp.growth are unless given: linux: 2 and unless-held, as hosts are; fifo: 0 and always,
         /// a queue that a sender may fill
-        pub model: HostModel = "linux", HostModel::WORDS;
+        pub model: HostModel = "linux", HostModel::WORDS, acts: tcp_hosts && model_decides;
         /// capacity of a port
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
-        pub mark_above: Occupancy = "unlimited", OCCUPANCY;
+        pub mark_above: Occupancy = "unlimited", OCCUPANCY, acts: reads_threshold;
         /// segments of a TCP connection that its host's port holds at most, as small queues of Linux do; 0 for any number
-        pub small_queue: Option<u32> = "auto", KeywordOr("auto", 0..=SMALL_QUEUE);
+        pub small_queue: Option<u32> = "auto", KeywordOr("auto", 0..=SMALL_QUEUE), acts: tcp_hosts;
         /// random time, up to this, by which a packet of a host reaches its switch late; packets keep their order and stay a
         /// transmission time apart; half-packet: half the time of a full packet on the slowest link of the host's paths
         pub jitter: Option<Span> = "0s", KeywordOr("half-packet", ANY_TIME);
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order
         pub stalls: f64 = "0", 0.0..=10_000.0;
         /// shortest pause
-        pub stall_min: Span = "500us", ANY_TIME;
+        pub stall_min: Span = "500us", ANY_TIME, acts: stalls > 0;
         /// longest pause
-        pub stall_max: Span = "1500us", ANY_TIME;
+        pub stall_max: Span = "1500us", ANY_TIME, acts: stalls > 0;
     } in order {
         stall_min <= stall_max;
     }
@@ -65,44 +65,44 @@ keys! {
         /// in all, and on the link the time of another 20 bytes
         pub wire: Wire = "none", Wire::WORDS;
         /// initial window, in segments
-        pub initial_window: f64 = "10", 1.0..=1000.0;
+        pub initial_window: f64 = "10", 1.0..=1000.0, acts: takes_initial_window;
         /// slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
-        pub initial_ssthresh: f64 = "unlimited", SegmentWindow;
+        pub initial_ssthresh: f64 = "unlimited", SegmentWindow, acts: tcp_hosts;
         /// smallest retransmission timeout
-        pub rto_min: Span = "10ms", POSITIVE_TIME;
+        pub rto_min: Span = "10ms", POSITIVE_TIME, acts: timed_hosts || default_drain;
         /// largest retransmission timeout
-        pub rto_max: Span = "60s", POSITIVE_TIME;
+        pub rto_max: Span = "60s", POSITIVE_TIME, acts: tcp_hosts;
         /// timeout before the first round-trip sample; auto: three base round trips, at least rto_min
-        pub initial_rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
+        pub initial_rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME), acts: timed_hosts || default_drain;
         /// tick of the retransmission clock; 0ps for a continuous one
-        pub clock_granularity: Span = "0ps", ANY_TIME;
+        pub clock_granularity: Span = "0ps", ANY_TIME, acts: tcp_hosts || default_drain;
         /// extra delay of RACK's tail loss probe if one segment is out, whose ACK may be delayed;
         /// auto: ack_delay where ACKs are delayed; Linux has rto_min
-        pub tlp_ack_delay: Option<Span> = "auto", KeywordOr("auto", ANY_TIME);
+        pub tlp_ack_delay: Option<Span> = "auto", KeywordOr("auto", ANY_TIME), acts: rack;
         /// extra delay of the tail loss probe if more segments are out; Linux has two ticks of its clock
-        pub tlp_slack: Span = "0s", ANY_TIME;
+        pub tlp_slack: Span = "0s", ANY_TIME, acts: rack;
         /// segments per ACK; 1 turns delayed ACKs off
-        pub ack_every: u32 = "1", 1..=64u32;
+        pub ack_every: u32 = "1", 1..=64u32, acts: tcp_hosts;
         /// longest time an ACK is delayed
-        pub ack_delay: Span = "500us", POSITIVE_TIME;
+        pub ack_delay: Span = "500us", POSITIVE_TIME, acts: tcp_hosts && ack_every > 1;
         /// the end of a message is acknowledged at once, as by the answer of an application
-        pub ack_message_end: bool = "false", Flag;
+        pub ack_message_end: bool = "false", Flag, acts: tcp_hosts && ack_every > 1;
         /// first segments of a connection that are acknowledged one by one in spite of ack_every
-        pub quick_acks: u32 = "0", 0..=1_000_000u32;
+        pub quick_acks: u32 = "0", 0..=1_000_000u32, acts: tcp_hosts && ack_every > 1;
         /// a segment that changes the ECN echo, or has CWR, is acknowledged at once
-        pub ack_ecn_changes: bool = "false", Flag;
+        pub ack_ecn_changes: bool = "false", Flag, acts: tcp_hosts && ack_every > 1;
         /// receive window, in segments
-        pub receive_window: f64 = "unlimited", SegmentWindow;
+        pub receive_window: f64 = "unlimited", SegmentWindow, acts: tcp_hosts;
         /// new connections exchange SYN and SYN-ACK first
-        pub handshake: bool = "false", Flag;
+        pub handshake: bool = "false", Flag, acts: tcp_hosts;
         /// ACKs with ECN-Echo that may open the window; no: none, yes: all but those that shrink it,
         /// ns-2: all but the first after one without
-        pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS;
+        pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS, acts: tcp_hosts && marks;
         /// when windows grow: always; unless-held: not where the host's small queue kept the last flight from using them;
         /// cwnd-limited: only where the last flight has used them, as in Linux
-        pub growth: Option<Growth> = "auto", KeywordOr("auto", Growth::WORDS);
+        pub growth: Option<Growth> = "auto", KeywordOr("auto", Growth::WORDS), acts: tcp_hosts;
         /// an ACK of several segments opens the window as an ACK of each would
-        pub grow_by_segments: bool = "false", Flag;
+        pub grow_by_segments: bool = "false", Flag, acts: tcp_hosts;
     } in order {
         rto_min <= rto_max;
     }

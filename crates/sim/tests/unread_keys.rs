@@ -38,7 +38,7 @@ fn incast(settings: &[(&str, &str)]) -> Scenario {
     Scenario::parse(INCAST, "incast", &settings, &|_| Err(String::new())).unwrap()
 }
 
-/// Whatever key of `[tcp]` is set either changes the run or is warned of, with other hosts than TCP's.
+/// Whatever key of `[tcp]` is set either changes the run or is said to be idle, with other hosts than TCP's.
 #[test]
 fn what_hosts_do_not_read_of_tcp_is_said() {
     let plain = incast(&[]);
@@ -51,10 +51,10 @@ fn what_hosts_do_not_read_of_tcp_is_said() {
     for name in ["pfabric-minimal", "dcqcn"] {
         let service = ServiceModel::named(name, &[]).unwrap();
         let digest = |scenario: &Scenario| service.run(scenario, 1, &mut NoObserver).unwrap().digest();
-        assert!(service.warnings(&plain).is_empty());
+        assert_eq!(service.idle(&plain), []);
         for other in OTHERS {
             let scenario = incast(&[other]);
-            let said = service.warnings(&scenario);
+            let said = service.idle(&scenario);
             assert_eq!(digest(&scenario) != digest(&plain), said.is_empty(), "{name}, tcp.{}", other.0);
         }
     }

@@ -18,6 +18,7 @@ pub struct Document<'a> {
     /// Paths whose values were replaced, with their source; later entries win.
     replaced: Vec<(String, Source)>,
     pub(crate) resolved: RefCell<Vec<Setting>>,
+    pub(crate) facts: RefCell<Vec<(&'static str, bool)>>,
     pub(crate) files: &'a Files<'a>,
 }
 
@@ -44,7 +45,13 @@ impl<'a> Document<'a> {
         let mut parameters = take_parameters(&mut root, plain_keys)?;
         let root = Value::Table(root);
         check_use(&parameters, &root)?;
-        let mut document = Document { root, replaced: Vec::new(), resolved: RefCell::default(), files };
+        let mut document = Document {
+            root,
+            replaced: Vec::new(),
+            resolved: RefCell::default(),
+            facts: RefCell::default(),
+            files,
+        };
         for (key, value, source) in settings {
             document.set(key, value_of(value), source, &mut parameters, plain_keys)?;
         }
@@ -57,8 +64,13 @@ impl<'a> Document<'a> {
         values: impl IntoIterator<Item = (&'v str, &'v str, Source)>,
     ) -> Result<Document<'static>, ConfigError> {
         let root = Value::Table(Table::new());
-        let mut document =
-            Document { root, replaced: Vec::new(), resolved: RefCell::default(), files: &no_files };
+        let mut document = Document {
+            root,
+            replaced: Vec::new(),
+            resolved: RefCell::default(),
+            facts: RefCell::default(),
+            files: &no_files,
+        };
         for (path, value, source) in values {
             document.put(path, value_of(value), source)?;
         }
@@ -85,6 +97,11 @@ impl<'a> Document<'a> {
     /// All values read, in the order of reading.
     pub fn resolved(&self) -> Vec<Setting> {
         self.resolved.borrow().clone()
+    }
+
+    /// Facts that readers found, for conditions of keys.
+    pub fn facts(&self) -> Vec<(&'static str, bool)> {
+        self.facts.borrow().clone()
     }
 
     fn set(
@@ -134,7 +151,7 @@ impl<'a> Document<'a> {
         for (name, value) in parameters {
             let key = format!("parameters.{name}");
             let source = self.source(&key);
-            self.resolved.get_mut().push(Setting { key, value: shown(value), source });
+            self.resolved.get_mut().push(Setting { key, value: shown(value), source, acts: None });
         }
         Ok(())
     }

@@ -6,12 +6,13 @@ use crate::reader::Reader;
 
 /// Declares a struct that is read from a table. Each field has a doc line, which users see, then
 /// `= required`, `= optional` (the field is an `Option`) or `= "default"` in the notation of
-/// `--set`, then its format. Pairs that must be in order follow as `in order { low <= high; }`. Where every key has
+/// `--set`, then its format, then the condition under which the key acts, if it does not always:
+/// `acts: ack_every > 1` (see [`Condition`](crate::Condition)). Pairs that must be in order follow as `in order { low <= high; }`. Where every key has
 /// a default, so has the struct.
 #[macro_export]
 macro_rules! keys {
     (@struct $(#[$attribute:meta])* $vis:vis struct $name:ident {
-        $($(#[doc = $doc:literal])+ $fvis:vis $field:ident : $type:ty = $default:tt, $format:expr;)*
+        $($(#[doc = $doc:literal])+ $fvis:vis $field:ident : $type:ty = $default:tt, $format:expr $(, acts: $acts:expr)?;)*
     } $(in order { $($low:ident <= $high:ident;)+ })?) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,7 @@ macro_rules! keys {
             #[allow(unused_variables)] // `reader`, where there is no key
             pub(crate) fn read(reader: &$crate::Reader) -> Result<Self, $crate::ConfigError> {
                 let read = $name { $($field: $crate::__read!(reader, $default, $field, $format),)* };
+                $($(reader.acts(stringify!($field), $crate::Condition(stringify!($acts)));)?)*
                 $($(if read.$low > read.$high {
                     return Err(reader.crossed(stringify!($low), stringify!($high)));
                 })+)?
@@ -35,16 +37,19 @@ macro_rules! keys {
                     $crate::__default!($default),
                     $crate::Format::shape(&$format),
                     concat!($($doc),+),
-                ).with_check(|value| $crate::Format::read(&$format, value).is_some()),)*]
+                ).with_check(|value| $crate::Format::read(&$format, value).is_some())
+                    $(.that_acts($crate::Condition(stringify!($acts))))?,)*]
             }
         }
     };
     ($(#[$attribute:meta])* $vis:vis struct $name:ident {
-        $($(#[doc = $doc:literal])+ $fvis:vis $field:ident : $type:ty = $default:literal, $format:expr;)*
+        $($(#[doc = $doc:literal])+ $fvis:vis $field:ident : $type:ty = $default:literal, $format:expr $(, acts: $acts:expr)?;)*
     } $($order:tt)*) => {
         $crate::keys! { @struct
             $(#[$attribute])*
-            $vis struct $name { $($(#[doc = $doc])+ $fvis $field : $type = $default, $format;)* } $($order)*
+            $vis struct $name {
+                $($(#[doc = $doc])+ $fvis $field : $type = $default, $format $(, acts: $acts)?;)*
+            } $($order)*
         }
 
         impl Default for $name {

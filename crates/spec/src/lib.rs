@@ -4,6 +4,7 @@
 //! A [`Document`] is what was written, with `--set` and parameters applied; a [`Reader`] is one of its tables; a
 //! [`Format`] reads one value and has a [`Shape`], from which the words of errors and the schema follow.
 
+mod acts;
 mod check;
 mod document;
 mod error;
@@ -21,6 +22,7 @@ mod shape;
 mod tests;
 mod text;
 
+pub use acts::{Condition, FACTS, Idle};
 pub use check::{check, check_value};
 pub use document::{Document, Files, of_user, parse};
 pub use error::{ConfigError, RowError};

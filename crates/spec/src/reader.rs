@@ -1,5 +1,6 @@
 //! [`Reader`]: one table of a scenario file, read key by key.
 
+use crate::acts::Condition;
 use crate::document::{Document, join, not_a_table, quoted, shown, value_of};
 use crate::error::ConfigError;
 use crate::format::Format;
@@ -54,7 +55,7 @@ impl<'d> Reader<'d> {
 
     /// Remembers the default of an absent key where it depends on other keys.
     pub fn defaulted(&self, key: &str, value: String) {
-        let setting = Setting { key: self.path(key), value, source: Source::Default };
+        let setting = Setting { key: self.path(key), value, source: Source::Default, acts: None };
         let mut resolved = self.document.resolved.borrow_mut();
         let end = resolved.len();
         let outside_tables = |setting: &Setting| !setting.key.contains('.');
@@ -72,7 +73,20 @@ impl<'d> Reader<'d> {
         let source = Source::DefaultOf(by, Box::new(of.map_or(Source::Default, |of| of.source.clone())));
         let is_auto = |setting: &&mut Setting| setting.key == path && setting.value == "auto";
         if let Some(setting) = resolved.iter_mut().rev().find(is_auto) {
-            *setting = Setting { key: path.clone(), value: value.to_owned(), source };
+            *setting = Setting { value: value.to_owned(), source, ..setting.clone() };
+        }
+    }
+
+    /// Remembers a fact for conditions of keys.
+    pub fn fact(&self, name: &'static str, holds: bool) {
+        self.document.facts.borrow_mut().push((name, holds));
+    }
+
+    /// Remembers when a key acts that has been read here.
+    pub fn acts(&self, key: &str, condition: Condition) {
+        let (path, mut resolved) = (self.path(key), self.document.resolved.borrow_mut());
+        if let Some(setting) = resolved.iter_mut().rev().find(|setting| setting.key == path) {
+            setting.acts = Some(condition);
         }
     }
 
@@ -220,7 +234,12 @@ impl<'d> Reader<'d> {
         match format.read(value) {
             Some(read) if inherited => Ok(read),
             Some(read) => {
-                self.document.resolved.borrow_mut().push(Setting { key, value: shown(value), source });
+                self.document.resolved.borrow_mut().push(Setting {
+                    key,
+                    value: shown(value),
+                    source,
+                    acts: None,
+                });
                 Ok(read)
             }
             None => {

@@ -1,5 +1,6 @@
 //! [`Setting`]: a value that a run uses, and where it came from.
 
+use crate::acts::Condition;
 use crate::expression::referred;
 use std::fmt;
 
@@ -61,4 +62,6 @@ pub struct Setting {
     pub value: String,
     /// Source.
     pub source: Source,
+    /// When the key acts; always if there is no condition.
+    pub acts: Option<Condition>,
 }

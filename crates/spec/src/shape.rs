@@ -1,6 +1,7 @@
 //! [`Shape`]: accepted values, for machines. The words of errors, the JSON Schema and the fuzzer's draws
 //! follow from it.
 
+use crate::acts::Condition;
 use crate::hint::nearest;
 use crate::text::Text;
 use shortflow_units::{Bytes, Occupancy, Rate, Span, UnitError};
@@ -99,6 +100,11 @@ impl ParamInfo {
     /// A key whose values `fits` checks.
     pub fn with_check(self, fits: fn(&Value) -> bool) -> ParamInfo {
         ParamInfo { fits, ..self }
+    }
+
+    /// A key that acts only under this condition, which its summary then names.
+    pub fn that_acts(self, condition: Condition) -> ParamInfo {
+        ParamInfo { summary: format!("{}; acts where {condition}", self.summary), ..self }
     }
 
     /// True if the key has no default and must be set.

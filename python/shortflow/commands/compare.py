@@ -19,7 +19,7 @@ from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus
 from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan, check_metric
-from shortflow.scheme import load_schemes
+from shortflow.scheme import load_schemes, split_settings
 
 ALL = "all"
 """Value of `--metrics` for all metrics."""
@@ -91,7 +91,7 @@ def compare(
         if name != ALL:
             check_metric(name, loaded, "" if ideal else "--no-ideal leaves them out", criteria.bins)
     own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
-    console.note_warnings(loaded, load_schemes(names))
+    console.note_warnings(loaded, load_schemes(names, split_settings(settings or {})[1]))
     with told(loaded.name, progress) as bar:
         holds = bool(tables or own or bins)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)

@@ -10,7 +10,7 @@ from shortflow.asks import Condition, Search
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.console import note
+from shortflow.front.console import note, note_warnings
 from shortflow.front.progress import told
 from shortflow.grid import Steps
 from shortflow.runner import Runner
@@ -61,10 +61,13 @@ def search(
     Raises `ConfigError` for invalid arguments.
     """
     loaded = given.scenario_with(scenario, settings)
+    steps = key if isinstance(key, Steps) else Steps.parse(key)
+    wanted = condition if isinstance(condition, Condition) else Condition.parse(condition)
+    plan = Plan(loaded, [scheme], settings)
+    for run in asks.check_point(plan, {steps.key: steps.written(steps.values[0])}, "--key"):
+        note_warnings(run.scenario, [run.scheme])
     with told(loaded.name, progress) as bar:
-        steps = key if isinstance(key, Steps) else Steps.parse(key)
-        wanted = condition if isinstance(condition, Condition) else Condition.parse(condition)
-        ask = asks.search(Plan(loaded, [scheme], settings), steps, wanted, given.seed_list(seeds))
+        ask = asks.search(plan, steps, wanted, given.seed_list(seeds))
         found = Runner(given.executor(jobs, dask), given.store_in(out), bar).answer(ask)
     if out:
         note(f"results: {Path(out) / 'runs.parquet'}")

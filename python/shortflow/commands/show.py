@@ -26,7 +26,7 @@ def show(
         "scenario": of.name,
         "title": of.title,
         "settings": as_settings(of.core.resolved(work.scheme)),
-        "notes": of.traffic_notes(),
+        "notes": of.traffic_notes([work.scheme]),
         "expected_flows": of.expected_flows(),
         "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": work.scheme_settings()},
     }

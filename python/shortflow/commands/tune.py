@@ -16,7 +16,7 @@ from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
 from shortflow.runs import check_metric
 from shortflow.scenario import Settings as Changes
-from shortflow.scheme import load_schemes, split_settings
+from shortflow.scheme import split_settings
 from shortflow.store.files import Kind, check_replaceable
 from shortflow.store.runs import Store
 from shortflow.terms import pairs
@@ -154,12 +154,14 @@ def tune(
     page = Path(out) / "report.html"
     if report:
         check_replaceable(page, Kind.PAGE)
-    note_warnings(loaded, load_schemes([scheme]))
     shown = given.metric_names(metrics)
     for name in (*goal.metrics, *shown):
         check_metric(name, loaded)
     here = TunedScenario(loaded, settings or {}, goal, shown=shown)
     question = ask(here, there, scheme, ranges, baseline=baseline, seeds=seeds, batch=engine.BATCH)
+    lows = {key: value for each in ranges for key, value in each.ends[0].items()}
+    for run in here.runs(scheme, [1], lows) if here.accepts(scheme, lows) else here.runs(scheme, [1]):
+        note_warnings(run.scenario, [run.scheme])
     with told(loaded.name, progress) as bar:
         workloads = [here, *([replace(there, shown=shown)] if there else [])]
         wanted = engine.tune(Path(out), question, workloads, trials, check_seeds)

@@ -88,7 +88,7 @@ keys! {
         /// source of a packet's priority
         pub by: By = "none", By::WORDS;
         /// bytes sent at which a flow falls one level, with by=levels
-        pub thresholds: Thresholds = "10KB,100KB,1MB,10MB", Rising;
+        pub thresholds: Thresholds = "10KB,100KB,1MB,10MB", Rising, acts: by == levels;
     }
 }
 

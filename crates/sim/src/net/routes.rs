@@ -99,6 +99,11 @@ impl Routes {
         self.ends.push(self.runs.len() as u32);
     }
 
+    /// True if some switch has several shortest paths towards some rack.
+    pub fn has_choice(&self) -> bool {
+        self.runs.iter().any(|run| run.hops.count > 1)
+    }
+
     /// Checks that every host reaches the first rack, and so every other.
     fn check_reach(&self, graph: &Graph) -> Result<(), RouteError> {
         let mut switches = rack_switches(&self.access, graph.racks());

@@ -41,7 +41,7 @@ keys! {
         /// longest time of waits above the target: about the largest round-trip time
         pub interval: Span = "100ms", POSITIVE_TIME;
         /// mark ECN-capable packets; false: drop them
-        pub ecn: bool = "true", Flag;
+        pub ecn: bool = "true", Flag, acts: ecn;
     } in order {
         target <= interval;
     }

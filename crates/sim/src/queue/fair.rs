@@ -36,7 +36,7 @@ keys! {
         /// bytes that a flow may send per turn
         pub quantum: Bytes = "1500B", Bytes::new(64)..=Bytes::new(65_500);
         /// compared with the marking threshold: the backlog of the port or of the flow, or a packet's wait
-        pub ecn: Scope = "port", Scope::WORDS;
+        pub ecn: Scope = "port", Scope::WORDS, acts: ecn && has_threshold;
     }
 }
 

@@ -39,7 +39,7 @@ keys! {
     pub struct Params {
         /// compared with the marking threshold: the backlog of the port or of the packet's queue, or a packet's
         /// wait
-        pub ecn: Scope = "port", Scope::WORDS;
+        pub ecn: Scope = "port", Scope::WORDS, acts: ecn && has_threshold;
     }
 }
 

@@ -46,7 +46,7 @@ keys! {
         /// gain of the change, per second
         pub beta: f64 = "1.25", Positive(1e6);
         /// mark ECN-capable packets while the probability is below a tenth; false: drop them
-        pub ecn: bool = "true", Flag;
+        pub ecn: bool = "true", Flag, acts: ecn;
     }
 }
 

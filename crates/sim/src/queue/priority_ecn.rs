@@ -60,9 +60,9 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// marked packet: the arriving one, or the one with the lowest priority (pMark)
-        pub mark: Marked = "arriving", Marked::WORDS;
+        pub mark: Marked = "arriving", Marked::WORDS, acts: ecn && has_threshold;
         /// packets among which pMark looks for the lowest priority: all, or those that it can mark
-        pub among: Among = "all", Among::WORDS;
+        pub among: Among = "all", Among::WORDS, acts: ecn && has_threshold && mark == lowest;
     }
 }
 

@@ -71,17 +71,17 @@ keys! {
         /// minimum threshold; auto: mark_above of the switch
         pub min: Option<Occupancy> = "auto", KeywordOr("auto", Threshold);
         /// maximum threshold, in multiples of the minimum
-        pub max: f64 = "3", 1.0..=100.0;
+        pub max: f64 = "3", 1.0..=100.0, acts: min != auto || has_threshold;
         /// probability of a mark where the average reaches the maximum threshold
-        pub max_p: f64 = "0.1", 0.0..=1.0;
+        pub max_p: f64 = "0.1", 0.0..=1.0, acts: min != auto || has_threshold;
         /// weight of a new arrival in the average backlog; 1: the instantaneous backlog
-        pub weight: f64 = "0.002", 0.000001..=1.0;
+        pub weight: f64 = "0.002", 0.000001..=1.0, acts: min != auto || has_threshold;
         /// beyond the maximum threshold, let the probability rise to 1 at twice of it
-        pub gentle: bool = "true", Flag;
+        pub gentle: bool = "true", Flag, acts: min != auto || has_threshold;
         /// mark ECN-capable packets; false: drop them
-        pub ecn: bool = "true", Flag;
+        pub ecn: bool = "true", Flag, acts: ecn && min != auto || ecn && has_threshold;
         /// space marks evenly; false: each packet independently, so the share of marks is the probability
-        pub spread: bool = "true", Flag;
+        pub spread: bool = "true", Flag, acts: min != auto || has_threshold;
     }
 }
 

@@ -30,7 +30,7 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// longest wait without a mark; auto: the time in which the port sends mark_above
-        pub threshold: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
+        pub threshold: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME), acts: ecn;
     }
 }
 

@@ -13,13 +13,10 @@
 //!   `tcp.rto_min` unless set. Real cards coalesce ACKs and wait some milliseconds.
 //! - A card takes a flow's next packet when the one before has left it, so that flows of a host share its link by turns.
 //!   Where the host's queue reorders, that moment is not known, and they queue.
-//! - Of the rest of `[tcp]` only the sizes of packets count: [`TCP_KEYS`].
+//! - Of the rest of `[tcp]` only the sizes of packets count.
 
 pub mod receiver;
 pub mod sender;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-/// Keys of `[tcp]` that these hosts read.
-pub const TCP_KEYS: &[&str] = &["mss", "header", "wire", "initial_rto", "rto_min"];

@@ -25,7 +25,7 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// pause at a switch after which a connection may take another path
-        pub gap: Span = "500us", POSITIVE_TIME;
+        pub gap: Span = "500us", POSITIVE_TIME, acts: several_paths;
     }
 }
 

@@ -12,6 +12,7 @@ pub use choice::{Hop, PathChoice, RoutingInfo};
 use crate::config::{ConfigError, Entry, Kind, OneOf, Reader};
 use crate::engine::Seeds;
 use crate::needs::Needs;
+use shortflow_spec::Condition;
 use shortflow_units::Instant;
 
 type Read = fn(&Reader) -> Result<Routing, ConfigError>;
@@ -94,6 +95,7 @@ pub fn routings() -> Vec<Entry> {
 pub(crate) fn read(reader: &Reader) -> Result<Routing, ConfigError> {
     let rows: Vec<(&'static str, &Kind<Read>)> = KINDS.iter().map(|kind| (kind.name, kind)).collect();
     let kind = reader.or("kind", flow_hash::INFO.name, &OneOf(&rows))?;
+    reader.acts("kind", Condition("several_paths"));
     kind.check_keys(reader)?;
     (kind.read)(reader)
 }

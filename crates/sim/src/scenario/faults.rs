@@ -29,7 +29,7 @@ keys! {
         /// probability that a packet arrives later than those behind it
         reorder: f64 = "0", 0.0..=1.0;
         /// extra delay
-        reorder_delay: Span = "0s", ANY_TIME;
+        reorder_delay: Span = "0s", ANY_TIME, acts: reorder > 0;
         /// probability that a data packet is marked
         mark: f64 = "0", 0.0..=1.0;
         /// when the links fail; packets queued for them or on them are lost

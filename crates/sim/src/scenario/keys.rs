@@ -14,7 +14,7 @@ keys! {
         pub warmup: Span = "0s", ANY_TIME;
         /// after duration the run goes on until every finite flow is done, for at most this time. The default is the
         /// longest of duration, 4 tcp.initial_rto, and two timeouts in a row with their recovery (at most 16 tcp.rto_min)
-        pub drain: Option<Span> = optional, ANY_TIME;
+        pub drain: Option<Span> = optional, ANY_TIME, acts: finite_flows;
     }
 }
 

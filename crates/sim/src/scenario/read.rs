@@ -73,6 +73,7 @@ impl Scenario {
         let document = Document::new(values, settings, &plain_keys, files)?;
         let mut scenario = Scenario::read(&Reader::new(&document), name, reads_k)?;
         scenario.resolved = document.resolved();
+        scenario.facts = document.facts();
         Ok(scenario)
     }
 
@@ -159,7 +160,7 @@ impl Scenario {
             faults,
         };
         show_conduct(top, conduct)?;
-        Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings, omitted })
+        Ok(Scenario { spec, resolved: Vec::new(), facts: Vec::new(), notes, expected, warnings, omitted })
     }
 }
 

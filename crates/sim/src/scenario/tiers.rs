@@ -86,6 +86,20 @@ impl Tiers {
         port(&table, demands)
     }
 
+    /// Paths of the tables of a port, from `[switch]` to its own.
+    pub fn tables(&self, graph: &Graph, from: NodeId, to: NodeId) -> Vec<String> {
+        let mut tables = vec!["switch".to_owned()];
+        if let Some(level) = graph.tier(from) {
+            let tier = format!("switch.{}", graph.tiers[level]);
+            let up = format!("{tier}.{UP}");
+            tables.push(tier);
+            tables.extend(graph.leads_up(from, to).then_some(up));
+        }
+        let own = || format!("switch.{}->{}", graph.name(from), graph.name(to));
+        tables.extend(self.ports.contains_key(&(from, to)).then(own));
+        tables
+    }
+
     /// Settings for the port of `from` towards `to`: from its own table, or else from its tier.
     pub(super) fn port(&self, graph: &Graph, from: NodeId, to: NodeId) -> Option<&SwitchSpec> {
         let of_tier = || {

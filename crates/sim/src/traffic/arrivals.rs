@@ -30,11 +30,11 @@ keys! {
         /// the link to the receiver, or of the links to all receivers together
         load: Option<f64> = optional, Positive(10.0);
         /// load counts the headers of packets, as links do, not payload alone
-        load_with_headers: bool = "false", Flag;
+        load_with_headers: bool = "false", Flag, acts: load != "";
         /// flows per second, instead of load
         rate_per_s: Option<f64> = optional, Positive(1e10);
         /// the link that load is about, which counts the flows that cross it
-        link: Option<String> = optional, Text::Port;
+        link: Option<String> = optional, Text::Port, acts: load != "";
         /// when arrivals begin
         start: Span = "0s", ANY_TIME;
     }

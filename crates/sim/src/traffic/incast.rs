@@ -29,7 +29,7 @@ keys! {
         /// number of bursts
         repeat: u32 = "1", 1..=1_000_000u32;
         /// time from burst to burst
-        every: Span = "100ms", POSITIVE_TIME;
+        every: Span = "100ms", POSITIVE_TIME, acts: repeat > 1;
     }
 }
 

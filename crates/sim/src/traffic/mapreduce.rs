@@ -38,7 +38,7 @@ keys! {
         /// hosts that mappers read from; unless given, their input is on the spot
         storage: Option<HostSet> = optional, Hosts;
         /// data that a mapper reads from storage
-        input: Bytes = "8MB", ANY_SIZE;
+        input: Bytes = "8MB", ANY_SIZE, acts: storage != "";
         /// data that a reducer sends to the collector
         result: Bytes = "1MB", ANY_SIZE;
         /// computing time of a mapper
@@ -46,7 +46,7 @@ keys! {
         /// computing time of a reducer
         reduce: Span = "0s", ANY_TIME;
         /// each computing time is longer by a random share of it, up to this
-        straggle: f64 = "0", 0.0..=100.0;
+        straggle: f64 = "0", 0.0..=100.0, acts: map > 0 || reduce > 0;
         /// time allowed for a job
         job_deadline: Option<Span> = optional, POSITIVE_TIME;
     }

@@ -12,7 +12,7 @@ keys! {
         /// number of repetitions, one after the other; none begins after the end of arrivals
         repeat: u32 = "1", 1..=1_000_000u32;
         /// from the end of one to the beginning of the next
-        think: Span = "0s", ANY_TIME;
+        think: Span = "0s", ANY_TIME, acts: repeat > 1;
     }
 }
 

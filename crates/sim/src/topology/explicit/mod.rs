@@ -14,6 +14,7 @@ mod unread;
 use super::{Graph, Topology};
 use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, keys};
 use link_defaults::LinkDefaults;
+use plan::Plan;
 use shortflow_units::{NodeId, Rate, Span};
 use std::fmt::Display;
 
@@ -36,9 +37,9 @@ keys! {
         /// switch; without it the nodes are those that links name, and hosts those that begin with h
         node_file: Option<String> = optional, Text::NodeFile;
         /// rate of links for which the file gives none
-        rate: Option<Rate> = optional, RATE;
+        rate: Option<Rate> = optional, RATE, acts: links_without_rate;
         /// one-way delay of links for which the file gives none
-        delay: Option<Span> = optional, ANY_TIME;
+        delay: Option<Span> = optional, ANY_TIME, acts: links_without_delay;
     }
 }
 
@@ -83,20 +84,34 @@ fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> String {
 fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
     let keys = ExplicitKeys::read(reader)?;
     let text = reader.file("file", &keys.file)?;
+    let of_file = |defaults| plan_of(reader, &keys, &text, defaults);
     let defaults = LinkDefaults { rate: keys.rate, delay: keys.delay };
-    let mut plan = match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
+    let mut plan = of_file(defaults)?;
+    // A default that the file can do without fills in nowhere.
+    reader.fact("links_without_rate", of_file(LinkDefaults { rate: None, ..defaults }).is_err());
+    reader.fact("links_without_delay", of_file(LinkDefaults { delay: None, ..defaults }).is_err());
+    Ok(Box::new(Explicit { graph: plan.graph()?, warnings: unread::warnings(&plan) }))
+}
+
+/// Nodes and links of the file's text.
+fn plan_of(
+    reader: &Reader,
+    keys: &ExplicitKeys,
+    text: &str,
+    defaults: LinkDefaults,
+) -> Result<Plan, ConfigError> {
+    match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
         Some("csv") => {
             let nodes = match &keys.node_file {
                 None => None,
                 Some(name) => Some((name.as_str(), reader.file("node_file", name)?)),
             };
-            edge_list::read((&keys.file, &text), nodes, defaults)?
+            edge_list::read((&keys.file, text), nodes, defaults)
         }
-        Some("graphml" | "xml") if keys.node_file.is_none() => graphml::read(&keys.file, &text, defaults)?,
+        Some("graphml" | "xml") if keys.node_file.is_none() => graphml::read(&keys.file, text, defaults),
         Some("graphml" | "xml") => {
-            return Err(reader.impossible("node_file", "GraphML has its nodes in the same file"));
+            Err(reader.impossible("node_file", "GraphML has its nodes in the same file"))
         }
-        _ => return Err(reader.bad("file", &Text::NetworkFile.to_string())),
-    };
-    Ok(Box::new(Explicit { graph: plan.graph()?, warnings: unread::warnings(&plan) }))
+        _ => Err(reader.bad("file", &Text::NetworkFile.to_string())),
+    }
 }

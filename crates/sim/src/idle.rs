@@ -1,0 +1,231 @@
+//! Keys that were set and cannot act, by the conditions that their declarations state.
+
+use crate::config::{Setting, Source};
+use crate::net::Routes;
+use crate::queue::{QueueConfig, QueueKind};
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use shortflow_cc::{CongestionControl, Ecn, Host, Recovery, TransportConfig};
+use shortflow_spec::{Condition, Idle};
+use shortflow_units::{NodeId, Occupancy};
+use std::collections::BTreeSet;
+
+/// Keys that cannot act in a scenario under a scheme.
+pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme) -> Vec<Idle> {
+    let run = Run { scenario, scheme, transports: transports(scenario, scheme) };
+    let settings = scenario.resolved().iter().chain(run.of_scheme());
+    let keys = settings.filter(|setting| run.is_set(setting)).filter_map(|setting| {
+        let acts_where = run.unmet(setting)?;
+        Some(Idle { key: setting.key.clone(), acts_where })
+    });
+    run.idle_discipline().into_iter().chain(keys).collect()
+}
+
+/// Keys that an ideal scheduler does not read: a fluid has neither queues nor hosts.
+pub(crate) fn under_ideal(scenario: &Scenario) -> Vec<Idle> {
+    let reads = |key: &str| {
+        let of_packets = ["switch.", "host.", "tcp.", "faults."].iter().any(|table| key.starts_with(table));
+        !of_packets || ["tcp.mss", "tcp.header", "tcp.wire"].contains(&key)
+    };
+    let set =
+        scenario.resolved().iter().filter(|setting| matches!(setting.source, Source::Set | Source::Name));
+    let acts_where = || Condition("packets").to_string();
+    set.filter(|setting| !reads(&setting.key))
+        .map(|setting| Idle { key: setting.key.clone(), acts_where: acts_where() })
+        .collect()
+}
+
+/// The transports that flows run: the scheme's, unless every entry replaces it, and those of classes.
+fn transports<'s>(scenario: &'s Scenario, scheme: &'s Scheme) -> Vec<&'s TransportConfig> {
+    let value = |key: String| scenario.resolved().iter().find(|setting| setting.key == key);
+    let replaces = |entry: usize| {
+        let share = value(format!("traffic.{entry}.transport_share"));
+        value(format!("traffic.{entry}.transport")).is_some()
+            && share.is_none_or(|share| share.value.parse() == Ok(1.0))
+    };
+    let is_used = !(1..=scenario.traffic.len()).all(replaces);
+    is_used.then_some(&scheme.transport).into_iter().chain(scenario.transports.values()).collect()
+}
+
+/// A scenario under a scheme.
+struct Run<'s> {
+    scenario: &'s Scenario,
+    scheme: &'s Scheme,
+    transports: Vec<&'s TransportConfig>,
+}
+
+impl<'s> Run<'s> {
+    /// Values of the scheme alone; those of the network are in the scenario.
+    fn of_scheme(&self) -> impl Iterator<Item = &'s Setting> {
+        let own = self.scheme.resolved.iter();
+        own.filter(|setting| !self.scheme.network.iter().any(|network| network.key == setting.key))
+    }
+
+    fn setting(&self, key: &str) -> Option<&'s Setting> {
+        self.scenario.resolved().iter().chain(self.of_scheme()).find(|setting| setting.key == key)
+    }
+
+    /// True if the user stated the value. A file states K for whatever scheme reads it, and the drain for real hosts too.
+    fn is_set(&self, setting: &Setting) -> bool {
+        let is_of_file = setting.key.ends_with(".mark_above") || setting.key == "drain";
+        match &setting.source {
+            Source::Default | Source::DefaultOf(..) | Source::Scheme => false,
+            Source::Set | Source::Name => true,
+            Source::Scenario => !is_of_file,
+            Source::Expression(text, _) => {
+                !is_of_file
+                    || self.scenario.resolved().iter().any(|parameter| {
+                        let name = parameter.key.strip_prefix("parameters.");
+                        parameter.source == Source::Set
+                            && name.is_some_and(|name| text.contains(&format!("${name}")))
+                    })
+            }
+        }
+    }
+
+    /// The unmet part of a key's condition.
+    fn unmet(&self, setting: &Setting) -> Option<String> {
+        let (table, name) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));
+        if table == "transport"
+            && !self.transports.iter().any(|used| std::ptr::eq(*used, &self.scheme.transport))
+        {
+            return Some("flows run the scheme's own transport".to_owned());
+        }
+        if covers(table, "switch") {
+            return self.unmet_at_ports(table, name, setting.acts);
+        }
+        let value = |name: &str| self.value(table, name);
+        setting.acts?.unmet(&value, &|name| path(table, name))
+    }
+
+    /// The unmet part of the condition of a switch's key, if no port that takes the key from this table meets it.
+    fn unmet_at_ports(&self, table: &str, name: &str, acts: Option<Condition>) -> Option<String> {
+        let has = |table: &str, name: &str| self.setting(&format!("{table}.{name}")).is_some();
+        let nearest =
+            |tables: &[String], name: &str| tables.iter().rev().find(|table| has(table, name)).cloned();
+        let mut unmet = None;
+        let (graph, tiers) = (&self.scenario.graph, &self.scenario.tiers);
+        let ports: BTreeSet<_> =
+            self.switch_ports().map(|(from, to)| tiers.tables(graph, from, to)).collect();
+        for tables in ports.iter().filter(|tables| nearest(tables, name).as_deref() == Some(table)) {
+            let of = |other: &str| nearest(tables, other).unwrap_or_else(|| "switch".to_owned());
+            let (value, path) =
+                (|other: &str| self.value(&of(other), other), |other: &str| path(&of(other), other));
+            unmet = Some(acts?.unmet(&value, &path)?);
+        }
+        unmet.or_else(|| Some(format!("a port takes {name} from [{table}]")))
+    }
+
+    /// The value of a key, beside those of `table` or of another; facts are `true` or `false`.
+    fn value(&self, table: &str, name: &str) -> Option<String> {
+        let fact = self.fact(table, name).map(|holds| holds.to_string());
+        fact.or_else(|| self.setting(&path(table, name)).map(|setting| setting.value.clone()))
+    }
+
+    fn fact(&self, table: &str, name: &str) -> Option<bool> {
+        let runs_on = |hosts: &[Host]| self.transports.iter().any(|used| hosts.contains(&used.info().host));
+        let tcp = || self.transports.iter().filter(|used| used.info().host == Host::Tcp);
+        let (queue, is_limited) = match table {
+            "host" | "host_queue" => (&self.scheme.host_queue, is_limited(self.scenario.host.mark_above)),
+            _ => (&self.scheme.queue, self.switches_have_threshold()),
+        };
+        Some(match name {
+            "tcp_hosts" => runs_on(&[Host::Tcp]),
+            "timed_hosts" => runs_on(&[Host::Tcp, Host::Roce]),
+            "takes_initial_window" => tcp().any(|used| {
+                let law = used.start();
+                law.first_window(1.0) != law.first_window(2.0)
+            }),
+            "rack" => tcp().any(|used| used.recovery() == Recovery::Rack),
+            "ecn" => runs_on(&[Host::Roce]) || tcp().any(|used| used.ecn() != Ecn::Off),
+            "marking" => self.is_marking(),
+            "marks" => self.fact(table, "ecn")? && self.is_marking(),
+            "alpha_counts" => self.fact(table, "marks")? || self.scenario.measure.sample_every.is_some(),
+            "has_threshold" => is_limited,
+            "reads_threshold" => reads_threshold(queue, self.fact(table, "ecn")?),
+            "deadlines" => self.scenario.deadlines,
+            "several_paths" => Routes::new(&self.scenario.graph).is_ok_and(|routes| routes.has_choice()),
+            "finite_flows" => (1..=self.scenario.traffic.len()).any(|entry| {
+                self.setting(&format!("traffic.{entry}.kind")).is_none_or(|kind| kind.value != "long-lived")
+            }),
+            "default_drain" => self.setting("drain").is_some_and(|drain| drain.source.is_default()),
+            "model_decides" => self.model_decides(),
+            _ => {
+                return self
+                    .scenario
+                    .facts()
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, holds)| *holds);
+            }
+        })
+    }
+
+    /// Small queues without a limit hold no window back, so that growth is the same in both models.
+    fn model_decides(&self) -> bool {
+        let by_model = |key| self.setting(key).is_some_and(|setting| setting.source.is_default());
+        by_model("host.small_queue") || by_model("tcp.growth") && self.scenario.conduct.small_queue > 0
+    }
+
+    /// True if packets of ECN-capable flows may be marked.
+    fn is_marking(&self) -> bool {
+        let faults = self.scenario.faults.iter().any(|fault| fault.mark > 0.0 || !fault.mark_data.is_empty());
+        faults
+            || marks(&self.scheme.queue, self.switches_have_threshold())
+            || marks(&self.scheme.host_queue, is_limited(self.scenario.host.mark_above))
+    }
+
+    fn switches_have_threshold(&self) -> bool {
+        self.switch_ports().any(|(from, to)| is_limited(self.scenario.switch_port(from, to).mark_above))
+    }
+
+    fn switch_ports(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
+        let graph = &self.scenario.graph;
+        graph.directions().map(|(from, to, _)| (from, to)).filter(|(from, _)| !graph.is_host(*from))
+    }
+
+    /// A discipline of switches that is drop-tail here, because it has no threshold or no packet to mark.
+    fn idle_discipline(&self) -> Option<Idle> {
+        let condition = match self.scheme.queue.kind() {
+            QueueKind::Red => Condition("min != auto || has_threshold"),
+            QueueKind::StepEcn => Condition("ecn && has_threshold"),
+            QueueKind::Tcn => Condition("ecn && threshold != auto || ecn && has_threshold"),
+            _ => return None,
+        };
+        let acts_where = condition.unmet(&|name| self.value("queue", name), &|name| path("queue", name))?;
+        Some(Idle { key: format!("the {} queue", self.scheme.queue.kind().info().name), acts_where })
+    }
+}
+
+/// The path of a key that a condition in `table` names.
+fn path(table: &str, name: &str) -> String {
+    if table.is_empty() || name.contains('.') { name.to_owned() } else { format!("{table}.{name}") }
+}
+
+fn covers(table: &str, outer: &str) -> bool {
+    table.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn is_limited(mark_above: Occupancy) -> bool {
+    mark_above != Occupancy::Unlimited
+}
+
+/// True if the discipline compares with K. Those that only mark need packets that they can mark.
+fn reads_threshold(queue: &QueueConfig, ecn: bool) -> bool {
+    match queue {
+        QueueConfig::Red(red) => red.min.is_none(),
+        QueueConfig::Tcn(tcn) => tcn.threshold.is_none() && ecn,
+        _ => queue.kind().info().reads_k && ecn,
+    }
+}
+
+/// True if the discipline may mark an ECN-capable packet; `is_limited` says if some port has a K.
+fn marks(queue: &QueueConfig, is_limited: bool) -> bool {
+    match queue {
+        QueueConfig::Red(red) => red.ecn && (is_limited || red.min.is_some()),
+        QueueConfig::Tcn(tcn) => is_limited || tcn.threshold.is_some(),
+        QueueConfig::CoDel(codel) => codel.ecn,
+        QueueConfig::Pie(pie) => pie.ecn,
+        _ => queue.kind().info().reads_k && is_limited,
+    }
+}

@@ -1,0 +1,172 @@
+//! [`Condition`]: when a key acts, as [`keys!`](crate::keys) declares it.
+//!
+//! ```text
+//! condition = choice { "||" choice }
+//! choice    = clause { "&&" clause }
+//! clause    = fact | key (">" | "==" | "!=") value
+//! ```
+//!
+//! A key is one of the same table or a whole path; a value may be such a key too. Rust's own parser reads a condition, as an
+//! expression that nothing evaluates.
+
+use std::fmt;
+
+/// What a condition may ask of a whole run, each with the words that follow "acts where".
+pub const FACTS: &[(&str, &str)] = &[
+    ("tcp_hosts", "flows run on TCP hosts"),
+    ("timed_hosts", "flows run on TCP or RoCE hosts"),
+    ("takes_initial_window", "a transport takes its first window from tcp.initial_window"),
+    ("rack", "flows recover by RACK"),
+    ("ecn", "flows send ECN-capable packets"),
+    ("marking", "a queue or a fault marks packets"),
+    ("marks", "a queue or a fault marks packets of ECN-capable flows"),
+    ("alpha_counts", "a queue or a fault marks packets of ECN-capable flows, or samples record alpha"),
+    ("has_threshold", "mark_above of the ports is limited"),
+    ("reads_threshold", "the queue discipline reads mark_above"),
+    ("deadlines", "flows have deadlines"),
+    ("several_paths", "hosts have several shortest paths between them"),
+    ("finite_flows", "flows have a last byte"),
+    ("default_drain", "drain is not given"),
+    ("model_decides", "host.small_queue is auto, or tcp.growth is auto and small queues are on"),
+    ("links_without_rate", "the file leaves the rate of a link open"),
+    ("links_without_delay", "the file leaves the delay of a link open"),
+    ("packets", "packets are simulated"),
+];
+
+/// A condition as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition(pub &'static str);
+
+/// A key that was set and cannot act, with the condition that would let it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idle {
+    /// Path, or words for a part of the scheme.
+    pub key: String,
+    /// The words that follow "acts where".
+    pub acts_where: String,
+}
+
+impl Condition {
+    /// The part that does not hold, in words; `None` if the condition holds. `value` knows facts as `true` or `false`,
+    /// keys by their values; an unknown fact counts as holding, an absent key as empty. `path` makes whole paths of keys.
+    pub fn unmet(
+        self,
+        value: &dyn Fn(&str) -> Option<String>,
+        path: &dyn Fn(&str) -> String,
+    ) -> Option<String> {
+        let mut unmet = Vec::new();
+        for choice in self.choices() {
+            let failing: Vec<String> =
+                choice.filter(|clause| !clause.holds(value)).map(|clause| clause.words(path)).collect();
+            if failing.is_empty() {
+                return None;
+            }
+            unmet.push(failing.join(" and "));
+        }
+        unmet.dedup();
+        Some(unmet.join(" or "))
+    }
+
+    /// Facts and keys that it asks for.
+    pub fn names(self) -> Vec<&'static str> {
+        self.choices().flatten().map(|clause| clause.name).collect()
+    }
+
+    fn choices(self) -> impl Iterator<Item = impl Iterator<Item = Clause>> {
+        self.0.split("||").map(|choice| choice.split("&&").map(Clause::read))
+    }
+}
+
+/// In words, with the names of keys as they are written.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let choice = |clauses: Vec<String>| clauses.join(" and ");
+        let choices = self
+            .choices()
+            .map(|clauses| choice(clauses.map(|clause| clause.words(&str::to_owned)).collect()));
+        f.write_str(&choices.collect::<Vec<_>>().join(" or "))
+    }
+}
+
+/// A fact, or a key compared with a value.
+struct Clause {
+    name: &'static str,
+    than: Option<(&'static str, &'static str)>,
+}
+
+impl Clause {
+    fn read(text: &'static str) -> Clause {
+        let split = |sign| text.split_once(sign).map(|(name, value)| (name, sign, value));
+        let found = ["!=", "==", ">"].into_iter().find_map(split);
+        let (name, than) = match found {
+            Some((name, sign, value)) => (name, Some((sign, value.trim().trim_matches('"')))),
+            None => (text, None),
+        };
+        Clause { name: name.trim(), than }
+    }
+
+    fn holds(&self, value: &dyn Fn(&str) -> Option<String>) -> bool {
+        let found = value(self.name);
+        let Some((sign, than)) = self.than else { return found.is_none_or(|holds| holds == "true") };
+        let found = found.unwrap_or_default();
+        let than = value(than).unwrap_or_else(|| than.to_owned());
+        match sign {
+            ">" => leading_number(&found) > leading_number(&than),
+            "==" => found == than,
+            _ => found != than,
+        }
+    }
+
+    fn words(&self, path: &dyn Fn(&str) -> String) -> String {
+        let fact = FACTS.iter().find(|(name, _)| *name == self.name);
+        match (fact, self.than) {
+            (Some((_, words)), _) => (*words).to_owned(),
+            (None, Some(("!=", ""))) => format!("{} is given", path(self.name)),
+            (None, Some((sign, than))) => {
+                let sign = match sign {
+                    "==" => "is",
+                    "!=" => "is not",
+                    _ => "is above",
+                };
+                format!("{} {sign} {than}", path(self.name))
+            }
+            (None, None) => self.name.to_owned(),
+        }
+    }
+}
+
+/// The number that a quantity begins with.
+fn leading_number(text: &str) -> f64 {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    text[..end].parse().unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unmet(condition: &'static str) -> Option<String> {
+        let value = |name: &str| {
+            let known = [
+                ("tcp_hosts", "false"),
+                ("ecn", "true"),
+                ("ack_every", "1"),
+                ("stalls", "0.5"),
+                ("t1", "5us"),
+            ];
+            known.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        };
+        Condition(condition).unmet(&value, &|key| format!("tcp.{key}"))
+    }
+
+    #[test]
+    fn the_part_that_fails_is_said() {
+        assert_eq!(unmet("ecn && stalls > 0 && t1 != t2 && t1 == \"5us\" && unknown"), None);
+        assert_eq!(unmet("ecn && ack_every > 1").as_deref(), Some("tcp.ack_every is above 1"));
+        assert_eq!(unmet("tcp_hosts || t1 > 0"), None);
+        let both = "flows run on TCP hosts or tcp.ack_every is above 1 and tcp.t1 is not 5us";
+        assert_eq!(unmet("tcp_hosts || ack_every > 1 && t1 != \"5us\"").as_deref(), Some(both));
+        let words = "ack_every is above 1 and flows run on TCP hosts or hot is given";
+        assert_eq!(Condition("ack_every > 1 && tcp_hosts || hot != \"\"").to_string(), words);
+    }
+}

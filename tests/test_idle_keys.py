@@ -1,0 +1,73 @@
+"""Keys that were set and cannot act are named once, with the schemes that ignore them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from conftest import Command
+from made import star
+
+LONG = {"kind": "long-lived", "from": 0, "to": 2, "class": "a"}
+SHORT = ("--set", "servers=2")
+
+
+def notes(stderr: str) -> list[str]:
+    """Warnings about keys without effect."""
+    return [line.removeprefix("warning: ") for line in stderr.splitlines() if "no effect" in line]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "setting", "where"),
+    [
+        ("dctcp", "tcp.ack_delay=1ms", "tcp.ack_every is above 1"),
+        ("dctcp", "tcp.tlp_slack=1ms", "flows recover by RACK"),
+        ("dctcp", "tcp.quick_acks=9", "tcp.ack_every is above 1"),
+        ("dctcp", "switch.memory_alpha=2", "switch.memory is not static"),
+        ("dctcp", "host.stall_min=1ms", "host.stalls is above 0"),
+        ("dctcp", "routing.kind=spray", "hosts have several shortest paths between them"),
+        ("tcp", "switch.mark_above=9pkt", "the queue discipline reads mark_above"),
+        ("dctcp", "host.mark_above=9pkt", "the queue discipline reads mark_above"),
+        ("dcqcn", "tcp.handshake=true", "flows run on TCP hosts"),
+    ],
+)
+def test_one_note_names_key_scheme_and_condition(scheme: str, setting: str, where: str, shortflow: Command) -> None:
+    stderr = shortflow("run", "incast", "--scheme", scheme, *SHORT, "--set", setting).stderr
+    key = setting.partition("=")[0]
+    assert [note for note in notes(stderr) if note.startswith(key)] == [
+        f"{key} has no effect under {scheme}: it acts where {where}"
+    ]
+
+
+def test_a_comparison_names_the_schemes_that_ignore_a_key(shortflow: Command) -> None:
+    schemes = "dctcp,dctcp+recovery=rack,cubic"
+    given = ("--schemes", schemes, "--seeds", "1", "--no-ideal", *SHORT, "--set", "tcp.tlp_slack=1ms")
+    stderr = shortflow("compare", "incast", *given, "--set", "transport.g=0.1").stderr
+    assert notes(stderr) == ["tcp.tlp_slack has no effect under dctcp, cubic: it acts where flows recover by RACK"]
+
+
+def test_a_sweep_over_an_idle_key_says_so_once_and_keeps_the_note(shortflow: Command, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    given = ("--schemes", "dctcp", "--seeds", "1", "--grid", "tcp.ack_delay=1ms,2ms", *SHORT, "--out", out)
+    expected = "tcp.ack_delay has no effect under dctcp: it acts where tcp.ack_every is above 1"
+    assert notes(shortflow("sweep", "incast", *given).stderr) == [expected]
+    ran = shortflow("run", "incast", "--scheme", "dctcp", *SHORT, "--set", "tcp.ack_delay=1ms", "--json")
+    assert f"warning: {expected}" in json.loads(ran.stdout)["notes"]
+
+
+def test_an_unlimited_threshold_makes_red_drop_tail(shortflow: Command) -> None:
+    stderr = shortflow("run", "incast", "--scheme", "red", *SHORT, "--set", "switch.mark_above=unlimited").stderr
+    where = "queue.min is not auto or mark_above of the ports is limited"
+    assert f"the red queue has no effect under red: it acts where {where}" in notes(stderr)
+
+
+def test_defaults_of_a_network_file_that_states_all_are_idle(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "net.csv").write_text("a,b,rate,delay\nh0,s0,1Gbps,5us\nh1,s0,1Gbps,\nh2,s0,1Gbps,5us\n")
+    network = {"kind": "explicit", "file": "net.csv", "rate": "10Gbps", "delay": "5us"}
+    path = tmp_path / "own.toml"
+    path.write_text(tomli_w.dumps({**star([LONG]), "topology": network}))
+    stderr = shortflow("run", str(path), "--scheme", "dctcp", "--set", "duration=20ms").stderr
+    assert notes(stderr) == [
+        "topology.rate has no effect under dctcp: it acts where the file leaves the rate of a link open"
+    ]
