@@ -71,3 +71,17 @@ def test_defaults_of_a_network_file_that_states_all_are_idle(shortflow: Command,
     assert notes(stderr) == [
         "topology.rate has no effect under dctcp: it acts where the file leaves the rate of a link open"
     ]
+
+
+def test_a_class_keeps_the_name_that_the_user_gave(shortflow: Command, tmp_path: Path) -> None:
+    path = tmp_path / "two.toml"
+    path.write_text(tomli_w.dumps(star([LONG, {**LONG, "from": 1, "class": "b", "transport": "cubic"}])))
+    given = ("--scheme", "dctcp", "--set", "duration=50ms", "--set", "traffic.2.transport=newreno", "--json")
+    assert "goodput_b_bps" in shortflow("run", str(path), *given, code=0).stdout
+
+
+@pytest.mark.parametrize("setting", ["tcp.mss=1448B", "topology.rate=2Gbps", "duration=3s", "traffic.1.jitter=1us"])
+def test_the_advice_of_a_refused_setting_is_accepted(setting: str, shortflow: Command) -> None:
+    refused = shortflow("run", "incast", "--scheme", f"dctcp+{setting}", code=2).stderr
+    assert refused.rstrip().endswith(f"set it with --set {setting}")
+    shortflow("run", "incast", "--scheme", "dctcp", *SHORT, "--set", setting, code=0)

@@ -16,6 +16,12 @@ LAWS: Settings = {"transport.initial_alpha": 0, "transport.cwnd_floor": 1}
 ONE_ALPHA = ("fast",)
 """Schemes whose papers need an initial alpha of 1: their windows fall below one segment."""
 
+_OF_NETWORK = "switch, host, tcp (except mss, header and wire) and routing"
+_OF_SCENARIO = ("topology.", "traffic.", "measure.", "faults.", "tcp.mss", "tcp.header", "tcp.wire")
+"""Keys that schemes cannot set alone, by prefix."""
+_OF_RUN = ("title", "duration", "warmup", "drain")
+"""Such keys outside any table."""
+
 
 @dataclass(frozen=True)
 class SchemeSource:
@@ -130,11 +136,17 @@ def _choose(scheme: str | Transport) -> _Choice:
     plain = _plain(name)
     pairs = [_own_setting(scheme, text) for text in texts]
     own = dict(pairs)
-    for key in own:
-        if (values := [value for each, value in pairs if each == key])[1:]:
+    for key, value in own.items():
+        if (values := [found for each, found in pairs if each == key])[1:]:
             raise ConfigError(f"{scheme}: {key} is given twice, as {' and '.join(values)}; give it once")
         if not plain.accepts(key, own):
-            of_network = "keys of switch, host, tcp and routing" if plain.accepts("switch.buffer", own) else ""
+            path = key.removeprefix("transport.")
+            if path.startswith(_OF_SCENARIO) or path in _OF_RUN:
+                raise ConfigError(
+                    f"{scheme}: {path} belongs to the scenario and has one value for all schemes, which meet the same "
+                    f"flows; set it with --set {path}={value}"
+                )
+            of_network = f"keys of {_OF_NETWORK}" if plain.accepts("switch.buffer", own) else ""
             raise _unaccepted(key, [plain.build({})], of_network)
     return replace(plain, label="+".join([plain.label, *texts]), own=own)
 

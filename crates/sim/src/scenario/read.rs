@@ -106,8 +106,7 @@ impl Scenario {
         context.warnings.extend(topology.warnings());
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
-        let traffic =
-            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
+        let traffic = traffic::read_all(&entries, &mut context)?;
         let measured =
             MeasurementWindow { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
         let mut expected = Vec::new();

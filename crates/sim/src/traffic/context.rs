@@ -29,6 +29,8 @@ pub(crate) struct Context<'a> {
     pub classes: Vec<String>,
     /// Classes of the present entry.
     pub(super) mentioned: BTreeSet<ClassId>,
+    /// Names of classes that the other entries have; `None` if rows of a trace may name any.
+    pub(super) elsewhere: Option<BTreeSet<String>>,
     /// Transports of classes that do not run the scheme's, with the text that names them.
     pub transports: BTreeMap<ClassId, (String, TransportConfig)>,
     /// Hosts that receive traffic.
@@ -69,6 +71,7 @@ impl<'a> Context<'a> {
             access_links: graph.access_links(),
             classes: Vec::new(),
             mentioned: BTreeSet::new(),
+            elsewhere: None,
             transports: BTreeMap::new(),
             destinations: BTreeSet::new(),
             notes: Vec::new(),

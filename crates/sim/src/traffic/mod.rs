@@ -38,6 +38,7 @@ pub(crate) use hosts::{HostSet, Hosts};
 pub use workload::{Traffic, Workload};
 
 use crate::config::{ConfigError, Entry, Flag, Kind, ParamInfo, Reader, keys};
+use std::collections::BTreeSet;
 use workload::Read;
 
 /// The one list of traffic kinds.
@@ -114,6 +115,37 @@ pub(crate) fn expected(
     );
     Err(reader.impossible(key, reason))
 }
+
+/// Reads the `[[traffic]]` entries.
+pub(crate) fn read_all(
+    entries: &[Reader],
+    context: &mut Context,
+) -> Result<Vec<Box<dyn Traffic>>, ConfigError> {
+    let classes: Vec<_> = entries.iter().map(classes_of).collect();
+    let read = |(number, entry): (usize, &Reader)| {
+        let others = classes.iter().enumerate().filter(|(other, _)| *other != number);
+        let others: Option<Vec<_>> = others.map(|(_, classes)| classes.clone()).collect();
+        context.elsewhere = others.map(|sets| sets.into_iter().flatten().collect());
+        read(entry, context)
+    };
+    entries.iter().enumerate().map(read).collect()
+}
+
+/// Classes that an entry states, or has by default; `None` if its rows may name any.
+fn classes_of(reader: &Reader) -> Option<BTreeSet<String>> {
+    let texts = reader.texts();
+    let value = |key: &str| texts.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+    let kind = KINDS.iter().find(|kind| Some(kind.name) == value("kind").as_deref())?;
+    if kind.name == trace::KIND.name {
+        return None;
+    }
+    let default = (kind.parameters)().into_iter().find(|key| key.name == CLASS).map(|key| key.default);
+    let inside = reader.tables_inside().into_iter().filter_map(|name| reader.table(name).ok());
+    let stated = inside.flat_map(|table| table.texts()).filter(|(key, _)| key == CLASS).map(|(_, name)| name);
+    Some(value(CLASS).or(default).into_iter().chain(stated).collect())
+}
+
+const CLASS: &str = "class";
 
 /// Reads a `[[traffic]]` entry.
 pub(crate) fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {

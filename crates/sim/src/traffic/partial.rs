@@ -1,5 +1,5 @@
-//! Partial deployment: a share of the flows of a traffic entry runs another transport than the scheme's. They are a class
-//! of their own, `CLASS-TRANSPORT`, and the transport of a flow follows from its class.
+//! Partial deployment: a share of the flows of a traffic entry runs another transport than the scheme's. The transport of a
+//! flow follows from its class. Flows that share their class's name with others are a class of their own, `CLASS-TRANSPORT`.
 
 use super::application::{AppActions, Application, FlowRequest};
 use super::context::Context;
@@ -15,7 +15,8 @@ use std::sync::Arc;
 keys! {
     /// Keys of every kind about transports.
     pub(super) struct PartialKeys {
-        /// transport of these flows in place of the scheme's, with its parameters; their class is then CLASS-TRANSPORT
+        /// transport of these flows in place of the scheme's, with its parameters; flows whose class has others too
+        /// are then of the class CLASS-TRANSPORT
         transport: Option<String> = optional, Text::Transport;
         /// share of the flows that run it, or of the connections where flows share one; 1 unless given
         transport_share: Option<f64> = optional, Positive(1.0);
@@ -53,7 +54,10 @@ pub(super) fn read(
     }
     let mut classes = (0..context.classes.len()).map(ClassId::from).collect::<Vec<_>>();
     for of_scheme in std::mem::take(&mut context.mentioned) {
-        let name = format!("{}-{}", context.classes[of_scheme.index()], config.info().name);
+        let plain = context.classes[of_scheme.index()].clone();
+        let is_alone =
+            share >= 1.0 && context.elsewhere.as_ref().is_some_and(|others| !others.contains(&plain));
+        let name = if is_alone { plain } else { format!("{plain}-{}", config.info().name) };
         let class = context.class(&name);
         let known = context.transports.entry(class).or_insert_with(|| (text.clone(), config.clone()));
         if known.0 != text {
@@ -62,7 +66,12 @@ pub(super) fn read(
         }
         classes[of_scheme.index()] = class;
     }
-    context.note(reader, &format!("{} of its flows run {text}, as classes of their own", percent(share)));
+    let own = if classes.iter().enumerate().any(|(of, class)| of != class.index()) {
+        ", as classes of their own"
+    } else {
+        ""
+    };
+    context.note(reader, &format!("{} of its flows run {text}{own}", percent(share)));
     Ok(Box::new(Partial { traffic, share, classes: classes.into() }))
 }
 
