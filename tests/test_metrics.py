@@ -368,10 +368,10 @@ def test_the_sampling_interval_does_not_decide_convergence() -> None:
         """Convergence with a sample at every so many tenths of a second."""
         bits = [(0.0, 0.0)] * 5 + [(2.0, 0.0)] * 30 + [(2.0, 0.0), (0.0, 2.0)] * 60
         ends = range(every, len(bits) + 1, every)
-        rows = [
-            (end / 10, *(sum(each[flow] for each in bits[end - every : end]) / every for flow in (0, 1)))
-            for end in ends
-        ]
+        def mean(end: int, flow: int) -> float:
+            return sum(each[flow] for each in bits[end - every : end]) / every
+
+        rows = [(end / 10, mean(end, 0), mean(end, 1)) for end in ends]
         samples = make_samples(shares((0.0, 0, 0), *rows))
         return measured(LONG, samples=samples).get("convergence_long_s")
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from shortflow.front.progress import Lines, progress_bar
 from shortflow.lab.quantity import amount
@@ -58,7 +59,7 @@ def deciding(judged: Judged) -> tuple[float, str, tuple[float, float] | None]:
 
 def picture(done: Reproduction) -> Chart:
     """Every measured number over the known one, with its 95 % interval."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for judged in done.claims:
         value, _, ci95 = deciding(judged)
         known = VALUES[judged.claim.id]

@@ -330,7 +330,11 @@ class Results(Shown):
     @property
     def notes_on_settings(self) -> list[str]:
         """Warnings, each once with its points, and constants that differ between the schemes."""
-        warned = [(each.place, [note for note in each._warnings if note not in self.omitted]) for each in self.points if each.runs]
+        warned = [
+            (each.place, [note for note in each._warnings if note not in self.omitted])
+            for each in self.points
+            if each.runs
+        ]
         around = (each for run in self.runs[:1] for each in run.provenance["scenario_settings"])
         origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
         return [*warnings_at(warned), *differing(origins, around)]

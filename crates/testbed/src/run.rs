@@ -231,7 +231,8 @@ fn measured(
         drain_bytes: drained().filter(|size| *size != Bytes::MAX).map(Bytes::get).sum(),
     };
     let (tasks, drops) = (Vec::new(), DropRow::all(network));
-    let outcome = Outcome { flows, drain_flows: Vec::new(), tasks, samples, ports, drops, counters, end };
+    let (drain_flows, long_paths) = (Vec::new(), Vec::new());
+    let outcome = Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, long_paths, end };
     Measured { outcome, switch, host_stalls: stalls, start_error, congestion: congestion.to_owned() }
 }
 

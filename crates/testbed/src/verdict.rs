@@ -134,7 +134,17 @@ mod tests {
         let (flows, drain_flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
         let end = Instant::ZERO;
-        let outcome = Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, end };
+        let outcome = Outcome {
+            flows,
+            drain_flows,
+            tasks,
+            samples,
+            ports,
+            drops,
+            counters,
+            end,
+            long_paths: Vec::new(),
+        };
         let (host_stalls, start_error) = (Stalls::default(), Span::ZERO);
         Measured { outcome, switch, host_stalls, start_error, congestion: "reno".to_owned() }
     }

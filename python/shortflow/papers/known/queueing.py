@@ -32,7 +32,7 @@ def srpt(load: float) -> float:
     def time(x: float) -> float:
         waits = (second_moment(x) + load * x * x * math.exp(-x)) / (2 * (1 - below(x)) ** 2)
         served, _ = quad(lambda t: 1 / (1 - below(t)), 0, x)
-        return waits + served
+        return waits + float(served)
 
     return float(quad(lambda x: math.exp(-x) * time(x), 0, 60, limit=200)[0])
 

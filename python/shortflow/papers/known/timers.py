@@ -22,7 +22,7 @@ def rise(result: Result) -> float:
     back = cut and next((at for at, now in rows if at > cut[0] and now >= 1.3 * cut[1]), None)
     if cut is None or back is None:
         raise TooLittle("the window does not rise")
-    return (back - cut[0]) / math.cbrt(0.3 * cut[1] / 0.4)
+    return float((back - cut[0]) / math.cbrt(0.3 * cut[1] / 0.4))
 
 
 def _study(name: str, *schemes: str) -> dict[str, lab.Study]:

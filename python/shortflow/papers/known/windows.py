@@ -38,8 +38,8 @@ def period(result: Result) -> float:
 @lab.measure("swing of the queue", "packets")
 def queue_swing(result: Result) -> float:
     """Range of the backlog in the measured time."""
-    backlog = series(result, "queue_pkt", since_s=result.meta["warmup_s"])["value"]
-    return float(backlog.max() - backlog.min())  # type: ignore[operator]
+    backlog = series(result, "queue_pkt", since_s=result.meta["warmup_s"])["value"].to_numpy()
+    return float(np.ptp(backlog))
 
 
 @lab.measure("mean window", "segments")
