@@ -161,7 +161,11 @@ def test_a_task_has_a_timeout_in_it_if_it_is_as_long_and_any_class_had_one(longe
 def test_the_risk_of_a_scheme_is_that_of_its_own_buffer() -> None:
     queries = {"kind": "queries", "class": "short", "workers": 9, "to": 0, "repeat": 5, "think": "1ms"}
     traffic = [{**queries, "sizes": {"kind": "fixed", "value": "10KB"}}]
-    incast = {**scenario_of("20ms", buffer="1MB", hosts=10), "tcp": {"rto_min": "10ms"}, "traffic": traffic}
+    incast = {
+        **scenario_of("20ms", buffer="1MB", hosts=10),
+        "tcp": {"rto_min": "10ms", "initial_window": 2},
+        "traffic": traffic,
+    }
     smaller = "pfabric+switch.buffer=36KB"
     for run in shortflow.compare(incast, f"pfabric,{smaller}", seeds=1, ideal=False).runs:
         late = {row.metric.name: run.stake(row.metric) for row in run.rows}["query_time_s"]

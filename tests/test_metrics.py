@@ -201,12 +201,12 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
 
 def test_waits_are_those_of_the_measured_time(small: dict[str, Any]) -> None:
     """A long flow of two segments at a time waits in the queue of the warm-up; it is alone when it is measured."""
-    small["tcp"]["receive_window"] = "2pkt"
+    small["tcp"] |= {"receive_window": "2pkt", "initial_window": 2}
     small["warmup"] = "30ms"
     sizes = {"kind": "fixed", "value": "30KB"}
     small["traffic"][1] = {"kind": "incast", "flows": 60, "sizes": sizes, "from": "0-2", "to": 4, "unmeasured": True}
     del small["parameters"]
-    result = shortflow.run(small, "dctcp")
+    result = shortflow.run(small, "dctcp+cwnd_floor=1")
     assert result.flows.filter(pl.col("class") == "long")["switch_queueing_s"][0] > 1e-6
     assert result.metrics["queueing_long_s"] < 1e-9
     assert "queueing_short_s" not in result.metrics, "they were done before"
@@ -368,6 +368,7 @@ def test_the_sampling_interval_does_not_decide_convergence() -> None:
         """Convergence with a sample at every so many tenths of a second."""
         bits = [(0.0, 0.0)] * 5 + [(2.0, 0.0)] * 30 + [(2.0, 0.0), (0.0, 2.0)] * 60
         ends = range(every, len(bits) + 1, every)
+
         def mean(end: int, flow: int) -> float:
             return sum(each[flow] for each in bits[end - every : end]) / every
 

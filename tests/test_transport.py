@@ -178,7 +178,7 @@ def kept(scenario: shortflow.Scenario, **attributes: object) -> type[Kept]:
 @pytest.fixture
 def one_flow() -> shortflow.Scenario:
     """One long flow over two links of 1 Gbps and 200 us: a packet takes 12 us a link, an ACK 0.32."""
-    return shortflow.load(made_star([{"kind": "long-lived", "flows": 1}], 2, **SMALL))
+    return shortflow.load(made_star([{"kind": "long-lived", "flows": 1}], 2, **SMALL), {"tcp.initial_window": 2})
 
 
 BASE_RTT_S = 200e-6 + 2 * (12e-6 + 0.32e-6)

@@ -137,7 +137,10 @@ def quick_runs(figure: Figure) -> int:
     return sum(len(study.runs(Scale.QUICK, position, {})) for study, position in plans)
 
 
-@pytest.mark.parametrize("name", papers.PAPERS)
+BEFORE = pytest.mark.xfail(strict=True, reason="tried before the timeout rule of NewReno changed")
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[BEFORE] * (each == "atcp")) for each in papers.PAPERS])
 def test_what_was_tried_was_tried_of_claims_as_they_are(name: str, tmp_path: Path) -> None:
     """The cheapest figure with a claim that does not agree, run again."""
     known = {claim: each for claim, each in at(Scale.QUICK, stored()).items() if claim.startswith(f"{name}/")}

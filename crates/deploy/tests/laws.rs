@@ -133,7 +133,7 @@ tcp = {{ ack_every = {ack_every}, rto_min = "5ms" }}
 kind = "incast"
 flows = 9
 sizes = {{ kind = "uniform", min = "1B", max = "300KB" }}
-repeat = 4
+repeat = 6
 every = "10ms"
 deadline = {{ kind = "uniform", min = "1ms", max = "20ms" }}
 [[traffic]]

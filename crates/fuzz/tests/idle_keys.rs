@@ -62,10 +62,15 @@ const OWN: &[Own] = &[
     ("queue.priority-ecn.among", "sack over priority-ecn+ecn=classic", LOWEST, ("queue.among", "unmarked")),
     ("transport.atcp.dupthresh", "atcp", LOSSY, ("transport.dupthresh", "9")),
     ("transport.atcp.w_low", "atcp+t1=1KB+t2=1KB", &[], ("transport.w_low", "0.1")),
-    ("transport.d2tcp.clip_high", "d2tcp", URGENT, ("transport.clip_high", "9")),
-    ("transport.d2tcp.clip_low", "d2tcp", RELAXED, ("transport.clip_low", "0.9")),
-    ("transport.d2tcp.dupthresh", "d2tcp", LOSSY, ("transport.dupthresh", "9")),
-    ("transport.d2tcp.expired", "d2tcp", URGENT, ("transport.expired", "9")),
+    ("transport.d2tcp.clip_high", "d2tcp+initial_alpha=0+cwnd_floor=1", URGENT, ("transport.clip_high", "9")),
+    (
+        "transport.d2tcp.clip_low",
+        "d2tcp+initial_alpha=0+cwnd_floor=1",
+        RELAXED,
+        ("transport.clip_low", "0.9"),
+    ),
+    ("transport.d2tcp.dupthresh", "d2tcp+initial_alpha=0+cwnd_floor=1", LOSSY, ("transport.dupthresh", "9")),
+    ("transport.d2tcp.expired", "d2tcp+initial_alpha=0+cwnd_floor=1", URGENT, ("transport.expired", "9")),
     ("transport.fast.dupthresh", "fast", LOSSY, ("transport.dupthresh", "9")),
     ("transport.l2dct.knee_high", "l2dct", &[], ("transport.knee_high", "2MB")),
     ("transport.sack.ecn", "sack over step-ecn", &[], ("transport.ecn", "classic")),
@@ -163,7 +168,7 @@ const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
 /// Two long flows and bursts into one port that marks and drops.
 const PLAIN: &str = "title = \"t\"\nduration = \"60ms\"\n[topology]\nkind = \"star\"\nhosts = 4\nrate = \"1Gbps\"\n\
-    rtt = \"100us\"\n[switch]\nbuffer = \"20pkt\"\nmark_above = \"5pkt\"\n[[traffic]]\nkind = \"long-lived\"\nfrom = \"0-1\"\n\
+    rtt = \"100us\"\n[switch]\nbuffer = \"20pkt\"\nmark_above = \"5pkt\"\n[tcp]\ninitial_window = 2\n[[traffic]]\nkind = \"long-lived\"\nfrom = \"0-1\"\n\
     to = 3\n[[traffic]]\nkind = \"incast\"\nflows = 9\nfrom = \"0-2\"\nto = 3\nrepeat = 9\nevery = \"5ms\"\n\
     sizes = { kind = \"fixed\", value = \"30KB\" }\n";
 

@@ -139,7 +139,8 @@ def select_runs(directory: Path, only: Container[str] | None = None, damages: li
         if selection.failed:
             raise ConfigError(f"{directory}: every run failed; the first: {selection.failed[0].error_text}")
         table = directory / TABLE
-        if table.is_file() or any((directory / TABLES_IN).glob("*")):
+        is_kept = table.is_file() or any((directory / TABLES_IN).glob("*"))
+        if is_kept and not any((directory / RUN_LOGS).glob("*")):
             raise ConfigError(
                 f"{directory}: the records of its runs, {directory / RUN_LOGS}, are missing; restore them, or repeat "
                 f"the command that made the store{f'; the metrics are still in {table}' if table.is_file() else ''}"

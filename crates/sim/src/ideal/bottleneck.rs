@@ -3,10 +3,9 @@
 //! Each link is judged as if it were the only slow one: it serves the flows that cross it first come, first served, at its
 //! rate. The mean wait there, and endless flows that share the link, tell how much the link slows its flows down.
 
-use super::demand::{Crossing, Paths};
 use crate::scenario::Scenario;
 use crate::traffic::FlowArrival;
-use shortflow_units::{Bytes, PortId};
+use shortflow_units::{Bytes, PortId, Rate, Span};
 
 /// A link limits flows if these spend less than this share of their greatest stay at any other link.
 const CLEARLY: f64 = 0.5;
@@ -14,6 +13,18 @@ const CLEARLY: f64 = 0.5;
 const NEGLIGIBLE: f64 = 0.1;
 /// Share of flows with several limiting links up to which one link per flow is a fair model.
 const FEW: f64 = 0.1;
+
+/// A flow at a link that all of its packets cross.
+pub(super) struct Crossing {
+    /// The port.
+    pub port: PortId,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Service time of the flow alone; of an endless flow, that of a full segment.
+    pub work: Span,
+    /// The link connects two switches.
+    pub is_inner: bool,
+}
 
 /// A link as the only slow one; times in picoseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,15 +98,17 @@ impl Links {
 
 /// A link between switches that makes many of these flows wait beside the link that serves them; none if one link limits
 /// each flow. A link whose flows all continue to one link that is no faster never makes them wait longer.
-pub(super) fn second(paths: &Paths, arrivals: &[FlowArrival]) -> Option<(PortId, PortId)> {
-    let flows: Vec<Vec<Crossing>> =
-        (0..).zip(arrivals).map(|(row, arrival)| paths.crossings(arrival, row)).collect();
-    let mut links = Links::new(paths.scenario);
+pub(super) fn second(
+    scenario: &Scenario,
+    arrivals: &[FlowArrival],
+    flows: &[Vec<Crossing>],
+) -> Option<(PortId, PortId)> {
+    let mut links = Links::new(scenario);
     flows.iter().zip(arrivals).for_each(|(crossings, arrival)| links.add(arrival, crossings));
     let mut served_by: Vec<Option<PortId>> = vec![None; links.0.len()];
     let mut is_tandem = vec![true; links.0.len()];
     let mut delayed = vec![(0usize, None); links.0.len()];
-    for crossings in &flows {
+    for crossings in flows {
         let Some(serving) = links.limiting(crossings).map(|place| &crossings[place]) else { continue };
         for other in crossings {
             let place = other.port.index();

@@ -1,7 +1,7 @@
 //! The flows of a scenario as work for its access links.
 
 use super::Job;
-use super::bottleneck::Links;
+use super::bottleneck::{Crossing, Links};
 use crate::engine::Seeds;
 use crate::net::{RouteError, Routes};
 use crate::routing::Chooser;
@@ -27,18 +27,6 @@ pub(super) struct Demand {
     pub latency: Span,
     /// Rate of the link.
     pub rate: Rate,
-}
-
-/// A flow at a link that all of its packets cross.
-pub(super) struct Crossing {
-    /// The port.
-    pub port: PortId,
-    /// Rate of the link.
-    pub rate: Rate,
-    /// Service time of the flow alone; of an endless flow, that of a full segment.
-    pub work: Span,
-    /// The link connects two switches.
-    pub is_inner: bool,
 }
 
 /// The network that flows cross.

@@ -110,7 +110,8 @@ pub fn policies_for(scenario: &Scenario) -> Result<Vec<Policy>, String> {
     let end = Instant::ZERO + scenario.duration;
     let first: Vec<_> = arrivals.take_while(|arrival| arrival.at < end).take(JUDGED).collect();
     let paths = Paths::new(scenario, seeds).map_err(|error| error.to_string())?;
-    if let Some(pair) = bottleneck::second(&paths, &first) {
+    let crossed: Vec<_> = (0..).zip(&first).map(|(row, arrival)| paths.crossings(arrival, row)).collect();
+    if let Some(pair) = bottleneck::second(scenario, &first, &crossed) {
         let names = port_names(scenario);
         return Err(format!(
             "many flows wait at several links, such as {} and {}, and an ideal scheduler serves each flow at one link",
