@@ -3,7 +3,7 @@
 >>> import shortflow as sf
 >>> comparison = sf.compare(sf.load("l2dct-benchmark").with_(duration="300ms"), ["dctcp", "l2dct"], seeds=3)
 >>> comparison.difference("l2dct", "dctcp", "afct_short_s")
-Estimate(-0.57866, ci95=(-0.648463, -0.494995), n=3)
+Estimate(-0.644195, ci95=(-0.675788, -0.609524), n=3)
 >>> chart = comparison.plot.fct_cdf()
 
 Names are imported at first use. The command handles Ctrl-C before any slow import.

@@ -153,7 +153,7 @@ class Search(Printed):
     """Largest value of each seed at which a condition holds.
 
     >>> sf.search("incast", "dctcp", key="servers=10:20", condition="p99_short_s<5ms", seeds=1).largest
-    {1: 18}
+    {1: 17}
     """
 
     scenario: str

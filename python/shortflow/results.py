@@ -71,7 +71,7 @@ class Results(Shown):
 
     >>> runs = sf.compare(sf.load("incast").with_(servers=10), ["tcp", "dctcp"], seeds=2, ideal=False)
     >>> runs.schemes, runs.to_frame().height, runs.estimate("dctcp", "afct_short_s")
-    (['tcp', 'dctcp'], 4, Estimate(0.00185145, ci95=(0.00162592, 0.00210825), n=2))
+    (['tcp', 'dctcp'], 4, Estimate(0.00188964, ci95=(0.0017028, 0.00209699), n=2))
     """
 
     done: Sequence[Result]
