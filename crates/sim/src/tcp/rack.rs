@@ -233,6 +233,11 @@ impl Rack {
         }
     }
 
+    /// The handshake's round trip is the first sample of RACK.min_RTT, as in Linux. Often no later one finds the queue empty.
+    pub fn on_handshake(&mut self, round_trip: Span) {
+        self.min_rtt = Some(round_trip);
+    }
+
     /// §6.2 step 4, how the reordering window adapts: `dsack` tells that a segment looked lost and was not, `recovered`
     /// that a recovery ends.
     pub fn adapt(&mut self, una: u64, snd_nxt: u64, dsack: bool, recovered: bool) {

@@ -359,6 +359,31 @@ mod tests {
         assert_eq!(bench.ack(620, 14, &[]).len(), 2, "two have arrived");
     }
 
+    /// Of ten segments the second and the last are lost. The handshake took 300 µs, and behind a queue the first segment takes
+    /// 400. The second leaves again after 410 µs and is acknowledged 310 later, when the queue is empty: by the handshake this
+    /// is the retransmission, so that the last segment, sent before it, is lost. With a minimum of 400 µs it would be taken for
+    /// the original (RFC 8985 §6.2 step 2), and the last segment would wait for the timeout.
+    #[test]
+    fn the_handshake_tells_a_retransmission_from_the_original() {
+        for handshake in [false, true] {
+            let tcp = TcpSpec { initial_window: 10.0, handshake, ..tcp() };
+            let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
+            let sender = Sender::new(testing::IDENTITY, &transport, &tcp, Span::from_millis(10));
+            let sender = sender.with_round_trip(Span::from_micros(300));
+            let mut bench = Bench(testing::Bench::new(sender, tcp, 10 * MSS));
+            let start = if handshake { 300 } else { 0 };
+            if handshake {
+                bench.0.now = at(start);
+                let cx = EndpointContext { now: bench.0.now, tcp: &bench.0.tcp };
+                bench.0.sender.on_syn_ack(cx, &mut bench.0.sent);
+            }
+            bench.ack(start + 400, 1, &[]);
+            assert_eq!(bench.ack(start + 410, 1, &[(2, 5)]), [1]);
+            assert!(bench.ack(start + 415, 1, &[(2, 9)]).is_empty());
+            assert_eq!(bench.ack(start + 720, 9, &[]), [9], "{handshake}");
+        }
+    }
+
     /// A timeout sends the first segment, even if others may be in the network.
     #[test]
     fn a_timeout_sends_the_first_segment_and_what_the_window_allows() {

@@ -143,6 +143,7 @@ impl Sender {
     pub fn with_round_trip(mut self, round_trip: Span) -> Sender {
         if self.recovery == Recovery::Rack && self.phase != Phase::Connecting {
             self.rto.on_known(round_trip);
+            self.rack.iter_mut().for_each(|state| state.rack.on_handshake(round_trip));
         }
         self
     }
@@ -194,6 +195,10 @@ impl Sender {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
             self.rto.on_ack(0, cx.now, cx.tcp);
+            let round_trip = self.rto.srtt(); // zero after a second request (Karn)
+            if !round_trip.is_zero() {
+                self.rack.iter_mut().for_each(|state| state.rack.on_handshake(round_trip));
+            }
             self.alarm.deadline = None;
             self.send(cx, out);
         }
