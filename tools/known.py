@@ -11,9 +11,13 @@ from shortflow.papers.known import VALUES
 from shortflow.report.chart import Chart, mark, numeric, tips, view, words
 from shortflow.reproduction.engine import Reproduction, reproduce, select
 from shortflow.reproduction.judged import Judged
-from shortflow.runner import Runner
+from shortflow.runner import Runner, concluding
+from shortflow.store.runs import Store
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+KEPT = ROOT / "results" / "known"
+"""The runs, so that an interrupted call resumes."""
 PAGE = DOCS / "known-results.md"
 PICTURE = DOCS / "pictures" / "known.svg"
 TABLE = re.compile(r"(?<=<!-- known results: begin -->\n).*?(?=<!-- known results: end -->)", re.DOTALL)
@@ -23,8 +27,10 @@ ROW = 22
 
 def measured() -> Reproduction:
     """All known results at full scale."""
-    with progress_bar("known results", Lines()) as progress:
-        return Runner(progress=progress).answer(reproduce(select(["known"]), Scale.FULL, {}))
+    store = Store(KEPT)
+    runner = Runner(store=store)
+    with concluding(store), progress_bar("known results", Lines()) as runner.progress:
+        return runner.answer(reproduce(select(["known"]), Scale.FULL, {}), conclude=False)
 
 
 def table(done: Reproduction) -> str:
