@@ -8,7 +8,10 @@ USED = PATHS * (1 - (1 - 1 / PATHS) ** PATHS)
 """Mean number of paths that eight flows use."""
 
 ecmp = lab.Figure(
-    "known/ecmp", "ECMP", "Collisions of hashed paths", {"flows": lab.Study("known-ecmp", ("dctcp",), seeds=40)}
+    "known/ecmp",
+    "ECMP",
+    "Collisions of hashed paths",
+    {"flows": lab.Study("known-ecmp", ("dctcp",), seeds=200, quick_seeds=20)},
 )
 holds(
     ecmp,

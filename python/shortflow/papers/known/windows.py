@@ -126,3 +126,18 @@ holds(
     (1 + math.sqrt(3)) * 0.99 / 0.01,
     0.03,
 )
+
+trips = lab.Figure(
+    "known/rtt",
+    "round trips",
+    "Unequal round trips",
+    {"flows": lab.Study("known-rtt", ("newreno",), seeds=10, quick_seeds=2)},
+)
+holds(
+    trips,
+    "rtt-unfairness",
+    "five flows with a round trip of 41.5 ms get 1.77 to 1.77^2 times the goodput of five with 73.5 ms",
+    lab.ratio(lab.level("newreno", "goodput_near_bps"), lab.level("newreno", "goodput_far_bps")),
+    (73.5 / 41.5) ** 1.5,
+    0.33,
+)
