@@ -2,7 +2,7 @@
 //! that follows a policy at once and without error. Nothing is lost, queued in packets, probed or
 //! acknowledged late, so their completion times are a yardstick for real transports.
 //!
-//! The model. A flow is served by one link only, the one that limits it ([`bottleneck`]): the last of its path when many
+//! The model. A flow is served by one link only, the one that limits it (`bottleneck.rs`): the last of its path when many
 //! send to one; every other link is infinitely fast. Its demand is its bytes on that link, the header
 //! of each segment included. It completes a fixed latency after its last byte is served: the
 //! completion time of [`ideal_fct`](crate::theory::fct::ideal_fct) less the time it takes to serialise
