@@ -50,7 +50,7 @@ fn a_measured_card_leaves_the_ideal_as_it_was() {
         std::fs::write(&path, text.replace("\"s0->s1\"", ports)).unwrap();
         let document = measured(&path, &["--scheme", "tcp-ecn"]);
         let ideals: Vec<f64> =
-            column(&document, "flows", "ideal_s").iter().filter_map(|ideal| ideal.as_f64()).collect();
+            column(&document, "flows", "ideal_fct_s").iter().filter_map(|ideal| ideal.as_f64()).collect();
         ideals
     };
     let plain = ideals("ideal-plain", "\"s0->s1\"");

@@ -168,6 +168,6 @@ fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() 
     });
     first.kill().unwrap();
     first.wait().unwrap();
-    assert!(code == Some(3) && errors.contains("sf_dctcp: another testbed runs with it"), "{errors}");
+    assert!(code == Some(3) && errors.contains("sf_dctcp: in use by another testbed"), "{errors}");
     assert_eq!((other, is_seen), (Some(0), true));
 }
