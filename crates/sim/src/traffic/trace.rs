@@ -79,22 +79,16 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     Ok(Box::new(Trace(flows.into())))
 }
 
-/// A question about the unit of starts if one of the other units puts every row before `duration` and most rows are
-/// `lost`; else the duration that covers the row that starts at `last`.
+/// A question about the unit of starts if nanoseconds, the smallest usual unit, put every row before `duration` and most rows
+/// are `lost`; else the start of the last row. The rows do not tell which of the smaller units is meant.
 fn remedy(last: Span, duration: Span, lost: bool) -> String {
-    const SMALLER: [(&str, &str, u64); 3] = [
-        ("ms", "milliseconds", 1_000),
-        ("us", "microseconds", 1_000_000),
-        ("ns", "nanoseconds", 1_000_000_000),
-    ];
-    let fits = SMALLER.into_iter().find(|(_, _, parts)| Span::from_ps(last.as_ps() / parts) < duration);
-    match fits.filter(|_| lost) {
-        Some((unit, name, _)) => format!(
-            "Are the starts in another unit, such as {name}? A start without a unit is in seconds; write 1.5{unit} for \
-             1.5 {name}"
-        ),
-        None => format!("The last row starts at {last}"),
+    const NANOSECONDS: u64 = 1_000_000_000;
+    if lost && Span::from_ps(last.as_ps() / NANOSECONDS) < duration {
+        return "Are the starts in milliseconds, microseconds or nanoseconds? A start without a unit is in seconds; write 1.5ms, \
+                1.5us or 1.5ns"
+            .to_owned();
     }
+    format!("The last row starts at {last}")
 }
 
 fn note(flows: &[FlowArrival], mean: f64, context: &Context) -> String {
