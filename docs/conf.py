@@ -19,6 +19,8 @@ nitpick_ignore_regex = [("py:.*", ".*")]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+# GitHub shows lines that begin with % or +++; so does the site.
+myst_disable_syntax = ["myst_line_comment", "myst_block_break"]
 nb_execution_mode = "off"
 # Nothing is loaded from elsewhere.
 nb_ipywidgets_js = {}

@@ -34,11 +34,20 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
+# A file in prose, such as `results/runs.parquet`; NAME and * stand for any name.
+NAMED = re.compile(r"`([\w./*-]+\.(?:json|jsonl|parquet|csv|html|toml|pcapng))`")
+
 INTERPRETER = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
 
 
 def _name(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+def named_after(block: re.Match[str]) -> list[str]:
+    """Files that the text behind a block names, up to the next block or heading."""
+    text = re.split(r"^(?:#+ |```(?:sh|python)\b)", block.string[block.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+    return [re.sub("[A-Z]{2,}", "*", name) for name in NAMED.findall(text)]
 
 
 def blocks(page: Path) -> list[re.Match[str]]:
@@ -58,6 +67,8 @@ def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> Non
         if block["output"]:
             printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
             assert block["output"].strip() in printed, f"{page.name} shows something else than:\n{printed}"
+        unknown = [name for name in named_after(block) if not any([*tmp_path.rglob(name), *ROOT.glob(name)])]
+        assert unknown == [], f"{page.name} names files that its commands do not write"
 
 
 # `rust file=PATH` is a new file, `rust after="LINE" in=PATH` goes behind that line, and so does `toml`.

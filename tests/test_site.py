@@ -2,10 +2,13 @@
 
 import re
 import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from markdown_it import MarkdownIt
 
 from browser import Browser
 from conftest import ran
@@ -31,6 +34,44 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = ran([*sphinx, ROOT / "docs", out], timeout=None)
     assert done.returncode == 0, done.stderr
     return out
+
+
+class Words(HTMLParser):
+    """Text of a page, without spaces and the signs of links to headings."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.text = ""
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_data(self, data: str) -> None:
+        self.text += closed_up(data)
+
+
+def closed_up(text: str) -> str:
+    return re.sub(r"[\s¶#]+", "", text)
+
+
+def paragraphs(source: str) -> Iterator[str]:
+    """Headings, paragraphs, cells and blocks as GitHub shows them; formulas and directives left out."""
+    for token in MarkdownIt("commonmark").enable("table").parse(source):
+        if token.type == "inline":
+            parts = [each.content for each in token.children or () if each.type in ("text", "code_inline")]
+            yield from re.split(r"\$\$?[^$]+\$\$?", "".join(parts))
+        elif token.type == "fence" and not token.info.startswith("{"):
+            yield token.content
+
+
+def test_pages_have_every_word_of_their_source(site: Path) -> None:
+    sources = sorted((ROOT / "docs").rglob("*.md"))
+    lacking = []
+    for source in sources:
+        page = Words((site / source.relative_to(ROOT / "docs")).with_suffix(".html")).text
+        lacking += [
+            (source.name, each) for each in paragraphs(source.read_text("utf-8")) if closed_up(each) not in page
+        ]
+    assert len(sources) > 40
+    assert lacking == []
 
 
 def test_formulas_are_drawn_by_the_browser_itself(site: Path) -> None:

@@ -11,8 +11,8 @@
 //!
 //! Deviations:
 //! - D1: the paper does not say on which TCP it builds; here NewReno. Set `recovery=sack`. The choice matters:
-//!   weights 2 and 1, from five starts, settle at windows in the ratio 1.46 to 1.89 (mean 1.72) with NewReno,
-//!   and 2.02 to 2.03 with SACK, where Theorem 1 says 2.
+//!   weights 2 and 1, from five starts, settle at windows in the ratio 1.87 to 1.90 (mean 1.89) with NewReno,
+//!   and 1.94 to 2.03 (mean 2.01) with SACK. Theorem 1 says 2.
 //! - D2: §V-D says that the law can modify other AIMD senders; `base=dctcp` with `ecn=exact` decreases by
 //!   α/2 on marks. Without ECN the base makes no difference.
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
