@@ -358,16 +358,19 @@ HOOK(void, MY(_start), struct sock *sk)
 		start(sk, 0);
 }
 
-/*
- * Hooks come before `start` too: the ACK of a SYN, the timeout of one. The first after the handshake is that of the first
- * data that leaves, or arrives with an ECN mark.
- */
-INLINE _Bool is_ready(struct sock *sk)
+/* Hooks come before `start` too: the ACK of a SYN, the timeout of one. */
+static __noinline int start_late(struct sock *sk)
 {
 	__u8 state = sk->__sk_common.skc_state;
 
-	return has_started(sender_of(sk)) || (state != TCP_SYN_SENT && state != TCP_SYN_RECV && start(sk, 1));
+	return state != TCP_SYN_SENT && state != TCP_SYN_RECV && start(sk, 1);
 }
+
+/*
+ * The first hook after the handshake is that of the first data that leaves, or arrives with an ECN mark. It starts the law
+ * if nothing else has. Every ACK asks, so that the common answer takes a load and a branch.
+ */
+INLINE _Bool is_ready(struct sock *sk) { return has_started(sender_of(sk)) || start_late(sk); }
 
 /* The window is what holds the sender back, so that it may grow (RFC 2861; tcp_is_cwnd_limited()). */
 INLINE _Bool is_limited(struct tcp_sock *tp, const struct sender *s)

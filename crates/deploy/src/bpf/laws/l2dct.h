@@ -35,10 +35,11 @@ INLINE void l2dct_on_ack(struct l2dct_state *s, struct window *w, const struct a
 	__u64 k = SEGMENT;
 
 	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
+	if (!ack->may_grow)
+		return;
 	if (p->profile != L2DCT_PS)
 		k = at_most((l2dct_weight(ack, p) << 24) / at_least(p->w_max, 1), SEGMENT); /* Eq. 1 */
-	if (ack->may_grow)
-		grow(w, ack, k); /* Eq. 4 */
+	grow(w, ack, k); /* Eq. 4 */
 }
 
 INLINE void l2dct_on_congestion(struct l2dct_state *s, struct window *w, const struct ack *ack,
