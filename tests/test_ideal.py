@@ -98,3 +98,9 @@ def test_pecn_bounds_of_80_senders() -> None:
     for name, bound_ms in {"ideal-sjf": 5.9, "ideal-srpt": 5.9, "ideal-fifo": 8.4, "ideal-ps": 11.6}.items():
         found = sure(comparison.estimate(name, "afct_short_s"))
         assert math.isclose(found.value * 1e3, bound_ms * 1.027 + 0.14, rel_tol=0.03), name
+
+
+def test_an_ideal_scheduler_of_several_limiting_links_is_refused_by_name() -> None:
+    wanted = r"ideal-srpt: many flows wait at several links, such as s0->s1 and s\d+->h\d+"
+    with pytest.raises(shortflow.ConfigError, match=wanted):
+        plan(shortflow.load("parking-lot"), ["dctcp", "ideal-srpt"], [1])

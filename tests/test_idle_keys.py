@@ -56,6 +56,15 @@ def test_a_sweep_over_an_idle_key_says_so_once_and_keeps_the_note(shortflow: Com
     assert f"warning: {expected}" in json.loads(ran.stdout)["notes"]
 
 
+def test_a_search_names_the_end_of_its_range_at_which_a_key_cannot_act(shortflow: Command) -> None:
+    search = ("search", "incast", "--scheme", "dctcp", "--seeds", "1", "--condition", "timeouts>=0", *SHORT)
+    given = ("--key", "tcp.ack_every=1:2", "--set", "tcp.ack_delay=1ms")
+    where = "tcp.ack_delay has no effect under dctcp: it acts where tcp.ack_every is above 1"
+    assert notes(shortflow(*search, *given).stderr) == [f"at tcp.ack_every=1: {where}"]
+    given = ("--key", "servers=1:2", "--set", "tcp.ack_delay=1ms")
+    assert notes(shortflow(*search[:-2], *given).stderr) == [where]
+
+
 def test_an_unlimited_threshold_makes_red_drop_tail(shortflow: Command) -> None:
     stderr = shortflow("run", "incast", "--scheme", "red", *SHORT, "--set", "switch.mark_above=unlimited").stderr
     where = "queue.min is not auto or mark_above of the ports is limited"

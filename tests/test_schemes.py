@@ -9,7 +9,7 @@ import pytest
 import shortflow
 from conftest import Command
 from shortflow.runs import plan
-from shortflow.scheme import load_schemes
+from shortflow.scheme import LAWS, laws_of_papers, load_schemes
 
 ENTRY = """
 [[scheme]]
@@ -162,3 +162,10 @@ def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path)
         load_schemes([f"{file}:gentle"])
     keys = [line.split(": ")[1] for line in str(raised.value).splitlines()]
     assert keys == ["scheme.1.transport", "scheme.1.queue", "scheme.2.transport", "scheme.2.queue"]
+
+
+def test_the_papers_laws_go_to_the_transport_of_a_name_however_it_is_written() -> None:
+    for name in ("fast", "fast+transport.probes=1", "fast+tcp.rto_min=1ms", "fast over step-ecn", "newreno"):
+        assert laws_of_papers(name) == {}, name
+    for name in ("dctcp", "dctcp+g=0.1", "dctcp over step-ecn", "pecn@linux"):
+        assert laws_of_papers(name) == LAWS, name

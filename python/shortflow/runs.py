@@ -16,7 +16,7 @@ from shortflow.errors import ConfigError
 from shortflow.metrics import catalogue
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.scenario import Scenario, Setting, Settings, as_pairs, as_settings
-from shortflow.scheme import SchemeSource, load_with_sources, split_settings
+from shortflow.scheme import SchemeSource, is_ideal, load_with_sources, split_settings
 from shortflow.transport import Transport
 
 KEY_LENGTH = 12
@@ -155,6 +155,9 @@ class Plan:
         scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]
         for scheme, _ in schemes:
             scheme.idle(scenario.core)  # raises for scheme values that do not fit the scenario
+        ideal = [scheme.name for scheme, _ in schemes if is_ideal(scheme.name)]
+        if ideal and (why := scenario.core.ideal_schedulers()[1]):
+            raise ConfigError(f"{', '.join(ideal)}: {why}")
         return [Run(scenario, scheme, seed, source, at=at or {}) for scheme, source in schemes for seed in seeds]
 
 

@@ -1,5 +1,6 @@
 """Schemes: a transport with its queue discipline. Assigns settings to schemes."""
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd
 LAWS: Settings = {"transport.initial_alpha": 0, "transport.cwnd_floor": 1}
 """Laws as in the papers' ns-2 code, where RFC 8257 and Linux, and the defaults, differ."""
 ONE_ALPHA = ("fast",)
-"""Schemes whose papers need an initial alpha of 1: their windows fall below one segment."""
+"""Transports whose papers need an initial alpha of 1: their windows fall below one segment."""
 
 _OF_NETWORK = "switch, host, tcp (except mss, header and wire) and routing"
 _OF_SCENARIO = ("topology.", "traffic.", "measure.", "faults.", "tcp.mss", "tcp.header", "tcp.wire")
@@ -92,10 +93,17 @@ def settings_of(scheme: str | Transport, settings: Settings) -> Settings:
     return {key: value for key, value in settings.items() if choice.accepts(key, settings)}
 
 
+@functools.cache
+def is_ideal(scheme: str) -> bool:
+    """True for ideal schedulers."""
+    return any(each["name"] == scheme for each in registry()["ideal"])
+
+
 def laws_of_papers(scheme: str) -> Settings:
-    """The constants of `LAWS` that this scheme has."""
+    """The constants of `LAWS` that this scheme has, whether or not the name carries settings of its own."""
     laws = settings_of(scheme, LAWS)
-    return {key: value for key, value in laws.items() if scheme not in ONE_ALPHA or key != "transport.initial_alpha"}
+    has_one_alpha = str(_choose(scheme).scheme).partition(" over ")[0] in ONE_ALPHA
+    return {key: value for key, value in laws.items() if not (has_one_alpha and key == "transport.initial_alpha")}
 
 
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:

@@ -10,7 +10,7 @@ from shortflow.asks import Condition, Search
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.console import note, note_warnings
+from shortflow.front.console import note, note_warnings_at
 from shortflow.front.progress import told
 from shortflow.grid import Steps
 from shortflow.runner import Runner
@@ -64,8 +64,8 @@ def search(
     steps = key if isinstance(key, Steps) else Steps.parse(key)
     wanted = condition if isinstance(condition, Condition) else Condition.parse(condition)
     plan = Plan(loaded, [scheme], settings)
-    for run in asks.check_point(plan, {steps.key: steps.written(steps.values[0])}, "--key"):
-        note_warnings(run.scenario, [run.scheme])
+    ends = [{steps.key: steps.written(steps.values[at])} for at in (0, -1)]
+    note_warnings_at((end, run.scenario, run.scheme) for end in ends for run in asks.check_point(plan, end, "--key"))
     with told(loaded.name, progress) as bar:
         ask = asks.search(plan, steps, wanted, given.seed_list(seeds))
         found = Runner(given.executor(jobs, dask), given.store_in(out), bar).answer(ask)

@@ -10,7 +10,7 @@ from shortflow.errors import ConfigError, ExitCode, require_at_least
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.console import note, note_warnings
+from shortflow.front.console import note, note_warnings_at
 from shortflow.front.progress import told
 from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
@@ -159,9 +159,9 @@ def tune(
         check_metric(name, loaded)
     here = TunedScenario(loaded, settings or {}, goal, shown=shown)
     question = ask(here, there, scheme, ranges, baseline=baseline, seeds=seeds, batch=engine.BATCH)
-    lows = {key: value for each in ranges for key, value in each.ends[0].items()}
-    for run in here.runs(scheme, [1], lows) if here.accepts(scheme, lows) else here.runs(scheme, [1]):
-        note_warnings(run.scenario, [run.scheme])
+    ends = [{key: value for each in ranges for key, value in each.ends[at].items()} for at in (0, -1)]
+    accepted = [end for end in ends if here.accepts(scheme, end)] or [{}]
+    note_warnings_at((end, run.scenario, run.scheme) for end in accepted for run in here.runs(scheme, [1], end))
     with told(loaded.name, progress) as bar:
         workloads = [here, *([replace(there, shown=shown)] if there else [])]
         wanted = engine.tune(Path(out), question, workloads, trials, check_seeds)

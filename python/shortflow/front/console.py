@@ -4,7 +4,7 @@ import contextlib
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shortflow._core import Scheme
 from shortflow.lazy import json, records, scenarios
@@ -65,6 +65,16 @@ def note_warnings(scenario: "scenarios.Scenario", schemes: Iterable[Scheme]) -> 
     """Notes valid but probably unintended values of a scenario, alone or under these schemes."""
     for warning in scenario.warnings(schemes):
         note(f"{scenarios.WARNING}{warning}")
+
+
+def note_warnings_at(ends: Iterable[tuple[Mapping[str, str], "scenarios.Scenario", Scheme]]) -> None:
+    """Notes a scheme's warnings at both ends of a range: each once, with the end's settings unless both have it."""
+    found = [
+        (", ".join(f"{key}={value}" for key, value in point.items()), scenario.warnings([scheme]))
+        for point, scenario, scheme in ends
+    ]
+    for warning in scenarios.warnings_at(found):
+        note(warning)
 
 
 def note_faults(drops: "Sequence[records.Drop]") -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from shortflow import _core
 from shortflow.measured import MEASURED
+from shortflow.scheme import is_ideal
 
 LIGHT = ("#4646cb", "#d37e6c", "#846d02", "#0b5633", "#3a9ca4", "#6f6f6f", "#78185f", "#906efa")
 DARK = ("#545cbd", "#995522", "#ebc843", "#77a774", "#82d9f1", "#696969", "#c281a2", "#a188ff")
@@ -88,11 +89,6 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
         found[name] = next(free, _look(places[0]))
         taken.add((found[name].marker, found[name].hollow))
     return {name: found[name] for name in every}
-
-
-def is_ideal(scheme: str) -> bool:
-    """True for ideal schedulers."""
-    return scheme in _places("ideal")
 
 
 def css(dark: bool) -> str:

@@ -12,13 +12,13 @@ from shortflow.report.answer import USUAL, Criteria, answer
 from shortflow.report.blocks import Block, Legend, Part, Words, text_section
 from shortflow.report.chart import finite
 from shortflow.report.figures import charts, shown_first
-from shortflow.report.looks import is_ideal
 from shortflow.report.tables import choices, measured_time, study_section
 from shortflow.report.wording import everyone
 from shortflow.result import Result, changed
 from shortflow.results import Results
 from shortflow.runs import git_revision
 from shortflow.scenario import WARNING
+from shortflow.scheme import is_ideal
 
 _SUPERSEDED = ("scheme", "seed", "digest", "finished_at")
 _MOST_FAILURES = 3
