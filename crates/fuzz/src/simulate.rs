@@ -12,8 +12,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{Observer, RunError, RunProgress};
 use shortflow_sim::tables;
-use shortflow_units::Bytes;
-use std::collections::BTreeMap;
+use shortflow_units::{Bytes, HostId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The observer is asked every 8192 events: a run is stopped before it has had 10⁵ of them.
 const MOST_TICKS: u32 = 12;
@@ -127,6 +127,12 @@ fn check(outcome: &Outcome, scenario: &Scenario) {
         let Some(finish) = flow.finish else { continue };
         assert!(flow.start <= finish && finish <= outcome.end, "{flow:?} ends at {:?}", outcome.end);
         assert!(flow.size == Bytes::MAX || flow.acked == flow.size, "{flow:?}");
+    }
+    let ends = outcome.flows.iter().map(|flow| (flow.source, flow.destination));
+    for (from, to) in ends.collect::<BTreeSet<_>>() {
+        let known =
+            |(senders, receivers): (&[HostId], &[HostId])| senders.contains(&from) && receivers.contains(&to);
+        assert!(scenario.peers.groups().any(known), "no entry announces flows from {from:?} to {to:?}");
     }
     let finite = outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX);
     let open = finite.filter(|flow| flow.finish.is_none()).count() as u64;

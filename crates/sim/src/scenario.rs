@@ -6,6 +6,7 @@ mod drain;
 mod faults;
 mod keys;
 mod read;
+mod slowest;
 #[cfg(test)]
 mod tests;
 mod tiers;
@@ -19,9 +20,10 @@ use crate::config::Setting;
 use crate::routing::Routing;
 use crate::specs::{Conduct, HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
-use crate::traffic::{Expected, Traffic};
+use crate::traffic::{Expected, Peers, Traffic};
 use shortflow_cc::TransportConfig;
 use shortflow_units::{ClassId, NodeId, Rate, Span};
+use slowest::slowest_links;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -58,6 +60,8 @@ pub struct Spec {
     pub transports: BTreeMap<ClassId, TransportConfig>,
     /// Traffic entries in the order of the file.
     pub traffic: Vec<Box<dyn Traffic>>,
+    /// Hosts between which flows run.
+    pub peers: Peers,
     /// Some flow has a deadline.
     pub deadlines: bool,
     /// Recorded series.
@@ -139,5 +143,39 @@ impl Spec {
     /// Half the time of a full packet on a link of this rate. Jitter of this length keeps packets out of step with departures there.
     pub fn half_packet(&self, rate: Rate) -> Span {
         self.tcp.tx_time(rate, self.tcp.mss).divided_by(2)
+    }
+
+    /// The longest jitter of each host.
+    pub fn jitter(&self) -> Vec<Span> {
+        if let Some(given) = self.host.jitter {
+            return vec![given; self.graph.hosts()];
+        }
+        let of_link = |link: usize| self.half_packet(self.graph.links[link].rate);
+        let slowest = slowest_links(&self.graph, &self.peers);
+        slowest.into_iter().map(|link| link.map_or(Span::ZERO, of_link)).collect()
+    }
+
+    /// The values of `host.jitter = "half-packet"`, with the links that decide them.
+    fn jitter_note(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let slowest =
+            if self.host.jitter.is_none() { slowest_links(&self.graph, &self.peers) } else { Vec::new() };
+        let mut hosts: BTreeMap<Rate, (usize, usize)> = BTreeMap::new();
+        for link in slowest.into_iter().flatten() {
+            hosts.entry(self.graph.links[link].rate).or_insert((0, link)).0 += 1;
+        }
+        let value = |(rate, (hosts, link)): (&Rate, &(usize, usize))| {
+            let link = &self.graph.links[*link];
+            let (a, b) = (self.graph.name(link.a), self.graph.name(link.b));
+            let hosts = if *hosts == 1 { "1 host".to_owned() } else { format!("{hosts} hosts") };
+            format!("{} at {hosts} (slowest link {rate}, as {a}-{b})", self.half_packet(*rate))
+        };
+        let mut values: Vec<String> = hosts.iter().map(value).collect();
+        let last = values.last().cloned()?;
+        if values.len() > SHOWN {
+            values.truncate(SHOWN - 1);
+            values.extend(["…".to_owned(), last]);
+        }
+        Some(format!("host.jitter: half-packet is {}", values.join("; ")))
     }
 }

@@ -40,7 +40,7 @@ keys! {
         /// segments of a TCP connection that its host's port holds at most, as small queues of Linux do; 0 for any number
         pub small_queue: Option<u32> = "auto", KeywordOr("auto", 0..=SMALL_QUEUE), acts: tcp_hosts;
         /// random time, up to this, by which a packet of a host reaches its switch late; packets keep their order and stay a
-        /// transmission time apart; half-packet: half the time of a full packet on the slowest link of the host's paths
+        /// transmission time apart; half-packet: half the time of a full packet on the slowest link that flows of the host cross
         pub jitter: Option<Span> = "0s", KeywordOr("half-packet", ANY_TIME);
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order
         pub stalls: f64 = "0", 0.0..=10_000.0;

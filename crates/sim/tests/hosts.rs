@@ -4,6 +4,7 @@ use crate::common::{fairness, run, scenario, scheme, values};
 use shortflow_cc::{Host, transports};
 use shortflow_sim::probe::Subject;
 use shortflow_sim::scheme::schemes;
+use shortflow_units::Span;
 
 /// Three hosts, 25 µs a link, K = 20, and these tables.
 fn star(rate: &str, rest: &str) -> String {
@@ -110,4 +111,30 @@ fn a_sender_whose_segments_the_card_drops_goes_on() {
             assert_eq!(outcome.counters.unfinished, 0, "{queue} {text}");
         }
     }
+}
+
+/// h0 and h1 send to h2 over links of 1 Gbps: half of 1500 bytes take 6 us there. h3 behind 1 Mbps has no flows, so that its
+/// link delays nobody, and the note of `show` tells the value with the link that decides it.
+#[test]
+fn half_packet_jitter_is_of_links_that_flows_cross() {
+    let links = "a,b,rate,delay\nh0,s0,1Gbps,5us\nh1,s0,1Gbps,5us\nh2,s0,1Gbps,5us\nh3,s0,1Mbps,5us\n";
+    let text = |to: &str| {
+        format!(
+            "title = 't'\nduration = '1s'\nhost.jitter = 'half-packet'\n[topology]\nkind = 'explicit'\nfile = 'l.csv'\n\
+             [switch]\nbuffer = '250pkt'\nmark_above = '20pkt'\n[[traffic]]\nkind = 'long-lived'\nfrom = '0-1'\nto = {to}\n"
+        )
+    };
+    let jitter = |to: &str| {
+        let scenario = crate::common::scenario_with_file(&text(to), links);
+        let note = scenario.notes().iter().find(|note| note.starts_with("host.jitter")).cloned();
+        (scenario.jitter(), note.unwrap_or_default())
+    };
+    let micros = Span::from_micros;
+    let (to_fast, note) = jitter("2");
+    assert_eq!(to_fast, [micros(6), micros(6), micros(6), Span::ZERO]);
+    assert_eq!(note, "host.jitter: half-packet is 6us at 3 hosts (slowest link 1Gbps, as h0-s0)");
+    let (to_slow, note) = jitter("[2, 3]");
+    assert_eq!(to_slow, [micros(6), micros(6000), micros(6), micros(6000)]);
+    let both = "6ms at 2 hosts (slowest link 1Mbps, as h3-s0); 6us at 2 hosts (slowest link 1Gbps, as h0-s0)";
+    assert_eq!(note, format!("host.jitter: half-packet is {both}"));
 }

@@ -14,7 +14,6 @@ mod paths;
 mod port;
 mod ring;
 mod routes;
-mod slowest;
 mod usage;
 
 pub use counts::{NetworkCounts, PortCounts};

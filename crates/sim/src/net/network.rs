@@ -6,7 +6,6 @@ mod window;
 use super::outages::Outages;
 use super::passing::Windows;
 use super::paths::Paths;
-use super::slowest::slowest_links;
 use super::{
     Drops, FaultInjector, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port, PortEvent,
     RouteError, Routes, SharedMemory, WithNetwork,
@@ -73,11 +72,7 @@ impl Network {
             to: Instant::ZERO + scenario.duration,
         };
         let gap = scenario.tcp.wire.gap();
-        let slowest = scenario.host.jitter.map_or_else(|| slowest_links(graph), |_| Vec::new());
-        let jitter = |host: NodeId| match (scenario.host.jitter, slowest.get(host.index())) {
-            (None, Some(rate)) => scenario.half_packet(*rate),
-            (given, _) => given.unwrap_or_default(),
-        };
+        let jitter = scenario.jitter();
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let faults = FaultInjector::new(scenario, index, (from, to), seeds);
@@ -92,7 +87,7 @@ impl Network {
             let port =
                 Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
             match graph.is_host(from) {
-                true => port.of_host(HostDelay::of(&scenario.host, jitter(from), index, seeds)),
+                true => port.of_host(HostDelay::of(&scenario.host, jitter[from.index()], index, seeds)),
                 false => port,
             }
         });

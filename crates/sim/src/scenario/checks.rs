@@ -233,7 +233,8 @@ fn default_ports(context: &Context) -> Vec<(NodeId, NodeId)> {
         .flat_map(|link| [(link.a, link.b), (link.b, link.a)])
         .filter(from_switch)
         .collect();
-    if let (Some(only), 1) = (context.destinations.first(), context.destinations.len()) {
+    let receivers = context.peers.receivers();
+    if let (Some(only), 1) = (receivers.first(), receivers.len()) {
         ports.retain(|(_, to)| to.index() == only.index());
     }
     ports

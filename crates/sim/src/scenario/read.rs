@@ -125,7 +125,9 @@ impl Scenario {
             drain
         });
         checks::packets(top, context.packets.min(context.carried(run.duration + drain)))?;
-        let Context { classes, transports, notes, names, mut warnings, omitted, deadlines, .. } = context;
+        let Context {
+            classes, transports, mut notes, names, mut warnings, omitted, peers, deadlines, ..
+        } = context;
         warnings.extend(names.warnings());
         warnings.extend(omitted.iter().cloned());
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
@@ -154,11 +156,13 @@ impl Scenario {
             classes,
             transports,
             traffic,
+            peers,
             deadlines,
             measure,
             faults,
         };
         show_conduct(top, conduct)?;
+        notes.extend(spec.jitter_note());
         Ok(Scenario { spec, resolved: Vec::new(), facts: Vec::new(), notes, expected, warnings, omitted })
     }
 }

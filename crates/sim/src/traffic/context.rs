@@ -1,5 +1,6 @@
 //! [`Context`]: input for reading a traffic entry, and its findings for the scenario.
 
+use super::peers::Peers;
 use super::sizes::Sizes;
 use crate::config::{ConfigError, Reader};
 use crate::specs::TcpSpec;
@@ -33,8 +34,8 @@ pub(crate) struct Context<'a> {
     pub(super) elsewhere: Option<BTreeSet<String>>,
     /// Transports of classes that do not run the scheme's, with the text that names them.
     pub transports: BTreeMap<ClassId, (String, TransportConfig)>,
-    /// Hosts that receive traffic.
-    pub destinations: BTreeSet<HostId>,
+    /// Hosts between which flows run.
+    pub peers: Peers,
     /// One line per traffic entry.
     pub notes: Vec<String>,
     /// Warnings about accepted settings.
@@ -73,7 +74,7 @@ impl<'a> Context<'a> {
             mentioned: BTreeSet::new(),
             elsewhere: None,
             transports: BTreeMap::new(),
-            destinations: BTreeSet::new(),
+            peers: Peers::default(),
             notes: Vec::new(),
             warnings: Vec::new(),
             omitted: Vec::new(),
@@ -177,7 +178,7 @@ impl<'a> Context<'a> {
 
     /// Data packets that the links to all destinations carry in this time: a bound for flows of any size.
     pub(crate) fn carried(&self, time: Span) -> f64 {
-        let bps: f64 = self.destinations.iter().map(|to| self.access_rate(*to).as_bps() as f64).sum();
+        let bps: f64 = self.peers.receivers().iter().map(|to| self.access_rate(*to).as_bps() as f64).sum();
         bps * time.as_secs_f64() / (8.0 * self.tcp.mss.as_f64())
     }
 

@@ -55,7 +55,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let load = if keys.repeat > 1 { transfer / keys.every.as_secs_f64() } else { 0.0 };
     let all = f64::from(keys.flows) * f64::from(keys.repeat);
     messages.expect(context, all, keys.flows, (load, [context.to_host(to, load)]));
-    context.destinations.insert(to);
+    context.peers.add(&from, &[to]);
     context.note(
         reader,
         &format!(

@@ -90,7 +90,10 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         let sent: f64 = flows.map(|(_, from, _)| rate(*from).min(context.window_rate)).sum();
         context.packets += rate(*to).min(sent) * seconds / context.tcp.mss.as_f64();
     }
-    context.destinations.extend(&receivers);
+    match keys.permutation {
+        true => context.peers.add(&Vec::from_iter(senders.clone()), &Vec::from_iter(receivers.clone())),
+        false => context.peers.add_pairs(flows.iter().map(|(_, from, to)| (*from, *to))),
+    }
     context.backlogged += count;
     let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };
     let links = match receivers.first() {

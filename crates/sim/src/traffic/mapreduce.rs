@@ -108,9 +108,10 @@ impl Jobs {
         context.expect(jobs * r, self.keys.result.as_f64());
         if !self.storage.is_empty() {
             context.expect(jobs * m, self.keys.input.as_f64());
-            context.destinations.extend(&self.mappers);
+            context.peers.add(&self.storage, &self.mappers);
         }
-        context.destinations.extend(self.reducers.iter().chain([&self.collector]));
+        context.peers.add(&self.mappers, &self.reducers);
+        context.peers.add(&self.reducers, &[self.collector]);
         let note = format!(
             "{} x {} mappers to {} reducers, blocks of mean {}; a reducer's link needs {}ms for its blocks",
             self.rounds.repeat,

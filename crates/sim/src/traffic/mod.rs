@@ -20,6 +20,7 @@ mod mapreduce;
 mod messages;
 mod partial;
 mod pattern;
+mod peers;
 mod periodic;
 mod poisson;
 mod queries;
@@ -35,6 +36,7 @@ pub(crate) use context::Context;
 pub use expected::{Count, Expected, MeasurementWindow};
 pub use flow::{Arrivals, ConnectionUse, FlowArrival};
 pub(crate) use hosts::{HostSet, Hosts};
+pub use peers::Peers;
 pub use workload::{Traffic, Workload};
 
 use crate::config::{ConfigError, Entry, Flag, Kind, ParamInfo, Reader, keys};

@@ -95,7 +95,16 @@ impl Pattern {
         };
         let pattern = Pattern { rule, share, from, to, hot, rack };
         pattern.check(reader, &context.names)?;
-        context.destinations.extend(pattern.receivers());
+        match pattern.rule {
+            Rule::IntraRack => {
+                let near = |(from, rack): (&HostId, &Range<usize>)| {
+                    let from = *from;
+                    pattern.to[rack.clone()].iter().map(move |to| (from, *to)).collect::<Vec<_>>()
+                };
+                context.peers.add_pairs(pattern.from.iter().zip(&pattern.rack).flat_map(near));
+            }
+            _ => context.peers.add(&pattern.from, &pattern.receivers()),
+        }
         Ok(pattern)
     }
 

@@ -66,7 +66,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let bps = from.len() as f64 * mean * 8.0 / keys.every.as_secs_f64();
     let load = bps / context.access_rate(to).as_bps() as f64;
     messages.expect(context, bursts.sum(), from.len() as u32, (load, [context.to_host(to, load)]));
-    context.destinations.insert(to);
+    context.peers.add(&from, &[to]);
     let note = format!(
         "{} senders of mean {} every {}, offered load {} of {}",
         from.len(),

@@ -115,8 +115,9 @@ impl Tree {
             let level = &self.levels[member.level];
             context.expect(f64::from(self.rounds.repeat), level.answers.sizes.mean());
             context.expect(f64::from(self.rounds.repeat), level.keys.request.as_f64());
-            context.destinations.extend([member.host, self.members[member.parent].host]);
         }
+        let asked = self.members[1..].iter().map(|member| (self.members[member.parent].host, member.host));
+        context.peers.add_pairs(asked.flat_map(|(parent, member)| [(parent, member), (member, parent)]));
     }
 }
 

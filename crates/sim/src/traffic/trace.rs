@@ -70,7 +70,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
             keys.file, context.warmup
         ));
     }
-    context.destinations.extend(flows.iter().map(|flow| flow.destination));
+    context.peers.add_pairs(flows.iter().map(|flow| (flow.source, flow.destination)));
     context.deadlines |= flows.iter().any(|flow| flow.deadline.is_some());
     let mean = flows.iter().map(|flow| flow.size.as_f64()).sum::<f64>() / flows.len() as f64;
     context.expect(flows.len() as f64, mean);

@@ -107,8 +107,10 @@ impl Service {
         ] {
             context.expect(pages, size);
         }
-        let hosts = self.sessions.iter().chain(&self.servers).chain(&self.databases);
-        context.destinations.extend(hosts);
+        for (asking, asked) in [(&self.sessions, &self.servers), (&self.servers, &self.databases)] {
+            context.peers.add(asking, asked);
+            context.peers.add(asked, asking);
+        }
         let note = format!(
             "{} sessions, at most {} pages/s of mean {}, {} from a database for each",
             self.sessions.len(),
