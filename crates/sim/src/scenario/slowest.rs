@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Links by node: the other end, and the position of the link.
 type Neighbours = Vec<Vec<(usize, usize)>>;
 
+/// Hosts of one switch, and the hosts that they exchange packets with.
+type Exchange<'p> = (Vec<HostId>, &'p [HostId]);
+
 /// For each host the position of the slowest link on its shortest paths to the hosts that it exchanges packets with: data one
 /// way, ACKs the other. `None` for a host without flows.
 pub(super) fn slowest_links(graph: &Graph, peers: &Peers) -> Vec<Option<usize>> {
@@ -17,7 +20,7 @@ pub(super) fn slowest_links(graph: &Graph, peers: &Peers) -> Vec<Option<usize>> 
         neighbours[link.b.index()].push((link.a.index(), place));
     }
     // Hosts of a switch share its paths.
-    let mut by_switch: BTreeMap<usize, Vec<(Vec<HostId>, &[HostId])>> = BTreeMap::new();
+    let mut by_switch: BTreeMap<usize, Vec<Exchange>> = BTreeMap::new();
     for (senders, receivers) in peers.groups() {
         for (hosts, others) in [(senders, receivers), (receivers, senders)] {
             let mut here: BTreeMap<usize, Vec<HostId>> = BTreeMap::new();
