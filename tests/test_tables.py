@@ -1,14 +1,17 @@
 """Tables fit 100 columns, carry units and intervals, and say nothing that is not there."""
 
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import tomli_w
 from rich.console import Console
 
-from conftest import Patch
-from made import make_flows, make_result, make_results, sure, with_rows, with_tables
+from conftest import Command, Patch
+from made import make_flows, make_result, make_results, star, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric
 from shortflow.metrics.stats import Estimate
@@ -201,3 +204,31 @@ def test_cells_say_where_seeds_have_no_value() -> None:
     text = "\n".join(printed(tables.comparison_blocks(replace(whole, done=lacks), [Metric(MEAN_FCT, "short")])))
     assert text.count("(2 of 3 seeds)") == 3, "each scheme's mean and their difference"
     assert "seeds)" not in "\n".join(printed(tables.comparison_blocks(whole, [Metric(MEAN_FCT, "short")])))
+
+
+def test_queues_of_packets_that_differ_in_size_are_shown_in_bytes(shortflow: Command, tmp_path: Path) -> None:
+    """FaST's segments are smaller than DCTCP's, and so are those of a smaller `tcp.mss`."""
+    given = ("incast", "--seeds", "1", "--set", "servers=20")
+    shown = shortflow("compare", *given, "--schemes", "dctcp,fast", "--no-ideal").stdout
+    assert re.search(r"queue, mean\s*\n.*\(ms\) +\(B\)", shown), shown
+    sweep = ("sweep", *given, "--schemes", "dctcp", "--out", str(tmp_path / "swept"), "--grid", "tcp.mss=536B,1460B")
+    shown = shortflow(*sweep).stdout
+    assert re.search(r"queue, mean\s*\n.*\(ms\) +\(B\)", shown), shown
+    noted = " ".join(shortflow(*sweep, "--metrics", "queue_mean_pkt").stdout.split())
+    said = (
+        r"differ in mean size: tcp.mss=536B \d+ B and tcp.mss=1460B [\d,]+ B. Compare queues in bytes: queue_mean_bytes"
+    )
+    assert re.search(said, noted), noted
+
+
+def test_rows_of_a_trace_that_start_too_late_are_counted_beside_the_answer(shortflow: Command, tmp_path: Path) -> None:
+    """The starts are meant in milliseconds: one of four lies within the 10 ms that are simulated."""
+    rows = "".join(f"{start},h0,h1,2000\n" for start in (0, 10, 20, 30))
+    (tmp_path / "late.csv").write_text(f"start,source,destination,bytes\n{rows}")
+    (tmp_path / "late.toml").write_text(tomli_w.dumps(star(traffic=[{"kind": "trace", "file": "late.csv"}])))
+    said = "late.csv: 3 of 4 rows start at duration"
+    for command in (("run", "--scheme", "dctcp"), ("compare", "--schemes", "tcp,dctcp", "--seeds", "1")):
+        done = shortflow(command[0], str(tmp_path / "late.toml"), *command[1:])
+        assert done.stderr.count(said) == 1
+        assert done.stdout.count(said) == 1
+        assert "Are the starts in milliseconds" in " ".join(done.stdout.split())

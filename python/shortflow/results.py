@@ -307,10 +307,11 @@ class Results(Shown):
 
     @functools.cached_property
     def packet_bytes(self) -> dict[str, float]:
-        """Mean size in bytes of packets in the measured queues, by scheme; of the point with the largest difference."""
+        """Mean size in bytes of packets in the measured queues, by scheme; of a sweep the smallest and the largest."""
         if self.keys:
-            found = [point.packet_bytes for point in self.points]
-            return max(found, key=_spread, default={})
+            of_points = ((point.place, *each) for point in self.points for each in point.packet_bytes.items())
+            found = sorted((size, f"{scheme} at {place}") for place, scheme, size in of_points)
+            return {where: size for size, where in (found[:1] + found[-1:])}
         packets, size = (catalogue.QUEUE_MEAN[unit].pattern for unit in ("pkt", "B"))
         sums = {
             scheme: [sum(self.values(scheme, name).values()) for name in (packets, size)] for scheme in self.schemes
@@ -319,7 +320,7 @@ class Results(Shown):
 
     @property
     def queue_unit(self) -> str:
-        """Unit in which queues of the schemes compare: `B` if mean packet sizes differ by 5 % or more, else `pkt`."""
+        """Unit in which queues compare: `B` if mean packet sizes differ by 5 % or more, else `pkt`."""
         return "pkt" if _spread(self.packet_bytes) < _SAME_SIZE else "B"
 
     @functools.cached_property
