@@ -43,7 +43,8 @@ def found_in(condition: lab.ClaimCondition, studies: dict[str, lab.Data]) -> lab
 
 
 @pytest.mark.parametrize("each", papers.claims().values(), ids=lambda each: each.id)
-def test_a_claim_says_what_is_printed_and_when_it_agrees(each: lab.Claim) -> None:
+def test_a_claim_says_what_is_printed_reads_runs_and_says_when_it_agrees(each: lab.Claim) -> None:
+    assert each.studies
     assert each.statement
     assert each.tolerance
     assert "  " not in each.tolerance
@@ -375,13 +376,12 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     )
     assert with_dctcp(widens, data).finding.holds
     assert with_dctcp(widens, data).baseline is Baseline.FAILS, "nothing widens"
-    assert with_dctcp(claim(lab.equal(lambda: {})), {}).baseline is Baseline.NO_RUNS
-    assert with_dctcp(claim(equation=True), alone).baseline is Baseline.NO_RUNS
+    assert with_dctcp(claim(equation=True), alone).baseline is Baseline.EQUATION
     assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "says nothing about the scheme" in judged[1].reason
     away = [Judged(claim(), lab.fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
     emptily = Judged(claim(), lab.fact(True), Baseline.AGREES, off=0.0)
-    counts = count([*judged, emptily, *away, Judged(claim(equation=True), lab.fact(True), Baseline.NO_RUNS)])
+    counts = count([*judged, emptily, *away, Judged(claim(equation=True), lab.fact(True), Baseline.EQUATION)])
     assert (counts["scheme"]["agrees"], counts["others"]["agrees"]) == (1, 9)
     assert counts["numbers"] == {"all": 5, "within_10": 2, "within_20": 3, "within_30": 3}
     assert summary_row("l2dct", counts) == ["l2dct", "1", "0", "0", "0 of 0", "9 of 9", "0", "0", "2, 3, 3 of 5"]

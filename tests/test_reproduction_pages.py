@@ -134,7 +134,7 @@ def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str =
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:
     for name in ("usual", EVIL):
         drawings = [Drawing(name, name, name, [Line(name, [1], [2])]), Drawing("", "", "", [])]
-        front = write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), *drawings, statement=name), tmp_path)
+        front = write_pages(reproduced("l2dct/sec3b", within(3.0, 0, 1), *drawings, statement=name), tmp_path)
         page = (tmp_path / "l2dct.html").read_text(encoding="utf-8").replace(library(), "")
         for text in (front.read_text(encoding="utf-8"), page):
             assert "<script>alert" not in text
@@ -148,7 +148,7 @@ def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) 
 def test_a_browser_finds_no_fault_with_the_pages(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
     lines = [Line("tcp", [1, 2], [2, 3]), Line("dctcp", [1, 2], [1, 2], lower_bound=[False, True])]
     drawings = [Drawing("times", "load", "ms", lines), Drawing("rates", "load", "Mbps", lines)]
-    front = write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), *drawings), tmp_path)
+    front = write_pages(reproduced("l2dct/sec3b", within(3.0, 0, 1), *drawings), tmp_path)
     assert browser.see(front, width=width, dark=dark).faults == []
     inks: list[str] = []
 
@@ -158,34 +158,34 @@ def test_a_browser_finds_no_fault_with_the_pages(browser: Browser, tmp_path: Pat
 
     assert browser.see(tmp_path / "l2dct.html", width=width, dark=dark, then=read).faults == []
     assert inks == ["rgb(230, 232, 235)" if dark else "rgb(31, 41, 55)"]
-    assert (tmp_path / "pictures" / "l2dct-fig2-2.svg").is_file()
+    assert (tmp_path / "pictures" / "l2dct-sec3b-2.svg").is_file()
 
 
 def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path) -> None:
-    write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), Drawing("old", "", "", [])), tmp_path)
-    write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
+    write_pages(reproduced("l2dct/sec3b", within(3.0, 0, 1), Drawing("old", "", "", [])), tmp_path)
+    write_pages(reproduced("pecn/query", within(0.5, 0, 1)), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert front.index("l2dct: A part: ") < front.index("pecn: A part: ")
     assert '<a href="l2dct.html">l2dct</a>' in front
     assert '<b class="differs">differs</b>' in front
-    assert '<a href="l2dct.html#l2dct/fig2-penalty-shape">' in front
+    assert '<a href="l2dct.html#l2dct/sec3b-ramp-200ms">' in front
     assert [cells_of(front, name)[5] for name in ("l2dct", "pecn", "all")] == ["0 of 1", "1 of 1", "1 of 2"]
     every = sum(name.startswith("l2dct/") for name in figures())
     pages = (front, (tmp_path / "l2dct.html").read_text(encoding="utf-8"))
     assert all(f"A part: 1 of {every} figures." in text for text in pages)
-    assert '<a href="#l2dct/fig2">Fig. 2 0/1</a>' in pages[1]
-    assert '<p id="l2dct/fig2">' in pages[1]
-    picture = tmp_path / "pictures" / "l2dct-fig2-1.svg"
+    assert '<a href="#l2dct/sec3b">Sec. III-B.2 0/1</a>' in pages[1]
+    assert '<p id="l2dct/sec3b">' in pages[1]
+    picture = tmp_path / "pictures" / "l2dct-sec3b-1.svg"
     assert picture.exists()
-    write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1)), tmp_path)
+    write_pages(reproduced("l2dct/sec3b", within(0.5, 0, 1)), tmp_path)
     assert not picture.exists(), "the figure has no such drawing any more"
     known = kept.load(tmp_path / "results.json")
     assert {paper: [each.finding.verdict for each in kept.judged(entry)] for paper, entry in known.items()} == {
         "l2dct": ["agrees"],
         "pecn": ["agrees"],
     }
-    write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1), build="0+old"), tmp_path)
-    write_pages(reproduced("pecn/fig1", within(0.5, 0, 1), build="0+new"), tmp_path)
+    write_pages(reproduced("l2dct/sec3b", within(0.5, 0, 1), build="0+old"), tmp_path)
+    write_pages(reproduced("pecn/query", within(0.5, 0, 1), build="0+new"), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "Build 0+new, 2026-11-25 to 2026-11-26." in front
     assert "No sum: several builds" in front
@@ -195,7 +195,7 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     assert ">all</th>" not in front
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DamagedResult, match="reproduce its papers again"):
-        write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
+        write_pages(reproduced("pecn/query", within(0.5, 0, 1)), tmp_path)
 
 
 def cells_of(front: str, name: str) -> list[str]:
@@ -206,7 +206,7 @@ def cells_of(front: str, name: str) -> list[str]:
 
 def test_what_is_kept_of_a_finding_is_what_tables_show() -> None:
     found = all_hold({"a b": within(0.123456789, 0, 1), "never": within(math.inf, 0, 1)})
-    (before,) = reproduced("l2dct/fig2", found).claims
+    (before,) = reproduced("l2dct/sec3b", found).claims
     (after,) = kept.judged({"state": "", "made": {}, "scale": None, "claims": {before.claim.id: kept.kept(before)}})
     assert measured(after.finding) == measured(before.finding)
     assert (after.finding.verdict, after.reason) == (before.finding.verdict, before.reason)

@@ -119,32 +119,6 @@ class Ack:
     flow: Flow
 
 @final
-class Law:
-    """One sender's window law, fed by hand. Windows are in segments, sizes in bytes, times in seconds."""
-
-    cwnd: float
-    ssthresh: float
-    mss: int
-    now_s: float
-    srtt_s: float
-    sent: int
-    remaining: int | None
-    flight: int
-    deadline_s: float | None
-    flow_class: str
-    rtt_s: float
-    in_switches_s: float
-    in_hosts_s: float
-    hops: int
-    def __new__(cls, transport: str, settings: _Settings, cwnd: float) -> Law: ...
-    def ack(self, acked: int, ece: bool, ends_window: bool) -> None: ...
-    def congestion(self, cause: str) -> None: ...
-    @property
-    def alpha(self) -> float | None: ...
-    def segment_size(self, room: int) -> int: ...
-    def window_bytes(self) -> int: ...
-
-@final
 class Control:
     def __new__(cls) -> Control: ...
     def cancel(self) -> None: ...

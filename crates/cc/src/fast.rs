@@ -243,30 +243,8 @@ mod tests {
         law(Params { probes: 0, initial_alpha: 0.5, g: 0.0, ..Params::default() }).0
     }
 
-    fn segment(law: &Fast, vwnd: f64) -> u64 {
-        law.segment_size(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS, Bytes::MAX).get()
-    }
-
     fn limit(law: &Fast, vwnd: f64) -> u64 {
         law.window_bytes(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS).get()
-    }
-
-    /// Claims `fast/eq9-segment-size` and `fast/alg1-send-limit`: the segment shrinks with a window below one, and a
-    /// round may send one segment or the window.
-    #[test]
-    fn segments_and_rounds_in_bytes() {
-        let law = halfway();
-        let cases = [
-            (0.01, 100, 100),
-            (0.5, 730, 730),
-            (0.75, 1095, 1095),
-            (1.0, 1460, 1460),
-            (1.5, 1460, 2190),
-            (7.25, 1460, 10_585),
-        ];
-        for (vwnd, bytes, round) in cases {
-            assert_eq!((segment(&law, vwnd), limit(&law, vwnd)), (bytes, round), "{vwnd}");
-        }
     }
 
     #[test]

@@ -15,6 +15,8 @@
 //! If both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
 //! is made.
 
+#[cfg(test)]
+mod equations;
 mod mark_fraction;
 mod registry;
 mod sample;

@@ -5,7 +5,6 @@ mod capture;
 mod declared;
 mod errors;
 mod files;
-mod law;
 mod registry;
 mod run;
 mod scenario;
@@ -40,7 +39,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<user_defined::PyWindow>()?;
     module.add_class::<user_defined::PyFlow>()?;
     module.add_class::<user_defined::PyAck>()?;
-    module.add_class::<law::Law>()?;
     module.add_class::<run::Control>()?;
     module.add_class::<capture::Capture>()?;
     module.add_class::<run::PyOutcome>()?;

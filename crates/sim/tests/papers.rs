@@ -41,7 +41,7 @@ fn mean_window(outcome: &Outcome, index: usize) -> f64 {
     windows.iter().sum::<f64>() / windows.len() as f64
 }
 
-/// Claims `atcp/thm1-ratio` and `atcp/fig5-weighted-ratio`: weights 1 and 2 under the losses of a full buffer. SACK repairs several
+/// ATCP's Theorem 1, and claim `atcp/fig5-weighted-ratio`: weights 1 and 2 under the losses of a full buffer. SACK repairs several
 /// losses in one round trip, so that each congestion event halves once, as the theorem assumes.
 #[test]
 fn windows_of_weights_one_and_two_are_as_one_to_two() {
@@ -163,7 +163,7 @@ fn d2tcp_gives_way_to_the_nearer_deadline() {
 }
 
 /// A million flows of the shipped scenario, 49.5 a second, whose median gap is the middle of the published range
-/// (ATCP, Sec. III and Fig. 3, claims `atcp/fig3a-size-distribution` (untested) and `atcp/fig3d-interarrival` (untested)):
+/// (ATCP, Sec. III and Fig. 3):
 /// 80 % are below 100 KB and 99 % below 10 MB, 83 % of bytes are in larger ones, and 80 % of the gaps are 0.4 to 40 ms. The
 /// tolerances are five standard deviations.
 #[test]

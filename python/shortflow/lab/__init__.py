@@ -31,7 +31,6 @@ from shortflow.lab.quantity import (
     decided,
     equal,
     same,
-    unmeasured,
 )
 from shortflow.lab.study import Choice, Scale, Study
 from shortflow.quantities import RELATIVE

@@ -11,7 +11,7 @@ from functools import partial
 
 from shortflow.lab import finding
 from shortflow.lab.data import TOO_LITTLE, Studies, applied, each_seed, reads, some
-from shortflow.lab.finding import Finding, fact, not_tested, placed
+from shortflow.lab.finding import Finding, fact, placed
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, over_seeds, rank_correlation
 from shortflow.quantities import RELATIVE, DisplayUnit, scale_for
@@ -303,11 +303,6 @@ class Quantity:
 def decided(text: str, check: Callable[..., Finding]) -> ClaimCondition:
     """A condition checked by a function. Its parameters are named after the studies it reads."""
     return ClaimCondition(text, lambda studies: {"": applied(check, studies)}, frozenset(reads(check)))
-
-
-def unmeasured(why: str) -> ClaimCondition:
-    """A condition that no run here can decide."""
-    return ClaimCondition("shown by other means than runs here", lambda _: {"": not_tested(why)})
 
 
 def same(value: float, expected: float, error: float = EXACT) -> bool:

@@ -1,4 +1,4 @@
-"""Shared by the papers: traffic, readers of a run's tables, measures, window laws, and curves."""
+"""Shared by the papers: traffic, readers of a run's tables, measures, and curves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,15 +6,10 @@ from typing import Any
 import polars as pl
 
 from shortflow import lab
-from shortflow._core import Law, Scheme
 from shortflow.errors import TooLittle
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, jain_index, paired_difference
 from shortflow.result import Result
-from shortflow.scenario import as_pairs
-from shortflow.scheme import LAWS
-
-MSS = 1460
 
 
 def burst(senders: Value, to: Value, size: Value, flow_class: str = "", **more: object) -> dict[str, object]:
@@ -64,38 +59,6 @@ def number(
 ) -> Callable[[Callable[..., Estimate | float | Mapping[str, Any]]], lab.Quantity]:
     """Decorator that makes a function of studies a quantity."""
     return lambda find: lab.computed(text, find, unit, neutral)
-
-
-def new_law(transport: str, cwnd: float, settings: Mapping[str, Value], sent: float = 0) -> Law:
-    """Window law of a flow with this window, in segments, that has sent this many bytes."""
-    papers = {key.partition(".")[2]: value for key, value in LAWS.items() if Scheme.accepts(transport, key)}
-    made = Law(transport, as_pairs({**papers, **settings}), cwnd)
-    made.sent = int(sent)
-    return made
-
-
-def acked(law: Law, segments: int, marked: int = 0) -> Law:
-    """The law after ACKs for a window of segments, the first `marked` with ECE."""
-    for index in range(segments):
-        law.ack(MSS, index < marked, index == segments - 1)
-    return law
-
-
-def cut(law: Law) -> float:
-    """Segments left by one congestion event by marks."""
-    law.congestion("ecn-echo")
-    return law.cwnd
-
-
-def smoothing(laws: Mapping[str, Law], g: float, alpha: float) -> lab.Pairs:
-    """Alpha after windows with 10, 0 and 3 of 10 segments marked, beside its moving average."""
-    found = {}
-    for name, each in laws.items():
-        expected = alpha
-        for marked in (10, 0, 3):
-            expected = (1 - g) * expected + g * marked / 10
-            found[f"{name}, {marked} of 10 marked"] = (acked(each, 10, marked).alpha or 0.0, expected)
-    return found
 
 
 def traces(

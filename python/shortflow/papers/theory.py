@@ -2,7 +2,7 @@
 
 Deviations:
 - L2DCT, Eq. 10 prints T_C = D; the paper's own (W2 - W1)/k round trips give D/k.
-- xDCTCP, Sec. V-A quotes 0.112 for Table I, which is Eq. 5 without its factor 2; as printed it gives 0.080.
+- xDCTCP, Sec. V-A quotes 0.112 for Table I. Eq. 5 gives 0.080, and 0.113 without its factor of 2.
 - ATCP's text says that the network holds C T + B and then prints S = C T; the recursion needs the former.
 """
 

@@ -26,7 +26,7 @@ class Baseline(StrEnum):
 
     AGREES = "agrees too"
     FAILS = "does not agree"
-    NO_RUNS = "an equation, or no runs"
+    EQUATION = "an equation"
     OTHERS = "about other schemes alone"
     PARAMETER = "about a parameter that the baseline does not have"
     UNTESTED = "untested"
@@ -40,8 +40,8 @@ class Group(StrEnum):
     """Runs of the scheme decide the claim, and the baseline does not pass it."""
     NO_HARM = "no harm"
     """The scheme equals another within a stated margin, or is no worse by more."""
-    OTHERS = "no runs, or other schemes"
-    """An equation, arithmetic, baselines alone, or a claim that the baseline passes too."""
+    OTHERS = "equations and other schemes"
+    """An equation that runs confirm, baselines alone, or a claim that the baseline passes too."""
     OPEN = "not decided"
 
 
@@ -106,7 +106,7 @@ class Judged:
             return Group.OPEN
         if self.claim.no_harm:
             return Group.NO_HARM
-        about_others = self.agrees_emptily or self.baseline in (Baseline.NO_RUNS, Baseline.OTHERS)
+        about_others = self.agrees_emptily or self.baseline in (Baseline.EQUATION, Baseline.OTHERS)
         return Group.OTHERS if about_others else Group.SCHEME
 
     @property
@@ -144,8 +144,8 @@ def judge(claim: Claim, studies: Mapping[str, Data], stand_ins: Mapping[str, str
 
 
 def _with_baseline(claim: Claim, ours: Finding, studies: Mapping[str, Data], stand_ins: Mapping[str, str]) -> Baseline:
-    if claim.equation or not claim.studies:
-        return Baseline.NO_RUNS
+    if claim.equation:
+        return Baseline.EQUATION
     if ours.verdict is Verdict.UNTESTED:
         return Baseline.UNTESTED
     instead = {name: replace(each, stand_ins=stand_ins, replaced=set()) for name, each in studies.items()}

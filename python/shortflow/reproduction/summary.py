@@ -57,7 +57,7 @@ def fit_section(found: Sequence[SetUp]) -> Section:
 
 
 HEADERS = (
-    *("paper", "scheme agrees", "direction", "differs", "no harm holds", "no runs or others", "undecided", "untested"),
+    *("paper", "scheme agrees", "direction", "differs", "no harm holds", "equations, others", "undecided", "untested"),
     f"numbers within {', '.join(map(str, NEAR))} %",
 )
 

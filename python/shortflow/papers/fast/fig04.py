@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.common import burst, flows, means, number, of_flows, series
+from shortflow.papers.common import burst, flows, means, number, of_flows
 from shortflow.papers.fast.setup import (
     ALONE,
     DCTCP,
@@ -79,6 +79,7 @@ def first(scheme: str, metric: lab.Metric, above: float, study: str = "alone") -
 
 
 QUERY = "query_time_s"
+NAGLING = lab.level("fast", QUERY, "nagle")
 AT_100 = {name: lab.level(name, QUERY).at(workers=100) for name in SCHEMES}
 FEW, MANY = (10, 20, 30), tuple(range(60, 101, 10))
 
@@ -118,11 +119,9 @@ grain.claim("fast/sec4-alpha-needed-for-fine-grain").says(
 )
 grain.claim("fast/sec4-nagle-off").says(
     "waiting for whole segments makes queries much slower",
-    lab.unmeasured(
-        "the paper has no number; waiting for a segment of the current size costs little, as the flows that wait "
-        "have shrunk their segments"
-    ),
-    shows=[lab.level("fast", QUERY, "nagle").over("transport.nagle")],
+    lab.ratio(*(NAGLING.at(transport__nagle=each) for each in ("true", "false"))).at_least(1.3),
+    shows=[NAGLING.over("transport.nagle")],
+    because="flows that wait for a segment of the current size have shrunk their segments",
 )
 losses = lab.Figure("fast/sec6", "Sec. 6", "Flows without loss", {"alone": ALONE})
 losses.claim("fast/sec6-50-flows-no-loss", "Sec. 1, 6").says(
@@ -223,15 +222,6 @@ bulk = of_flows("throughput of the 10 MB", pl.col("size_bytes") * 8 / pl.col("fc
 """Mean over the rounds."""
 
 
-@lab.measure("queue when the root asks", "B")
-def queue_before_queries(result: Result) -> float:
-    """Bytes in the port to the root, mean over the rounds."""
-    at_start = series(result, "queue_bytes", PORT).filter(
-        (pl.col("time_s") * 1e3).round().cast(pl.Int64).is_in(STARTS_MS)
-    )
-    return float(at_start["value"].to_numpy().mean())
-
-
 def _more(metric: lab.Metric, *schemes: str, workers: lab.Selection) -> lab.Quantity:
     """Difference of a metric with and without the 10 MB flow."""
     return lab.difference(*(lab.level(schemes, metric, study) for study in BOTH)).at(workers=workers)
@@ -300,13 +290,5 @@ fig9.claim("fast/fig9-fast-matches-above-50").says(
     "above 50 workers FaST's 10 MB are as fast as NewReno's",
     lab.change("fast", "tcp", bulk).at(workers=lab.Every(60)).within(-0.15, 0.15),
     no_harm=True,
-)
-fig9.claim("fast/sec53-ecn-keeps-room", "Sec. 5.3").says(
-    "DCTCP's and FaST's long flows leave room in the buffer, NewReno's fills it",
-    lab.unmeasured(
-        "a flow whose own link is no faster than the root's waits in its sender's port, and keeps no queue in the "
-        "switch whatever its window"
-    ),
-    shows=[lab.level(SCHEMES, queue_before_queries).at(workers=50)],
 )
 fig9.draw(lab.Curves("workers", bulk, "workers", "Throughput of the flow of 10 MB"))

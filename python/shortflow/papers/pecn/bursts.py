@@ -102,13 +102,6 @@ fig7.claim("pecn/fig7-dctcp-inversions").says(
     lab.difference(_out_of_order("dctcp"), _out_of_order("pecn")).called("more than with pecn").at_least(1),
 )
 fig7.draw(_over_size)
-tail = lab.Figure("pecn/tail", "Sec. 5", "99th percentile of the FCT", {"bursts": BURSTS})
-tail.claim("pecn/sec5-tail-metric").says(
-    "the 99th percentile of the FCT is named as a measure, but not reported",
-    lab.unmeasured("the paper gives no value to compare with"),
-    shows=[lab.level(SCHEMES, "p99_short_s").at(flows=80)],
-)
-tail.draw(_curves("99th percentile of the completion time", "p99_short_s"))
 _ALIKE = afct(("tcp", "d2tcp"), "dctcp").alike(0.05)
 _BETTER = tuple(best(scheme, least=MANY) for scheme in ("pecn", "pecn-pmark"))
 _QUERIES = _curves("Mean completion time of queries", log_y=False)
