@@ -3,8 +3,12 @@
 import known
 import pytest
 
-from shortflow.papers.known import VALUES
+from shortflow.lab.study import Scale
+from shortflow.papers.known import VALUES, windows
+from shortflow.papers.known.windows import turns
 from shortflow.reproduction.engine import select
+from shortflow.runs import Plan
+from shortflow.scenario import load_scenario
 
 
 def test_every_known_result_has_a_value_and_stands_on_the_page() -> None:
@@ -21,3 +25,18 @@ def test_the_page_has_the_numbers_of_today() -> None:
     shown = known.TABLE.search(known.PAGE.read_text(encoding="utf-8"))
     assert shown
     assert known.table(known.measured()) == shown[0], "run `make known`, and read what moved"
+
+
+def test_turns_of_a_sawtooth_leave_out_the_packets_between_its_cuts() -> None:
+    """Three teeth from 10 to 30 packets, each step up followed by half a step down."""
+    tooth = [value for step in range(10, 30, 2) for value in (step, step + 2, step + 1)] + [30]
+    found = turns([*tooth, *tooth, *tooth], least=5)
+    assert found == [30, 10, 30, 10]
+    assert turns([7, 8, 7, 8], least=5) == []
+
+
+def test_known_results_are_those_of_the_scenarios_as_they_ship() -> None:
+    """The value of a row is what `shortflow run` gives its reader, without the hosts and laws of the five papers."""
+    study = windows.dctcp.studies["flows"]
+    (run,) = study.runs(Scale.QUICK, (2,), {})
+    assert run.key == Plan(load_scenario("known-dctcp-sawtooth"), ["dctcp"]).runs([1], {"flows": "2"})[0].key

@@ -55,11 +55,11 @@ def table(done: Reproduction) -> str:
 
 
 def deciding(judged: Judged) -> tuple[float, str, tuple[float, float] | None]:
-    """The deciding number with its unit and its 95 % interval."""
+    """The deciding number with its unit and its 95 % interval, unless the seeds differ in the fifth digit only."""
     finding = judged.finding
     value = finding.measured[finding.deciding]
     assert isinstance(value, float), judged.claim.id
-    exact = finding.ci95 is None or finding.ci95[0] == finding.ci95[1]
+    exact = finding.ci95 is None or finding.ci95[1] - finding.ci95[0] < 1e-4 * abs(value)
     return value, finding.units.get(finding.deciding, ""), None if exact else finding.ci95
 
 

@@ -70,6 +70,8 @@ class Study:
     """Values of the grid, and settings, at the quick scale."""
     quick_seeds: int = 5
     """At most `seeds`."""
+    as_shipped: bool = False
+    """Take the scenario as it ships, without `HOSTS` and `LAWS` of the papers."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
         """Values of each key of the grid."""
@@ -94,7 +96,7 @@ class Study:
         of_scenario, of_schemes = split_settings(chosen)
         laws, accepted = (
             {key: value for key, value in found.items() if any(_accepts(s, key) for s in self.schemes)}
-            for found in (LAWS, of_schemes)
+            for found in ({} if self.as_shipped else LAWS, of_schemes)
         )
         settings = {**laws, **self.settings, **self._at(scale), **of_scenario, **accepted, **varied}
         runs = self._plan.runs(seeds, dict(as_pairs(settings)))
@@ -126,7 +128,7 @@ class Study:
 
     @functools.cached_property
     def _plan(self) -> Plan:
-        return Plan(load_scenario(self.scenario, HOSTS), self.schemes)
+        return Plan(load_scenario(self.scenario, {} if self.as_shipped else HOSTS), self.schemes)
 
 
 @functools.cache

@@ -1,5 +1,7 @@
 """Known results: arithmetic, queueing theory, RFCs, and published measurements outside the five papers."""
 
+import functools
+
 from shortflow import lab
 from shortflow.lab.quantity import Quantity
 
@@ -9,6 +11,9 @@ STAND_INS: dict[str, str] = {}
 """No scheme modifies another."""
 VALUES: dict[str, float] = {}
 """The known value of each claim by its id, in base units."""
+
+shipped = functools.partial(lab.Study, as_shipped=True)
+"""A study of a scenario as it ships: a known result is what its reader gets from `shortflow run`."""
 
 
 def holds(figure: lab.Figure, name: str, statement: str, quantity: Quantity, value: float, error: float) -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.papers.common import series
-from shortflow.papers.known import holds
+from shortflow.papers.known import holds, shipped
 from shortflow.result import Result
 
 
@@ -26,7 +26,7 @@ def rise(result: Result) -> float:
 
 
 def _study(name: str, *schemes: str) -> dict[str, lab.Study]:
-    return {"flow": lab.Study(f"known-{name}", schemes, seeds=1)}
+    return {"flow": shipped(f"known-{name}", schemes, seeds=1)}
 
 
 rto = lab.Figure("known/rfc6298", "RFC 6298", "Timer before a sample", _study("rfc6298", "newreno", "tcp"))
@@ -63,7 +63,7 @@ probe = lab.Figure(
     "known/rfc8985",
     "RFC 8985",
     "Tail loss probe",
-    {"flow": lab.Study("known-rfc8985", ("tcp",), settings={"transport.recovery": "rack"}, seeds=1)},
+    {"flow": shipped("known-rfc8985", ("tcp",), settings={"transport.recovery": "rack"}, seeds=1)},
 )
 holds(
     probe,
