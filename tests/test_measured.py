@@ -150,3 +150,12 @@ def test_without_a_column_the_class_must_be_plain(own: Path) -> None:
     assert read_measured(own, ["web"]).flows["class"].unique().to_list() == ["web"]
     with pytest.raises(sf.ConfigError, match="has no column class; expected one of web, query for each"):
         read_measured(own, ["web", "query"])
+
+
+def test_flows_faster_than_the_empty_network_are_named(run: sf.Result, own: Path) -> None:
+    flows = pl.read_csv(own).with_columns(fct_s=pl.col("fct_s").clip(lower_bound=10.0))
+    fast = flows.with_columns(fct_s=pl.when(pl.int_range(pl.len()) == 3).then(9e-6).otherwise("fct_s"))
+    notes = [read_measured(each, ["short"]).in_network([run.flows]).note for each in (flows, fast)]
+    assert "took less time" not in notes[0]
+    assert "1 flow took less time than the scenario's empty network needs" in notes[1]
+    assert f"{fast['size_bytes'][3]:,} B in 9 µs instead of" in notes[1]

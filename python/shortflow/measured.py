@@ -18,6 +18,7 @@ from shortflow.errors import ConfigError, did_you_mean
 from shortflow.lazy import pd
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, measure
 from shortflow.metrics.data import USUAL_BINS, Bins
+from shortflow.quantities import counted
 from shortflow.result import Result, as_measured
 from shortflow.store.columns import TABLES
 
@@ -65,7 +66,20 @@ class Measured:
             )
         return (
             f"{MEASURED}: all {self.flows.height:,} flows of {self.name}, with their warm-up; no seeds, hence no "
-            f"interval and no paired difference; {slowdown}"
+            f"interval and no paired difference; {slowdown}{self._impossible}"
+        )
+
+    @property
+    def _impossible(self) -> str:
+        """Remark on flows that are faster than the scenario's empty network; empty without such flows."""
+        fast = self.flows.filter(pl.col("slowdown") < 1 - _SAME).sort("slowdown")
+        if fast.is_empty():
+            return ""
+        least = fast.row(0, named=True)
+        return (
+            f". {counted(fast.height, 'flow')} took less time than the scenario's empty network needs: "
+            f"{least['size_bytes']:,} B in {1e6 * least['fct_s']:,.3g} µs instead of "
+            f"{1e6 * least['ideal_fct_s']:,.3g} µs. Check the unit of fct_s and the rates of the scenario"
         )
 
     @property

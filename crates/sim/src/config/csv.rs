@@ -69,10 +69,17 @@ pub(crate) fn time(text: &str) -> Result<Span, String> {
     }
 }
 
+/// An error about the number of fields in a line, with the names of those that are expected.
+pub(crate) fn wrong_columns(fields: &[String], expected: &str) -> String {
+    let (columns, wanted) = (fields.len(), expected.split(',').count());
+    let s = if columns == 1 { "" } else { "s" };
+    format!("{columns} column{s}, expected {wanted}: {expected}{}", separator(fields))
+}
+
 /// A remark on fields that are not separated by commas, for errors about a line's columns; empty if there is none.
 pub(crate) fn separator(fields: &[String]) -> String {
     let [line] = fields else { return String::new() };
-    let found = [('\t', "tabs"), (';', "semicolons"), ('|', "bars"), (' ', "spaces")];
+    let found = [('\t', "tabs"), (';', "semicolons"), ('|', "bars"), (':', "colons"), (' ', "spaces")];
     let name = found.into_iter().find(|(letter, _)| line.contains(*letter));
     name.map_or_else(String::new, |(_, name)| {
         format!("; the fields are separated by {name}, and commas are expected")

@@ -160,9 +160,8 @@ impl<'a> Fields<'a> {
         keys: &TraceKeys,
         context: &mut Context,
     ) -> Result<FlowArrival, String> {
-        let (columns, expected) = (self.values.len(), self.header.len());
-        if columns != expected {
-            return Err(format!("{columns} columns, but the header has {expected}"));
+        if self.values.len() != self.header.len() {
+            return Err(csv::wrong_columns(self.values, &self.header.join(",")));
         }
         let at = Instant::ZERO + self.required("start", csv::time)?;
         if at < earliest {

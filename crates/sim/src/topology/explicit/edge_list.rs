@@ -69,13 +69,14 @@ fn table<T>(
     };
     let width = header.fields.len();
     if !(columns[1].len()..=columns[0].len()).contains(&width) || header.fields != columns[0][..width] {
-        return Err(ConfigError::File(vec![wrong(header.line, format!("expected the header {expected}"))]));
+        let reason = format!("expected the header {expected}{}", csv::separator(&header.fields));
+        return Err(ConfigError::File(vec![wrong(header.line, reason)]));
     }
     let (mut read_rows, mut errors) = (Vec::new(), Vec::new());
     for row in rows {
         let read = match row.fields.len() == width {
             true => read(row),
-            false => Err(format!("{} columns, but the header has {width}", row.fields.len())),
+            false => Err(csv::wrong_columns(&row.fields, &header.fields.join(","))),
         };
         match read {
             Ok(read) => read_rows.push(read),

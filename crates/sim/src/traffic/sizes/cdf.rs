@@ -186,12 +186,12 @@ fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
     Table::new(points).map_err(|(i, reason)| ConfigError::File(vec![wrong(rows[i].line, reason)]))
 }
 
-/// A remark on shares in per cent, by the last number of the last line; empty if there is none.
+/// A remark on shares in per cent if the last number of the last line is 100; else empty.
 fn percent(rows: &[Row]) -> String {
     let last = rows.last().and_then(|row| row.fields.last());
-    let last = last.and_then(|field| field.rsplit(['\t', ';', '|', ' ']).next()).unwrap_or_default();
+    let last = last.and_then(|field| field.rsplit(['\t', ';', '|', ':', ' ']).next()).unwrap_or_default();
     let number = last.trim_end_matches('%').parse::<f64>();
-    match number.is_ok_and(|number| number > 1.0 + ROUNDING) {
+    match number.is_ok_and(|number| (number / 100.0 - 1.0).abs() <= ROUNDING) {
         true => format!("; the last share is {last}, so shares are in per cent: divide them by 100"),
         false => String::new(),
     }
@@ -199,9 +199,7 @@ fn percent(rows: &[Row]) -> String {
 
 fn point(row: &Row) -> Result<(f64, f64), String> {
     let [bytes, cumulative] = row.fields.as_slice() else {
-        let columns = row.fields.len();
-        let separator = csv::separator(&row.fields);
-        return Err(format!("{columns} columns, expected 2: bytes,cumulative{separator}"));
+        return Err(csv::wrong_columns(&row.fields, "bytes,cumulative"));
     };
     let bytes = csv::bytes(bytes)?.as_f64();
     let share = cumulative.parse::<f64>().ok().filter(|share| *share >= 0.0);
@@ -268,6 +266,7 @@ mod tests {
             ),
             ("size;cdf\n100;0.5\n200;1\n", "separated by semicolons"),
             ("bytes,cumulative\n0;0\n100;1\n", "separated by semicolons"),
+            ("0:0\n100:1\n", "separated by colons"),
             (
                 "0,0%\n100,50%\n200,100%\n",
                 "the last share is 100%, so shares are in per cent: divide them by 100",
@@ -276,6 +275,10 @@ mod tests {
         ] {
             let error = parse(text, "sizes.csv").unwrap_err().to_string();
             assert!(error.contains(remarks), "{text:?}: {error}");
+        }
+        for shares in ["cdf,bytes\n0,0\n1,2000\n", "flow size,cdf\n0,0\n100,1\n"] {
+            let error = parse(shares, "sizes.csv").unwrap_err().to_string();
+            assert!(!error.contains("per cent"), "{shares:?}: {error}");
         }
     }
 
