@@ -197,7 +197,7 @@ test-linux: require-linux ## Lints and tests of crates/deploy and crates/testbed
 .PHONY: test-kills
 test-kills: require-linux ## Kill and stall the testbed often, and kill what loads programs; needs root.
 	SHORTFLOW_KILLS=20 SHORTFLOW_STALLED=10 cargo test --locked --quiet --release --package shortflow-testbed \
-		--features bpf --test sigkill --test testbed --test lifecycle
+		--features bpf --test sigkill --test testbed --test lifecycle --test routes
 
 .PHONY: test-quiet
 test-quiet: require-linux ## Ten runs of the testbed must keep time; needs root, and a computer that does nothing else.

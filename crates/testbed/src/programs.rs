@@ -4,7 +4,9 @@
 use crate::switch::Clock;
 use shortflow_cc::TransportConfig;
 use shortflow_deploy::Failure;
-use shortflow_deploy::programs::{By, DscpProgram, Flow, Flows, Held, Pins, Prepared, Rule, loaded_text};
+use shortflow_deploy::programs::{
+    By, DscpProgram, Flow, Flows, Held, Pins, Prepared, Rule, Users, loaded_text,
+};
 use shortflow_sim::host::Message;
 use shortflow_sim::host::priority::{self, PriorityRule};
 use shortflow_sim::scheme::Scheme;
@@ -86,7 +88,7 @@ fn rule(priority: &PriorityRule) -> Option<Rule> {
 
 /// Name of the congestion control, and its registration unless it is loaded already.
 fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held>), Failure> {
-    let prepared = Prepared::new(transport, None, pins)?;
+    let prepared = Prepared::new(transport, None, Users::All, pins)?;
     let name = prepared.name().to_owned();
     if !pins.loaded()?.contains(&name) {
         return Ok((name, Some(prepared.hold()?)));

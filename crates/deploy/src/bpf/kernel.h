@@ -20,7 +20,11 @@ struct net {
 	struct ns_common ns;
 	struct netns_ipv4 ipv4;
 };
+struct in6_addr { union { __be32 u6_addr32[4]; } in6_u; };
 struct sock_common {
+	__be32 skc_daddr;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr;
 	__be16 skc_dport;
 	__u16 skc_num;
 	__u8 skc_state;

@@ -12,6 +12,8 @@ enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
 
 /* Connections that asked for `from` and run `to`: both the same where the kernel refuses every other one. */
 struct fallback { char from[NAME_MAX], to[NAME_MAX]; };
+/* Their number, and the other end of the last of them. */
+struct fallen { __u64 connections; __be32 peer[4]; };
 
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
@@ -74,7 +76,7 @@ struct {
 	__uint(max_entries, 1024);
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 	__type(key, struct fallback);
-	__type(value, __u64);
+	__type(value, struct fallen);
 } fallbacks SEC(".maps");
 
 /* Progress of recovery: it has just begun, or the last ACK repaired something and showed no other loss. */
@@ -278,16 +280,24 @@ INLINE __u16 initial_window(struct sock *sk)
 	return window ? at_most(window, 0xffff) : 10;
 }
 
-INLINE void count_fallback(const char *to)
+INLINE void count_fallback(struct sock *sk, const char *to)
 {
 	struct fallback key = { .from = "sf_" TEXT(LAW) };
-	__u64 none = 0, *count;
+	struct fallen none = {}, *fallen;
 
 	__builtin_memcpy(key.to, to, sizeof(key.to));
 	bpf_map_update_elem(&fallbacks, &key, &none, BPF_NOEXIST);
-	count = bpf_map_lookup_elem(&fallbacks, &key);
-	if (count)
-		__sync_fetch_and_add(count, 1);
+	fallen = bpf_map_lookup_elem(&fallbacks, &key);
+	if (!fallen)
+		return;
+	__sync_fetch_and_add(&fallen->connections, 1);
+	if (sk->__sk_common.skc_family == AF_INET) {
+		fallen->peer[0] = fallen->peer[1] = 0;
+		fallen->peer[2] = bpf_htonl(0xffff);
+		fallen->peer[3] = sk->__sk_common.skc_daddr;
+	} else {
+		BPF_CORE_READ_INTO(&fallen->peer, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32);
+	}
 }
 
 /*
@@ -312,7 +322,7 @@ INLINE _Bool fall_back(struct sock *sk)
 			return 0;
 		__builtin_memcpy(to, reno, sizeof(to));
 	}
-	count_fallback(to);
+	count_fallback(sk, to);
 	return 1;
 }
 
@@ -328,7 +338,7 @@ static __noinline int start(struct sock *sk, _Bool is_last_chance)
 	if (config.needs_ecn && !(tp->ecn_flags & ECN_AGREED)) {
 		if (fall_back(sk) || !is_last_chance)
 			return 0;
-		count_fallback(self); /* losses alone are better than no law */
+		count_fallback(sk, self); /* losses alone are better than no law */
 	}
 	hurry_acks(sk);
 	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);

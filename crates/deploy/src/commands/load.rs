@@ -5,10 +5,11 @@ use super::status::{of_before, other_listeners};
 use crate::Failure;
 use crate::check::{self, Finding};
 use crate::laws;
-use crate::programs::{self, Pins, Prepared, Segments};
+use crate::programs::{self, NewRoute, Pins, Prefix, Prepared, Segments, Users};
 use clap::ValueHint;
 use clap::builder::TypedValueParser;
 use shortflow_cc::TransportConfig;
+use shortflow_units::Span;
 use std::fmt::Display;
 use std::path::PathBuf;
 
@@ -24,6 +25,16 @@ pub struct Args {
     /// Make the last named control the default of this network namespace.
     #[arg(long)]
     default: bool,
+    /// Give new connections to this address or prefix the last named control, also those of listeners. Copies the host's route.
+    /// The other end needs the control too. May be repeated.
+    #[arg(long = "route", value_name = "PREFIX")]
+    routes: Vec<Prefix>,
+    /// Smallest retransmission timeout of these connections (default: the kernel's, 200ms).
+    #[arg(long, value_name = "TIME", requires = "routes", value_parser = rto_min)]
+    rto_min: Option<Span>,
+    /// Refuse the control to users without CAP_NET_ADMIN. Routes still give it to every user's connections.
+    #[arg(long, conflicts_with = "default")]
+    restrict: bool,
     /// Let applications of this cgroup set deadlines, sizes and classes with setsockopt(2). Does not limit who uses a control.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     cgroup: Option<PathBuf>,
@@ -38,6 +49,15 @@ pub fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example g=0.0625")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
+
+/// The kernel counts it in milliseconds.
+fn rto_min(text: &str) -> Result<Span, String> {
+    let least: Span = text.parse().map_err(|error: shortflow_units::UnitError| error.to_string())?;
+    let is_whole = least >= MILLISECOND && least.as_ps().is_multiple_of(MILLISECOND.as_ps());
+    if is_whole { Ok(least) } else { Err("expected whole milliseconds, for example 5ms".to_owned()) }
+}
+
+const MILLISECOND: Span = Span::from_millis(1);
 
 pub fn run(args: Args) -> Result<(), Failure> {
     let mut names = Vec::new();
@@ -55,6 +75,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let fast = configs.iter().find(|config| config.info().name == "fast").or(configs.first());
     let segments = args.segments.as_deref().zip(fast);
     let segments = segments.map(|(device, config)| Segments::of(device, config)).transpose()?;
+    let routes: Result<Vec<_>, _> = args.routes.iter().map(|to| NewRoute::of(*to, args.rto_min)).collect();
+    let routes = routes?;
+    if args.restrict {
+        refuse_default(&configs)?;
+    }
     let missing: Vec<String> =
         check::findings().iter().filter(|finding| !finding.is_enough()).map(Finding::to_string).collect();
     if !missing.is_empty() {
@@ -62,9 +87,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let pins = Pins::create()?;
     let mut fresh = Vec::new();
-    let loaded = load(&args, &configs, segments.as_ref(), &pins, &mut fresh);
+    let loaded = load(&args, &configs, segments.as_ref(), &routes, &pins, &mut fresh);
     if loaded.is_err() {
-        let mut undone: Vec<_> = fresh.iter().map(|name| pins.unregister(name)).collect();
+        let is_fresh = |name: Option<&str>| name.is_some_and(|name| fresh.iter().any(|other| other == name));
+        let mut undone = vec![programs::remove_routes(is_fresh).map(drop)];
+        undone.extend(fresh.iter().map(|name| pins.unregister(name)));
         undone.push(pins.sweep());
         undone.into_iter().filter_map(Result::err).for_each(|failure| warn(&failure));
     }
@@ -80,13 +107,15 @@ fn load(
     args: &Args,
     configs: &[TransportConfig],
     segments: Option<&Segments>,
+    routes: &[NewRoute],
     pins: &Pins,
     fresh: &mut Vec<String>,
 ) -> Result<(), Failure> {
     let segments_of = |config: &TransportConfig| segments.filter(|_| config.info().name == "fast");
+    let users = if args.restrict { Users::Administrators } else { Users::All };
     let prepared: Vec<Prepared> = configs
         .iter()
-        .map(|config| Prepared::new(config, segments_of(config), pins))
+        .map(|config| Prepared::new(config, segments_of(config), users, pins))
         .collect::<Result<_, _>>()?;
     programs::remember_host_default(pins)?;
     let already = pins.loaded()?;
@@ -109,10 +138,19 @@ fn load(
             warn(&format_args!("--segments: whole segments on a route over several devices: {route}"));
         }
     }
+    for route in routes {
+        route.install(&last)?;
+        println!("{last}: new connections to {} use it; the other end needs it too", route.prefix());
+    }
     if let Some(cgroup) = &args.cgroup {
         let verb =
             if programs::attach_setsockopt(pins, cgroup)? { "enabled for" } else { "already enabled for" };
         println!("setsockopt: {verb} applications of {}", cgroup.display());
+    }
+    if !args.restrict {
+        println!(
+            "every user of every network namespace may choose loaded controls; `--restrict` permits administrators alone"
+        );
     }
     if args.default {
         let listeners = other_listeners()?;
@@ -122,6 +160,16 @@ fn load(
         if !listeners.is_empty() {
             warn(&of_before(&listeners));
         }
+    }
+    Ok(())
+}
+
+/// The kernel permits its default to every user.
+fn refuse_default(configs: &[TransportConfig]) -> Result<(), Failure> {
+    let default = programs::default_here();
+    if configs.iter().any(|config| programs::kernel_name(config) == default) {
+        let why = "is the default of this network namespace, which the kernel permits to every user; unload it first";
+        return Err(Failure::Input(format!("--restrict: {default} {why}")));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::class::word;
 use crate::Failure;
-use crate::programs::{self, By, Connection, DscpMarking, Fallback, Listener, Pins};
+use crate::programs::{self, By, Connection, DscpMarking, Fallback, Listener, Pins, Route};
 use serde_json::{Map, Value, json};
 use shortflow_cc::Role;
 use std::collections::BTreeMap;
@@ -50,6 +50,7 @@ struct Report {
     cgroups: usize,
     ports: Vec<(u16, Role)>,
     dscp: Vec<DscpMarking>,
+    routes: Vec<Route>,
     /// Listeners of this network namespace with another congestion control than the loaded default.
     others: Vec<Listener>,
     /// Listeners in every network namespace that have a control of ours, loaded or not, with their process.
@@ -103,6 +104,7 @@ impl Report {
             cgroups: pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count(),
             ports: programs::ports(pins)?,
             dscp: programs::dscp_markings()?,
+            routes: programs::routes()?,
             others: if is_ours { other_listeners()? } else { Vec::new() },
             listeners: Vec::new(),
             default,
@@ -112,12 +114,22 @@ impl Report {
         })
     }
 
+    /// True if no connection is known to have the control of this route, and the last one without ECN was with an address of the route.
+    fn is_one_sided(&self, route: &Route) -> bool {
+        let is_lacking = |control: &Control| {
+            let mut peers = control.fallbacks.iter().map(|fallback| fallback.peer);
+            control.count(|_| true).unwrap_or(0) == 0 && peers.any(|peer| route.prefix.contains(peer))
+        };
+        let of_route = self.controls.iter().find(|control| route.control.as_ref() == Some(&control.name));
+        of_route.is_some_and(is_lacking)
+    }
+
     fn json(&self) -> Value {
         let control = |control: &Control| {
             let parameters = control.parameters.split(' ').filter_map(|pair| pair.split_once('='));
             let parameters: Map<String, Value> =
                 parameters.map(|(key, value)| (key.to_owned(), value.into())).collect();
-            let fallback = |one: &Fallback| json!({ "to": one.to, "reason": one.reason(), "connections": one.connections });
+            let fallback = |one: &Fallback| json!({ "to": one.to, "reason": one.reason(), "connections": one.connections, "last_peer": one.peer });
             json!({
                 "name": control.name,
                 "is_default": control.name == self.default,
@@ -132,6 +144,12 @@ impl Report {
             })
         };
         let marking = |each: &DscpMarking| json!({ "namespace": each.namespace, "device": each.device, "by": each.by.map(By::word) });
+        let route = |each: &Route| {
+            json!({
+                "namespace": each.namespace, "prefix": each.prefix.to_string(), "device": each.device,
+                "congestion_control": each.control, "rto_min": each.rto_min, "is_one_sided": self.is_one_sided(each),
+            })
+        };
         let other = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
         let listener = |(listener, process): &(Listener, String)| {
             json!({
@@ -146,6 +164,7 @@ impl Report {
             "setsockopt_cgroups": self.cgroups,
             "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
             "dscp": self.dscp.iter().map(marking).collect::<Vec<_>>(),
+            "routes": self.routes.iter().map(route).collect::<Vec<_>>(),
             "other_listeners": by_name(&self.others).into_iter().map(other).collect::<Vec<_>>(),
             "listeners": self.listeners.iter().map(listener).collect::<Vec<_>>(),
         })
@@ -184,6 +203,16 @@ impl fmt::Display for Report {
         for marking in &self.dscp {
             let rule = marking.by.map_or("an unknown rule", By::word);
             writeln!(f, "{marking}: marks DSCP by {rule}")?;
+        }
+        for route in &self.routes {
+            let control = route.control.as_deref().unwrap_or("no congestion control of ours");
+            let rto_min = route.rto_min.as_ref().map_or(String::new(), |least| format!(", rto_min {least}"));
+            let lacks = if self.is_one_sided(route) {
+                "; the other end seems to lack it: see `without ECN`"
+            } else {
+                ""
+            };
+            writeln!(f, "{route}: new connections use {control}{rto_min}{lacks}")?;
         }
         if self.hides_connections {
             writeln!(f, "connections: this kernel does not allow reading them; use `ss -ti`")?;
@@ -248,12 +277,12 @@ impl fmt::Display for Control {
             }
         }
         for fallback in &self.fallbacks {
-            let Fallback { to, connections, .. } = fallback;
+            let Fallback { to, connections, peer, .. } = fallback;
             let why = match fallback.reason() {
                 "refused" => "and no other congestion control was allowed",
                 _ => "the other end did not agree to it, or the SYN did not ask",
             };
-            write!(f, "\n  without ECN  {connections} since load run {to}: {why}")?;
+            write!(f, "\n  without ECN  {connections} since load run {to}: {why}; the last with {peer}")?;
         }
         Ok(())
     }

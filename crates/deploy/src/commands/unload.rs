@@ -41,6 +41,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     // The kernel may refuse the program that looks; loaded programs can go all the same.
     let connections = programs::connections().ok().flatten().unwrap_or_default();
+    let is_leaving = |name: Option<&str>| name.is_some_and(|name| leaving.iter().any(|other| other == name));
+    // First: without its control, a route does not tell whose it was.
+    let (routes, warnings) = programs::remove_routes(is_leaving)?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    for route in routes {
+        println!("{route}: removed");
+    }
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {
             for warning in programs::remove_segments(&pins)? {

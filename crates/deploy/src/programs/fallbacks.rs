@@ -3,6 +3,7 @@
 use super::pins::{Pins, refused};
 use crate::Failure;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::net::{IpAddr, Ipv6Addr};
 
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
@@ -16,15 +17,18 @@ pub struct Fallback {
     pub to: String,
     /// How many did.
     pub connections: u64,
+    /// The other end of the last of them.
+    pub peer: IpAddr,
 }
 
 impl Fallback {
-    /// `struct fallback` of sender.bpf.c, and its count.
-    fn read(key: &[u8], count: &[u8]) -> Option<Fallback> {
+    /// `struct fallback` and `struct fallen` of sender.bpf.c.
+    fn read(key: &[u8], value: &[u8]) -> Option<Fallback> {
         let (from, to) = key.split_at_checked(NAME)?;
         let text = |name: &[u8]| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
-        let connections = u64::from_ne_bytes(count.try_into().ok()?);
-        Some(Fallback { from: text(from), to: text(to), connections })
+        let connections = u64::from_ne_bytes(*value.first_chunk()?);
+        let peer = Ipv6Addr::from(*value.last_chunk::<16>()?).to_canonical();
+        Some(Fallback { from: text(from), to: text(to), connections, peer })
     }
 
     /// `no-ecn`, or `refused` if the kernel let no other congestion control take over: losses alone drive the law then.
@@ -51,8 +55,10 @@ mod tests {
     #[test]
     fn a_law_that_keeps_a_connection_without_ecn_was_refused_another() {
         let name = |name: &str| name.bytes().chain([0; NAME]).take(NAME).collect::<Vec<u8>>();
-        let of =
-            |to: &str| Fallback::read(&[name("sf_dctcp"), name(to)].concat(), &7u64.to_ne_bytes()).unwrap();
+        let value =
+            [&7u64.to_ne_bytes()[..], &"::ffff:10.0.0.2".parse::<Ipv6Addr>().unwrap().octets()].concat();
+        let of = |to: &str| Fallback::read(&[name("sf_dctcp"), name(to)].concat(), &value).unwrap();
+        assert_eq!(of("cubic").peer.to_string(), "10.0.0.2");
         assert_eq!((of("cubic").reason(), of("cubic").connections), ("no-ecn", 7));
         assert_eq!(of("sf_dctcp").reason(), "refused");
     }

@@ -6,12 +6,14 @@ mod defaults;
 mod dscp;
 mod fallbacks;
 mod flows;
+mod iproute;
 pub mod messages;
 pub(crate) mod mounts;
 mod namespaces;
 mod object;
 mod pins;
 mod ports;
+mod routes;
 mod segments;
 mod sweep;
 
@@ -27,7 +29,8 @@ pub use dscp::{
 };
 pub use fallbacks::{Fallback, fallbacks};
 pub use flows::{Flow, Flows};
-pub use object::{CHOOSE, CUBIC, Held, Prepared, attach_setsockopt, check_cgroup};
+pub use object::{CHOOSE, CUBIC, Held, Prepared, Users, attach_setsockopt, check_cgroup};
 pub use pins::{Pins, registered};
 pub use ports::{ports, set_port};
+pub use routes::{NewRoute, Prefix, Route, remove_routes, routes};
 pub use segments::{Segments, has_segments, remove_segments};

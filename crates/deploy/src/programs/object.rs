@@ -16,9 +16,12 @@ use std::path::Path;
 
 /// `BPF_F_LINK` of linux/bpf.h: a link holds the registration.
 const BY_LINK: u32 = 1 << 13;
-/// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
+/// `flags` of `struct tcp_congestion_ops` in kernel.h: every user may choose it, and its SYNs ask for ECN.
 const FLAGS: usize = 56;
+const NON_RESTRICTED: u32 = 1;
 const NEEDS_ECN: u32 = 2;
+/// Follows the parameters of a restricted program.
+const RESTRICTED: &str = " restricted=yes";
 /// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
 const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
 /// Programs by transport, from build.rs.
@@ -29,6 +32,15 @@ pub const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o")
 
 /// Programs that choose a congestion control when a connection begins: for a test.
 pub const CHOOSE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/choose.bpf.o"));
+
+/// Users that may choose a congestion control by `TCP_CONGESTION`. Routes give it to the connections of all users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Users {
+    /// Every user.
+    All,
+    /// Users with `CAP_NET_ADMIN` in their network namespace.
+    Administrators,
+}
 
 /// A program that the verifier has accepted and that nobody can use yet.
 #[derive(Debug)]
@@ -45,12 +57,14 @@ impl Prepared {
     pub fn new(
         config: &TransportConfig,
         segments: Option<&Segments>,
+        users: Users,
         pins: &Pins,
     ) -> Result<Prepared, Failure> {
         let transport = config.info().name;
         let code = CODES.iter().find(|(law, _)| *law == transport).map_or(&[][..], |(_, code)| code);
         let name = kernel_name(config);
-        let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
+        let restricted = if users == Users::All { "" } else { RESTRICTED };
+        let text = text_of(config) + restricted + &segments.map_or_else(String::new, Segments::text);
         let kernel = Btf::from_vmlinux().map_err(refused(&name))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
         let fitting = format!("sf_{transport}{}", check::operations(&kernel));
@@ -61,9 +75,9 @@ impl Prepared {
                 map.set_autocreate(fits).map_err(refused(&name))?;
                 let operations = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS..));
                 if let Some(bytes) = operations.and_then(|rest| rest.first_chunk_mut()) {
-                    let flags = u32::from_ne_bytes(*bytes);
-                    let flags = if needs_ecn(config) { flags | NEEDS_ECN } else { flags & !NEEDS_ECN };
-                    *bytes = flags.to_ne_bytes();
+                    let of_users = if users == Users::All { NON_RESTRICTED } else { 0 };
+                    let of_ecn = if needs_ecn(config) { NEEDS_ECN } else { 0 };
+                    *bytes = (of_users | of_ecn).to_ne_bytes();
                 }
                 if !has_link {
                     map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;

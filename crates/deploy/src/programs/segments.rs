@@ -9,9 +9,10 @@
 
 use super::config::loaded_text;
 use super::dscp::index_of;
+use super::iproute::{ip, is_typed, without, words_of};
 use super::namespaces::{Seen, inode_here};
 use super::pins::Pins;
-use crate::{Failure, check, sys};
+use crate::{Failure, check};
 use shortflow_cc::TransportConfig;
 use shortflow_units::Bytes;
 use std::collections::BTreeSet;
@@ -192,14 +193,10 @@ enum Route {
 impl Route {
     /// From a line of `ip -oneline route show`.
     fn read(line: &str, device: &str) -> Route {
-        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let words = words_of(line);
         let has = |name: &str, value: &str| words.windows(2).any(|pair| pair == [name, value]);
-        let is_typed =
-            words.first().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_lowercase()))
-                && words.first() != Some(&"default");
-        let is_copied = has("dev", device) && !words.contains(&"nexthop") && !is_typed;
-        if is_copied {
-            words.retain(|word| !matches!(*word, "linkdown" | "dead" | "offload" | "trap" | "rt_offload"));
+        let is_typed = is_typed(&words);
+        if has("dev", device) && !words.contains(&"nexthop") && !is_typed {
             return Route::Copied(without(&["mtu", "nhid"], &words));
         }
         let to = if is_typed { words.get(1) } else { words.first() };
@@ -209,21 +206,6 @@ impl Route {
         }
         Route::Thrown(kept.join(" "))
     }
-}
-
-/// The words without these and their values.
-fn without(keys: &[&str], words: &[&str]) -> String {
-    let mut words = words.iter().copied().peekable();
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        if keys.contains(&word) {
-            words.next_if_eq(&"lock");
-            words.next();
-        } else {
-            kept.push(word);
-        }
-    }
-    kept.join(" ")
 }
 
 /// Lines for `ip -batch`: a table for each size, and the rule that selects it. These rules come last before the main
@@ -241,11 +223,6 @@ fn lines(routes: &[Route], mtu: u32, sizes: u32) -> String {
         lines += &format!("rule add fwmark {table} table {table} priority {PRIORITY}\n");
     }
     lines
-}
-
-fn ip(arguments: &str, input: &str) -> io::Result<String> {
-    let arguments: Vec<&str> = arguments.split(' ').collect();
-    sys::iproute2("ip", &arguments, input)
 }
 
 #[cfg(test)]

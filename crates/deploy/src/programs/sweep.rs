@@ -7,6 +7,7 @@ use super::defaults::{has_records, renew_default, restore_defaults};
 use super::dscp::end_dscp_marking_everywhere;
 use super::mounts;
 use super::pins::{CONFIG, DIRECTORY, NEXT_CONFIG, NEXT_MAP, PREFIX, Pins, is_there, make, remove};
+use super::routes::remove_routes;
 use super::segments::{self, remove_segments};
 use crate::Failure;
 use libbpf_rs::Link;
@@ -74,6 +75,7 @@ impl Pins {
         }
         if loaded.is_empty() {
             end_dscp_marking_everywhere()?;
+            remove_routes(|_| true)?;
         }
         if !segments::are_used(self, &loaded) {
             remove_segments(self)?;
