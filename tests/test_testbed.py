@@ -191,7 +191,8 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(kernel: S
         said = shortflow(*run, *options, *SHORTER, code=code)
         assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in said.stdout
         assert "seed 1, attempt 1: late\nseed 1, attempt " in said.stderr
-        assert ("The simulation agrees with the kernel within 5 % in " in said.stdout) is (attempts == "3")
+        answer = "The simulation agrees with the kernel within 5 % (marks: 10 %) in "
+        assert (answer in said.stdout) is (attempts == "3")
         assert "wins" not in said.stdout
 
 
@@ -201,7 +202,9 @@ def test_an_answer_with_the_kernel_speaks_of_agreement(kernel: StandIn, shortflo
     found = json.loads(shortflow(*run, *SHORTER).stdout)
     assert "answer" not in found
     differences = found["agreement"]["difference"]
-    assert found["agreement"]["outside"] == [name for name, each in differences.items() if abs(each) > 0.05]
+    aims = found["agreement"]["tolerance"]
+    assert {name: aim for name, aim in aims.items() if aim != 0.05} == {"marks": 0.1}
+    assert found["agreement"]["outside"] == [name for name, each in differences.items() if abs(each) > aims[name]]
     name = next(iter(differences))
     both = {side: found["schemes"][side]["metrics"][name]["mean"] for side in testbed.BOTH}
     expected = both["simulated"] / both["kernel"] - 1

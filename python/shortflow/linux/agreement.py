@@ -84,7 +84,7 @@ TABLES = (("dctcp", "l2dct", "xdctcp", "atcp"), tuple(HOSTS))
 """Columns of the scenarios, and of `ONE_HOST`."""
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
-"""Largest relative difference of the kernel from the simulator."""
+"""Values of `aim_of`."""
 COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN["pkt"], MARKS)
 """Compared statistics."""
 FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
@@ -181,11 +181,16 @@ def _says_nothing(comparison: Results, metric: Metric) -> bool:
     return not any(value for side in values for value in side.values())
 
 
+def aim_of(metric: Metric) -> float:
+    """Largest relative difference of the kernel from the simulator."""
+    return AIM_OF_MARKS if metric.statistic is MARKS else AIM
+
+
 def standing(metric: Metric, difference: Estimate | None) -> AimVerdict:
     """AimVerdict of a difference. The true value may lie beyond a bound, because of unfinished flows."""
     if difference is None or difference.ci95 is None or difference.n < LEAST_SEEDS:
         return AimVerdict.UNDECIDED
-    aim = AIM_OF_MARKS if metric.statistic is MARKS else AIM
+    aim = aim_of(metric)
     low = -math.inf if difference.upper_bound else difference.ci95[0]
     high = math.inf if difference.lower_bound else difference.ci95[1]
     if low > aim or high < -aim:
