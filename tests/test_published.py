@@ -107,7 +107,8 @@ def test_readme_and_front_page_lead_with_the_claims_about_schemes(request: pytes
         f"- {agrees} of {of} claims about the schemes agree, {direction} more have the right direction, and {differs} "
         f"differ.\n- {no_harm['agrees']} of {sum(no_harm.values())} no-harm claims hold, and {others['agrees']} of "
         f"{sum(others.values())} others agree (equations by runs, baselines).\n- {left['undecided']} claims are "
-        f"undecided and {left['untested']} untested.\n- {near['within_20']} of {near['all']} printed numbers are met within 20 %."
+        f"undecided and {left['untested']} untested.\n- {near['within_20']} of "
+        f"{near['all']} printed numbers are met within 20 %."
     )
     assert stands(readme, r"- \d+ of \d+ claims about the schemes(?:.*\n){3}.*", "../../README", request)
     left_open = [each.left_open_by.removeprefix("left open by ") for each in of_paper("atcp") if each.finding.could_be]
