@@ -10,9 +10,10 @@ import verdicts
 
 from shortflow import papers
 from shortflow.lab.finding import Verdict
+from shortflow.lab.quantity import HALVED, SLACK, TENFOLD, TIE
 from shortflow.reproduction import kept
 from shortflow.reproduction.judged import Judged, count
-from shortflow.reproduction.pages import evidence
+from shortflow.reproduction.pages import evidence, evidence_table
 from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.reproduction.tried import coverage
 from shortflow.survey import pages as survey
@@ -204,6 +205,35 @@ def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
     for each in of_paper(paper):
         assert f'id="{each.claim.id}"><summary><b class="{each.style}">{verdict_text(each)}</b>' in html
     assert html.count("<details") == len(of_paper(paper))
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_the_evidence_is_in_the_tree(paper: str, request: pytest.FixtureRequest) -> None:
+    """One line a claim, which is the place that links to it lead to."""
+    lead = f"<!-- evidence: {paper} -->\n"
+    table = evidence_table(kept.load(REPRODUCTION / "results.json")[paper])
+    assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", "evidence", request)
+    for each in of_paper(paper):
+        assert table.count(f'<a id="{each.claim.id}"></a>') == 1
+
+
+def test_the_table_of_limits_has_those_of_the_code() -> None:
+    text = (ROOT / "docs" / "reproducing.md").read_text(encoding="utf-8")
+    section = text.split("## Limits", 1)[1].split("\n## ", 1)[0]
+    found = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|", section, re.MULTILINE))
+    assert found["a printed number, change or range"] == f"± {100 * SLACK:g} % of it"
+    assert found["a printed limit"] == f"passed by {100 * SLACK:g} % at most"
+    assert found[f"a printed change beyond {100 * HALVED:g} %"] == f"± {100 * SLACK:g} % of the factor"
+    assert found["an order at several points"] == f"ties within {100 * TIE:g} % at fewer than half: `direction`"
+    assert found["“much more”"] == f"at most {1 + TENFOLD:g} times"
+    by_hand = [
+        condition
+        for each in papers.claims().values()
+        if each.paper in papers.PAPERS
+        for condition in each.conditions
+        if not condition.printed and not condition.text.endswith((": below 0", ": above 0"))
+    ]
+    assert found["another limit, set by hand"] == f"{len(by_hand)} conditions"
 
 
 @pytest.mark.slow

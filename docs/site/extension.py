@@ -26,7 +26,8 @@ RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
 SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
 PICTURE = re.compile(r"^<!-- picture: (.+) -->$", re.MULTILINE)
-EVIDENCE = re.compile(r"^<!-- evidence: (.+) -->$", re.MULTILINE)
+EVIDENCE = re.compile(r"^<!-- evidence: (.+) -->$(?:\n\n(?:\|.*\n)+)?", re.MULTILINE)
+"""The place of the evidence, with the table that stands for it in a checkout."""
 REPRODUCTION = ROOT / "docs" / "reproduction"
 AT_THE_ROOT = {"README": "index"}
 """Pages of the site that are files of another name at the root of the repository."""

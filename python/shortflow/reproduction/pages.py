@@ -6,6 +6,7 @@ from pathlib import Path
 
 from shortflow.errors import MissingRequirement
 from shortflow.lab.figure import Figure
+from shortflow.lab.finding import shortened
 from shortflow.papers import choices, figures, set_apart, title
 from shortflow.report.blocks import Words
 from shortflow.report.markup import page, part
@@ -17,6 +18,8 @@ from shortflow.reproduction.tried import coverage
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _INTERVALS = "Intervals are 95 % over the seeds; differences between schemes are paired."
+_LINE_NUMBERS = 3
+"""Most numbers of a claim in its line of the table."""
 _SHARED = {"measured": measured, "verdict_text": verdict_text, "set_apart": set_apart}
 
 
@@ -93,6 +96,18 @@ def evidence(paper: str, entry: Entry) -> str:
         links=(),
         **_SHARED,
     )
+
+
+def evidence_table(entry: Entry) -> str:
+    """Claims of a paper as a table in Markdown, one line each, for readers of the repository."""
+    heads = ("claim", "the paper says", "ours", "agrees if", "verdict", "over other choices")
+    rows = [heads, ("---",) * len(heads)]
+    for each in judged(entry):
+        claim = each.claim
+        ours = shortened(measured(each.finding), _LINE_NUMBERS) or each.reason
+        name = f'<a id="{claim.id}"></a>{claim.id.partition("/")[2]}'
+        rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), each.over_choices))
+    return "".join(f"| {' | '.join(cell.replace('|', '/').strip() for cell in row)} |\n" for row in rows)
 
 
 def _by_figure(claims: Sequence[Judged]) -> list[tuple[Figure, list[Judged]]]:
