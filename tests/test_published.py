@@ -13,7 +13,7 @@ from shortflow.lab.finding import Verdict
 from shortflow.lab.quantity import HALVED, SLACK, TENFOLD, TIE
 from shortflow.reproduction import kept
 from shortflow.reproduction.judged import Judged, count
-from shortflow.reproduction.pages import evidence, evidence_table
+from shortflow.reproduction.pages import evidence, evidence_table, headline_table
 from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.reproduction.tried import coverage
 from shortflow.survey import pages as survey
@@ -234,6 +234,14 @@ def test_the_table_of_limits_has_those_of_the_code() -> None:
         if not condition.printed and not condition.text.endswith((": below 0", ": above 0"))
     ]
     assert found["another limit, set by hand"] == f"{len(by_hand)} conditions"
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_a_page_opens_with_what_a_referee_asks_for_first(paper: str, request: pytest.FixtureRequest) -> None:
+    lead = "<!-- headlines -->\n"
+    table = headline_table(paper, kept.load(REPRODUCTION / "results.json")[paper])
+    assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", paper, request)
+    assert page_of(paper).index(lead) < page_of(paper).index("## What holds")
 
 
 @pytest.mark.slow

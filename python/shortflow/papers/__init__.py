@@ -63,3 +63,9 @@ def stand_ins(paper: str) -> dict[str, str]:
     """The scheme that each of the paper's schemes modifies: its stand-in for checks."""
     found: dict[str, str] = importlib.import_module(f"shortflow.papers.{paper}").STAND_INS
     return found
+
+
+def headlines(paper: str) -> dict[str, str]:
+    """The claims that a paper's page opens with, and the cause of each difference (empty for none)."""
+    found: dict[str, str] = importlib.import_module(f"shortflow.papers.{paper}").HEADLINES
+    return found

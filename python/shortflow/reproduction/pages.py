@@ -1,13 +1,14 @@
 """Reproduction report: a front page and one page per paper in HTML, and the evidence of the project's site."""
 
 import contextlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from shortflow.errors import MissingRequirement
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import shortened
-from shortflow.papers import choices, figures, set_apart, title
+from shortflow.papers import choices, figures, headlines, set_apart, title
 from shortflow.report.blocks import Words
 from shortflow.report.markup import page, part
 from shortflow.reproduction.engine import Reproduced, Reproduction
@@ -107,7 +108,26 @@ def evidence_table(entry: Entry) -> str:
         ours = shortened(measured(each.finding), _LINE_NUMBERS) or each.reason
         name = f'<a id="{claim.id}"></a>{claim.id.partition("/")[2]}'
         rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), each.over_choices))
-    return "".join(f"| {' | '.join(cell.replace('|', '/').strip() for cell in row)} |\n" for row in rows)
+    return "".join(_row(cells) for cells in rows)
+
+
+def headline_table(paper: str, entry: Entry) -> str:
+    """The results that a paper's page opens with, as a table in Markdown."""
+    heads = ("the paper says", "ours", "over other choices", "verdict", "cause")
+    rows = [heads, ("---",) * len(heads)]
+    known = {each.claim.id: each for each in judged(entry)}
+    for name, cause in headlines(paper).items():
+        each = known[name]
+        ours = next(iter(measured(each.finding)), "").rpartition(": ")[2]
+        verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
+        over = re.sub(r" other values? agree( at the (\w+) scale)?", r" agree \2", each.over_choices)
+        rows.append((each.claim.statement, ours, over, verdict, cause))
+    return "".join(_row(cells) for cells in rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cell.replace('|', '/').strip() for cell in cells)} |\n"
 
 
 def _by_figure(claims: Sequence[Judged]) -> list[tuple[Figure, list[Judged]]]:

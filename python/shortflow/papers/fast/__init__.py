@@ -50,3 +50,10 @@ CHOICES = {
 }
 
 STAND_INS = {"fast": "dctcp"}
+
+HEADLINES = {
+    "fast/fig4-fast-16ms": "the set-up is fitted to the baselines' 72 and 43 ms",
+    "fast/sec6-50-flows-no-loss": "",
+    "fast/fig7-fast-below-35ms": "the first host's queue, unlimited here; 19.6 ms with 100 KB (quick scale)",
+}
+"""The results that a referee asks for first, with the cause of a difference."""

@@ -34,3 +34,11 @@ CHOICES = {
 }
 
 STAND_INS = {"pecn": "dctcp", "pecn-pmark": "dctcp", "pecn-edf": "dctcp"}
+
+HEADLINES = {
+    "pecn/fig6-pecn-gain-80": "open; 40 % without flows that time out (quick scale)",
+    "pecn/fig6-pecn-best": "",
+    "pecn/fig7-pecn-monotone": "marks end the slow start of small flows",
+    "pecn/fig10-loose-deadlines-pecn": "the first window: 3 segments give 60 senders, but contradict Fig. 7",
+}
+"""The results that a referee asks for first, with the cause of a difference."""

@@ -164,7 +164,7 @@ best.claim("xdctcp/sec5-delay").says(
     ],
 )
 best.claim("xdctcp/sec5-delay-gain").says(
-    "that is 6.646 % less",
+    "the delay falls by 6.646 %",
     lab.change("xdctcp", "dctcp", delay, "fixed").near(-0.06646),
     shows=[
         *(lab.change("xdctcp", "dctcp", each, "fixed") for each in BY_CLASS.values()),
