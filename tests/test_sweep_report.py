@@ -12,8 +12,9 @@ from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import short_and_long
 from shortflow.metrics.data import USUAL_BINS
 from shortflow.metrics.stats import Estimate
-from shortflow.report.answer import Criteria, answer, range_of
+from shortflow.report.answer import Criteria, answer
 from shortflow.report.figures import charts, over_points
+from shortflow.report.sentences import range_of
 from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.results import Results
@@ -83,7 +84,7 @@ def test_a_scheme_with_a_key_stands_only_where_it_ran(tmp_path: Path) -> None:
 def test_a_scheme_without_others_does_not_win() -> None:
     runs = [run for run in of_keys(["0.2", "0.4"], ["1"]).done if run.scheme == "l2dct" or "0.2" in run.at.values()]
     (study,) = studies(runs)
-    assert mean_words(study)[0].endswith("l2dct wins at load 0.2 (0.600 × tcp); l2dct alone at load 0.4.")
+    assert mean_words(study)[0].endswith("flows up to 100 KB at load 0.2 (0.600 of tcp's). At load 0.4: l2dct alone.")
     assert not any(each.startswith("load") for each in mean_words(study)), "both points are in the sentence over all"
 
 
@@ -100,18 +101,17 @@ def test_a_setting_that_changes_no_run_of_a_scheme_is_no_choice_of_it(shortflow:
 def test_the_points_of_two_keys_are_said_key_by_key() -> None:
     told = mean_words(of_keys(["0.2", "0.4"], ["1", "2", "3"]))
     assert told[0] == (
-        "mean FCT, flows ≤ 100 KB: l2dct wins at load 0.2 to 0.4 with transport.g 1 (0.600 to 0.700 × tcp); "
-        "tcp wins at load 0.2 to 0.4 with transport.g 2 to 3 (l2dct 1.10 to 1.70 × tcp)."
+        "l2dct has the lowest mean FCT of flows up to 100 KB at load 0.2 to 0.4 with transport.g 1 (0.600 to 0.700 of "
+        "tcp's). At load 0.2 to 0.4 with transport.g 2 to 3: tcp (l2dct has 1.10 to 1.70 of tcp's)."
     )
     assert told[1] == (
-        "l2dct: mean FCT, flows ≤ 100 KB: transport.g=1 wins at load 0.2 to 0.4 "
-        "(transport.g=2 1.83 to 1.71, transport.g=3 2.67 to 2.43 × transport.g=1)."
+        "l2dct: transport.g=1 has the lowest mean FCT of flows up to 100 KB at load 0.2 to 0.4 "
+        "(transport.g=2 has 1.83 to 1.71, transport.g=3 has 2.67 to 2.43 of transport.g=1's)."
     )
-    assert told[2].startswith("load 0.2, transport.g 1: mean FCT (≤ 100 KB) l2dct wins (0.600 × tcp).")
     many = of_keys([f"0.{i}" for i in range(1, 10)], ["1", "1.1", "1.2", "1.3", "1.4"])
-    assert "l2dct wins at 35 of 45 points (" in mean_words(many)[0]
+    assert "l2dct has the lowest mean FCT of flows up to 100 KB at 35 of 45 points (" in mean_words(many)[0]
+    assert [each for each in mean_words(many) if each.startswith("load 0.1, transport.g 1: mean FCT of flows up to")]
     mixed = mean_words(of_keys(["0.2", "0.9"], ["1", "1.2"]))[0]
-    assert "l2dct wins at load 0.2 with every transport.g; tcp" not in mixed
     assert "at load 0.2 with every transport.g and load 0.9 with transport.g 1 (" in mixed
 
 
@@ -120,10 +120,10 @@ def test_one_scheme_is_compared_with_itself_where_its_flows_are_the_same() -> No
     runs = [run for run in alone.done if run.scheme == "l2dct"]
     (line,) = (ranking := answer(replace(alone, done=runs), Criteria([MEAN]))).lines
     assert (line.outcome, line.leaders) == ("winner", ["transport.g=1"])
-    assert "factors of transport.g=1: transport.g=2 1.83" in ranking.words[0]
+    assert ranking.words[0].endswith("; transport.g=2 has 1.83 of that.")
     loads = [run_of("tcp", seed, float(load) * seed, {"parameters.load": load}, {}) for load in "12" for seed in (1, 2)]
     (study,) = studies(loads)
-    assert mean_words(study)[0] == "mean FCT, flows ≤ 100 KB: tcp 1.50 to 3 ms at load 1 to 2."
+    assert mean_words(study)[0] == "The mean FCT of flows up to 100 KB of tcp is 1.50 to 3 ms at load 1 to 2."
 
 
 def test_keys_in_step_are_one_dimension() -> None:
@@ -225,5 +225,5 @@ def test_goodput_of_long_flows_that_did_not_finish_depends_on_the_drain(shortflo
 
 def test_a_range_of_factors_keeps_the_sign_of_each_bound() -> None:
     factors = [Estimate(-0.7, None, 3), Estimate(-0.9, None, 3), Estimate(-0.8, None, 3, upper_bound=True)]
-    assert range_of(factors) == "0.300 to ≤ 0.100"
+    assert range_of(factors) == "0.300 to at most 0.100"
     assert range_of([*factors[:1], None]) == "0.300 at 1 of 2 points"

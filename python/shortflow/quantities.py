@@ -27,6 +27,11 @@ class DisplayUnit:
     divisor: float
     unit: str
 
+    @property
+    def suffix(self) -> str:
+        """The unit behind a number in a text; ratios have none."""
+        return f" {self.unit}" if self.unit not in ("", "x") else ""
+
 
 @dataclass(frozen=True)
 class WrittenQuantity:

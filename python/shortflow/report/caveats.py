@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
 from shortflow.metrics.stats import Estimate
+from shortflow.quantities import counted
+from shortflow.report.order import ESTIMABLE
 from shortflow.report.wording import listed, scheme_pairs, title
 from shortflow.results import Results
 
@@ -73,7 +75,7 @@ def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warning for the first metric with a difference that rests on few events.
+    """Remark on the first metric with a difference that is open because of few events.
 
     Names the largest such difference, and the number of others.
     """
@@ -90,9 +92,14 @@ def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def few_events_of(difference: Estimate, what: str) -> str:
-    """Warning for a difference that rests on few events; empty for others, and if one event moves no printed digit."""
-    few = difference.few_events
-    if few is None or few.move < _LEAST_MOVE:
+    """Reason why a difference is open: its interval allows for rare events. Empty for other differences.
+
+    Differences whose interval has one sign allow for these events too, so their order is not in doubt. Neither is one
+    of which an event moves no printed digit.
+    """
+    few, (low, high) = difference.few_events, difference.ci95 or (0.0, 0.0)
+    if few is None or few.move < _LEAST_MOVE or low > 0 or high < 0:
         return ""
-    told = f"; {few.seeds:,} more {'seeds' if few.seeds > 1 else 'seed'} would rule them out" if few.seeds else ""
-    return f"{what}: rare events such as a timeout may decide{told}."
+    wanted = few.seeds if difference.n >= ESTIMABLE else None
+    told = f" About {counted(wanted, 'more seed')} would make this allowance small." if wanted else ""
+    return f"{what}: the interval allows for rare events, such as timeouts, that few or no seeds had.{told}"

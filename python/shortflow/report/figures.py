@@ -18,12 +18,12 @@ from shortflow.metrics.catalogue import (
     short_and_long,
 )
 from shortflow.metrics.stats import rank
-from shortflow.quantities import DisplayUnit, scale_for
+from shortflow.quantities import DisplayUnit
 from shortflow.report import marks
 from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
 from shortflow.report.timeline import time_lines
-from shortflow.report.wording import everyone, metrics_of, title
+from shortflow.report.wording import everyone, metrics_of, title, unit_of
 from shortflow.results import Results
 from shortflow.store.frames import completion
 from shortflow.store.selection import numbered
@@ -139,7 +139,7 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
     kept, which = pl.col("size_bytes") <= short.high, f"flows {short.label}"
     if flow_class is not None or metric not in study.metrics.values():
         metric, kept, which = Metric(MEAN_FCT, whose), pl.col("class") == whose, f"{whose} flows"
-    scale = _scale(study, metric)
+    scale = unit_of(study, metric)
     rows: list[Row] = []
     for point in _tabled(study):
         for scheme in dict.fromkeys(each.scheme for each in point.results):
@@ -175,7 +175,7 @@ def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[l
 
     `x` is a point's place along the first setting that varies; of several, `at0`, `x1`, `at1` and so on complete it.
     """
-    scale, several = _scale(study, metric), len(study.dimensions) > 1
+    scale, several = unit_of(study, metric), len(study.dimensions) > 1
     rows: list[Row] = []
     for point in study.points:
         place: dict[str, float | str] = {} if study.dimensions else {"x": point.label}
@@ -254,12 +254,6 @@ def _axis(study: Results, number: int = 0) -> Spec:
     values, label = list(places.values()), labelled(dimension.label, unit)
     wide = min(values) > 0 and max(values) / min(values) > _LOG_AXIS_FROM_RATIO
     return numeric(_field(number), label, log=wide, domain=span(values, log=wide), tickCount=6)
-
-
-def _scale(study: Results, metric: Metric) -> DisplayUnit:
-    """One unit for a metric at all points."""
-    found = [point.mean(scheme, metric.name) for point in study.points for scheme in everyone(study)]
-    return scale_for(metric.unit, [each.value for each in found if each])
 
 
 def _bounds(rows: Sequence[Row], *fields: str) -> str:

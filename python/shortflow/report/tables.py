@@ -35,6 +35,7 @@ from shortflow.report.wording import (
     scheme_pairs,
     shown,
     title,
+    unit_of,
 )
 from shortflow.result import Result
 from shortflow.results import Results
@@ -114,9 +115,7 @@ def _of_points(
     columns = []
     for metric in dict.fromkeys([*metrics, *more]):
         estimates = [point.mean(scheme, metric.name) for point, scheme in rows]
-        columns.append(
-            _estimate_column(metric, estimates, scale_for(metric.unit, [each.value for each in estimates if each]))
-        )
+        columns.append(_estimate_column(metric, estimates, unit_of(study, metric)))
         if metric in metrics and baseline in study.schemes and len(study.schemes) > 1:
             columns.append(_factors(metric, rows, baseline))
     keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
@@ -190,24 +189,20 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
 
 
 def _estimates(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
-    """Metrics by scheme, ideal schedulers last; metrics of one kind share a unit.
-
-    A single scheme has one row per metric, each with its own unit.
-    """
+    """Metrics by scheme, ideal schedulers last; a single scheme has one row per metric."""
     apart = [*_own(comparison, metrics), *_telling(comparison, metrics)]
     if len(comparison.schemes) == 1 and not apart and not comparison.ideal:
         return _one_by_one(comparison, heading, metrics)
     schemes = [*comparison.schemes, *apart]
     estimates = {metric: [comparison.mean(scheme, metric.name) for scheme in schemes] for metric in metrics}
-    scales = common_scales(estimates)
-    columns = [_estimate_column(metric, estimates[metric], scales[metric.unit]) for metric in metrics]
+    columns = [_estimate_column(metric, estimates[metric], unit_of(comparison, metric)) for metric in metrics]
     return Section(heading, [Column("scheme", schemes)], columns, apart=len(apart))
 
 
 def _one_by_one(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
     (scheme,) = comparison.schemes
     found = [(metric, each) for metric in metrics if (each := comparison.mean(scheme, metric.name))]
-    scales = [scale_for(metric.unit, [each.value]) for metric, each in found]
+    scales = [unit_of(comparison, metric) for metric, _ in found]
     values = [shown(each, scale.divisor) for (_, each), scale in zip(found, scales, strict=True)]
     one_class = len({metric.flow_class for metric, _ in found}) == 1  # named in the heading
     names = [" of ".join(filter(None, (each.label, each.sizes))) if one_class else title(each) for each, _ in found]

@@ -1,10 +1,12 @@
 """Numbers and metric names as text, shared by tables, answers and reports."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from shortflow.metrics.catalogue import FCT, GOODPUT, MEAN_FCT, QUEUE_MEAN, SLOWDOWN, TASK_TIME, Metric, Statistic
 from shortflow.metrics.stats import Estimate
+from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.results import Results
 
 NOTHING = "–"
@@ -91,6 +93,34 @@ def title(metric: Metric) -> str:
     if metric.flow_class is None:
         return f"{metric.label}, flows {metric.sizes}" if metric.sizes else metric.label
     return f"{metric.label}, {metric.flow_class} flows{f' of {metric.sizes}' if metric.sizes else ''}"
+
+
+def phrase(metric: Metric) -> str:
+    """Name of a metric within a sentence: `p99 slowdown of flows up to 100 KB`."""
+    label = re.sub("^(queue|link use), (.+)", r"\2 \1", metric.label)
+    sizes = re.sub(r"(.+)–(.+)", r"of \1 to \2", metric.sizes.replace("≤", "up to").replace(">", "above"))
+    if metric.flow_class is None:
+        whose = "" if label.endswith("per flow") else "of flows "
+        return f"{label} {whose}{sizes}" if sizes else label
+    return f"{label} of {metric.flow_class} flows{f' {sizes}' if sizes else ''}"
+
+
+def in_words(estimate: Estimate, unit: DisplayUnit) -> str:
+    """An estimate within a sentence: `5.6 ms (95 % interval 4.2 to 7.4 ms)`. Bounds have no interval."""
+    value, decimals = estimate.value / unit.divisor, _decimals(estimate.value / unit.divisor)
+    notes = []
+    if estimate.ci95 and estimate.half_width and not estimate.lower_bound:
+        notes += ["95 % interval " + " to ".join(f"{end / unit.divisor:,.{decimals}f}" for end in estimate.ci95)]
+    if estimate.lacking:
+        notes += [f"{estimate.n} of {estimate.n + estimate.lacking} seeds"]
+    bound = "at least " if estimate.lower_bound else ""
+    return f"{bound}{number(value)}{unit.suffix}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def unit_of(study: Results, metric: Metric) -> DisplayUnit:
+    """Unit of a metric in every table, sentence and axis of a study."""
+    found = [point.mean(scheme, metric.name) for point in study.points for scheme in everyone(study)]
+    return scale_for(metric.unit, [each.value for each in found if each])
 
 
 def headline_metrics(comparison: Results) -> list[Metric]:

@@ -1,0 +1,164 @@
+"""Sentences of an answer: who is best by a metric, with the value, its interval, and the factor of the baseline."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shortflow.metrics.catalogue import Metric
+from shortflow.metrics.stats import Estimate
+from shortflow.quantities import DisplayUnit
+from shortflow.report.order import ESTIMABLE, AnswerLine
+from shortflow.report.wording import in_words, listed, number, phrase
+from shortflow.results import Dimension
+
+_FEW = 3
+"""Most schemes to name where all of them may be the best."""
+
+
+def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: float) -> str:
+    """Sentences on the only point: the best scheme, its value, and its factor of the baseline."""
+    best = line.standings[0]
+    value = in_words(best.mean, unit)
+    if line.outcome == "alone":
+        return f"The {phrase(line.metric)} of {best.scheme} is {value}.{_cut([line])}"
+    values = f"{value}{_factor(line, baseline)}"
+    if line.outcome == "winner":
+        text = f"{best.scheme} has the {_extreme(line.metric)}: {values}."
+    else:
+        text = f"{_shared(line)}: {best.scheme} has {values}."
+    return f"{text}{advice([line], margin)}{_cut([line])}"
+
+
+def over_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: DisplayUnit, margin: float) -> str:
+    """Sentences on groups of lines of one metric with equal outcomes; each with its place and its factors.
+
+    The first has the name of the metric.
+    """
+    (lines, place, factors), *others = groups
+    line = lines[0]
+    texts = {
+        "winner": f"{line.leaders[0]} has the {_extreme(line.metric)} at {place}{factors}.",
+        "alone": f"The {phrase(line.metric)} of {line.leaders[0]} is {_values(lines, unit)} at {place}.",
+    }
+    found = [texts.get(line.outcome, f"{_shared(line)} at {place}{factors}.") + advice(lines, margin) + _cut(lines)]
+    for lines, place, factors in others:
+        found.append(f"At {place}: {short(lines[0])}{factors}.{advice(lines, margin)}{_cut(lines)}")
+    return " ".join(found)
+
+
+def short(line: AnswerLine) -> str:
+    """Outcome of a line whose metric is named before."""
+    names = line.leaders
+    texts = {"winner": names[0], "tie": f"{listed(names)} tie", "alone": f"{names[0]} alone"}
+    return texts.get(line.outcome) or f"open between {_contenders(line)}"
+
+
+def _contenders(line: AnswerLine) -> str:
+    """Schemes that may be the best."""
+    every = len(line.standings)
+    return f"all {every}" if every == len(line.leaders) > _FEW else listed(line.leaders)
+
+
+def _shared(line: AnswerLine) -> str:
+    """Beginning of a sentence on several schemes that may be the best."""
+    if line.outcome == "tie":
+        return f"{listed(line.leaders)} tie for the {_extreme(line.metric)}"
+    return f"The {_extreme(line.metric)} is open between {_contenders(line)}"
+
+
+def _extreme(metric: Metric) -> str:
+    return f"{'highest' if metric.more_is_better else 'lowest'} {phrase(metric)}"
+
+
+def _factor(line: AnswerLine, baseline: str) -> str:
+    """The best scheme's factor of the baseline; of a leading baseline, the factor of the next scheme."""
+    best, *others = line.standings
+    if best.scheme == baseline:
+        following = next((each for each in others if each.factor), None)
+        return f"; {following.scheme} has {factor_in_words(following.factor)} of that" if following else ""
+    return f", {factor_in_words(best.factor)} of {baseline}'s" if best.factor else ""
+
+
+def factor_in_words(difference: Estimate | None) -> str:
+    """A relative difference as a factor, without its interval, which tables have."""
+    if difference is None:
+        return ""
+    bound = "at least " if difference.lower_bound else "at most " if difference.upper_bound else ""
+    return f"{bound}{number(1 + difference.value)}"
+
+
+def advice(lines: Sequence[AnswerLine], margin: float) -> str:
+    """Number of seeds that settle an open order; `margin` is the half-width of a factor that settles any."""
+    seeds = min(line.standings[0].mean.n for line in lines)
+    if lines[0].outcome != "open" or seeds < 2:
+        return ""
+    if seeds < ESTIMABLE:
+        return f" Run at least {ESTIMABLE} seeds to estimate how many settle the order."
+    wanted = [line.more_seeds for line in lines]
+    most = max((each for each in wanted if each), default=None)
+    if not most or None in wanted:
+        return ""
+    seeds_text = f"{most:,} more {'seeds narrow' if most > 1 else 'seed narrows'}"
+    return f" About {seeds_text} the factors to ±{100 * margin:.3g} %, which settles the order."
+
+
+def where(dimensions: Sequence[Dimension], places: Sequence[Sequence[str]], every: Sequence[Sequence[str]]) -> str:
+    """Text on some points among all: `load 0.2 to 0.6 with switch.mark_above 20pkt`."""
+    first, *rest = dimensions
+    every_other = {tuple(place[1:]) for place in every}
+    groups: dict[frozenset[tuple[str, ...]], list[str]] = {}
+    for value in first.values:
+        if others := frozenset(tuple(place[1:]) for place in places if place[0] == value):
+            groups.setdefault(others, []).append(value)
+    texts = []
+    for others, values in groups.items():
+        text = f"{first.label} {_spans(values, first)}"
+        if rest and others == every_other:
+            text += f" with every {listed([each.label for each in rest])}"
+        elif rest:
+            text += f" with {where(rest, sorted(others), sorted(every_other))}"
+        texts.append(text)
+    return listed(texts)
+
+
+def _spans(values: Sequence[str], dimension: Dimension) -> str:
+    """Values of a setting, with neighbouring numbers as a range."""
+    if not dimension.numbers:
+        return listed(values)
+    spans: list[list[str]] = []
+    for value in values:
+        place = dimension.values.index(value)
+        if spans and dimension.values[place - 1] == spans[-1][-1]:
+            spans[-1].append(value)
+        else:
+            spans.append([value])
+    return listed([" to ".join(dict.fromkeys((span[0], span[-1]))) for span in spans])
+
+
+def _values(lines: Sequence[AnswerLine], unit: DisplayUnit) -> str:
+    """Smallest and largest mean of the only scheme."""
+    means = sorted((line.standings[0].mean for line in lines), key=lambda each: each.value)
+    ends = [f"{'at least ' if each.lower_bound else ''}{number(each.value / unit.divisor)}" for each in means]
+    return f"{' to '.join(dict.fromkeys((ends[0], ends[-1])))}{unit.suffix}"
+
+
+def range_of(factors: Sequence[Estimate | None]) -> str:
+    """Smallest and largest of some factors, in the order of the points if they fall; bounds have their sign."""
+    known = [replace(each, ci95=None) for each in factors if each]
+    if not known:
+        return ""
+    ends = sorted(known, key=lambda each: each.value, reverse=known[0].value > known[-1].value)
+    falls = ends[0].value > ends[-1].value
+    least, most = (-1, 0) if falls else (0, -1)
+    ends[least] = replace(ends[least], upper_bound=any(each.upper_bound for each in known))
+    ends[most] = replace(ends[most], lower_bound=any(each.lower_bound for each in known))
+    where = f" at {len(known)} of {len(factors)} points" if len(known) < len(factors) else ""
+    return " to ".join(dict.fromkeys(map(factor_in_words, (ends[0], ends[-1])))) + where
+
+
+def _cut(lines: Sequence[AnswerLine]) -> str:
+    """Times up to which flows count, as some did not finish under several schemes."""
+    times = [line.cut_s for line in lines if line.cut_s is not None]
+    if not times:
+        return ""
+    ends = dict.fromkeys(f"{number(1e3 * time)} ms" for time in (min(times), max(times)))
+    return f" Flows count up to {' to '.join(ends)}, as some did not finish."
