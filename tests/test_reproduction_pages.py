@@ -125,7 +125,8 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
 def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str = "", build: str = "") -> Reproduction:
     (figure,) = select([name])
     days = ("2026-11-25", "2026-11-26") if build else ()
-    origins: Any = {"runs": [{"build": build, "finished_at": f"{day}T12:00"} for day in days]}
+    made = {"version": "0", "build": "0+library", "revision": build and f"{build}4567890abcdef"}
+    origins: Any = {"runs": [{**made, "finished_at": f"{day}T12:00"} for day in days]}
     charts = [curves_of(each, f"{name.replace('/', '-')}-{place}") for place, each in enumerate(drawings, 1)]
     judged = [Judged(dataclasses.replace(claim, statement=statement), finding) for claim in figure.claims]
     return Reproduction(Scale.QUICK, {}, [Reproduced(figure, charts, judged, {}, origins)], 1, 0, 0.1)
@@ -184,10 +185,10 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
         "l2dct": ["agrees"],
         "pecn": ["agrees"],
     }
-    write_pages(reproduced("l2dct/sec3b", within(0.5, 0, 1), build="0+old"), tmp_path)
-    write_pages(reproduced("pecn/query", within(0.5, 0, 1), build="0+new"), tmp_path)
+    write_pages(reproduced("l2dct/sec3b", within(0.5, 0, 1), build="01dc0de123"), tmp_path)
+    write_pages(reproduced("pecn/query", within(0.5, 0, 1), build="2e4c0de123"), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "Build 0+new, 2026-11-25 to 2026-11-26." in front
+    assert "Build 0 at 2e4c0de12345, 2026-11-25 to 2026-11-26." in front
     assert "No sum: several builds" in front
     builds = {"0+new": {"l2dct/fig12": ["2026-11-26"]}, "0+old": {"l2dct/fig4a": ["2026-11-25"], "l2dct/fig5": []}}
     several = kept.made({"state": "", "made": builds, "scale": None, "claims": {}})
@@ -196,6 +197,17 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(DamagedResult, match="reproduce its papers again"):
         write_pages(reproduced("pecn/query", within(0.5, 0, 1)), tmp_path)
+
+
+def test_results_name_the_version_and_the_commit_and_a_wheel_its_build() -> None:
+    def code(revision: str | None) -> str:
+        run: Any = {"version": "0.3.0", "build": "0.3.0+bd7e9e75d5d9", "revision": revision}
+        return kept.code(run)
+
+    commit = "193f99ac8c1b0d5e6f7a8b9c0d1e2f3a4b5c6d7e"
+    assert code(commit) == "0.3.0 at 193f99ac8c1b"
+    assert code(f"{commit}-dirty") == "0.3.0 at 193f99ac8c1b-dirty"
+    assert code(None) == "0.3.0+bd7e9e75d5d9"
 
 
 def cells_of(front: str, name: str) -> list[str]:

@@ -10,8 +10,11 @@ from shortflow.papers import ALL, claims
 from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.judged import Baseline, Judged
 from shortflow.reproduction.tried import in_lines
+from shortflow.runs import Provenance
 from shortflow.store.files import Kind, read_json, write_text
 
+_COMMIT = 12
+"""Digits of a commit."""
 _DIGITS = 5
 """Significant digits of a number: tables show four."""
 
@@ -22,7 +25,7 @@ class Entry(TypedDict):
     state: str
     """The runs, in a sentence."""
     made: dict[str, dict[str, list[str]]]
-    """Days on which each build made the runs of a figure, by build and figure."""
+    """Days on which each version and commit made the runs of a figure, by these and the figure."""
     scale: str | None
     """The scale, if the choices are as taken."""
     claims: dict[str, dict[str, Any]]
@@ -62,11 +65,17 @@ def made(entry: Entry) -> str:
     return f"Build{'s' * (len(told) > 1)} {'; '.join(told)}." if told else "No runs."
 
 
+def code(run: Provenance) -> str:
+    """Version and commit that made a run; of a wheel, its build."""
+    commit, *changed = (run["revision"] or "").split("-")
+    return "-".join([f"{run['version']} at {commit[:_COMMIT]}", *changed]) if commit else run["build"]
+
+
 def _entry(done: Reproduction, paper: str) -> Entry:
     of_paper = [each for figure in done.of_paper(paper) for each in figure.claims]
     builds: dict[str, dict[str, list[str]]] = {}
     for each in done.of_paper(paper):
-        made = {(run["build"], run["finished_at"][:10]) for of_study in each.origins.values() for run in of_study}
+        made = {(code(run), run["finished_at"][:10]) for of_study in each.origins.values() for run in of_study}
         for build, day in sorted(made):
             builds.setdefault(build, {}).setdefault(each.figure.id, []).append(day)
     return {
