@@ -30,6 +30,9 @@ SMALL: dict[str, dict[str, str | int]] = {
     "testbed-messages": {"traffic.2.start": "0s"},
     "testbed-one-host": {"traffic.2.start": "0s"},
     "testbed-one-host-messages": {"traffic.2.start": "0s", "load": "0.05"},
+    "testbed-stagger": {"traffic.2.start": "0s"},
+    "testbed-same-host": {"traffic.2.start": "0s"},
+    "testbed-card": {"traffic.2.start": "0s", "traffic.2.load": "0.05"},
     "testbed-weights": {
         "traffic.1.sizes.value": "100KB",
         "traffic.2.at": "10ms",

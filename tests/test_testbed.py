@@ -326,9 +326,9 @@ def test_agreement_has_all_cells_and_tries(monkeypatch: Patch, kernel: StandIn, 
 
 
 def test_every_cell_of_agreement_is_valid() -> None:
-    assert len(agreement.CELLS) == 13
+    assert len(agreement.CELLS) == 17
     for row, schemes in agreement.CELLS.items():
-        setup = agreement.ONE_HOST.get(row, agreement.Setup(row, agreement.SLOWER.get(row, {})))
+        setup = agreement.SETUPS.get(row, agreement.Setup(row, agreement.SLOWER.get(row, {})))
         for column, of_cell in schemes.items():
             scenario, scheme, slower, _ = agreement.cell_of(setup, column, of_cell)
             linux = {**testbed.linux_settings(scenario, scheme, slower), "duration": "60ms", "warmup": "0s"}
@@ -336,7 +336,9 @@ def test_every_cell_of_agreement_is_valid() -> None:
             linux |= {"traffic.2.at": "10ms", "traffic.2.jitter": "0s"} if "weights" in scenario else {}
             linux |= (
                 {"traffic.2.start": "0s"}
-                if any(name in scenario for name in ("short-long", "messages", "one-host"))
+                if any(
+                    name in scenario for name in ("short-long", "messages", "one-host", "stagger", "same-host", "card")
+                )
                 else {}
             )
             linux |= {key: str(value) for key, value in setup.simulated.items()}

@@ -51,6 +51,14 @@ ONE_HOST: dict[str, Setup] = {
     "messages, fq_codel": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq_codel"),
 }
 """Connections that share the measured card of their host. The simulator has DRR for fq and fq_codel."""
+SHARES: dict[str, Setup] = {
+    "stagger, 10 Mbps": Setup("testbed-stagger", {"topology.rate": "20Mbps", "topology.bottleneck": "10Mbps"}),
+    "stagger, 30 Mbps": Setup("testbed-stagger"),
+    "same host": Setup("testbed-same-host"),
+    "card": Setup("testbed-card"),
+}
+"""Connections of one host that share a link, with the defaults of both sides."""
+SETUPS = {**ONE_HOST, **SHARES}
 CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-two-long": BOTH,
     "testbed-incast": BOTH,
@@ -61,9 +69,10 @@ CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-wide-incast": BOTH,
     "testbed-messages": {**CLASSES, **WEIGHTS},
     **{row: KERNELS if setup.card else HOSTS for row, setup in ONE_HOST.items()},
+    **{row: {"dctcp": {}, "l2dct": {}, **({} if setup.settings else {"cubic": {}})} for row, setup in SHARES.items()},
 }
 """Schemes of each row with their settings. Classes are for xDCTCP, two weights for ATCP."""
-GROUPS = {"scenarios": [row for row in CELLS if row not in ONE_HOST], "one-host": [*ONE_HOST]}
+GROUPS = {"scenarios": [row for row in CELLS if row not in SETUPS], "one-host": [*ONE_HOST], "shares": [*SHARES]}
 """Rows of each table."""
 SLOWER: dict[str, Settings] = {
     name: {
@@ -80,8 +89,12 @@ SLOWER: dict[str, Settings] = {
     )
 }
 """Incasts at a quarter of their rates, for kernels that start many flows slowly."""
-TABLES = (("dctcp", "l2dct", "xdctcp", "atcp"), tuple(HOSTS))
-"""Columns of the scenarios, and of `ONE_HOST`."""
+TABLES = {
+    "scenarios": ("dctcp", "l2dct", "xdctcp", "atcp"),
+    "one-host": tuple(HOSTS),
+    "shares": ("dctcp", "l2dct", "cubic"),
+}
+"""Columns of each table."""
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
 """Values of `aim_of`."""
@@ -141,8 +154,9 @@ def markdown(cells: Sequence[dict[str, Any]]) -> str:
 
     Differences outside the aim are bold; undecided ones have a question mark.
     """
-    parts = [[cell for cell in cells if (cell["scenario"] in ONE_HOST) is of_one] for of_one in (False, True)]
-    return blocks.markdown(_section(part, schemes) for part, schemes in zip(parts, TABLES, strict=True) if part)
+    group_of = {row: group for group, rows in GROUPS.items() for row in rows}
+    parts = {name: [cell for cell in cells if group_of.get(cell["scenario"], "scenarios") == name] for name in TABLES}
+    return blocks.markdown(_section(part, TABLES[name]) for name, part in parts.items() if part)
 
 
 def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:
@@ -211,7 +225,7 @@ def measure(
     are kept, and repeats those in which the testbed did not keep time.
     """
     slower = {} if kernel is testbed.THIS_KERNEL else SLOWER
-    setups = {row: ONE_HOST.get(row, Setup(row, slower.get(row, {}))) for row in rows}
+    setups = {row: SETUPS.get(row, Setup(row, slower.get(row, {}))) for row in rows}
     places = {(row, column): cell_of(setups[row], column, CELLS[row][column]) for row in rows for column in CELLS[row]}
     beds = {at: testbed.Testbed(scenario, choice, attempts, kernel) for at, (scenario, *_, choice) in places.items()}
     for at, (scenario, scheme, settings, _) in places.items():
