@@ -104,3 +104,8 @@ def test_a_look_belongs_to_the_scheme_and_not_to_its_neighbours() -> None:
     found = looks([*own, "dctcp"])
     assert looks(own[:1])[own[0]] == found[own[0]]
     assert len({(look.marker, look.hollow) for look in found.values()}) == 13
+
+
+def test_a_scheme_of_the_user_never_has_the_grey_of_ideal_schedulers() -> None:
+    names = [f"law{number}" for number in range(20)]
+    assert "var(--c5)" not in {look.colour for look in looks(["tcp", "dctcp", "l2dct", *names]).values()}

@@ -129,7 +129,7 @@ def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> N
     rest = without_library(page)
     assert len(Parts(page).figures) == 1 + 5, "the configuration and five charts"
     for text in (
-        *("<title>A made-up scenario</title>", "Who is best", "What it costs", "Headlines over load"),
+        *("<title>A made-up scenario</title>", "Schemes by mean", "What it costs", "Headlines over load"),
         *("Completion time of flows ≤ 100 KB", "Queue of port s0-&gt;h1", "the measured one, sampled"),
         *("completion time (ms)", "p99 slowdown, flows ≤ 100 KB (x)", "All numbers", "transport.g"),
         *("parameter load", "Provenance: all 18 runs", "l2dct10.2"),
@@ -296,7 +296,7 @@ def test_the_legend_the_menu_the_keys_and_the_table_work(browser: Browser, tmp_p
 
     def use(page: "Page") -> None:
         draw_all(page)
-        marks = page.locator("figure", has_text="Who is best").locator("path[aria-roledescription=point]")
+        marks = page.locator("figure", has_text="Schemes by mean").locator("path[aria-roledescription=point]")
         assert marks.count() == 9
         page.locator("section .bar").get_by_role("button", name="l2dct").click()
         page.wait_for_function("document.querySelectorAll('figure path[aria-roledescription=point]').length")

@@ -55,6 +55,16 @@ def test_paired_difference_by_hand() -> None:
     assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
 
 
+def test_the_interval_of_a_slowdown_ends_at_one() -> None:
+    # 1.2 and 2.8: mean 2, and half of Student's interval is 12.7 * 0.8, far above it.
+    low, high = sure(stats.estimate([1.2, 2.8], stats.Support.SLOWDOWN).ci95)
+    wide_low, wide_high = sure(stats.estimate([1.2, 2.8], stats.Support.POSITIVE).ci95)
+    assert (low, high) == (1.0, wide_high)
+    assert wide_low < 0.1
+    # Measured flows may be faster than the empty network of the scenario.
+    assert sure(stats.estimate([0.9, 0.9], stats.Support.SLOWDOWN).ci95) == pytest.approx((0.9, 0.9))
+
+
 def test_pairing_beats_the_spread_between_seeds() -> None:
     baseline = [1.0, 10.0, 100.0]
     found = sure(stats.paired_difference([0.9, 9.0, 90.0], baseline))

@@ -123,7 +123,7 @@ def test_one_scheme_is_compared_with_itself_where_its_flows_are_the_same() -> No
     assert ranking.words[0].endswith("; transport.g=2 has 1.83 of that.")
     loads = [run_of("tcp", seed, float(load) * seed, {"parameters.load": load}, {}) for load in "12" for seed in (1, 2)]
     (study,) = studies(loads)
-    assert mean_words(study)[0] == "The mean FCT of flows up to 100 KB of tcp is 1.50 to 3 ms at load 1 to 2."
+    assert mean_words(study)[0] == "Under tcp, the mean FCT of flows up to 100 KB is 1.50 to 3 ms at load 1 to 2."
 
 
 def test_keys_in_step_are_one_dimension() -> None:
@@ -172,7 +172,13 @@ def test_the_report_of_a_default_sweep_answers_as_the_command_does(shortflow: Co
     assert found["answer"]["baseline"] == "tcp", "the first that `list schemes` has"
     assert shortflow("report", "s").code == 0
     page = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
-    for heading in ("Who is best", "p99 slowdown by flow size", "What it costs", "All numbers", "Best values of each"):
+    for heading in (
+        "Schemes by mean",
+        "p99 slowdown by flow size",
+        "What it costs",
+        "All numbers",
+        "Best values of each",
+    ):
         assert heading in page
     assert "Headlines over load and switch.mark_above" in page
     assert "these runs have no tables. <code>sweep --tables</code> stores them." in page

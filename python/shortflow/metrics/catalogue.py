@@ -128,7 +128,7 @@ class Scope(Generic[S]):
 
         Larger values are better for rates, and with `more`.
         """
-        of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.POSITIVE}
+        of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.SLOWDOWN}
         found = support or of_unit.get(unit, Support.NONNEGATIVE)
 
         def by(function: Callable[[S], float | None]) -> Statistic:
@@ -366,9 +366,13 @@ CLASS_TIMEOUTS = OF_CLASS.has(
 OF_CLASS.has("timed_out_<class>", "flows with a timeout", "share", "share with a timeout of flows after the warm-up")(
     lambda flows: flows.timed_out
 )
-DISTANCE = OF_BOTH.has("distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over ideal SRPT's")(
-    lambda means: means[0] / means[1]
-)
+DISTANCE = OF_BOTH.has(
+    "distance_<class>",
+    "mean FCT over ideal SRPT",
+    "x",
+    "mean completion time over ideal SRPT's",
+    Support.POSITIVE,
+)(lambda means: means[0] / means[1])
 
 TASK_COUNT = OF_TASKS.has(
     "<task>_count",

@@ -43,6 +43,7 @@ class Support(Enum):
     NONNEGATIVE = "zero or more"
     SHARE = "from zero to one"
     POSITIVE = "more than zero"
+    SLOWDOWN = "one or more"
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,10 @@ def estimate(values: Sequence[float], support: Support = Support.REAL, stake: fl
     if half is None:
         return Estimate(mean, None, n)
     allowance = _UNSEEN * stake / n
-    if support is Support.POSITIVE and mean > 0:
-        return Estimate(mean, _around(mean, half, allowance), n, allowance=allowance)
+    if support in (Support.POSITIVE, Support.SLOWDOWN) and mean > 0:
+        low, high = _around(mean, half, allowance)
+        low = max(low, min(mean, 1.0)) if support is Support.SLOWDOWN else low
+        return Estimate(mean, (low, high), n, allowance=allowance)
     half = math.hypot(half, allowance)
     low = -math.inf if support is Support.REAL else 0.0
     high = 1.0 if support is Support.SHARE else math.inf

@@ -61,8 +61,9 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
         found = [{**row, "rank": order.index(row)} for row in found]
         panels.append(marks.ranked(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found
-    caption = f"Mean over the seeds with its 95 % interval, the best on top.{_bounds(rows)}"
-    return Chart("ranking", "Who is best", caption, rows, panels, study.schemes, shown_first(study))
+    told = "The answer says which orders the seeds decide."
+    caption = f"Mean over the seeds with its 95 % interval, the best on top. {told}{_bounds(rows)}"
+    return Chart("ranking", "Schemes by mean", caption, rows, panels, study.schemes, shown_first(study))
 
 
 def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:

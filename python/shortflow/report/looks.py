@@ -61,13 +61,15 @@ MARKERS = (
     *("M-.42,-1.1H.42V1.1H-.42Z", _CROSS),
 )
 
+_GREY = "var(--c5)"
+"""The colour nearest to that of ideal schedulers."""
 BEST, FEASIBLE, INFEASIBLE, GIVEN_UP = "best", "feasible", "infeasible", "given up"
 _GROUPS = {
     MEASURED: Look("var(--ink)", _polygon(6, inner=0.5, outer=1.1), dash=(9, 2)),
     BEST: Look("var(--c0)", STAR),
     FEASIBLE: Look("var(--c4)", CIRCLE),
-    INFEASIBLE: Look("var(--c5)", _CROSS, dash=(2, 2)),
-    GIVEN_UP: Look("var(--c5)", "M-1,-.2H1V.2H-1Z", dash=(6, 3)),
+    INFEASIBLE: Look(_GREY, _CROSS, dash=(2, 2)),
+    GIVEN_UP: Look(_GREY, "M-1,-.2H1V.2H-1Z", dash=(6, 3)),
 }
 
 
@@ -84,7 +86,7 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
             continue
         start, used = zlib.crc32(name.encode()), [look.colour for look in found.values()]
         places = [(start + step) % (2 * len(MARKERS)) for step in range(2 * len(MARKERS))]
-        places.sort(key=lambda place: used.count(_look(place).colour))
+        places.sort(key=lambda place: (_look(place).colour == _GREY, used.count(_look(place).colour)))
         free = (look for look in map(_look, places) if (look.marker, look.hollow) not in taken)
         found[name] = next(free, _look(places[0]))
         taken.add((found[name].marker, found[name].hollow))

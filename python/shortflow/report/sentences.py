@@ -19,7 +19,7 @@ def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: flo
     best = line.standings[0]
     value = in_words(best.mean, unit)
     if line.outcome == "alone":
-        return f"The {phrase(line.metric)} of {best.scheme} is {value}.{_cut([line])}"
+        return f"Under {best.scheme}, the {phrase(line.metric)} is {value}.{_cut([line])}"
     values = f"{value}{_factor(line, baseline)}"
     if line.outcome == "winner":
         text = f"{best.scheme} has the {_extreme(line.metric)}: {values}."
@@ -37,7 +37,7 @@ def over_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: D
     line = lines[0]
     texts = {
         "winner": f"{line.leaders[0]} has the {_extreme(line.metric)} at {place}{factors}.",
-        "alone": f"The {phrase(line.metric)} of {line.leaders[0]} is {_values(lines, unit)} at {place}.",
+        "alone": f"Under {line.leaders[0]}, the {phrase(line.metric)} is {_values(lines, unit)} at {place}.",
     }
     found = [texts.get(line.outcome, f"{_shared(line)} at {place}{factors}.") + advice(lines, margin) + _cut(lines)]
     for lines, place, factors in others:
