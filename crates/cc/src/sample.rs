@@ -145,6 +145,8 @@ pub struct PathSample {
     pub at_sender: Span,
     /// Part of `in_hosts` in the receiver's queue, behind its own packets.
     pub at_receiver: Span,
+    /// Part of `in_hosts` for which the receiver delayed its ACK to answer several packets at once.
+    pub ack_delay: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
     /// Bytes delivered by the connection so far, SACKed bytes included.
@@ -159,9 +161,9 @@ pub struct PathSample {
 }
 
 impl PathSample {
-    /// Part of `in_hosts` that is not in a queue to the network: late processors, and ACKs that are delayed.
+    /// Part of `in_hosts` that is neither in a queue to the network nor intended: late processors.
     pub fn at_work(&self) -> Span {
-        self.in_hosts.saturating_sub(self.at_sender + self.at_receiver)
+        self.in_hosts.saturating_sub(self.at_sender + self.at_receiver + self.ack_delay)
     }
 
     /// Round-trip time with empty queues.

@@ -33,6 +33,8 @@
 //! - D9: the queues of the two hosts to the network are part of the fabric's delay, as in the paper's formula, round trip less
 //!   remote queueing, which ends when the answer is made, and local reception. The paper's hosts have no such queue, since
 //!   the card pulls packets; here fcwnd keeps the sender's short.
+//! - D10: the time for which the receiver delays an ACK on purpose (`tcp.ack_every`) is in neither delay. The paper has no delayed
+//!   ACKs; in the hosts' delay, an `ack_delay` above `host_target` would shrink the window for ever.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
@@ -208,7 +210,7 @@ impl CongestionControl for Swift {
         let params = state.params;
         let at_work = path.at_work(); // D9
         let host = state.average_host_delay(at_work.as_secs_f64());
-        let fabric = path.rtt.saturating_sub(at_work).as_secs_f64();
+        let fabric = path.rtt.saturating_sub(at_work + path.ack_delay).as_secs_f64();
         let acked = path.newly_delivered.as_f64() / ack.flow.mss.as_f64();
         let at = Moment { now: ack.flow.now, rtt: path.rtt };
         state.change(window, |index, control| {
@@ -263,6 +265,7 @@ mod tests {
             in_hosts: micros(in_hosts),
             at_sender: Span::ZERO,
             at_receiver: Span::ZERO,
+            ack_delay: Span::ZERO,
             hops: 3,
             delivered: Bytes::ZERO,
             newly_delivered: Bytes::new(1460),
@@ -340,6 +343,14 @@ mod tests {
         let [fabric, hosts] = law.0.controls.unwrap().map(|control| control.cwnd);
         close(fabric, window.cwnd);
         close(hosts, 8.125);
+    }
+
+    /// D10: 5 ms of delayed ACK move no window; the path has no queue, so that both grow.
+    #[test]
+    fn a_delayed_ack_is_no_congestion() {
+        let (mut law, mut window) = start(plain(), 8.0);
+        law.on_ack(&mut window, &at(0, PathSample { ack_delay: micros(5_000), ..path(0, 5_000) }));
+        close(window.cwnd, 8.125);
     }
 
     /// An ACK counts only newly delivered data, up to one window (D7).

@@ -109,6 +109,8 @@ pub struct Telemetry {
     pub at_sender: Span,
     /// Part of `in_hosts` in the receiver's queue, behind its own packets.
     pub at_receiver: Span,
+    /// Part of `in_hosts` for which the receiver delayed its answer.
+    pub ack_delay: Span,
     /// Time in the queues of switches.
     pub in_switches: Span,
     /// Switches that the data packet has crossed.

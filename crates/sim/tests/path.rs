@@ -131,6 +131,7 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
             in_hosts: Span::ZERO,
             at_sender: Span::ZERO,
             at_receiver: Span::ZERO,
+            ack_delay: Span::ZERO,
             hops: 1,
             delivered,
             newly_delivered: Bytes::new(1460),

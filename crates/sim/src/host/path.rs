@@ -82,6 +82,7 @@ impl RateSampler {
             in_hosts: telemetry.in_hosts,
             at_sender: telemetry.at_sender,
             at_receiver: telemetry.at_receiver,
+            ack_delay: telemetry.ack_delay,
             hops: telemetry.hops,
             delivered: Bytes::new(self.delivered),
             newly_delivered,

@@ -229,8 +229,9 @@ impl Receiver {
         let Some((telemetry, arrived)) = self.answered.take().map(|answered| *answered) else {
             return Extension::of_sack(sack);
         };
-        let telemetry = Some(Telemetry { in_hosts: telemetry.in_hosts + now.since(arrived), ..telemetry });
-        Some(Box::new(Extension { sack, telemetry }))
+        let ack_delay = now.since(arrived);
+        let telemetry = Telemetry { in_hosts: telemetry.in_hosts + ack_delay, ack_delay, ..telemetry };
+        Some(Box::new(Extension { sack, telemetry: Some(telemetry) }))
     }
 }
 

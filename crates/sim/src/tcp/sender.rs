@@ -4,6 +4,8 @@
 //! Deviations:
 //! - Loss halves the flight even if ECN has reduced the window in the same round trip: a DCTCP-like decrease
 //!   may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
+//! - A timeout halves what an ECN-Echo of the same window of data has left. RFC 3168 §6.1.2 reduces once for both, as a fast
+//!   retransmit here does.
 //! - Loss halves no more than the window, where RFC 5681 Eq. 4 halves all bytes that no cumulative ACK covers. Without SACK
 //!   these include bytes that arrived beyond a hole: ten times the window after a recovery of ten round trips.
 //! - At a window of one segment an ECN-Echo is answered like any other; RFC 3168 §6.1.2 would wait for
