@@ -101,6 +101,6 @@ def test_pecn_bounds_of_80_senders() -> None:
 
 
 def test_an_ideal_scheduler_of_several_limiting_links_is_refused_by_name() -> None:
-    wanted = r"ideal-srpt: many flows wait at several links, such as s0->s1 and s\d+->h\d+"
+    wanted = r"ideal-srpt: much of the traffic waits at several links, such as s0->s1 and s\d+->h\d+"
     with pytest.raises(shortflow.ConfigError, match=wanted):
         plan(shortflow.load("parking-lot"), ["dctcp", "ideal-srpt"], [1])

@@ -360,5 +360,19 @@ fn several_busy_inner_links_leave_no_ideal() {
     };
     let traffic = [entry("0-1", 15, 0.35), entry("2-3", 7, 0.35), entry("4-5", 11, 0.35)].concat();
     let reason = policies_for(&behind_a_core(lot, &traffic)).unwrap_err();
-    assert!(reason.starts_with("many flows wait at several links, such as s"), "{reason}");
+    assert!(reason.starts_with("much of the traffic waits at several links, such as s"), "{reason}");
+}
+
+/// Three endless flows have nearly all of the bytes, and one of them shares two inner links with the others. The many short flows
+/// of one rack do not outvote it.
+#[test]
+fn links_are_judged_by_bytes_and_not_by_numbers_of_flows() {
+    let chain = "[topology]\nkind = 'chain'\nhops = 3\nhosts_per_switch = 4\nrate = '10Gbps'\ntrunk_rate = '1Gbps'\nrtt = '100us'";
+    let long = |from: u32, to: u32| format!("[[traffic]]\nkind = 'long-lived'\nfrom = {from}\nto = {to}\n");
+    let short = "[[traffic]]\nkind = 'poisson'\nfrom = 0\nto = 1\nrate_per_s = 100\nsizes = { kind = 'fixed', value = '1KB' }\n";
+    let judged =
+        |flows: &[String]| policies_for(&behind_a_core(chain, &[flows.concat(), short.to_owned()].concat()));
+    assert!(judged(&[long(2, 15)]).is_ok(), "one flow meets nobody");
+    let reason = judged(&[long(2, 15), long(3, 7), long(4, 11)]).unwrap_err();
+    assert!(reason.starts_with("much of the traffic waits at several links, such as s"), "{reason}");
 }

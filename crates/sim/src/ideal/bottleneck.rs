@@ -11,7 +11,7 @@ use shortflow_units::{Bytes, PortId, Rate, Span};
 const CLEARLY: f64 = 0.5;
 /// A mean wait below this share of the service time at the limiting link does not count.
 const NEGLIGIBLE: f64 = 0.1;
-/// Share of flows with several limiting links up to which one link per flow is a fair model.
+/// Share of bytes, of flows with several limiting links, up to which one link per flow is a fair model.
 const FEW: f64 = 0.1;
 
 /// A flow at a link that all of its packets cross.
@@ -96,8 +96,8 @@ impl Links {
     }
 }
 
-/// A link between switches that makes many of these flows wait beside the link that serves them; none if one link limits
-/// each flow. A link whose flows all continue to one link that is no faster never makes them wait longer.
+/// A link between switches that makes many of the bytes of these flows wait beside the link that serves them; none if one link
+/// limits each flow. An endless flow has the bytes that its link carries until arrivals end. A link whose flows all continue to one link that is no faster never makes them wait longer.
 pub(super) fn second(
     scenario: &Scenario,
     arrivals: &[FlowArrival],
@@ -107,19 +107,23 @@ pub(super) fn second(
     flows.iter().zip(arrivals).for_each(|(crossings, arrival)| links.add(arrival, crossings));
     let mut served_by: Vec<Option<PortId>> = vec![None; links.0.len()];
     let mut is_tandem = vec![true; links.0.len()];
-    let mut delayed = vec![(0usize, None); links.0.len()];
-    for crossings in flows {
+    let mut delayed = vec![(0.0, None); links.0.len()];
+    let mut all = 0.0;
+    for (crossings, arrival) in flows.iter().zip(arrivals) {
         let Some(serving) = links.limiting(crossings).map(|place| &crossings[place]) else { continue };
+        let carried = serving.rate.as_bps() as f64 / 8.0 * scenario.duration.as_secs_f64();
+        let bytes = if arrival.size == Bytes::MAX { carried } else { arrival.size.as_f64() };
+        all += bytes;
         for other in crossings {
             let place = other.port.index();
             let first = *served_by[place].get_or_insert(serving.port);
             is_tandem[place] &= first == serving.port && serving.rate <= other.rate;
             if other.port != serving.port && other.is_inner && links.competes(serving.port, other.port) {
-                delayed[place] = (delayed[place].0 + 1, Some((serving.port, other.port)));
+                delayed[place] = (delayed[place].0 + bytes, Some((serving.port, other.port)));
             }
         }
     }
     let found = delayed.iter().zip(&is_tandem).filter(|(_, is_tandem)| !**is_tandem);
-    let (count, pair) = found.map(|(delayed, _)| *delayed).max_by_key(|(count, _)| *count)?;
-    pair.filter(|_| count as f64 > FEW * flows.len() as f64)
+    let (bytes, pair) = found.map(|(delayed, _)| *delayed).max_by(|one, other| one.0.total_cmp(&other.0))?;
+    pair.filter(|_| bytes > FEW * all)
 }

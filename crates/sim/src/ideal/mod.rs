@@ -114,7 +114,7 @@ pub fn policies_for(scenario: &Scenario) -> Result<Vec<Policy>, String> {
     if let Some(pair) = bottleneck::second(scenario, &first, &crossed) {
         let names = port_names(scenario);
         return Err(format!(
-            "many flows wait at several links, such as {} and {}, and an ideal scheduler serves each flow at one link",
+            "much of the traffic waits at several links, such as {} and {}, and an ideal scheduler serves each flow at one link",
             names[pair.1.index()],
             names[pair.0.index()]
         ));
