@@ -87,3 +87,30 @@ def test_a_sender_as_fast_as_the_port_keeps_no_other_out(shortflow: Command, tmp
     found = re.search(r"share the full port s0->h2, .*--set (host\.jitter=6us), half", step.stderr)
     assert found, step.stderr
     assert metric(shortflow(*run, "--set", found[1]), "jain_long") > 0.97
+
+
+def test_a_flow_over_two_full_ports_that_starves_is_named(shortflow: Command, tmp_path: Path) -> None:
+    """One flow over both links of 100 Mbps beside one over each; an idle slow link elsewhere decides nothing."""
+    ends = "h0,s0,1Gbps,5us\nh1,s0,1Gbps,5us\nh2,s1,1Gbps,5us\nh3,s1,1Gbps,5us\nh4,s2,1Gbps,5us\nh5,s2,1Gbps,5us\n"
+    core = "s0,s1,100Mbps,10us\ns1,s2,100Mbps,10us\nh6,s0,1Mbps,5us\n"
+    (tmp_path / "lot.csv").write_text(LINKS + ends + core, encoding="utf-8")
+    pairs = {"both": (0, 5), "one": (1, 3), "two": (2, 4)}
+    tables: Tables = {
+        "title": "two full ports",
+        **{"duration": "10s", "warmup": "2s", "drain": "0s"},
+        "topology": {"kind": "explicit", "file": "lot.csv"},
+        "switch": {"buffer": "100pkt", "mark_above": "unlimited"},
+        "traffic": [long_flows(name, sender, sender, to) for name, (sender, to) in pairs.items()],
+    }
+    (tmp_path / "lot.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
+    run = ("run", "lot.toml", "--scheme", "tcp", "--json")
+    step = shortflow(*run)
+    assert metric(step, "flow_goodput_both_bps") < 12e6
+    found = re.search(
+        r"from h0 to h5 crosses the full ports s0->s1 and s1->s2 .*--set (host\.jitter=60us), half", step.stderr
+    )
+    assert found, step.stderr
+    for jitter in (found[1], "host.jitter=half-packet"):
+        chance = shortflow(*run, "--set", jitter)
+        assert metric(chance, "flow_goodput_both_bps") > 20e6
+        assert "phase may decide" not in chance.stderr

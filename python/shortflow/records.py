@@ -118,8 +118,8 @@ class Meta(TypedDict):
     end_s: float
     classes: NotRequired[list[str]]
     """Classes declared by the scenario; some may have no flow."""
-    fairness_window_s: NotRequired[float]
-    """Time over which shares of endless flows are averaged."""
+    fairness_windows_s: NotRequired[dict[str, float]]
+    """By class, the time over which shares of endless flows are averaged."""
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]

@@ -8,6 +8,7 @@ use crate::user_defined::Failure;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use shortflow_sim::fairness::fairness_windows;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::probe::watch::{PacketEvent, TraceFilter};
@@ -243,7 +244,9 @@ impl PyOutcome {
                 .set_item("marks", self.outcome.ports.iter().map(|port| port.marks_in_run).sum::<u64>())?;
         }
         meta.set_item("counters", counters)?;
-        meta.set_item("fairness_window_s", scenario.fairness_window().as_secs_f64())?;
+        let windows = fairness_windows(&self.outcome, scenario).into_iter();
+        let windows = windows.map(|(class, window)| (&scenario.classes[class.index()], window.as_secs_f64()));
+        meta.set_item("fairness_windows_s", windows.collect::<BTreeMap<_, _>>())?;
         meta.set_item("drops", self.drops(py)?)?;
         meta.set_item("unfinished", totals.unfinished)?;
         meta.set_item("remarks", self.remarks.iter().cloned().collect::<BTreeMap<_, _>>())?;

@@ -7,6 +7,7 @@
 pub mod config;
 mod digest;
 pub mod engine;
+pub mod fairness;
 pub mod floor;
 pub mod host;
 pub mod ideal;

@@ -189,6 +189,8 @@ pub struct LongPath {
     pub row: usize,
     /// Ports that all of its packets cross, as (sending node, receiving node).
     pub ports: Vec<(NodeId, NodeId)>,
+    /// Propagation delay there and back.
+    pub round_trip: Span,
 }
 
 /// Place of a drop.
@@ -301,7 +303,7 @@ pub struct Outcome {
     pub ports: Vec<PortRow>,
     /// Dropped packets by place, ports first, and reason.
     pub drops: Vec<DropRow>,
-    /// Ways of the endless flows. For remarks alone.
+    /// Ways of the endless flows. Outside the digest.
     pub long_paths: Vec<LongPath>,
     /// Totals.
     pub counters: Counters,

@@ -1,5 +1,6 @@
 //! Remarks on a run whose numbers may come from its hosts instead of its network or its law.
 
+use crate::fairness::fairness_windows;
 use crate::outcome::{DropRow, FlowRow, LongPath, Outcome, Place, PortRow};
 use crate::queue::{DropReason, QueueKind};
 use crate::scenario::Scenario;
@@ -19,6 +20,11 @@ const FAIR: f64 = 0.9;
 /// Ratio of goodputs above which a longer round trip is ahead of a shorter one. No law intends this.
 const AHEAD: f64 = 1.2;
 
+/// Share of the mean share below which a flow over several full ports starves.
+const STARVED: f64 = 0.25;
+/// Round trips that differ by less than this share count as equal.
+const ALIKE: f64 = 0.05;
+
 /// Remarks on a run, each with the name of its kind.
 pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(&'static str, String)> {
     let said = [
@@ -26,6 +32,7 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
         ("waiting", waiting(outcome, scenario)),
         ("wide", wide(outcome, scenario)),
         ("phase", phase(outcome, scenario, scheme)),
+        ("sampling", sampling(outcome, scenario)),
     ];
     said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
@@ -112,6 +119,21 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     ))
 }
 
+/// Samples too far apart to tell when the endless flows of a class share fairly.
+fn sampling(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
+    let every = scenario.measure.sample_every?;
+    let flows = |class: ClassId| {
+        outcome.long_paths.iter().filter(|path| outcome.flows[path.row].class == class).count()
+    };
+    let mut windows = fairness_windows(outcome, scenario).into_iter();
+    let (class, window) = windows.find(|(class, window)| every > *window && flows(*class) > 1)?;
+    let name = &scenario.classes[class.index()];
+    Some(format!(
+        "samples every {every} are too far apart for convergence_{name}_s, which averages shares over {window}; \
+         --set measure.sample_every={window} records it"
+    ))
+}
+
 /// Common facts of flows whose shares should be equal: full ports, rate of the host's link, and class if it has a transport of its own.
 type Alike = (Vec<(NodeId, NodeId)>, Rate, Option<ClassId>);
 
@@ -129,13 +151,22 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
         _ => None,
     };
     let full: BTreeSet<(NodeId, NodeId)> = outcome.drops.iter().filter_map(overflows).collect();
-    let links: BTreeMap<(NodeId, NodeId), (Rate, Span)> = match full.is_empty() {
-        true => return None,
-        false => links(&scenario.graph),
-    };
+    if full.is_empty() {
+        return None;
+    }
+    unequal_at_a_port(outcome, scenario, &full).or_else(|| starved(outcome, scenario, &full))
+}
+
+/// Long flows over the same full ports whose shares are unexplained, where hosts have too little jitter.
+fn unequal_at_a_port(
+    outcome: &Outcome,
+    scenario: &Scenario,
+    full: &BTreeSet<(NodeId, NodeId)>,
+) -> Option<String> {
+    let links = links(&scenario.graph);
     let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
     let mut alike: BTreeMap<Alike, Vec<(Span, &FlowRow)>> = BTreeMap::new();
-    for LongPath { row, ports } in &outcome.long_paths {
+    for LongPath { row, ports, .. } in &outcome.long_paths {
         let flow = &outcome.flows[*row];
         let shared: Vec<_> = ports.iter().copied().filter(|port| full.contains(port)).collect();
         let way = || ports.iter().filter_map(|port| links.get(port));
@@ -150,7 +181,8 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
         let jitter = scenario.half_packet(rate);
         let is_enough = scenario.host.jitter.is_none_or(|given| given >= jitter);
         let finding = if is_enough { None } else { unexplained(&flows, &window) };
-        finding.map(|finding| (rate, *port, flows.len(), finding, jitter))
+        let here = outcome.long_paths.iter().filter(|path| path.ports.contains(port)).count();
+        finding.map(|finding| (rate, *port, here, finding, jitter))
     });
     let (_, (from, to), flows, finding, jitter) = found.min_by_key(|found| found.0)?;
     let name = |node| scenario.graph.name(node);
@@ -163,6 +195,52 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
     ))
 }
 
+/// A long flow over two or more full ports that gets almost nothing, with jitter too: each port may drop what the one before let
+/// through.
+fn starved(outcome: &Outcome, scenario: &Scenario, full: &BTreeSet<(NodeId, NodeId)>) -> Option<String> {
+    let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
+    let crosses = |path: &LongPath| path.ports.iter().copied().filter(|port| full.contains(port)).collect();
+    let ways: Vec<(usize, Vec<(NodeId, NodeId)>)> =
+        outcome.long_paths.iter().map(|path| (path.row, crosses(path))).collect();
+    let share = |row: usize, port: (NodeId, NodeId)| {
+        let here = ways.iter().filter(|(_, ports)| ports.contains(&port)).map(|(row, _)| *row);
+        let rows: Vec<usize> = here.filter(|row| outcome.flows[*row].overlaps(&window)).collect();
+        let flows: Vec<(Span, &FlowRow)> =
+            rows.iter().map(|row| (Span::ZERO, &outcome.flows[*row])).collect();
+        let got = over_equal_share(&flows, &window);
+        let all: f64 = got.iter().map(|(_, got)| got).sum();
+        let own = got.iter().find(|(number, _)| rows[*number] == row)?;
+        (got.len() > 1 && all > 0.0).then(|| own.1 * got.len() as f64 / all)
+    };
+    let several = ways.iter().filter(|(_, ports)| ports.len() > 1);
+    let least = several.filter_map(|(row, ports)| {
+        let most = ports.iter().map(|port| share(*row, *port)).collect::<Option<Vec<f64>>>()?;
+        Some((most.into_iter().fold(0.0, f64::max), *row, ports))
+    });
+    let (share, row, ports) = least.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let flow = &outcome.flows[row];
+    let (name, host) = (|node| scenario.graph.name(node), |host: HostId| scenario.graph.name(NodeId(host.0)));
+    let shown: Vec<String> =
+        ports.iter().map(|(from, to)| format!("{}->{}", name(*from), name(*to))).collect();
+    let links = links(&scenario.graph);
+    let slowest = ports.iter().filter_map(|port| links.get(port)).map(|(rate, _)| *rate).min()?;
+    let jitter = scenario.half_packet(slowest);
+    let remedy = match scenario.host.jitter {
+        Some(given) if given < jitter => format!("with --set host.jitter={jitter}, half the time of a packet there, chance decides"),
+        _ => "jitter of half a packet does not end that here; try other rates, other buffers, or a queue that marks".to_owned(),
+    };
+    (share < STARVED).then(|| {
+        format!(
+            "a long flow from {} to {} crosses the full ports {} and gets {:.1} % of the mean share there; phase may \
+             decide who meets the full buffers; {remedy}",
+            host(flow.source),
+            host(flow.destination),
+            shown.join(" and "),
+            100.0 * share
+        )
+    })
+}
+
 /// Rate and delay of each direction of a link.
 fn links(graph: &Graph) -> BTreeMap<(NodeId, NodeId), (Rate, Span)> {
     let ways = |link: &Link| [(link.a, link.b), (link.b, link.a)].map(|ends| (ends, (link.rate, link.delay)));
@@ -171,10 +249,13 @@ fn links(graph: &Graph) -> BTreeMap<(NodeId, NodeId), (Rate, Span)> {
 
 /// The fact about shares of flows with these path delays that neither equal round trips nor longer ones explain.
 fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<String> {
-    let mut by_delay: BTreeMap<Span, Vec<f64>> = BTreeMap::new();
-    for (number, got) in over_equal_share(flows, window) {
-        by_delay.entry(flows[number].0).or_default().push(got);
-    }
+    let mut shares: Vec<(Span, f64)> =
+        over_equal_share(flows, window).into_iter().map(|(number, got)| (flows[number].0, got)).collect();
+    shares.sort_by_key(|(delay, _)| *delay);
+    let is_equal =
+        |one: &(Span, f64), next: &(Span, f64)| next.0.as_secs_f64() <= one.0.as_secs_f64() * (1.0 + ALIKE);
+    let got = |group: &[(Span, f64)]| group.iter().map(|(_, got)| *got).collect::<Vec<f64>>();
+    let by_delay: Vec<Vec<f64>> = shares.chunk_by(is_equal).map(got).collect();
     let sum = |got: &[f64]| got.iter().sum::<f64>();
     let mean = |got: &Vec<f64>| sum(got) / got.len() as f64;
     let jain = |got: &Vec<f64>| {
@@ -182,8 +263,8 @@ fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<St
         sum(got).powi(2) / (got.len() as f64 * sum(&squares))
     };
     // Flows that all got nothing have no index, and no ratio.
-    let unequal = by_delay.values().map(jain).filter(|jain| *jain < FAIR).min_by(f64::total_cmp);
-    let means: Vec<f64> = by_delay.values().map(mean).collect();
+    let unequal = by_delay.iter().map(jain).filter(|jain| *jain < FAIR).min_by(f64::total_cmp);
+    let means: Vec<f64> = by_delay.iter().map(mean).collect();
     let pairs =
         means.iter().enumerate().flat_map(|(n, near)| means[n + 1..].iter().map(move |far| far / near));
     match (pairs.filter(|ratio| *ratio > AHEAD).max_by(f64::total_cmp), unequal) {

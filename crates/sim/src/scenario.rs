@@ -119,15 +119,6 @@ impl Scenario {
         &self.warnings
     }
 
-    /// Time over which shares of endless flows are averaged to tell when they are fair: ten base round trips between the
-    /// hosts farthest apart, or, if longer, the time in which the slowest link carries 20 full packets of each of them.
-    pub fn fairness_window(&self) -> Span {
-        let endless: u64 = self.expected.iter().map(|expected| expected.backlogged).sum();
-        let slowest = self.graph.links.iter().map(|link| link.rate).min().unwrap_or(Rate::MAX);
-        let packets = slowest.tx_time(self.tcp.mss + self.tcp.header).times(20 * endless);
-        warnings::round_trip(&self.graph).0.times(10).max(packets)
-    }
-
     /// Flows of the user's files that are not simulated or not counted, in words; they are among the warnings too.
     pub fn omitted(&self) -> &[String] {
         &self.omitted

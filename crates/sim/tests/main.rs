@@ -9,6 +9,7 @@ mod applications;
 mod dcqcn;
 mod ecn_echo;
 mod errors;
+mod fairness;
 mod faults;
 mod fills_link;
 mod going_ahead;

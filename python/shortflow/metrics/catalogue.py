@@ -343,9 +343,10 @@ OF_CLASS.has(
 )(lambda flows: flows.jain)
 OF_CLASS.has(
     "jain_sampled_<class>",
-    "Jain index in samples",
+    "Jain index over short times",
     "",
-    "Jain index within a sampling interval: mean",
+    "Jain index of the backlogged flows that are there, mean over windows of a thousand round trips or 2000 packets per"
+    " flow; only where `measure.sample_every` is no longer",
     Support.SHARE,
     more=True,
 )(lambda flows: flows.jain_sampled)

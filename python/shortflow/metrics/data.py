@@ -24,6 +24,8 @@ FAIR_ENOUGH = 0.95
 """Least Jain index of a fair share."""
 FAIR_WINDOWS = 10
 """Consecutive fair windows needed for convergence."""
+SHARE_WINDOWS = 100
+"""Windows of convergence in one of the mean Jain index: a thousand round trips outlast several sawteeth."""
 _ROUNDING = 1e-9
 """Largest relative error of a time."""
 BURST_GAP_S = 1e-3
@@ -342,31 +344,54 @@ class FlowGroup:
 
     @property
     def jain_sampled(self) -> float | None:
-        """Mean Jain index of the sampling intervals after the warm-up."""
-        return mean([index for begin, _, index in self._intervals if begin >= self.run.meta["warmup_s"]])
+        """Mean Jain index of windows after the warm-up, each of two or more flows that are there for all of it."""
+        length_s = SHARE_WINDOWS * self._window_s
+        if not self._is_sampled(length_s):
+            return None
+        warmup_s, indices = self.run.meta["warmup_s"], []
+        last_s = max(self._rates) * (1 + _ROUNDING)
+        for number in range(int((last_s - warmup_s) / length_s)):
+            begin, end = warmup_s + number * length_s, warmup_s + (number + 1) * length_s
+            there = [flow for flow in self.backlogged if flow.start_s <= begin and (flow.finish_s or end) >= end]
+            shares = [self._acked[str(flow.id)].between(begin, end) for flow in there]
+            if len(shares) > 1 and any(shares):
+                indices.append(jain_index(shares))
+        return mean(indices)
 
     @property
     def convergence_s(self) -> float | None:
         """Time from the last start until enough consecutive windows are fair; otherwise a lower bound.
 
-        The windows have a length of their own, `fairness_window_s`, and begin at the last start, so neither the
-        sampling interval nor the length of the run matters. None if samples are further apart than a window.
+        The windows begin at the last start, so neither the sampling interval nor the length of the run matters.
         """
-        window_s = self.run.meta.get("fairness_window_s")
-        times = sorted(self._rates)
-        if not window_s or len(times) < 2 or max(b - a for a, b in pairwise(times)) > window_s * (1 + _ROUNDING):
+        if not self._is_sampled(self._window_s):
             return None
-        last_start_s = max(flow.start_s for flow in self.backlogged)
-        acked = {
-            subject: _Cumulative(times, [self._rates[at].get(subject, 0.0) for at in times]) for subject in self._ids
-        }
+        last_start_s, last_s = max(flow.start_s for flow in self.backlogged), max(self._rates)
         since, row, at = last_start_s, 0, last_start_s
-        while row < FAIR_WINDOWS and at + window_s <= times[-1] * (1 + _ROUNDING):
-            shares = [of.between(at, at + window_s) for of in acked.values()]
-            at += window_s
+        while row < FAIR_WINDOWS and at + self._window_s <= last_s * (1 + _ROUNDING):
+            shares = [of.between(at, at + self._window_s) for of in self._acked.values()]
+            at += self._window_s
             row = row + 1 if any(shares) and jain_index(shares) >= FAIR_ENOUGH else 0
             since = since if row else at
         return bound_if(row < FAIR_WINDOWS, since - last_start_s)
+
+    @functools.cached_property
+    def _window_s(self) -> float:
+        """Time over which shares are averaged to tell when they are fair; 0 if the core gave none."""
+        windows = self.run.meta.get("fairness_windows_s", {})
+        return max((windows.get(name, 0.0) for name in {flow.flow_class for flow in self.backlogged}), default=0.0)
+
+    @functools.cached_property
+    def _acked(self) -> dict[str, "_Cumulative"]:
+        """Acknowledged bits of each backlogged flow over time."""
+        times = sorted(self._rates)
+        rates = {subject: [self._rates[at].get(subject, 0.0) for at in times] for subject in self._ids}
+        return {subject: _Cumulative(times, of) for subject, of in rates.items()}
+
+    def _is_sampled(self, window_s: float) -> bool:
+        """True if two samples are no further apart than a window."""
+        times = sorted(self._rates)
+        return window_s > 0 and len(times) > 1 and max(b - a for a, b in pairwise(times)) <= window_s * (1 + _ROUNDING)
 
     @functools.cached_property
     def _ids(self) -> set[str]:
@@ -383,15 +408,6 @@ class FlowGroup:
                 if kind == "flow_throughput_bps" and subject in self._ids:
                     of_time[subject] = value
         return rates
-
-    @functools.cached_property
-    def _intervals(self) -> list[tuple[float, float, float]]:
-        """Start, end and Jain index of each sampling interval, for two or more backlogged flows.
-
-        An interval counts flows that started by its end. Intervals without acknowledged data are omitted.
-        """
-        shares = {time: list(of_time.values()) for time, of_time in self._rates.items()}
-        return [(begin, end, jain_index(shares[end])) for begin, end in pairwise(sorted(shares)) if any(shares[end])]
 
 
 class _Cumulative:

@@ -12,7 +12,7 @@ use crate::outcome::{FlowRow, LongPath};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{ConnectionUse, FlowArrival};
 use shortflow_cc::Role;
-use shortflow_units::{Bytes, ConnId, FlowId, Rate};
+use shortflow_units::{Bytes, ConnId, FlowId, Rate, Span};
 
 impl Simulation<'_> {
     pub(super) fn schedule_flows(&mut self, starts: &[FlowStart]) {
@@ -124,7 +124,9 @@ impl Simulation<'_> {
             let flow_id = self.connections.slot(conn).flow_id;
             let way = self.network.ports_on_path(arrival.source, arrival.destination, flow_id);
             let ports = way.filter(|(_, shared)| *shared).map(|(port, _)| (port.from, port.to)).collect();
-            self.long_paths.push(LongPath { row: flow.index(), ports });
+            let delays = path.links.iter().chain(&back.links).map(|(_, delay)| *delay);
+            let round_trip = delays.fold(Span::ZERO, |sum, delay| sum + delay);
+            self.long_paths.push(LongPath { row: flow.index(), ports, round_trip });
             let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
             let stop = arrival.stop.map(|at| (at, NodeScope::GLOBAL, Event::Stop(conn)));
