@@ -14,8 +14,9 @@ SHORT = ("--set", "servers=2")
 
 
 def notes(stderr: str) -> list[str]:
-    """Warnings about keys without effect."""
-    return [line.removeprefix("warning: ") for line in stderr.splitlines() if "no effect" in line]
+    """Warnings about keys, and about parts of schemes, without effect."""
+    lines = [line.removeprefix("warning: ") for line in stderr.splitlines()]
+    return [line for line in lines if "no effect" in line or ": it does where" in line]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,51 @@ def test_a_search_names_the_end_of_its_range_at_which_a_key_cannot_act(shortflow
 def test_an_unlimited_threshold_makes_red_drop_tail(shortflow: Command) -> None:
     stderr = shortflow("run", "incast", "--scheme", "red", *SHORT, "--set", "switch.mark_above=unlimited").stderr
     where = "queue.min is not auto or mark_above of the ports is limited"
-    assert f"the red queue has no effect under red: it acts where {where}" in notes(stderr)
+    assert f"the red queue neither marks nor drops early under red: it does where {where}" in notes(stderr)
+
+
+@pytest.mark.parametrize("scheme", ["pfabric-minimal", "dcqcn", "tcp"])
+def test_values_of_a_shipped_file_are_not_the_users(scheme: str, shortflow: Command) -> None:
+    stderr = shortflow("run", "incast", "--scheme", scheme, *SHORT).stderr
+    assert not [note for note in notes(stderr) if "no effect" in note]
+
+
+def test_values_of_the_users_own_file_are_his(shortflow: Command, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(tomli_w.dumps({**star([LONG]), "tcp": {"initial_window": 2, "ack_delay": "1ms"}}))
+    stderr = shortflow("run", str(path), "--scheme", "dctcp", "--set", "duration=20ms").stderr
+    assert "tcp.ack_delay has no effect under dctcp: it acts where tcp.ack_every is above 1" in notes(stderr)
+
+
+ECN, FAULT = "flows send ECN-capable packets", "faults.loss is above 0"
+DEADLINES = "it does where flows have deadlines"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "settings", "begins"),
+    [
+        ("tcp", ["faults.mark=0.1"], f"faults.mark has no effect under tcp: it acts where {ECN}"),
+        ("tcp", ["faults.mark_data=[3]"], f"faults.mark_data has no effect under tcp: it acts where {ECN}"),
+        ("dctcp", ["faults.hosts=2"], f"faults.hosts has no effect under dctcp: it acts where {FAULT}"),
+        (
+            "dctcp",
+            ["traffic.1.stagger=1ms"],
+            "traffic.1.stagger has no effect under dctcp: it acts where traffic.1.from is",
+        ),
+        ("d2tcp", [], f"the law never weighs a deadline under d2tcp: {DEADLINES}"),
+        ("pecn-edf", [], f"the priority never orders by deadline under pecn-edf: {DEADLINES}"),
+        ("sack over step-ecn", [], f"the step-ecn queue never marks under sack over step-ecn: it does where {ECN}"),
+        ("dctcp+host.queue=red", [], "the red queue of hosts neither marks nor drops early under"),
+    ],
+)
+def test_faults_starts_deadlines_and_queues_that_cannot_act_are_named(
+    scheme: str, settings: list[str], begins: str, shortflow: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(tomli_w.dumps({**star([LONG]), "duration": "20ms"}))
+    given = [part for setting in settings for part in ("--set", setting)]
+    found = notes(shortflow("run", str(path), "--scheme", scheme, *given, code=0).stderr)
+    assert [note for note in found if note.startswith(begins)], found
 
 
 def test_defaults_of_a_network_file_that_states_all_are_idle(shortflow: Command, tmp_path: Path) -> None:

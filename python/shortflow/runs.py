@@ -113,7 +113,7 @@ class Run:
             "traffic_notes": self.scenario.traffic_notes(),
             "scheme": self.scheme.name,
             "scheme_settings": self.scheme_settings(),
-            "idle": self.scheme.idle(self.scenario.core),
+            "idle": self.scheme.idle(self.scenario.core, self.scenario.is_shipped),
             "seed": self.seed,
             "digest": digest,
             "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -154,7 +154,7 @@ class Plan:
             self._loaded[in_schemes] = load_with_sources(self.schemes, of_schemes)
         scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]
         for scheme, _ in schemes:
-            scheme.idle(scenario.core)  # raises for scheme values that do not fit the scenario
+            scheme.idle(scenario.core, scenario.is_shipped)  # raises for scheme values that do not fit the scenario
         ideal = [scheme.name for scheme, _ in schemes if is_ideal(scheme.name)]
         if ideal and (why := scenario.core.ideal_schedulers()[1]):
             raise ConfigError(f"{', '.join(ideal)}: {why}")

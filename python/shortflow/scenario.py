@@ -107,6 +107,11 @@ class Scenario:
         return self.core.title
 
     @property
+    def is_shipped(self) -> bool:
+        """True if its file comes with Shortflow."""
+        return isinstance(self.source.tables, str) and self.directory == SHIPPED.resolve()
+
+    @property
     def classes(self) -> list[str]:
         """Classes of its flows."""
         return self.core.classes()
@@ -121,7 +126,10 @@ class Scenario:
 
     def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
         """Valid but probably unintended values, and keys without effect under these schemes. Each names its key."""
-        under = [(scheme.name, [key for key, _, _ in scheme.resolved()], scheme.idle(self.core)) for scheme in schemes]
+        under = [
+            (scheme.name, [key for key, _, _ in scheme.resolved()], scheme.idle(self.core, self.is_shipped))
+            for scheme in schemes
+        ]
         return [*self.core.warnings(), *idle_notes(under)]
 
     def expected_flows(self) -> list[ExpectedFlows]:
@@ -190,11 +198,14 @@ def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, s
     for (key, where), names in under.items():
         if not key.startswith(SCHEME_PREFIXES) or ignoring[key] >= having[key]:
             together.setdefault((", ".join(dict.fromkeys(names)), where), []).append(key)
-    return [
-        f"{', '.join(keys)} {'have' if keys[1:] else 'has'} no effect under {names}: "
-        f"{'they act' if keys[1:] else 'it acts'} where {where}"
-        for (names, where), keys in together.items()
-    ]
+    notes: list[str] = []
+    for (ignorers, where), several in together.items():
+        # A part of the scheme comes as a statement, such as "the red queue never marks".
+        notes += [f"{part} under {ignorers}: it does where {where}" for part in several if " " in part]
+        settings = [key for key in several if " " not in key]
+        has, acts = ("have", "they act") if settings[1:] else ("has", "it acts")
+        notes += [f"{', '.join(settings)} {has} no effect under {ignorers}: {acts} where {where}"] if settings else []
+    return notes
 
 
 def warnings_at(found: Sequence[tuple[str, Iterable[str]]]) -> list[str]:

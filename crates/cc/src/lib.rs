@@ -36,7 +36,9 @@ pub mod swift;
 pub mod xdctcp;
 
 pub use mark_fraction::{ByMarks, Common, MarkFraction, MarkLaw};
-pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports};
+pub use registry::{
+    StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports, unknown_transport,
+};
 pub use sample::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Obeyed, PathSample, Recovery, Role, Window,
 };

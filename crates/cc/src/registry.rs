@@ -27,7 +27,8 @@ pub struct TransportInfo {
     pub recovery: Recovery,
     /// ECN behaviour that it needs.
     pub ecn: Ecn,
-    /// True if one long flow fills a link with a buffer of at least a bandwidth-delay product.
+    /// True if one long flow, once its ramp is over, has 99 % of the goodput of its link, 98 % over RED: behind a buffer of one
+    /// to eight bandwidth-delay products with no K, or with a K of at least one product.
     pub fills_link: bool,
 }
 
@@ -248,11 +249,8 @@ impl TransportConfig {
 
     /// The transport called `name` with the parameters in `reader`; the caller checks for unknown keys.
     pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
-        let (info, law, keys) = LawParams::read(name, reader).unwrap_or_else(|| {
-            let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
-            let hint = hint(name, &names);
-            Err(ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint })
-        })?;
+        let (info, law, keys) =
+            LawParams::read(name, reader).unwrap_or_else(|| Err(unknown_transport(name)))?;
         let plain = TransportConfig {
             info,
             law: Law::Registered(law),
@@ -332,6 +330,18 @@ impl TransportConfig {
             Law::UserDefined(start) => Transport::UserDefined(start()),
         }
     }
+}
+
+/// The error for an unknown transport. `tcp` is the name of a scheme.
+pub fn unknown_transport(name: &str) -> ConfigError {
+    let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
+    let hint = match name {
+        "tcp" => {
+            "it is a scheme, whose transport is \"sack\"; did you mean \"sack\" or \"newreno\"?".to_owned()
+        }
+        _ => hint(name, &names),
+    };
+    ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint }
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ pub fn idle_keys(number: u64) -> Result<Option<Vec<String>>, String> {
 }
 
 fn is_idle(service: &ServiceModel, scenario: &Scenario, path: &str) -> bool {
-    service.idle(scenario).iter().any(|idle| numbered(&idle.key) == path)
+    service.idle(scenario, false).iter().any(|idle| numbered(&idle.key) == path)
 }
 
 /// Declared keys whose change has moved an outcome.

@@ -275,8 +275,8 @@ impl PyScheme {
 
     /// Keys that were set and cannot act in the scenario under the scheme, each with the words that follow "acts where". An
     /// error if the scheme's own values do not fit the scenario.
-    fn idle(&self, py: Python<'_>, scenario: &PyScenario) -> PyResult<Pairs> {
-        let idle = self.inner.idle(&*scenario.under(py, self)?);
+    fn idle(&self, py: Python<'_>, scenario: &PyScenario, shipped: bool) -> PyResult<Pairs> {
+        let idle = self.inner.idle(&*scenario.under(py, self)?, shipped);
         Ok(idle.into_iter().map(|Idle { key, acts_where }| (key, acts_where)).collect())
     }
 

@@ -1,6 +1,7 @@
 //! Keys that were set and cannot act, by the conditions that their declarations state.
 
 use crate::config::{Setting, Source};
+use crate::host::priority::By;
 use crate::net::Routes;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::scenario::Scenario;
@@ -10,15 +11,15 @@ use shortflow_spec::{Condition, Idle};
 use shortflow_units::{NodeId, Occupancy};
 use std::collections::BTreeSet;
 
-/// Keys that cannot act in a scenario under a scheme.
-pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme) -> Vec<Idle> {
-    let run = Run { scenario, scheme, transports: transports(scenario, scheme) };
+/// Keys that cannot act in a scenario under a scheme. The file of a `shipped` scenario states nothing for the user.
+pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme, shipped: bool) -> Vec<Idle> {
+    let run = Run { scenario, scheme, shipped, transports: transports(scenario, scheme) };
     let settings = scenario.resolved().iter().chain(run.of_scheme());
     let keys = settings.filter(|setting| run.is_set(setting)).filter_map(|setting| {
         let acts_where = run.unmet(setting)?;
         Some(Idle { key: setting.key.clone(), acts_where })
     });
-    run.idle_discipline().into_iter().chain(keys).collect()
+    run.idle_parts().into_iter().chain(keys).collect()
 }
 
 /// Keys that an ideal scheduler does not read: a fluid has neither queues nor hosts.
@@ -51,6 +52,7 @@ fn transports<'s>(scenario: &'s Scenario, scheme: &'s Scheme) -> Vec<&'s Transpo
 struct Run<'s> {
     scenario: &'s Scenario,
     scheme: &'s Scheme,
+    shipped: bool,
     transports: Vec<&'s TransportConfig>,
 }
 
@@ -67,7 +69,7 @@ impl<'s> Run<'s> {
 
     /// True if the user stated the value. A file states K for whatever scheme reads it, and the drain for real hosts too.
     fn is_set(&self, setting: &Setting) -> bool {
-        let is_of_file = setting.key.ends_with(".mark_above") || setting.key == "drain";
+        let is_of_file = self.shipped || setting.key.ends_with(".mark_above") || setting.key == "drain";
         match &setting.source {
             Source::Default | Source::DefaultOf(..) | Source::Scheme => false,
             Source::Set | Source::Name => true,
@@ -184,16 +186,42 @@ impl<'s> Run<'s> {
         graph.directions().map(|(from, to, _)| (from, to)).filter(|(from, _)| !graph.is_host(*from))
     }
 
-    /// A discipline of switches that is drop-tail here, because it has no threshold or no packet to mark.
-    fn idle_discipline(&self) -> Option<Idle> {
-        let condition = match self.scheme.queue.kind() {
-            QueueKind::Red => Condition("min != auto || has_threshold"),
-            QueueKind::StepEcn => Condition("ecn && has_threshold"),
-            QueueKind::Tcn => Condition("ecn && threshold != auto || ecn && has_threshold"),
+    /// Parts of the scheme that cannot act here, as whole statements.
+    fn idle_parts(&self) -> Vec<Idle> {
+        let queues = [
+            self.idle_queue(&self.scheme.queue, "queue", ""),
+            self.idle_queue(&self.scheme.host_queue, "host_queue", " of hosts"),
+        ];
+        queues.into_iter().flatten().chain(self.idle_deadlines()).collect()
+    }
+
+    /// A discipline that is drop-tail here, because it has no threshold or no packet to mark.
+    fn idle_queue(&self, queue: &QueueConfig, table: &str, of: &str) -> Option<Idle> {
+        let (acts, effect) = match queue.kind() {
+            QueueKind::Red => (Condition("min != auto || has_threshold"), "neither marks nor drops early"),
+            QueueKind::StepEcn => (Condition("ecn && has_threshold"), "never marks"),
+            QueueKind::Tcn => (Condition("ecn && threshold != auto || ecn && has_threshold"), "never marks"),
             _ => return None,
         };
-        let acts_where = condition.unmet(&|name| self.value("queue", name), &|name| path("queue", name))?;
-        Some(Idle { key: format!("the {} queue", self.scheme.queue.kind().info().name), acts_where })
+        let acts_where = acts.unmet(&|name| self.value(table, name), &|name| path(table, name))?;
+        Some(Idle { key: format!("the {} queue{of} {effect}", queue.kind().info().name), acts_where })
+    }
+
+    /// A law or a priority by deadlines, which no flow has.
+    fn idle_deadlines(&self) -> Option<Idle> {
+        let weighs = |setting: &&Setting| {
+            setting.acts.is_some_and(|acts| acts.names().contains(&"deadlines"))
+                && setting.key.starts_with("transport.")
+        };
+        let key = match self.scheme.priority.by {
+            By::Deadline => "the priority never orders by deadline",
+            _ if self.scheme.resolved.iter().any(|setting| weighs(&setting)) => {
+                "the law never weighs a deadline"
+            }
+            _ => return None,
+        };
+        let acts_where = Condition("deadlines").unmet(&|name| self.value("", name), &str::to_owned)?;
+        Some(Idle { key: key.to_owned(), acts_where })
     }
 }
 
@@ -227,5 +255,51 @@ fn marks(queue: &QueueConfig, is_limited: bool) -> bool {
         QueueConfig::CoDel(codel) => codel.ecn,
         QueueConfig::Pie(pie) => pie.ecn,
         _ => queue.kind().info().reads_k && is_limited,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Setting;
+    use crate::scenario::Scenario;
+    use crate::scheme::{Scheme, schemes};
+    use shortflow_spec::FACTS;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// A misspelt fact would count as holding, and a misspelt key as empty: the condition would hold always, or never.
+    #[test]
+    fn conditions_ask_for_facts_and_keys_that_exist() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/shortflow/scenarios");
+        let files =
+            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
+        let of_scenario = |path: std::path::PathBuf| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            let text = path.extension().is_some_and(|end| end == "toml").then(|| files(&name).unwrap())?;
+            let scenario =
+                Scenario::parse(&text, &name, &[], &files).unwrap_or_else(|error| panic!("{error}"));
+            Some(scenario.resolved().to_vec())
+        };
+        let shipped =
+            std::fs::read_dir(&folder).unwrap().filter_map(|entry| of_scenario(entry.unwrap().path()));
+        let of_schemes = schemes().iter().map(|info| Scheme::named(&info.name, &[]).unwrap().resolved);
+        let mut conditions = BTreeSet::new();
+        for settings in shipped.chain(of_schemes).collect::<Vec<Vec<Setting>>>() {
+            for setting in &settings {
+                let Some(acts) = setting.acts else { continue };
+                conditions.insert(setting.key.clone());
+                let beside = |name: &str| match setting.key.rsplit_once('.') {
+                    Some((table, _)) => format!("{table}.{name}"),
+                    None => name.to_owned(),
+                };
+                for name in acts.names() {
+                    let is_fact = FACTS.iter().any(|(fact, _)| *fact == name);
+                    let is_key =
+                        settings.iter().any(|other| [name.to_owned(), beside(name)].contains(&other.key));
+                    assert!(is_fact || is_key, "{}: {name} is neither a fact nor a key", setting.key);
+                }
+            }
+        }
+        assert!(conditions.len() > 60, "{} keys with a condition", conditions.len());
     }
 }

@@ -7,7 +7,7 @@ use crate::config::{
 use crate::host::priority::PriorityRule;
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
-use shortflow_cc::{Host, StartUserDefined, TransportConfig, TransportInfo, transports};
+use shortflow_cc::{Host, StartUserDefined, TransportConfig, TransportInfo, transports, unknown_transport};
 use shortflow_spec::{Value, hint, located};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -140,10 +140,7 @@ pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigErr
 }
 
 fn transport_named(name: &str) -> Result<&'static TransportInfo, ConfigError> {
-    transports().iter().find(|info| info.name == name).ok_or_else(|| {
-        let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
-        unknown("transport", name, &names)
-    })
+    transports().iter().find(|info| info.name == name).ok_or_else(|| unknown_transport(name))
 }
 
 fn queue_named(name: &str) -> Result<QueueKind, ConfigError> {

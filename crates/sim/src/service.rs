@@ -60,10 +60,11 @@ impl ServiceModel {
         }
     }
 
-    /// Keys that were set and cannot act in `scenario`, the scenario as it is under this scheme.
-    pub fn idle(&self, scenario: &Scenario) -> Vec<Idle> {
+    /// Keys that the user set and that cannot act in `scenario`, the scenario as it is under this scheme. Values in the file of
+    /// a `shipped` scenario are not the user's.
+    pub fn idle(&self, scenario: &Scenario, shipped: bool) -> Vec<Idle> {
         match self {
-            ServiceModel::Packets(scheme) => idle::under_packets(scenario, scheme),
+            ServiceModel::Packets(scheme) => idle::under_packets(scenario, scheme, shipped),
             ServiceModel::Ideal(_) => idle::under_ideal(scenario),
         }
     }

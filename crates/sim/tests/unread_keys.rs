@@ -51,10 +51,10 @@ fn what_hosts_do_not_read_of_tcp_is_said() {
     for name in ["pfabric-minimal", "dcqcn"] {
         let service = ServiceModel::named(name, &[]).unwrap();
         let digest = |scenario: &Scenario| service.run(scenario, 1, &mut NoObserver).unwrap().digest();
-        assert_eq!(service.idle(&plain), []);
+        assert_eq!(service.idle(&plain, false), []);
         for other in OTHERS {
             let scenario = incast(&[other]);
-            let said = service.idle(&scenario);
+            let said = service.idle(&scenario, false);
             assert_eq!(digest(&scenario) != digest(&plain), said.is_empty(), "{name}, tcp.{}", other.0);
         }
     }

@@ -9,7 +9,9 @@
 //! A key is one of the same table or a whole path; a value may be such a key too. Rust's own parser reads a condition, as an
 //! expression that nothing evaluates.
 
+use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::fmt;
+use std::str::FromStr;
 
 /// What a condition may ask of a whole run, each with the words that follow "acts where".
 pub const FACTS: &[(&str, &str)] = &[
@@ -112,8 +114,8 @@ impl Clause {
         let than = value(than).unwrap_or_else(|| than.to_owned());
         match sign {
             ">" => leading_number(&found) > leading_number(&than),
-            "==" => found == than,
-            _ => found != than,
+            "==" => is_same(&found, &than),
+            _ => !is_same(&found, &than),
         }
     }
 
@@ -133,6 +135,15 @@ impl Clause {
             (None, None) => self.name.to_owned(),
         }
     }
+}
+
+/// True if two texts are one value: 1000KB is 1MB.
+fn is_same(one: &str, other: &str) -> bool {
+    fn as_one<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
+        one.parse::<T>().is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
+    }
+    let kinds = [as_one::<f64>, as_one::<Bytes>, as_one::<Span>, as_one::<Rate>, as_one::<Occupancy>];
+    one == other || kinds.iter().any(|is_same| is_same(one, other))
 }
 
 /// The number that a quantity begins with.
@@ -157,6 +168,23 @@ mod tests {
             known.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
         Condition(condition).unmet(&value, &|key| format!("tcp.{key}"))
+    }
+
+    /// The values are equal, whatever their units.
+    #[test]
+    fn values_are_compared_and_not_their_texts() {
+        let pairs = [("1000KB", "1MB"), ("1000us", "1ms"), ("0.10", "0.1"), ("1000Mbps", "1Gbps")];
+        for (one, other) in pairs {
+            let value = |name: &str| match name {
+                "t1" => Some(one.to_owned()),
+                "t2" => Some(other.to_owned()),
+                _ => None,
+            };
+            assert!(Condition("t1 != t2").unmet(&value, &str::to_owned).is_some(), "{one} {other}");
+            assert_eq!(Condition("t1 == t2").unmet(&value, &str::to_owned), None, "{one} {other}");
+        }
+        let value = |name: &str| (name == "t1").then(|| "1MB".to_owned());
+        assert_eq!(Condition("t1 != 1KB").unmet(&value, &str::to_owned), None);
     }
 
     #[test]

@@ -79,9 +79,29 @@ impl RowError {
     /// Number of rows shown in full; the rest is counted.
     const SHOWN: usize = 20;
 
+    /// Rows with one reason, but for numbers, that are shown one by one.
+    const ALIKE: usize = 3;
+
     fn join(rows: &[RowError]) -> String {
-        let mut lines: Vec<String> = rows.iter().take(Self::SHOWN).map(RowError::to_string).collect();
-        if let Some(more) = rows.len().checked_sub(Self::SHOWN).filter(|more| *more > 0) {
+        let mut groups: Vec<(String, Vec<&RowError>)> = Vec::new();
+        for row in rows {
+            let reason =
+                format!("{} {}", row.file, row.reason.replace(|letter: char| letter.is_ascii_digit(), ""));
+            match groups.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, alike)) => alike.push(row),
+                None => groups.push((reason, vec![row])),
+            }
+        }
+        let shown = groups.iter().flat_map(|(_, alike)| match alike.as_slice() {
+            [first, .., last] if alike.len() > Self::ALIKE => {
+                let more = alike.len() - 1;
+                vec![format!("{first} (and {more} more rows like this one, up to line {})", last.line)]
+            }
+            few => few.iter().map(ToString::to_string).collect(),
+        });
+        let mut lines: Vec<String> = shown.collect();
+        if let Some(more) = lines.len().checked_sub(Self::SHOWN).filter(|more| *more > 0) {
+            lines.truncate(Self::SHOWN);
             lines.push(format!("and {more} more wrong rows"));
         }
         lines.join("\n")

@@ -144,10 +144,6 @@ impl Scheduler for Fair {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
-
-    fn passes_idle(&self) -> bool {
-        true
-    }
 }
 
 #[cfg(test)]

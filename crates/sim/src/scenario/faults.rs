@@ -13,11 +13,11 @@ keys! {
     pub(super) struct FaultKeys {
         /// links such as "leaf0-spine1", or one direction of them such as "leaf0->spine1"; without
         /// links, tier and hosts it is about every port of every switch
-        links: Option<Vec<String>> = optional, LINKS;
+        links: Option<Vec<String>> = optional, LINKS, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never;
         /// links from switches of this tier upwards
-        tier: Option<String> = optional, Text::Tier;
+        tier: Option<String> = optional, Text::Tier, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never;
         /// links of these hosts
-        hosts: Option<HostSet> = optional, Hosts;
+        hosts: Option<HostSet> = optional, Hosts, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never;
         /// probability that a data packet is lost before it is queued
         loss: f64 = "0", 0.0..=0.9;
         /// every so many data packets at a port, one is lost before it is queued: the last of them
@@ -31,7 +31,7 @@ keys! {
         /// extra delay
         reorder_delay: Span = "0s", ANY_TIME, acts: reorder > 0;
         /// probability that a data packet is marked
-        mark: f64 = "0", 0.0..=1.0;
+        mark: f64 = "0", 0.0..=1.0, acts: ecn;
         /// when the links fail; packets queued for them or on them are lost
         down_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
         /// when they are back
@@ -39,7 +39,7 @@ keys! {
         /// data packets lost on arrival at the first measured port, by number from 1
         drop_data: Vec<u64> = "[]", ORDINALS;
         /// data packets marked on arrival at the first measured port, by number from 1
-        mark_data: Vec<u64> = "[]", ORDINALS;
+        mark_data: Vec<u64> = "[]", ORDINALS, acts: ecn;
     }
 }
 

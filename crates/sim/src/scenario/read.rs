@@ -97,7 +97,7 @@ impl Scenario {
         let demands = |reads_k| PortDemands { packet: tcp.full_frame(), reads_k };
         checks::switch_port(&top.table("switch")?, &switch, demands(of_switches))?;
         checks::host_port(&top.table("host")?, &host, demands(of_hosts))?;
-        let tiers = Tiers::read(&top.table("switch")?, &graph, demands(of_switches))?;
+        let tiers = Tiers::read(&top.table("switch")?, (&graph, &topology.warnings()), demands(of_switches))?;
 
         let round_trip = warnings::round_trip(&graph);
         let mut context = Context::new(&graph, run.duration, tcp);
@@ -131,11 +131,12 @@ impl Scenario {
         warnings.extend(names.warnings());
         warnings.extend(omitted.iter().cloned());
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
+        let rto_min_is_given = top.table("tcp")?.texts().iter().any(|(key, _)| key == "rto_min");
         let sampling = (run.duration, measure.sample_every);
         warnings.extend(warnings::of(
             (&graph, round_trip),
             (&switch, &tiers, &host),
-            &tcp,
+            (&tcp, rto_min_is_given),
             &expected,
             sampling,
         ));

@@ -25,15 +25,23 @@ struct Tier {
 }
 
 impl Tiers {
-    /// Reads the tables inside `[switch]`.
-    pub(super) fn read(switch: &Reader, graph: &Graph, demands: PortDemands) -> Result<Tiers, ConfigError> {
+    /// Reads the tables inside `[switch]`. `warnings` about the network may explain why it has no tiers.
+    pub(super) fn read(
+        switch: &Reader,
+        (graph, warnings): (&Graph, &[String]),
+        demands: PortDemands,
+    ) -> Result<Tiers, ConfigError> {
         let known: Vec<&str> = graph.tiers.iter().map(String::as_str).collect();
         let (ports, tiers): (Vec<&str>, Vec<&str>) =
             switch.tables_inside().into_iter().partition(|name| name.contains("->"));
         let unknown = tiers.into_iter().find(|tier| !known.contains(tier));
         if let Some(tier) = unknown {
             let hint = match known.as_slice() {
-                [] => "this topology has no tiers".to_owned(),
+                [] => {
+                    let why = warnings.iter().find(|warning| warning.contains(" has a tier; "));
+                    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                    format!("this topology has no tiers{why}")
+                }
                 known => hint(tier, known),
             };
             return Err(ConfigError::Unknown { key: switch.path(tier), what: "tier", hint });

@@ -22,7 +22,7 @@ pub(super) fn round_trip(graph: &Graph) -> (Span, NodeId, NodeId) {
 pub(super) fn of(
     (graph, (round_trip, one, other)): (&Graph, (Span, NodeId, NodeId)),
     (switch, tiers, host): (&SwitchSpec, &Tiers, &HostSpec),
-    tcp: &TcpSpec,
+    (tcp, rto_min_is_given): (&TcpSpec, bool),
     expected: &[Expected],
     (duration, sample_every): (Span, Option<Span>),
 ) -> Vec<String> {
@@ -49,7 +49,7 @@ pub(super) fn of(
             tcp.ack_delay, tcp.rto_min
         ));
     }
-    if tcp.rto_min >= round_trip.times(LONG_TIMEOUT) {
+    if rto_min_is_given && tcp.rto_min >= round_trip.times(LONG_TIMEOUT) {
         warnings.push(format!(
             "tcp.rto_min: {} is {} round trips of {round_trip}, so one timeout outlasts almost every flow, and the drain \
              waits for it; unless hosts have this minimum, set tcp.rto_min to {}, 100 round trips",

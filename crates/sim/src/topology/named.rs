@@ -170,8 +170,20 @@ impl<'g> HostNames<'g> {
         }
     }
 
+    /// The first and the last name, or some names if their numbers do not follow one another.
     fn ends(&self) -> String {
-        format!("{} to {}", self.name(HostId(0)), self.name(HostId::from(self.count() - 1)))
+        const SHOWN: usize = 4;
+        let names: Vec<&str> = (0..self.count()).map(|host| self.name(HostId::from(host))).collect();
+        let (first, last) = (names[0], names[names.len() - 1]);
+        let stem = first.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let begin: u32 = first[stem.len()..].parse().unwrap_or(0);
+        if names.iter().zip(begin..).all(|(name, number)| **name == format!("{stem}{number}")) {
+            return format!("{first} to {last}");
+        }
+        match names.len() {
+            0..=SHOWN => names.join(", "),
+            all => format!("{}, … and {last}, {all} in all", names[..SHOWN - 1].join(", ")),
+        }
     }
 }
 

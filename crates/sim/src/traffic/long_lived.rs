@@ -29,7 +29,7 @@ keys! {
         /// when they stop sending, and what has been sent is still delivered
         stop: Option<Span> = optional, ANY_TIME;
         /// each flow starts and stops later by this times the number of the sending host
-        stagger: Span = "0s", ANY_TIME;
+        stagger: Span = "0s", ANY_TIME, acts: from != 0;
         /// the senders are the receivers too, each of one other, in a random order
         permutation: bool = "false", Flag;
         /// name of the traffic class in results

@@ -27,7 +27,7 @@ keys! {
         /// when host 0 would send first
         start: Span = "0s", ANY_TIME;
         /// each sender starts later by this times its host number
-        stagger: Span = "0s", ANY_TIME;
+        stagger: Span = "0s", ANY_TIME, acts: from != 0;
         /// each sender's clock is late by a random time up to this, the same for all of its bursts
         jitter: Span = "0s", ANY_TIME;
     }

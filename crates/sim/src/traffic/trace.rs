@@ -79,14 +79,15 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     Ok(Box::new(Trace(flows.into())))
 }
 
-/// A question about the unit of starts if nanoseconds, the smallest usual unit, put every row before `duration` and most rows
-/// are `lost`; else the start of the last row. The rows do not tell which of the smaller units is meant.
+/// The start of the last row, and a question about the unit of starts if nanoseconds, the smallest usual unit, put every row
+/// before `duration` and most rows are `lost`. The rows do not tell which of the smaller units is meant.
 fn remedy(last: Span, duration: Span, lost: bool) -> String {
     const NANOSECONDS: u64 = 1_000_000_000;
     if lost && Span::from_ps(last.as_ps() / NANOSECONDS) < duration {
-        return "Are the starts in milliseconds, microseconds or nanoseconds? A start without a unit is in seconds; write 1.5ms, \
-                1.5us or 1.5ns"
-            .to_owned();
+        return format!(
+            "The last row starts at {last}. Are the starts in milliseconds, microseconds or nanoseconds? A start without a unit \
+             is in seconds; write 1.5ms, 1.5us or 1.5ns"
+        );
     }
     format!("The last row starts at {last}")
 }

@@ -70,7 +70,6 @@ impl Port {
         }
         self.ring.clear();
         self.backlog = Backlog::default();
-        self.waits = false;
         self.busy_until = now;
     }
 

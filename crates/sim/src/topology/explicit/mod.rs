@@ -13,7 +13,7 @@ mod unread;
 
 use super::{Graph, Topology};
 use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, keys};
-use link_defaults::LinkDefaults;
+use link_defaults::{From, LinkDefaults};
 use plan::Plan;
 use shortflow_units::{NodeId, Rate, Span};
 use std::fmt::Display;
@@ -84,22 +84,17 @@ fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> String {
 fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
     let keys = ExplicitKeys::read(reader)?;
     let text = reader.file("file", &keys.file)?;
-    let of_file = |defaults| plan_of(reader, &keys, &text, defaults);
-    let defaults = LinkDefaults { rate: keys.rate, delay: keys.delay };
-    let mut plan = of_file(defaults)?;
-    // A default that the file can do without fills in nowhere.
-    reader.fact("links_without_rate", of_file(LinkDefaults { rate: None, ..defaults }).is_err());
-    reader.fact("links_without_delay", of_file(LinkDefaults { delay: None, ..defaults }).is_err());
-    Ok(Box::new(Explicit { graph: plan.graph()?, warnings: unread::warnings(&plan) }))
+    let mut plan = plan_of(reader, &keys, &text)?;
+    let is_open = |from: From| from == From::Scenario;
+    reader.fact("links_without_rate", plan.links.iter().any(|link| is_open(link.rate.from)));
+    reader.fact("links_without_delay", plan.links.iter().any(|link| is_open(link.delay.from)));
+    let graph = plan.graph().map_err(|error| unread::explained(error, &plan))?;
+    Ok(Box::new(Explicit { graph, warnings: unread::warnings(&plan) }))
 }
 
 /// Nodes and links of the file's text.
-fn plan_of(
-    reader: &Reader,
-    keys: &ExplicitKeys,
-    text: &str,
-    defaults: LinkDefaults,
-) -> Result<Plan, ConfigError> {
+fn plan_of(reader: &Reader, keys: &ExplicitKeys, text: &str) -> Result<Plan, ConfigError> {
+    let defaults = LinkDefaults { rate: keys.rate, delay: keys.delay };
     match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
         Some("csv") => {
             let nodes = match &keys.node_file {

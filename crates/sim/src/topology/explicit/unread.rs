@@ -3,6 +3,7 @@
 
 use super::link_defaults::{From, Read};
 use super::plan::{LinkRow, Plan};
+use crate::config::{ConfigError, RowError};
 use shortflow_units::Span;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -67,14 +68,7 @@ impl Meaning {
 /// One line for each.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let Plan { file, nodes, links, unread: [of_nodes, of_links], .. } = plan;
-    let guessed = nodes.iter().filter(|node| node.guessed).count();
-    let kinds = KIND.candidates(of_nodes).filter(|_| guessed > 0).map(|found| {
-        format!(
-            "topology.file: {guessed} of {} nodes of {file} have no kind and are hosts if their id begins with h, else \
-             switches; {found}",
-            nodes.len()
-        )
-    });
+    let kinds = guessed_kinds(plan).map(|found| format!("topology.file: {found}"));
     let no_tiers = nodes.iter().all(|node| node.tier.is_none());
     let tiers = of_nodes.iter().find(|name| no_tiers && TIER.resembles(name));
     let tiers =
@@ -95,6 +89,28 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// The number of nodes without a kind, and attributes that may have been meant for it.
+fn guessed_kinds(plan: &Plan) -> Option<String> {
+    let guessed = plan.nodes.iter().filter(|node| node.guessed).count();
+    let found = KIND.candidates(&plan.unread[0]).filter(|_| guessed > 0)?;
+    Some(format!(
+        "{guessed} of {} nodes of {} have no kind and are hosts if their id begins with h, else switches; {found}",
+        plan.nodes.len(),
+        plan.file
+    ))
+}
+
+/// An error about the network, with the attributes that may have been meant for the kinds of its nodes.
+pub(super) fn explained(error: ConfigError, plan: &Plan) -> ConfigError {
+    match (error, guessed_kinds(plan)) {
+        (ConfigError::File(mut rows), Some(reason)) => {
+            rows.push(RowError { file: plan.file.clone(), line: 0, reason });
+            ConfigError::File(rows)
+        }
+        (error, _) => error,
+    }
 }
 
 /// Warns if the scenario's value holds for links that have attributes which are not read.

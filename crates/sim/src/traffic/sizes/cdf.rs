@@ -165,7 +165,10 @@ fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
         Some(first) if point(first).is_err() => {
             let reason = "expected a size in bytes and a share, or a header of them such as \"bytes,cumulative\" or \
                           \"size,cdf\"";
-            let reason = format!("{reason}{}{}", csv::separator(&first.fields), percent(&rows));
+            let is_header =
+                first.fields.iter().all(|field| !field.contains(|letter: char| letter.is_ascii_digit()));
+            let header = if is_header { "; this line looks like a header of other names" } else { "" };
+            let reason = format!("{reason}{header}{}{}", csv::separator(&first.fields), percent(&rows));
             return Err(ConfigError::File(vec![wrong(first.line, reason)]));
         }
         _ => {}
