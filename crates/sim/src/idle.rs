@@ -283,6 +283,9 @@ mod tests {
         let shipped =
             std::fs::read_dir(&folder).unwrap().filter_map(|entry| of_scenario(entry.unwrap().path()));
         let of_schemes = schemes().iter().map(|info| Scheme::named(&info.name, &[]).unwrap().resolved);
+        // Optional keys that are not given have no value, and so no setting.
+        let declared: BTreeSet<&str> =
+            crate::declared().iter().flat_map(|(_, entry)| &entry.parameters).map(|key| key.name).collect();
         let mut conditions = BTreeSet::new();
         for settings in shipped.chain(of_schemes).collect::<Vec<Vec<Setting>>>() {
             for setting in &settings {
@@ -296,6 +299,7 @@ mod tests {
                     let is_fact = FACTS.iter().any(|(fact, _)| *fact == name);
                     let is_key =
                         settings.iter().any(|other| [name.to_owned(), beside(name)].contains(&other.key));
+                    let is_key = is_key || declared.contains(name);
                     assert!(is_fact || is_key, "{}: {name} is neither a fact nor a key", setting.key);
                 }
             }
