@@ -20,6 +20,7 @@ use crate::packet::{EcnField, Handover, Left, Packet};
 use crate::queue::{
     Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict,
 };
+use short::ShortPath;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -64,7 +65,7 @@ pub struct Port {
     plain_until: Instant,
     /// Largest backlog at which a packet is neither marked nor dropped, nor makes a new peak.
     quiet: Backlog,
-    /// Largest backlog on the short path; zero without one.
+    /// Largest backlog on the short path.
     room: Backlog,
     /// Backlog above which packets are marked on the short path.
     mark_above: Backlog,
@@ -76,6 +77,10 @@ pub struct Port {
     /// Leads to another part, which has the far end of the wire.
     crosses: bool,
     of_host: bool,
+    is_scheduled: bool,
+    /// Packets wait in the scheduler.
+    waits: bool,
+    short_path: ShortPath,
     counters: PortCounters,
     queue: Queue,
     limit: Occupancy,
@@ -113,6 +118,9 @@ impl Port {
             room: Backlog::default(),
             mark_above: Backlog::default(),
             of_host: false,
+            is_scheduled: matches!(queue, Queue::Scheduled(_)),
+            waits: false,
+            short_path: ShortPath::Never,
             pulls: false,
             crosses: false,
             rate,
@@ -154,12 +162,14 @@ impl Port {
 
     /// True if a scheduler chooses the next packet.
     pub fn is_scheduled(&self) -> bool {
-        matches!(self.queue, Queue::Scheduled(_))
+        self.is_scheduled
     }
 
     /// Sets the delays of the port's host.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
-        Port { of_host: true, late: late.map(Box::new), ..self }
+        let mut port = Port { of_host: true, late: late.map(Box::new), ..self };
+        port.find_short_path();
+        port
     }
 
     /// Sets the time between two frames, in bytes of the link.
@@ -270,7 +280,7 @@ impl Port {
     /// Sets the limit, and leaves the short path.
     pub fn set_limit(&mut self, limit: Occupancy) {
         self.limit = limit;
-        (self.room, self.quiet) = (Backlog::default(), Backlog::default());
+        self.short_path = ShortPath::Never;
     }
 
     /// Enqueues a packet, taken out of its slot. Returns its known delays. `wake` gets the next events.
@@ -382,7 +392,7 @@ impl Port {
     /// End of the transmission, if packets wait.
     #[inline]
     pub(super) fn next_done(&self) -> Option<Instant> {
-        (self.queue.waiting().packets > 0).then_some(self.busy_until)
+        self.waits.then_some(self.busy_until)
     }
 
     /// The transmitter is free: sends the next packet, unless the link has failed. Returns it with its wait.
@@ -395,7 +405,8 @@ impl Port {
         if let Some(sent) = self.ring.back().filter(|_| started) {
             self.tell(&sent.packet, self.busy_until, &mut wake);
         }
-        if self.queue.waiting().packets > 0 {
+        self.waits = self.queue.waiting().packets > 0;
+        if self.waits {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
         self.ring.back().filter(|_| started).map(|sent| &sent.packet)
@@ -455,12 +466,17 @@ impl Port {
         if let Some(levels) = &mut self.levels {
             levels.change(now, self.backlog);
         }
+        if self.short_path == ShortPath::WhenIdle && !self.backlog.is_within(self.quiet) {
+            self.find_quiet();
+        }
         let mut departs = Instant::MAX;
-        if waited.packets == 0 && self.busy_until <= now {
+        let is_idle = waited.packets == 0 && self.busy_until <= now;
+        self.waits = waiting.packets > 0 && !is_idle;
+        if is_idle {
             if self.start_next(now, &mut wake) {
                 departs = self.busy_until;
             }
-        } else if waited.packets == 0 && waiting.packets > 0 {
+        } else if waited.packets == 0 && self.waits {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
         Handover { waits: Span::ZERO, departs }

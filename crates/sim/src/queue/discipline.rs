@@ -112,6 +112,11 @@ pub trait Scheduler {
 
     /// Waiting packets.
     fn backlog(&self) -> Backlog;
+
+    /// True if a packet that finds an idle port leaves at once, neither marked nor dropped, and leaves the scheduler as it was.
+    fn passes_idle(&self) -> bool {
+        false
+    }
 }
 
 /// A discipline in lists and documentation.

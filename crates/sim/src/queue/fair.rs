@@ -144,6 +144,10 @@ impl Scheduler for Fair {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
+
+    fn passes_idle(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

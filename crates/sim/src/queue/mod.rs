@@ -159,6 +159,9 @@ macro_rules! registry {
             fn backlog(&self) -> Backlog {
                 match self { $(Scheduled::$scheduler(queue) => queue.backlog(),)+ }
             }
+            fn passes_idle(&self) -> bool {
+                match self { $(Scheduled::$scheduler(queue) => queue.passes_idle(),)+ }
+            }
         }
 
         $(impl From<$scheduler_module::$scheduler> for Queue {

@@ -80,6 +80,10 @@ impl Scheduler for PFabric {
     fn backlog(&self) -> Backlog {
         self.packets.backlog()
     }
+
+    fn passes_idle(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

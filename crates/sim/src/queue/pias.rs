@@ -86,6 +86,10 @@ impl Scheduler for Pias {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
+
+    fn passes_idle(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -104,6 +104,10 @@ impl Scheduler for PriorityEcn {
     fn backlog(&self) -> Backlog {
         self.packets.backlog()
     }
+
+    fn passes_idle(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -69,6 +69,10 @@ impl Scheduler for Tcn {
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
+
+    fn passes_idle(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

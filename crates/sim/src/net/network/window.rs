@@ -87,7 +87,7 @@ impl Network {
             let (Some((target, mut sources)), taken) = (Sources::of(ports, out), output.sorted()) else {
                 continue;
             };
-            if !target.has_short_path() && target.is_scheduled() {
+            if target.is_scheduled() {
                 ended += take_scheduled(events, (target, out), sources, taken);
             } else {
                 for passing in taken {
@@ -128,8 +128,16 @@ fn take_scheduled(
     loop {
         if let Some(next) = taken.next_if(|next| done.is_none_or(|done| next.at <= done)) {
             let Some(packet) = sources.packet(next) else { continue };
-            packet.hop = packet.hop.wrapping_add(1);
-            target.enqueue(next.at, packet, &mut wake);
+            match target.offer(next.at, packet.frame()) {
+                Some(turn) => {
+                    let head = target.start_transmission(turn, packet, false);
+                    head.into_iter().for_each(|(at, to)| wake(PortEvent::Arrival(at, to)));
+                }
+                None => {
+                    packet.hop = packet.hop.wrapping_add(1);
+                    target.enqueue(next.at, packet, &mut wake);
+                }
+            }
         } else if let Some(at) = done.filter(|done| *done < end) {
             ended += 1;
             target.transmit_done(at, &mut wake);

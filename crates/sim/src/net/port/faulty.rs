@@ -70,6 +70,7 @@ impl Port {
         }
         self.ring.clear();
         self.backlog = Backlog::default();
+        self.waits = false;
         self.busy_until = now;
     }
 

@@ -1,12 +1,23 @@
-//! Short path of a packet through a port in arrival order, without faults or tracer.
+//! Short path of a packet through a port without faults or tracer.
 //!
-//! The backlog is an upper bound here, because departures are counted late. While even that is quiet, a packet is accepted
-//! without counting them.
+//! In arrival order the backlog is an upper bound, because departures are counted late. While even that is quiet, a packet is
+//! accepted without counting them. A scheduler is passed by where nothing waits and the transmitter is idle.
 
 use super::{Backlog, Port, Queue};
 use crate::packet::{EcnField, Frame, Packet};
-use crate::queue::QueueDiscipline;
-use shortflow_units::{Instant, NodeId, Span};
+use crate::queue::{QueueDiscipline, Scheduler};
+use shortflow_units::{Instant, NodeId, Occupancy, Span};
+
+/// Packets that take the short path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShortPath {
+    /// None.
+    Never,
+    /// Packets of a queue with arrival order.
+    InOrder,
+    /// Packets that find the transmitter idle and no other packet waiting.
+    WhenIdle,
+}
 
 /// Departure of an accepted packet.
 #[derive(Debug, Clone, Copy)]
@@ -20,14 +31,20 @@ pub(in crate::net) struct Turn {
 }
 
 impl Port {
-    /// Sets the limits of the short path.
+    /// Sets the short path and its limits.
     pub(super) fn find_short_path(&mut self) {
-        let threshold = match &self.queue {
-            Queue::InOrder(queue) if self.faults.is_none() && !self.byte_time.is_zero() => queue.threshold(),
-            _ => None,
+        let never = (ShortPath::Never, Occupancy::Unlimited);
+        let (short_path, threshold) = match &self.queue {
+            _ if self.faults.is_some() || self.byte_time.is_zero() => never,
+            Queue::InOrder(queue) => queue.threshold().map_or(never, |k| (ShortPath::InOrder, k)),
+            Queue::Scheduled(queue) if self.late.is_none() && queue.passes_idle() => {
+                (ShortPath::WhenIdle, Occupancy::Unlimited)
+            }
+            Queue::Scheduled(_) => never,
         };
-        self.room = threshold.map_or(Backlog::default(), |_| Backlog::up_to(self.limit));
-        self.mark_above = threshold.map_or(Backlog::default(), Backlog::up_to);
+        self.short_path = short_path;
+        self.room = Backlog::up_to(self.limit);
+        self.mark_above = Backlog::up_to(threshold);
         self.find_quiet();
     }
 
@@ -44,18 +61,43 @@ impl Port {
         self.find_quiet();
     }
 
-    /// True if the short path can take packets.
+    /// True if packets may take the short path.
     #[inline(always)]
     pub(in crate::net) fn has_short_path(&self) -> bool {
-        self.room.packets > 0
+        self.short_path != ShortPath::Never
     }
 
     /// Short path of [`Port::enqueue`]: accepts a packet for [`Port::start_transmission`]. `None` in rare cases.
     #[inline(always)]
     pub(in crate::net) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
-        if !self.has_short_path() {
+        match self.short_path {
+            ShortPath::InOrder => self.offer_in_order(now, frame),
+            ShortPath::WhenIdle => self.offer_when_idle(now, frame),
+            ShortPath::Never => None,
+        }
+    }
+
+    /// [`Port::offer`] at a port with a scheduler.
+    #[inline(never)] // keeps the path of the others short
+    fn offer_when_idle(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+        if self.waits || self.busy_until > now {
             return None;
         }
+        self.ring.mark_all_departed();
+        self.backlog = Backlog::default();
+        let after = self.backlog.with(frame.size);
+        let departs = now + self.byte_time.times(frame.size.plus(self.gap).get());
+        if !after.is_within(self.quiet) || departs > self.plain_until || !self.ring.has_room() {
+            return None;
+        }
+        (self.backlog, self.busy_until) = (after, departs);
+        self.counters.pass((now, now, departs), frame.size);
+        Some(Turn { departs, waits: Span::ZERO, is_marked: false })
+    }
+
+    /// [`Port::offer`] at a port in arrival order.
+    #[inline(always)]
+    fn offer_in_order(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
         let is_idle = self.busy_until <= now;
         let mut after = self.backlog.with(frame.size);
         if is_idle {
@@ -76,7 +118,7 @@ impl Port {
         Some(Turn { departs, waits: starts.after(now), is_marked: false })
     }
 
-    /// [`Port::offer`] with the exact backlog.
+    /// [`Port::offer_in_order`] with the exact backlog.
     #[inline(never)] // keeps the path of the others short
     fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Turn> {
         while let Some(gone) = self.ring.pop_departed(now) {
@@ -122,5 +164,93 @@ impl Port {
         }
         let at = if self.late.is_some() { self.late_arrival(0)? } else { departs + self.delay };
         Some((at, self.to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Seeds;
+    use crate::net::{MeasurementWindow, PortEvent};
+    use crate::queue::{PortSetup, QueueKind};
+    use proptest::prelude::*;
+    use shortflow_units::{Bytes, ConnId, Rate};
+
+    /// A port of 1 Gbit/s with the defaults of a discipline, in its measured time.
+    fn port(kind: QueueKind, limit: Occupancy) -> Port {
+        let rate = Rate::new(1_000_000_000).unwrap();
+        let setup = PortSetup {
+            mark_above: Occupancy::Packets(0),
+            rate,
+            gap: Bytes::ZERO,
+            seeds: Seeds::new(1),
+            index: 0,
+        };
+        let config = shortflow_spec::read_toml("", |reader| kind.read(&reader)).unwrap();
+        let window = MeasurementWindow { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
+        let ends = (NodeId(0), NodeId(1));
+        let mut port = Port::new(ends, (rate, Span::ZERO), (config.build(setup), limit), None, window);
+        port.open_window(Instant::ZERO);
+        port
+    }
+
+    /// Lets transmissions end and packets arrive up to `until`. `left` gets the packets that arrive.
+    fn advance(port: &mut Port, until: Instant, left: &mut Vec<String>) {
+        loop {
+            let done = port.next_done().filter(|done| *done <= until);
+            let arrival = port.arrival(0).map(|(at, ..)| at).filter(|at| *at <= until);
+            if let Some(done) = done {
+                port.transmit_done(done, |_| ());
+            } else if let Some(at) = arrival {
+                let mut packet = Packet::EMPTY;
+                port.arrive(&mut packet);
+                left.push(format!("{at:?} {packet:?}"));
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Sends packets through a port, on the short path if `shortly`. Returns the number on that path, and all packets that left.
+    fn pass(port: &mut Port, packets: &[(u64, Packet)], shortly: bool) -> (usize, Vec<String>) {
+        let (mut now, mut short, mut left) = (Instant::ZERO, 0, Vec::new());
+        for (gap, packet) in packets {
+            now += Span::from_nanos(*gap);
+            advance(port, now, &mut left);
+            let mut packet = packet.clone();
+            if let Some(turn) = shortly.then(|| port.offer(now, packet.frame())).flatten() {
+                short += 1;
+                port.start_transmission(turn, &mut packet, false);
+            } else {
+                packet.hop += 1;
+                port.enqueue(now, &mut packet, |due| assert!(!matches!(due, PortEvent::Left(_))));
+            }
+        }
+        advance(port, Instant::MAX, &mut left);
+        (short, left)
+    }
+
+    proptest! {
+        /// Under every discipline, packets on the short path leave as on the long one, and leave the same state behind. The last
+        /// packet finds the port idle.
+        #[test]
+        fn the_short_path_agrees_with_the_long_one(
+            drawn in prop::collection::vec((0u64..30_000, 0u32..4, 0u64..10, 41u16..=1500), 1..100),
+            limit in prop_oneof![Just("unlimited"), Just("3pkt"), Just("2KB")],
+        ) {
+            let (ecn, payload) = (EcnField::Ect, 1);
+            let mut packets: Vec<(u64, Packet)> = drawn.into_iter().map(|(gap, flow_id, priority, wire)| {
+                (gap, Packet { priority, conn: ConnId(flow_id), flow_id, payload, wire, ecn, ..Packet::EMPTY })
+            }).collect();
+            packets.push((10_000_000, packets[0].1.clone()));
+            for kind in QueueKind::ALL {
+                let (mut short, mut long) = (port(*kind, limit.parse().unwrap()), port(*kind, limit.parse().unwrap()));
+                let (passed, left) = pass(&mut short, &packets, true);
+                prop_assert_eq!(left, pass(&mut long, &packets, false).1, "{:?}", kind);
+                prop_assert_eq!(passed > 0, short.has_short_path(), "{:?}", kind);
+                let state = |port: &Port| format!("{:?} {:?} {:?}", port.queue, port.counters, port.busy_until);
+                prop_assert_eq!(state(&short), state(&long), "{:?}", kind);
+            }
+        }
     }
 }
