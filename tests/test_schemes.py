@@ -161,7 +161,7 @@ def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path)
     with pytest.raises(shortflow.ConfigError) as raised:
         load_schemes([f"{file}:gentle"])
     keys = [line.split(": ")[1] for line in str(raised.value).splitlines()]
-    assert keys == ["scheme.1.transport", "scheme.1.queue", "scheme.2.transport", "scheme.2.queue"]
+    assert keys == ["scheme.1.transport", "scheme.2.transport", "scheme.1.queue", "scheme.2.queue"]
 
 
 def test_the_papers_laws_go_to_the_transport_of_a_name_however_it_is_written() -> None:

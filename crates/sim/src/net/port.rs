@@ -20,9 +20,19 @@ use crate::packet::{EcnField, Handover, Left, Packet};
 use crate::queue::{
     Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict,
 };
-use short::ShortPath;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
+
+/// Packets that take the short path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShortPath {
+    /// None.
+    Never,
+    /// Packets of a queue with arrival order.
+    InOrder,
+    /// Packets that find the transmitter idle and no other packet waiting.
+    WhenIdle,
+}
 
 /// Next event of a port with its node, and a report to its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

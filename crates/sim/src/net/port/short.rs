@@ -3,21 +3,10 @@
 //! In arrival order the backlog is an upper bound, because departures are counted late. While even that is quiet, a packet is
 //! accepted without counting them. A scheduler is passed by where nothing waits and the transmitter is idle.
 
-use super::{Backlog, Port, Queue};
+use super::{Backlog, Port, Queue, ShortPath};
 use crate::packet::{EcnField, Frame, Packet};
 use crate::queue::{QueueDiscipline, Scheduler};
 use shortflow_units::{Instant, NodeId, Occupancy, Span};
-
-/// Packets that take the short path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ShortPath {
-    /// None.
-    Never,
-    /// Packets of a queue with arrival order.
-    InOrder,
-    /// Packets that find the transmitter idle and no other packet waiting.
-    WhenIdle,
-}
 
 /// Departure of an accepted packet.
 #[derive(Debug, Clone, Copy)]
