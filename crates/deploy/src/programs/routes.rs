@@ -85,7 +85,7 @@ impl fmt::Display for Prefix {
 #[derive(Debug, Clone)]
 pub struct NewRoute {
     prefix: Prefix,
-    /// What the host's route says, and the timeout.
+    /// Words of the host's route, and the timeout.
     words: String,
 }
 
