@@ -413,7 +413,7 @@ impl Port {
         self.advance_departures(now);
         let started = self.start_next(now, &mut wake);
         if let Some(sent) = self.ring.back().filter(|_| started) {
-            self.tell(&sent.packet, self.busy_until, &mut wake);
+            self.tell(&sent.packet, sent.departs, &mut wake);
         }
         self.waits = self.queue.waiting().packets > 0;
         if self.waits {
@@ -483,8 +483,10 @@ impl Port {
         let is_idle = waited.packets == 0 && self.busy_until <= now;
         self.waits = waiting.packets > 0 && !is_idle;
         if is_idle {
-            if self.start_next(now, &mut wake) {
-                departs = self.busy_until;
+            if self.start_next(now, &mut wake)
+                && let Some(sent) = self.ring.back()
+            {
+                departs = sent.departs; // without the transmitter's pause, which follows the last bit
             }
         } else if waited.packets == 0 && self.waits {
             wake(PortEvent::Done(self.busy_until, self.from));
