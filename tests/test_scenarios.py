@@ -108,7 +108,7 @@ def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> 
     statistics = {row.metric.statistic for row in result.rows}
     assert statistics & {MEAN_FCT, GOODPUT, TASK_TIME}, "something has come of the traffic"
     if {"key": "host.model", "value": "linux", "source": "default"} in scenario.resolved():
-        of_hosts = set(result.meta["remarks"]) - {"sampling"}  # says when convergence is not recorded
+        of_hosts = set(result.meta["remarks"])
         assert of_hosts <= ({"phase"} if scheme == "tcp" else set()), "hosts decide nothing"
 
 

@@ -246,7 +246,7 @@ def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int])
 def _judged(condition: Condition, value: int | float, done: Result) -> dict[str, Any]:
     """One run as a step of the search. Raises if the run lacks the condition's metric."""
     if condition.metric not in done.metrics:
-        raise missing(condition.metric, [row.metric for row in done.rows])
+        raise missing(condition.metric, [row.metric for row in done.rows], [done.meta])
     return {
         "value": value,
         "seed": done.seed,

@@ -359,7 +359,8 @@ class Results(Shown):
     def absent(self, names: Iterable[str]) -> dict[str, ConfigError]:
         """Metrics that no run has, with the error of each: the reason or the nearest name."""
         known = {row.metric.name: row.metric for run in self.runs for row in run.rows}
-        return {name: catalogue.missing(name, known.values(), self.bins) for name in names if name not in known}
+        metas = [run.meta for run in self.runs]
+        return {name: catalogue.missing(name, known.values(), metas, self.bins) for name in names if name not in known}
 
     def require(self, name: str) -> catalogue.Metric:
         """The metric, if some run has it. Raises its error in `absent` otherwise."""

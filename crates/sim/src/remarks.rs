@@ -1,6 +1,5 @@
 //! Remarks on a run whose numbers may come from its hosts instead of its network or its law.
 
-use crate::fairness::fairness_windows;
 use crate::outcome::{DropRow, FlowRow, LongPath, Outcome, Place, PortRow};
 use crate::queue::{DropReason, QueueKind};
 use crate::scenario::Scenario;
@@ -32,7 +31,6 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
         ("waiting", waiting(outcome, scenario)),
         ("wide", wide(outcome, scenario)),
         ("phase", phase(outcome, scenario, scheme)),
-        ("sampling", sampling(outcome, scenario)),
     ];
     said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
@@ -116,21 +114,6 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
         "the window of flow {number} is {:.0} times what its path holds, in flight, in buffers and in the small queue, so that \
          it limits nothing; {setting} keeps it from that",
         flow.width
-    ))
-}
-
-/// Samples too far apart to tell when the endless flows of a class share fairly.
-fn sampling(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
-    let every = scenario.measure.sample_every?;
-    let flows = |class: ClassId| {
-        outcome.long_paths.iter().filter(|path| outcome.flows[path.row].class == class).count()
-    };
-    let mut windows = fairness_windows(outcome, scenario).into_iter();
-    let (class, window) = windows.find(|(class, window)| every > *window && flows(*class) > 1)?;
-    let name = &scenario.classes[class.index()];
-    Some(format!(
-        "samples every {every} are too far apart for convergence_{name}_s, which averages shares over {window}; \
-         --set measure.sample_every={window} records it"
     ))
 }
 

@@ -8,6 +8,7 @@ of endless flows in the measured time. Metrics that a run lacks are absent.
 
 import functools
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from shortflow.errors import ConfigError, did_you_mean, unknown_name
 from shortflow.metrics.data import (
     FAIR_ENOUGH,
     FAIR_WINDOWS,
+    SHARE_WINDOWS,
     USUAL_BINS,
     Bins,
     Flow,
@@ -341,7 +343,7 @@ OF_CLASS.has(
     Support.SHARE,
     more=True,
 )(lambda flows: flows.jain)
-OF_CLASS.has(
+SHORT_JAIN = OF_CLASS.has(
     "jain_sampled_<class>",
     "Jain index over short times",
     "",
@@ -350,7 +352,7 @@ OF_CLASS.has(
     Support.SHARE,
     more=True,
 )(lambda flows: flows.jain_sampled)
-OF_CLASS.has(
+CONVERGENCE = OF_CLASS.has(
     "convergence_<class>_s",
     "convergence",
     "s",
@@ -572,12 +574,15 @@ def check_name(name: str, classes: Iterable[str], without_ideal: str = "", bins:
         raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")
 
 
-def missing(name: str, present: Iterable[Metric], bins: Bins = USUAL_BINS) -> ConfigError:
-    """Error with the reason why runs with the metrics `present` lack this one."""
+def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: Bins = USUAL_BINS) -> ConfigError:
+    """Error with the reason why runs with the metrics `present` and these metadata lack this one."""
     metrics = list(present)
     wanted = possible((metric.flow_class for metric in metrics if metric.flow_class), bins).get(name)
     if wanted is None:
         return unknown_name("metric", name, [metric.name for metric in metrics])
+    if wanted.statistic in (CONVERGENCE, SHORT_JAIN):
+        windows_s = (meta.get("fairness_windows_s", {}).get(wanted.flow_class or "") for meta in metas)
+        return _unrecorded(wanted, min((window_s for window_s in windows_s if window_s), default=None))
     of_class = [metric.statistic for metric in metrics if metric.flow_class == wanted.flow_class]
     mean = BIN_MEAN_FCT if wanted.flow_class and wanted.size_bin else SIZE_MEAN_FCT if wanted.size_bin else MEAN_FCT
     is_counted = replace(wanted, statistic=mean) in metrics
@@ -591,6 +596,18 @@ def missing(name: str, present: Iterable[Metric], bins: Bins = USUAL_BINS) -> Co
         has = " if the scenario has such sizes" if wanted.size_bin else ""
         why = f"as none started in the measured time of any run; more seeds or a longer `duration` may have one{has}"
     return ConfigError(f"{name}: no {flows} was counted, {why}")
+
+
+def _unrecorded(wanted: Metric, window_s: float | None) -> ConfigError:
+    """Error with what shares need; `window_s` is the shortest window of convergence, None without backlogged flows."""
+    flows = f"{wanted.name}: needs two or more backlogged flows of class {wanted.flow_class}"
+    if window_s is None:
+        return ConfigError(f"{flows}, and no run here has one")
+    longest_s = window_s if wanted.statistic is CONVERGENCE else SHARE_WINDOWS * window_s
+    every = f"{math.floor(longest_s * 1e6)}us"
+    return ConfigError(
+        f"{flows}, and samples no more than {every} apart; `--set measure.sample_every={every}` records it"
+    )
 
 
 @functools.cache

@@ -25,7 +25,11 @@ FAIR_ENOUGH = 0.95
 FAIR_WINDOWS = 10
 """Consecutive fair windows needed for convergence."""
 SHARE_WINDOWS = 100
-"""Windows of convergence in one of the mean Jain index: a thousand round trips outlast several sawteeth."""
+"""Windows of convergence in one of the mean Jain index: a thousand round trips.
+
+A sawtooth that halves a window of W segments takes W / 2 of them (Mathis et al. 1997), so that ten sawteeth of 200
+segments, a usual buffer, are averaged.
+"""
 _ROUNDING = 1e-9
 """Largest relative error of a time."""
 BURST_GAP_S = 1e-3

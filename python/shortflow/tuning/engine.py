@@ -73,7 +73,7 @@ def _require_metrics(workload: TunedScenario, schemes: Sequence[str], seed: int,
     for result in (yield Wanted(runs, tables=False, of=of)):
         for metric in workload.goal.metrics:
             if metric != UNFINISHED and metric not in result.metrics:
-                error = missing(metric, [row.metric for row in result.rows])
+                error = missing(metric, [row.metric for row in result.rows], [result.meta])
                 raise ConfigError(f"{workload.scenario.name} under {result.scheme}: {error}")
 
 
