@@ -4,23 +4,34 @@ use crate::common::{run, scenario, scheme};
 use proptest::prelude::*;
 use shortflow_sim::scheme::{SchemeInfo, schemes};
 
-/// Share of the largest possible goodput, 1460 of 1500 bytes on the wire, that a flow from a host of 1 Gbit/s has from the
-/// fifth second on, behind a port of 100 Mbit/s. The round trip is 5 ms: the bandwidth-delay product is 42 packets.
-fn share(name: &str, settings: &[(&str, &str)], [buffer, mark_above]: [&str; 2], rto_min: &str) -> f64 {
+/// A port of 100 Mbit/s and a round trip of 5 ms: the bandwidth-delay product is 42 packets.
+const USUAL: (u32, u32) = (100, 5);
+
+/// Share of the largest possible goodput, 1460 of 1500 bytes on the wire, that a flow from a host ten times as fast as its
+/// port has after a thousand round trips, over two thousand. The port has a rate in Mbit/s, the round trip is in ms.
+fn share(
+    name: &str,
+    settings: &[(&str, &str)],
+    (rate, rtt): (u32, u32),
+    [buffer, mark_above]: [&str; 2],
+    rto_min: &str,
+) -> f64 {
+    let (host, duration, warmup) = (10 * rate, 3 * rtt, rtt);
     let text = format!(
         r#"
 title = "one long flow"
-duration = "15s"
-warmup = "5s"
+duration = "{duration}s"
+warmup = "{warmup}s"
 drain = "0s"
-topology = {{ kind = "dumbbell", pairs = 1, rate = "1Gbps", bottleneck = "100Mbps", rtt = "5ms" }}
+topology = {{ kind = "dumbbell", pairs = 1, rate = "{host}Mbps", bottleneck = "{rate}Mbps", rtt = "{rtt}ms" }}
 switch = {{ buffer = "{buffer}", mark_above = "{mark_above}" }}
 tcp = {{ rto_min = "{rto_min}" }}
 traffic = [{{ kind = "long-lived", flows = 1, from = 0, to = 1 }}]
 "#
     );
     let outcome = run(&scenario(&text, &[]), &scheme(name, settings));
-    outcome.flows[0].delivered_in_window.as_f64() * 8.0 / 10.0 / (1e8 * 1460.0 / 1500.0)
+    let goodput = outcome.flows[0].delivered_in_window.as_f64() * 8.0 / f64::from(2 * rtt);
+    goodput / (f64::from(rate) * 1e6 * 1460.0 / 1500.0)
 }
 
 /// Schemes whose transport fills a link, or does not.
@@ -38,7 +49,7 @@ fn a_recovery_that_times_out_does_not_repeat_itself() {
         for (buffer, rto_min) in
             [("84pkt", "200ms"), ("126pkt", "200ms"), ("167pkt", "200ms"), ("250pkt", "10ms")]
         {
-            let share = share(name, &[], [buffer, "unlimited"], rto_min);
+            let share = share(name, &[], USUAL, [buffer, "unlimited"], rto_min);
             assert!(share >= 0.99, "{name}, {buffer}, {rto_min}: {share}");
         }
     }
@@ -47,16 +58,32 @@ fn a_recovery_that_times_out_does_not_repeat_itself() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
-    /// Buffers of 1 to 8 bandwidth-delay products, that mark above one or not at all. RED marks from one product on to three:
-    /// smaller buffers overflow before, so that its marks and losses add up.
+    /// Bandwidth-delay products of 21 to 84 packets over round trips of 1 to 20 ms; buffers of 1 to 8 products that mark above
+    /// one, or two, or not at all. RED marks from its threshold to the triple of it: smaller buffers overflow before, so that
+    /// its marks and losses add up.
     #[test]
-    fn one_flow_fills_the_link(buffer in 43u32..336, slow in any::<bool>(), marks in any::<bool>()) {
+    fn one_flow_fills_the_link(
+        product in prop::sample::select(vec![21u32, 42, 84]),
+        rtt in prop::sample::select(vec![1u32, 5, 20]),
+        room in 1.02f64..8.0,
+        slow in any::<bool>(),
+        above in prop::sample::select(vec![0.0, 1.0, 2.0]),
+    ) {
+        let rate = (product * 12).div_ceil(rtt);
+        let product = f64::from(rate * rtt) / 12.0;
+        let buffer = (room * product).ceil();
         let (port, rto_min) = (format!("{buffer}pkt"), if slow { "200ms" } else { "10ms" });
         for info in declaring(true) {
-            let (most, least) = if info.name == "red" { (126, 0.98) } else { (42, 0.99) };
-            let mark_above = if marks && buffer > most { "42pkt" } else { "unlimited" };
-            let share = share(&info.name, &[], [&port, mark_above], rto_min);
-            prop_assert!(share >= least, "{}, {port}, {rto_min}, {mark_above}: {share}", info.name);
+            let threshold = (above * product).ceil();
+            let (most, least) = if info.name == "red" { (3.0 * threshold, 0.98) } else { (threshold, 0.99) };
+            let marks = threshold > 0.0 && buffer > most;
+            let mark_above = if marks { format!("{threshold}pkt") } else { "unlimited".to_owned() };
+            let share = share(&info.name, &[], (rate, rtt), [&port, &mark_above], rto_min);
+            prop_assert!(
+                share >= least,
+                "{}, {rate} Mbps, {rtt} ms, {port}, {rto_min}, {mark_above}: {share}",
+                info.name
+            );
         }
     }
 
@@ -66,7 +93,7 @@ proptest! {
         let (buffer, rto_min) = (format!("{buffer}pkt"), if slow { "200ms" } else { "10ms" });
         for name in ["tcp", "cubic", "dctcp", "atcp", "fast"] {
             for recovery in crate::common::recoveries() {
-                let share = share(name, &[("transport.recovery", recovery)], [&buffer, "unlimited"], rto_min);
+                let share = share(name, &[("transport.recovery", recovery)], USUAL, [&buffer, "unlimited"], rto_min);
                 prop_assert!(share >= 0.99, "{name}, {recovery}, {buffer}, {rto_min}: {share}");
             }
         }
@@ -79,7 +106,7 @@ fn transports_that_do_not_fill_a_link_say_so() {
     let names: Vec<&str> = declaring(false).map(|info| &*info.name).collect();
     assert_eq!(names, ["pfabric-minimal", "dcqcn"]);
     for name in names {
-        let share = share(name, &[], ["42pkt", "41pkt"], "10ms");
+        let share = share(name, &[], USUAL, ["42pkt", "41pkt"], "10ms");
         assert!(share < 0.99, "{name}: {share}");
     }
 }

@@ -38,6 +38,24 @@ pub fn tables() -> Vec<Entry> {
     TABLES.map(entry).into()
 }
 
+/// Points an unknown key to the tables that have a key of its name.
+fn of_another_table(error: ConfigError) -> ConfigError {
+    let ConfigError::Unknown { key, what: what @ ("key" | "parameter"), hint } = error else { return error };
+    let (own, name) = key.rsplit_once('.').unwrap_or(("", &key));
+    let named = |parameters: &[ParamInfo]| parameters.iter().any(|parameter| parameter.name == name);
+    // Keys of topologies are short, such as `k`: a name near to the given one is the better guess.
+    let of_kinds =
+        hint.starts_with("known are") && topology::topologies().iter().any(|kind| named(&kind.parameters));
+    let tables = TABLES.iter().filter(|table| named(&(table.parameters)())).map(|table| table.name);
+    let tables = tables.chain(of_kinds.then_some("topology"));
+    let others = tables.filter(|table| !table.is_empty() && *table != own);
+    let paths: Vec<String> = others.map(|table| format!("\"{table}.{name}\"")).collect();
+    let is_named = hint.contains(&format!(".{name}\"")); // the value stands in the file
+    let hint =
+        if paths.is_empty() || is_named { hint } else { format!("did you mean {}?", paths.join(" or ")) };
+    ConfigError::Unknown { key, what, hint }
+}
+
 impl Scenario {
     /// Reads and validates a scenario. `settings` are `--set` pairs, `files` reads a file that the
     /// scenario names.
@@ -70,8 +88,9 @@ impl Scenario {
         reads_k: (bool, bool),
     ) -> Result<Scenario, ConfigError> {
         let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();
-        let document = Document::new(values, settings, &plain_keys, files)?;
-        let mut scenario = Scenario::read(&Reader::new(&document), name, reads_k)?;
+        let document = Document::new(values, settings, &plain_keys, files).map_err(of_another_table)?;
+        let mut scenario =
+            Scenario::read(&Reader::new(&document), name, reads_k).map_err(of_another_table)?;
         scenario.resolved = document.resolved();
         scenario.facts = document.facts();
         Ok(scenario)

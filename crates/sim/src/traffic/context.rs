@@ -176,6 +176,19 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Warns of a `stagger` that moves no flow, since host 0 alone sends.
+    pub(crate) fn check_stagger<'h>(
+        &mut self,
+        reader: &Reader,
+        stagger: Span,
+        mut senders: impl Iterator<Item = &'h HostId>,
+    ) {
+        if !stagger.is_zero() && senders.all(|host| host.0 == 0) {
+            let key = reader.path("stagger");
+            self.warnings.push(format!("{key}: host 0 alone sends, and 0 times {stagger} moves no flow"));
+        }
+    }
+
     /// Data packets that the links to all destinations carry in this time: a bound for flows of any size.
     pub(crate) fn carried(&self, time: Span) -> f64 {
         let bps: f64 = self.peers.receivers().iter().map(|to| self.access_rate(*to).as_bps() as f64).sum();

@@ -29,7 +29,7 @@ keys! {
         /// when they stop sending, and what has been sent is still delivered
         stop: Option<Span> = optional, ANY_TIME;
         /// each flow starts and stops later by this times the number of the sending host
-        stagger: Span = "0s", ANY_TIME, acts: from != 0;
+        stagger: Span = "0s", ANY_TIME;
         /// the senders are the receivers too, each of one other, in a random order
         permutation: bool = "false", Flag;
         /// name of the traffic class in results
@@ -71,6 +71,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
             senders.len()
         ));
     }
+    context.check_stagger(reader, keys.stagger, senders.iter());
     let start = |host: HostId| keys.start + keys.stagger.times(u64::from(host.0));
     let mut flows: Vec<(Span, HostId, HostId)> =
         pairs.into_iter().cycle().take(count).map(|(from, to)| (start(from), from, to)).collect();

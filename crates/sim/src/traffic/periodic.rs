@@ -27,7 +27,7 @@ keys! {
         /// when host 0 would send first
         start: Span = "0s", ANY_TIME;
         /// each sender starts later by this times its host number
-        stagger: Span = "0s", ANY_TIME, acts: from != 0;
+        stagger: Span = "0s", ANY_TIME;
         /// each sender's clock is late by a random time up to this, the same for all of its bursts
         jitter: Span = "0s", ANY_TIME;
     }
@@ -51,6 +51,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let keys = PeriodicKeys::read(reader)?;
     let (from, to) = HostPair::read(reader)?.many_to_one(reader, context)?;
     let messages = Messages::read(reader, context)?;
+    context.check_stagger(reader, keys.stagger, from.iter());
     let first = |host: &HostId| keys.start + keys.stagger.times(u64::from(host.0));
     let latest = from.iter().map(first).max().unwrap_or(keys.start) + keys.jitter;
     let key = match (keys.stagger.is_zero(), keys.jitter.is_zero()) {
