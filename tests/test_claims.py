@@ -144,6 +144,17 @@ def test_a_verdict_ranges_over_findings_that_nothing_tells_apart() -> None:
     assert Judged(atcp, by_seeds).reason.startswith("left open by recovery and seeds; undecided as taken, agrees with")
     assert ranging(size, {"recovery=sack": size, "rto-min=10ms": untested}) == size
     assert ranging(untested, {"recovery=sack": size}) == untested
+    over = ranging(size, {}, [size, direction, untested], ["over the set-ups: -0.4 to -0.2"])
+    assert (over.could_be, over.as_taken, over.set_ups) == (
+        [DIRECTION, AGREES],
+        "agrees",
+        {"agrees": 1, "direction": 1, "untested": 1},
+    )
+    assert over.open_by == ["the set-up"]
+    assert over.note == (
+        "agrees as taken, agrees with 1 set-up, direction with 1 set-up, untested with 1 set-up; "
+        "over the set-ups: -0.4 to -0.2"
+    )
 
 
 def test_of_parts_as_bad_the_one_farthest_beyond_its_band_decides() -> None:

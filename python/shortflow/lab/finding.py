@@ -2,11 +2,13 @@
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from shortflow.metrics.stats import Estimate
+from shortflow.quantities import counted
 
 Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]
@@ -52,6 +54,10 @@ class Finding:
     the band (absolute if that is zero)."""
     open_by: Sequence[str] = ()
     """Causes of an undecided verdict: open choices that change it, seeds or unfinished flows."""
+    as_taken: str = ""
+    """Verdict with the choices as taken, if the paper's claims are judged over set-ups too."""
+    set_ups: Mapping[str, int] = field(default_factory=dict)
+    """Number of set-ups with each verdict."""
 
     @property
     def verdict(self) -> Verdict:
@@ -148,19 +154,34 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond, part.open_by)
 
 
-def ranging(finding: Finding, others: Mapping[str, Finding]) -> Finding:
-    """The finding with a verdict over its own and others' that the paper's numbers do not tell apart, by name."""
-    tested = [each for each in (finding, *others.values()) if each.verdict is not Verdict.UNTESTED]
+def ranging(
+    finding: Finding, others: Mapping[str, Finding], set_ups: Sequence[Finding] = (), numbers: Sequence[str] = ()
+) -> Finding:
+    """The finding with a verdict over its own and others' that the paper's numbers do not tell apart.
+
+    `others` are by name, such as `recovery=sack`; `set_ups` are values of several choices each. `numbers` say what the
+    deciding number is with the others, for the note.
+    """
+    tested = [each for each in (finding, *others.values(), *set_ups) if each.verdict is not Verdict.UNTESTED]
     if finding not in tested or len(tested) == 1:
         return finding
     worst = min((each.worst for each in tested), key=_RANKED.index)
     best = max((each.best for each in tested), key=_RANKED.index)
     told = [f"{each.verdict.value} with {name}" for name, each in others.items()]
+    counts = dict(Counter(each.verdict.value for each in set_ups))
+    told += [f"{verdict} with {counted(number, 'set-up')}" for verdict, number in counts.items()]
     notes = [f"{finding.verdict.value} as taken, {', '.join(told)}", *([finding.note] if finding.note else [])]
-    change = [name for name, each in others.items() if each in tested and each.verdict is not finding.verdict]
-    left = [name.partition("=")[0] for name in change] + [what for each in tested for what in each.open_by]
-    note = "; ".join(notes) if change else finding.note
-    return replace(finding, worst=worst, best=best, note=note, open_by=list(dict.fromkeys(left)))
+    change = [name.partition("=")[0] for name, each in others.items() if _moved(finding, each)]
+    change += ["the set-up"] * any(_moved(finding, each) for each in set_ups)
+    left = change + [what for each in tested for what in each.open_by]
+    note = "; ".join([*notes, *numbers]) if change or numbers else finding.note
+    as_taken = finding.verdict.value if set_ups else ""
+    ranged = replace(finding, worst=worst, best=best, note=note, open_by=list(dict.fromkeys(left)))
+    return replace(ranged, as_taken=as_taken, set_ups=counts)
+
+
+def _moved(finding: Finding, other: Finding) -> bool:
+    return other.verdict not in (finding.verdict, Verdict.UNTESTED)
 
 
 def shortened(parts: Sequence[str], most: int = _NAMED) -> str:

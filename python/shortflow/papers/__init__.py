@@ -7,6 +7,7 @@ by name, and its `STAND_INS` the scheme that each of the paper's schemes modifie
 import functools
 import importlib
 import pkgutil
+from collections.abc import Mapping, Sequence
 
 from shortflow.lab.figure import Claim, Figure
 from shortflow.lab.study import Choice
@@ -62,6 +63,12 @@ def set_apart(figure: Figure) -> str:
 def stand_ins(paper: str) -> dict[str, str]:
     """The scheme that each of the paper's schemes modifies: its stand-in for checks."""
     found: dict[str, str] = importlib.import_module(f"shortflow.papers.{paper}").STAND_INS
+    return found
+
+
+def set_ups(paper: str) -> Sequence[Mapping[str, str]]:
+    """Values of choices near the printed numbers of a paper's baselines, over which its claims are judged."""
+    found: Sequence[Mapping[str, str]] = getattr(importlib.import_module(f"shortflow.papers.{paper}"), "SET_UPS", ())
     return found
 
 

@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError
@@ -15,12 +16,12 @@ from shortflow.reproduction.tried import together
 from shortflow.result import Result
 from shortflow.runner import Wanted
 
-MOVES = 0.02
-"""Relative change of a number by which a value is a mover."""
-AT_ONCE = 3
-"""Most choices that are tried together."""
-MOVERS = 6
-"""Most choices of which all combinations are tried."""
+DRAWN = 4
+"""Set-ups in which each choice is tried for an effect on a number."""
+FAR = 1.5
+"""Factor between ours and a printed number from which a set-up is dropped."""
+BATCH = 40
+"""Combinations whose runs are done together."""
 
 
 @dataclass(frozen=True)
@@ -36,37 +37,59 @@ class SetUp:
     @property
     def text(self) -> str:
         """The choices as text."""
-        return together(self.values) or "as taken"
+        return together(self.values)
 
 
 Number = tuple[str, Printed, Figure]
 """A claim's printed number of baselines, and the figure with the number's runs alone."""
+Values = tuple[tuple[str, str], ...]
+"""Values of choices by the choice, in the order of the paper's choices."""
 
 
 def fit(
     figures: Sequence[Figure], scale: Scale, tell: Callable[[str], object]
 ) -> Generator[Wanted, list[Result], list[SetUp]]:
-    """Set-ups from the nearest on: each value alone, then combinations of the choices that move a number."""
+    """Every combination of the choices that move a printed number of the baselines, the nearest first.
+
+    A choice moves a number if one of its values changes a digest of the number's runs in one of `DRAWN` set-ups, drawn
+    by a seed. One number after the other drops the set-ups whose first run is off by more than `FAR`; those left are
+    measured with all seeds.
+    """
     numbers = [number for figure in figures for number in _numbers(figure)]
     if not numbers or len({figure.paper for figure in figures}) > 1:
         raise ConfigError("--fit: needs figures of one paper, with printed numbers of its baselines")
     of_paper = choices(figures[0].paper)
-    singles = [{name: value} for name, choice in of_paper.items() for value in choice.others]
-    found = yield from _measured(numbers, scale, [{}, *singles], tell)
-    base, reach = found[0].ours, dict.fromkeys(of_paper, 0.0)
-    for each in found[1:]:
-        (name,) = each.values
-        reach[name] = max(reach[name], *(abs(each.ours[key] / value - 1) for key, value in base.items()))
-    movers = sorted((name for name in reach if reach[name] > MOVES), key=reach.__getitem__, reverse=True)[:MOVERS]
-    tell(f"{len(movers)} choices move a number: {', '.join(movers)}")
-    several = [
-        dict(zip(names, values, strict=True))
-        for count in range(2, AT_ONCE + 1)
-        for names in itertools.combinations(movers, count)
-        for values in itertools.product(*(of_paper[name].others for name in names))
-    ]
-    found += yield from _measured(numbers, scale, several, tell)
+    draw = random.Random(1)
+    drawn = [{name: draw.choice([*choice.values]) for name, choice in of_paper.items()} for _ in range(DRAWN)]
+    movers: list[list[str]] = []
+    for number in numbers:
+        movers.append([])
+        for name, choice in of_paper.items():
+            tried = [[{**each, name: value} for value in choice.values] for each in drawn]
+            if (yield from _moves(number, scale, tried)):
+                movers[-1].append(name)
+        tell(f"{_name(number)}: moved by {', '.join(movers[-1])}")
+    names = [name for name in of_paper if any(name in of_number for of_number in movers)]
+    every = itertools.product(*(of_paper[name].values for name in names))
+    left: list[Values] = [tuple(zip(names, values, strict=True)) for values in every]
+    tell(f"{len(left)} set-ups")
+    for number, of_number in zip(numbers, movers, strict=True):
+        first = yield from _measured(number, scale, {_part(values, of_number): None for values in left}, tell, 1)
+        near = {part for part, ours in first.items() if _off(number, ours) <= FAR}
+        left = [values for values in left if _part(values, of_number) in near]
+        tell(f"{_name(number)}: {len(left)} set-ups are left")
+    found = [SetUp(dict(values), {}, 1.0) for values in left]
+    for number, of_number in zip(numbers, movers, strict=True):
+        every_seed = yield from _measured(number, scale, {_part(values, of_number): None for values in left}, tell)
+        for place, values in enumerate(left):
+            ours, each = every_seed[_part(values, of_number)], found[place]
+            named = {f"{_name(number)} {point}".strip(): value for point, value in ours.items()}
+            found[place] = SetUp(each.values, {**each.ours, **named}, max(each.off, _off(number, ours)))
     return sorted(found, key=lambda each: each.off)
+
+
+def _name(number: Number) -> str:
+    return f"{number[0]}: {number[1].name}"
 
 
 def _numbers(figure: Figure) -> Iterator[Number]:
@@ -87,33 +110,56 @@ def _at(printed: Printed, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequ
     return {**grid, **{key: [each for each in grid[key] if each in where[key]] for key in where if key in grid}}
 
 
-def _planned(number: Number, scale: Scale, values: Chosen) -> Planned:
-    """Runs of the number's baselines."""
+def _planned(number: Number, scale: Scale, values: Chosen, seeds: int | None = None) -> Planned:
+    """Runs of the number's baselines, with the first `seeds` of each (default: all)."""
     _, printed, figure = number
     planned = runs_of(figure, scale, values)
     ((name, points),) = planned.runs.items()
-    alone = {at: [run for run in runs if run.scheme.name in printed.of.schemes] for at, runs in points.items()}
+    most = seeds or max(figure.studies[name].seed_range(scale))
+    alone = {
+        at: [run for run in runs if run.scheme.name in printed.of.schemes and run.seed <= most]
+        for at, runs in points.items()
+    }
     return replace(planned, runs={name: alone})
 
 
+def _part(values: Values, names: Sequence[str]) -> Values:
+    return tuple(each for each in values if each[0] in names)
+
+
+def _off(number: Number, ours: Mapping[str, float]) -> float:
+    """Largest factor between our values and the printed number."""
+    off = 1.0
+    for value in ours.values():
+        near = min(max(value, number[1].low), number[1].high)
+        off = max(off, value / near, near / value if value else math.inf)
+    return off
+
+
+def _moves(number: Number, scale: Scale, tried: Sequence[Sequence[Chosen]]) -> Generator[Wanted, list[Result], bool]:
+    """True if the first runs of set-ups that differ in one choice have different digests, in some list of set-ups."""
+    plans = [[_planned(number, scale, values).all_runs[0] for values in alike] for alike in tried]
+    done = yield Wanted([run for alike in plans for run in alike])
+    digests = {result.key: result.provenance["digest"] for result in done}
+    return any(len({digests[run.key] for run in alike}) > 1 for alike in plans)
+
+
 def _measured(
-    numbers: Sequence[Number], scale: Scale, setups: Sequence[Chosen], tell: Callable[[str], object]
-) -> Generator[Wanted, list[Result], list[SetUp]]:
-    plans = [[_planned(number, scale, values) for number in numbers] for values in setups]
-    runs = {run.key: run for of_setup in plans for each in of_setup for run in each.all_runs}
-    tell(f"{len(setups)} set-ups, {len(runs)} runs")
-    done = yield Wanted(list(runs.values()))
-    results = {result.key: result for result in done}
-    return [_set_up(values, numbers, each, results) for values, each in zip(setups, plans, strict=True)]
-
-
-def _set_up(
-    values: Chosen, numbers: Sequence[Number], plans: Sequence[Planned], results: Mapping[str, Result]
-) -> SetUp:
-    ours, off = {}, 1.0
-    for (claim, printed, _), each in zip(numbers, plans, strict=True):
-        for point, found in printed.of.points(each.data(results)).items():
-            ours[f"{claim}: {printed.name} {point}".strip()] = found.value
-            near = min(max(found.value, printed.low), printed.high)
-            off = max(off, found.value / near, near / found.value if found.value else math.inf)
-    return SetUp(values, ours, off)
+    number: Number,
+    scale: Scale,
+    combinations: Iterable[Values],
+    tell: Callable[[str], object],
+    seeds: int | None = None,
+) -> Generator[Wanted, list[Result], dict[Values, dict[str, float]]]:
+    """The number at each of its points, by combination, over the first `seeds` (default: all)."""
+    found: dict[Values, dict[str, float]] = {}
+    every = [*combinations]
+    for start in range(0, len(every), BATCH):
+        plans = {values: _planned(number, scale, dict(values), seeds) for values in every[start : start + BATCH]}
+        done = yield Wanted([run for plan in plans.values() for run in plan.all_runs])
+        results = {result.key: result for result in done}
+        for values, plan in plans.items():
+            points = number[1].of.points(plan.data(results))
+            found[values] = {point: estimate.value for point, estimate in points.items()}
+        tell(f"{_name(number)}: {len(found)} of {len(every)} combinations")
+    return found

@@ -97,6 +97,8 @@ def kept(each: Judged) -> dict[str, Any]:
         "open_by": list(finding.open_by),
         "deciding": finding.deciding,
         "units": dict(finding.units),
+        "as_taken": finding.as_taken,
+        "set_ups": dict(finding.set_ups),
     }
     off = {} if each.off is None else {"off": _rounded(each.off)}
     told = {name: value for name, value in fields.items() if value}
@@ -117,5 +119,6 @@ def _number(kept: Any) -> Any:
 def _finding(kept: Mapping[str, Any]) -> Finding:
     worst, ci95 = Verdict(kept["worst"]), [_number(end) for end in kept.get("ci95", ())]
     measured = {name: _number(value) for name, value in kept.get("measured", {}).items()}
-    more = {name: kept[name] for name in ("note", "open_by", "deciding", "units") if name in kept}
+    names = ("note", "open_by", "deciding", "units", "as_taken", "set_ups")
+    more = {name: kept[name] for name in names if name in kept}
     return Finding(worst, Verdict(kept.get("best", worst)), measured, (ci95[0], ci95[1]) if ci95 else None, **more)

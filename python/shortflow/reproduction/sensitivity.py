@@ -9,10 +9,10 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding, ranging
 from shortflow.lab.quantity import amount
 from shortflow.lab.study import Scale
-from shortflow.papers import ALL, choices, figures
+from shortflow.papers import ALL, choices, figures, set_ups
 from shortflow.reproduction.engine import Chosen, Reproduced, Reproduction, followed
 from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.tried import Outcome, Tried, combined, together
+from shortflow.reproduction.tried import Outcome, Tried, combined, span, together
 from shortflow.scenario import as_pairs
 
 _PAIR, _MOVERS = 2, 6
@@ -28,6 +28,8 @@ class Other:
 
     values: Chosen
     claims: frozenset[str] = frozenset()
+    set_up: bool = False
+    """Any of the values may reach a claim; otherwise each must."""
 
     @property
     def text(self) -> str:
@@ -147,7 +149,8 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
     """Effect of other values on each claim; `again` reproduces the affected figures."""
     reached = _reached(base, other)
     affected = [each.figure for each in _affected(base, reached)]
-    after = again({**base.chosen, **other.values}, affected).figures if affected else []
+    acting = {name: value for name, value in other.values.items() if _looking_at_moved(base, name, value)}
+    after = again({**base.chosen, **acting}, affected).figures if affected else []
     by_id = {figure.figure.id: figure for figure in after}
     found = []
     for figure in base.figures:
@@ -161,18 +164,28 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
 
 
 def ranged(base: Reproduction, again: Again) -> Reproduction:
-    """The reproduction with verdicts over every value of the choices that a paper's numbers leave undecided."""
-    found: dict[str, dict[str, Finding]] = {}
+    """The reproduction with verdicts over choices that a paper's numbers leave undecided, and over its set-ups."""
+    found: dict[str, dict[str, Judged]] = {}
+    over_set_ups: dict[str, list[Judged]] = {}
     for paper in [] if base.chosen else dict.fromkeys(each.figure.paper for each in base.figures):
         of_paper = frozenset(each.claim.id for each in base.claims if each.claim.paper == paper)
         undecided = [(name, choice.others) for name, choice in choices(paper).items() if choice.undecided]
         others = [Other({name: value}, of_paper) for name, values in undecided for value in values]
         for shift in [shift for other in others for shift in shifts(base, again, other)]:
             if shift.reached and shift.changed:
-                found.setdefault(shift.before.claim.id, {})[shift.other.text] = shift.after.finding
+                found.setdefault(shift.before.claim.id, {})[shift.other.text] = shift.after
+        for values in set_ups(paper):
+            for shift in shifts(base, again, Other(values, of_paper, set_up=True)):
+                over_set_ups.setdefault(shift.before.claim.id, []).append(shift.after)
 
     def over(each: Judged) -> Judged:
-        return replace(each, finding=ranging(each.finding, found.get(each.claim.id, {})))
+        others, of_set_ups = found.get(each.claim.id, {}), over_set_ups.get(each.claim.id, [])
+        name = deciding(each.finding)
+        numbers = [f"{text}{number}" for text, one in others.items() if (number := _outcome(one, name).numbered)]
+        if ends := span([_outcome(one, name) for one in of_set_ups]):
+            numbers.append(f"over the set-ups: {ends}")
+        findings = {text: one.finding for text, one in others.items()}
+        return replace(each, finding=ranging(each.finding, findings, [one.finding for one in of_set_ups], numbers))
 
     return replace(base, figures=[replace(each, claims=[*map(over, each.claims)]) for each in base.figures])
 
@@ -203,9 +216,9 @@ def _affected(base: Reproduction, reached: Collection[str]) -> list[Reproduced]:
 
 
 def _reached(base: Reproduction, other: Other) -> set[str]:
-    """Claims to check that read a study changed by each of the values."""
+    """Claims to check that read a study changed by each of the values; of a set-up, by any."""
     by_value = [_looking_at_moved(base, name, value) for name, value in other.values.items()]
-    return set(other.claims).intersection(*by_value)
+    return set(other.claims) & set().union(*by_value) if other.set_up else set(other.claims).intersection(*by_value)
 
 
 def _looking_at_moved(base: Reproduction, name: str, value: str) -> set[str]:

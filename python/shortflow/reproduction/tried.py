@@ -106,10 +106,10 @@ class Tried:
     def spread(self) -> str:
         """Range of the deciding number over the values tried alone, and how many agree; empty if nothing was tried."""
         alone = self.singles.values()
-        numbers = sorted({each.number for each in (self.taken, *alone) if not each.part} - {""}, key=_size)
-        ends = f"{' to '.join(dict.fromkeys((numbers[0], numbers[-1])))}, " if numbers else ""
+        ends = span([self.taken, *alone])
         agree = sum(each.verdict == "agrees" for each in alone)
-        return f"{ends}{agree} of {counted(len(alone), 'other value')} agree" if alone else ""
+        said = f"{agree} of {counted(len(alone), 'other value')} agree"
+        return ", ".join(filter(None, (ends, said))) if alone else ""
 
     def _how_many(self, values: int) -> str:
         at_once = [name.count("+") + 1 for name in self.others]
@@ -119,6 +119,12 @@ class Tried:
         said = f" and {pairs} of {of} pairs" + f" and {triples} triples" * bool(triples) + " of those that move it"
         said += f", {agree} of which agree" * bool(pairs)
         return f"tried: {singles} of {values} values" + said * bool(of)
+
+
+def span(outcomes: Sequence[Outcome]) -> str:
+    """The smallest and the largest of the outcomes' numbers, without those of another part; empty if none has one."""
+    numbers = sorted({each.number for each in outcomes if not each.part} - {""}, key=_size)
+    return " to ".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
 
 
 class _Paper(TypedDict):
