@@ -29,7 +29,7 @@ from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.charts import charts
 from shortflow.reproduction.engine import Chosen, Reproduction, followed, reproduce, select
-from shortflow.reproduction.fit import fit
+from shortflow.reproduction.fit import SetUp, fit
 from shortflow.reproduction.judged import Judged
 from shortflow.reproduction.sensitivity import Other, Shift, alternatives, outcomes, ranged, several, shifts
 from shortflow.reproduction.summary import reason_section, shift_section
@@ -49,7 +49,7 @@ def test_every_claim_of_a_paper_is_decided_once_by_a_figure_of_its_paper() -> No
     assert len(decided) == len(papers.claims())
     assert all(name.startswith(f"{paper}/") for name, paper in decided)
     counts = collections.Counter(paper for _, paper in decided)
-    assert counts == {"l2dct": 59, "xdctcp": 14, "pecn": 32, "atcp": 57, "fast": 36, "dctcp": 6, "known": 27}
+    assert counts == {"l2dct": 59, "xdctcp": 14, "pecn": 32, "atcp": 62, "fast": 36, "dctcp": 6, "known": 27}
 
 
 @pytest.mark.parametrize("figure", papers.figures().values(), ids=lambda figure: figure.id)
@@ -121,7 +121,8 @@ def _nothing(study: Study, directory: Path) -> Data:
 UNFOLLOWED = {
     "l2dct initial-alpha=1": "eq3.burst fig1.three fig1.many",
     **dict.fromkeys((f"l2dct initial-window={size}" for size in (3, 4, 10)), "sec3b.ramp"),
-    "l2dct handshake=on": "fig14a.testbed fig14b.testbed",
+    "l2dct handshake=off": "fig1.three fig1.many",
+    "l2dct rto-clock=continuous": "fig1.three fig1.many fig14a.testbed fig14b.testbed",
     "l2dct packet=1000B": "fig1.three",
     "l2dct round-trip=286us": "sec2c.bdp50 sec2c.bdp100 sec2c.bdp200 eq5-12.unit eq5-12.smallest fig3.unit fig3.half "
     "fig1.three",
@@ -131,14 +132,15 @@ UNFOLLOWED = {
     **dict.fromkeys((f"pecn initial-window={size}" for size in (3, 4, 10)), "query.runs"),
     "pecn jitter=0": "fig2.runs fig3.runs fig4.runs growth.pairs",
     "pecn jitter=1ms": "fig2.runs fig3.runs fig4.runs growth.pairs",
-    "atcp buffer=30pkt": "fig10.answers fig11.shuffles",
-    "atcp buffer=50pkt": "fig10.answers fig11.shuffles",
+    **dict.fromkeys((f"atcp buffer={size}" for size in ("30pkt", "100pkt", "250pkt")), "fig10.answers fig11.shuffles"),
     "fast initial-alpha=0": "fig3.ping",
-    "fast delayed-acks=baselines": "fig3.ping sec4.nagle",
+    "fast delayed-acks=ns-3-ce": "fig3.ping",
+    "fast delayed-acks=nobody": "fig3.ping sec4.nagle",
 }
 """Studies that vary something, set it on purpose, cannot have it otherwise, or have no scheme that it is about."""
 OF_FAST = ("cut", "probing", "regrowth", "loss-floor")
-OF_SOME = ("priority", "pmark", "others", "d2tcp-clip", "large-flows", "background", "receivers", *OF_FAST)
+OF_TRAFFIC = ("others", "large-flows", "web-flows", "background", "receivers", "tree-buffer")
+OF_SOME = ("priority", "pmark", "d2tcp-clip", *OF_TRAFFIC, *OF_FAST)
 """Choices that are about one scheme, or about few figures."""
 
 
@@ -377,11 +379,11 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     known = outcomes([Shift(Other({}), each, each, reached=True) for each in base.claims])
     moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
     moved = moving.taken._replace(number="1")
-    both = ("marked-acks=yes", "marked-acks=ns-2")
+    both = ("marked-acks=no", "marked-acks=yes")
     moving.others = {"initial-window=10": moving.taken, "handshake=on": moved} | dict.fromkeys(both, moved)
     still.others = {"initial-window=10": moved, "handshake=on": still.taken}
     found = several(base, known, 2)
-    assert [each.text for each in found] == [f"handshake=on+{each}" for each in reversed(both)]
+    assert [each.text for each in found] == [f"handshake=on+{each}" for each in both]
     asked = []
 
     def again(chosen: Chosen, _: object) -> Reproduction:
@@ -389,7 +391,7 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
         return base
 
     (shift,) = shifts(base, again, found[0])
-    assert asked == [{"handshake": "on", "marked-acks": "ns-2"}]
+    assert asked == [{"handshake": "on", "marked-acks": "no"}]
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
     moving.taken = moved
     assert several(base, known, 2) == [], "what was found for other runs says nothing"
@@ -423,18 +425,29 @@ def test_a_choice_that_a_paper_s_numbers_leave_undecided_makes_a_verdict_a_range
 def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shortflow.reproduction.fit.MOVERS", 2)
+    known = {name: papers.choices("pecn")[name] for name in ("handshake", "d2tcp-clip", "pmark")}
+    monkeypatch.setattr("shortflow.papers.pecn.CHOICES", known)
     told: list[str] = []
     runner = Runner(None, Store(tmp_path))
-    found = runner.answer(fit(select(["pecn/fig4"]), Scale.QUICK, told.append), conclude=False)
+
+    def found_with(far: float) -> list[SetUp]:
+        monkeypatch.setattr("shortflow.reproduction.fit.FAR", far)
+        return runner.answer(fit(select(["pecn/fig4"]), Scale.QUICK, told.append), conclude=False)
+
+    found = found_with(100.0)
     assert [each.off for each in found] == sorted(each.off for each in found)
-    assert {"as taken", "initial-window=10", "d2tcp-clip=none"} <= {each.text for each in found}
-    assert any(len(each.values) == 2 for each in found)
-    assert told[0].startswith("15 set-ups, ")
-    (base,) = (each for each in found if not each.values)
-    assert len(base.ours) == 2
-    printed = {name: 0.11 if "d2tcp" in name else 0.42 for name in base.ours}
-    assert base.off == pytest.approx(max(value / printed[name] for name, value in base.ours.items()))
+    assert {each.text for each in found} == {
+        f"handshake={one}+d2tcp-clip={other}" for one in ("off", "on") for other in ("0.5 to 2", "none")
+    }, "pMark moves no number of the baselines"
+    assert any(line.endswith("urgent flows with dctcp: moved by handshake") for line in told)
+    assert any(line.endswith("urgent flows with d2tcp: moved by handshake, d2tcp-clip") for line in told)
+    for each in found:
+        printed = {name: 0.11 if "d2tcp" in name else 0.42 for name in each.ours}
+        factors = [max(value / printed[name], printed[name] / value) for name, value in each.ours.items()]
+        assert (len(factors), each.off) == (2, pytest.approx(max(factors)))
+    nearer = found_with(3.0)
+    assert nearer == [each for each in found if each in nearer], "measured as without a limit"
+    assert found_with(1.0) == [] != nearer
     for wrong in (["pecn/fig4", "fast/fig4"], ["pecn/fig6"]):
         with pytest.raises(ConfigError, match="one paper, with printed numbers of its baselines"):
             next(fit(select(wrong), Scale.QUICK, told.append))
@@ -445,8 +458,8 @@ def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Comm
     arguments = ("reproduce", "l2dct/eq3", "fast/fig3", "--json", "--out", "here")
     moved = shortflow(*arguments, "--choice", "initial-window=2", "--choice", "initial-alpha=1").document
     assert moved["not_reached"] == {"initial-alpha=1": ["l2dct/eq3"]}
-    nothing = shortflow(*arguments, "--choice", "delayed-acks=baselines")
-    assert (nothing.code, "delayed-acks=baselines: changes no run of these figures" in nothing.stderr) == (2, True)
+    nothing = shortflow(*arguments, "--choice", "delayed-acks=nobody")
+    assert (nothing.code, "delayed-acks=nobody: changes no run of these figures" in nothing.stderr) == (2, True)
     rows = shortflow(*arguments, "--sensitivity").document["sensitivity"]
     reached = {row["claim"].partition("/")[0] for row in rows if "initial-window" in row["choices"] and row["reached"]}
     assert reached == {"l2dct", "fast"}

@@ -1,6 +1,17 @@
-"""Choices shared by several papers."""
+"""Choices shared by several papers, and the defaults of ns-2, which four of them name.
+
+The values are those of ns-2.35, `tcl/lib/ns-default.tcl`, and of the DCTCP authors' code for it: `tcp/tcp-full.cc`, and
+its sample script, which runs `FullTcp/Sack` with packets of 1460 bytes and a `window_` of 1256. All four papers run
+this DCTCP as a baseline.
+"""
+
+from dataclasses import replace
 
 from shortflow import lab
+from shortflow.scenario import Settings
+
+NS2: Settings = {"tcp.handshake": "true", "tcp.clock_granularity": "10ms"}
+"""`syn_` is true, and `tcpTick_` 0.01 s."""
 
 INITIAL_ALPHA = lab.Choice(
     "congestion estimate of a new connection",
@@ -24,3 +35,8 @@ RTO_CLOCK = lab.Choice(
     "tick of the retransmission clock",
     {"continuous": {"tcp.clock_granularity": "0ps"}, "10ms": {"tcp.clock_granularity": "10ms"}},
 )
+
+
+def taking(value: str, choice: lab.Choice) -> lab.Choice:
+    """The choice with this value first, as the recipes take it."""
+    return replace(choice, values={value: choice.values[value], **choice.values})

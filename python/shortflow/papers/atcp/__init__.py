@@ -4,15 +4,22 @@ from dataclasses import replace
 
 from shortflow import lab
 from shortflow.papers.atcp.setup import OTHERS
-from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW, RECOVERY
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW, RECOVERY, RTO_CLOCK, taking
 
 CHOICES = {
     "initial-window": INITIAL_WINDOW,
-    "handshake": HANDSHAKE,
+    "handshake": taking("on", HANDSHAKE),
+    "rto-clock": taking("10ms", RTO_CLOCK),
     "recovery": replace(RECOVERY, undecided=True),
     "large-flows": lab.Choice(
-        "large flows at once on a link of the trace, calibrated on TCP's medians",
+        "large flows at once on a link of the trace: the number nearest to TCP's medians, half of it, and its double",
         {flows: {"large": flows} for flows in ("16", "8", "32")},
+        undecided=True,
+    ),
+    "web-flows": lab.Choice(
+        "large background flows of the web tree: the number nearest to TCP's median, half of it, and its double",
+        {flows: {"background": flows} for flows in ("11", "5", "22")},
+        undecided=True,
     ),
     "others": lab.Choice(
         "small and medium flows a second of the trace: as many as take that share of the link's rate",
@@ -30,7 +37,12 @@ CHOICES = {
         "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
     ),
     "buffer": lab.Choice(
-        "buffer of a bottleneck's port", {size: {"buffer": size} for size in ("100pkt", "30pkt", "50pkt", "250pkt")}
+        "buffer of a port of the chain, in packets: ns-2's `limit_` is 50",
+        {size: {"buffer": size} for size in ("50pkt", "30pkt", "100pkt", "250pkt")},
+    ),
+    "tree-buffer": lab.Choice(
+        "buffer of a port of Figs. 10 and 11, which must exceed DCTCP's K of 65 packets at 10 Gbps",
+        {size: {"buffer": size} for size in ("100pkt", "250pkt")},
     ),
 }
 

@@ -50,7 +50,7 @@ FINITE = path(
 ONE_AND_TWO: dict[str, Value] = {**BASE, "transport.w_high": 2, "transport.w_low": 1}
 
 # Nothing here is random. The second flow's start replaces the seed: it shifts the losses.
-SHIFTS_MS = range(0, 370, 37)
+SHIFTS_MS = range(0, 380, 19)
 LATER, STARTS = (tuple(f"{at + shift}ms" for shift in SHIFTS_MS) for at in (13000, 2000))
 # The first flow alone is past T when the second starts, and the second is below it to the end.
 BELOW = {**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"}

@@ -15,7 +15,9 @@ from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, nearest_rank
 from shortflow.papers.common import paired, recorded
+from shortflow.papers.unspecified import NS2
 from shortflow.result import Result
+from shortflow.scenario import Settings
 
 Floats = npt.NDArray[np.float64]
 Table = Mapping[str, object]
@@ -39,11 +41,12 @@ INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
 TRACE_MEAN_BYTES = 2_577_000
 """Mean of 80 % small, 19 % medium, and 1 % large flows of 10 MB to 1 GB, all log-uniform."""
 
-BUFFER = {"buffer": "100pkt"}
+BUFFER = {"buffer": "50pkt"}
+"""ns-2's `limit_`."""
 SWITCH = {"buffer": "$buffer", "mark_above": "20pkt"}
 TCP = {"rto_min": "200ms", "initial_window": 2}
 
-BASE = {"transport.recovery": "newreno"}
+BASE: Settings = {**NS2, "transport.recovery": "newreno"}
 """Equal recovery for all schemes, so only window laws differ."""
 
 TRACE_SETTINGS: Mapping[str, Value] = {

@@ -1,6 +1,7 @@
 """Tables I to III: the trace on the chain with more flows, with partly shared paths, and a web service in a tree."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shortflow import lab
 from shortflow.lab.study import Value
@@ -43,7 +44,7 @@ TREE: dict[str, object] = {
 }
 """Large background flows share both paths of the web service. Their number gives TCP's published median of medium
 flows, 1.7 s. The last flow is the backup."""
-WEB = lab.Study(TREE, ("tcp", "atcp"), settings=BASE, quick={"duration": "140s"})
+WEB = lab.Study(TREE, ("tcp", "atcp"), settings=BASE, seeds=20, quick={"duration": "140s"})
 SMALL_MEDIAN, MEDIUM_MEDIAN = median(SMALL, "web"), median(MEDIUM, "web")
 
 
@@ -72,7 +73,7 @@ table3.claim("atcp/table3-large-unharmed", "Sec. VII-B").says(
 HOPS = [(f"{4 * hop}-{4 * hop + 3}", f"{4 * hop + 4}-{4 * hop + 7}") for hop in range(4)]
 """Hosts before and behind each link."""
 
-DENSITY = traced(over={"others": (OTHERS, 2 * OTHERS), "large": (LARGE_FLOWS, 2 * LARGE_FLOWS)})
+DENSITY = replace(traced(over={"others": (OTHERS, 2 * OTHERS), "large": (LARGE_FLOWS, 2 * LARGE_FLOWS)}), seeds=20)
 LARGE_ON_CHAIN = traced(
     chain(
         "Large flows over the whole chain, others over one link each",
@@ -142,6 +143,27 @@ _row(table1, "table1-base", "base row", (625, 543), (2.3, 1.4), ROWS["non-dense"
 _row(table1, "table1-dense-nonlarge", "twice the other flows", (763, 680), (2.5, 1.6), ROWS["dense non-large"])
 _row(table1, "table1-dense-large", "twice the large flows", (750, 680), (2.8, 1.8), ROWS["dense large"])
 _row(table1, "table1-dense-all", "twice all flows", (813, 707), (2.9, 1.8), ROWS["dense all"])
+PRINTED_S: dict[str, dict[str, float]] = {
+    "small": dict(zip(ROWS, (0.625, 0.75, 0.763, 0.813), strict=True)),
+    "medium": dict(zip(ROWS, (2.3, 2.8, 2.5, 2.9), strict=True)),
+}
+"""TCP's printed medians by size and row. The first of medium flows calibrates the number of large flows."""
+
+
+def _as_printed(size: str, *rows: str) -> list[lab.ClaimCondition]:
+    found = lab.level("tcp", MEDIANS[size])
+    return [found.at(row, **ROWS[row]).called(row).near(PRINTED_S[size][row]) for row in rows]
+
+
+table1.claim("atcp/table1-tcp-small").says(
+    "TCP's medians of small flows are 625 to 813 ms", *_as_printed("small", *ROWS)
+)
+table1.claim("atcp/table1-tcp-medium").says(
+    "with denser traffic TCP's medians of medium flows are 2.5 to 2.9 s", *_as_printed("medium", *[*ROWS][1:])
+)
+table1.claim("atcp/table1-tcp-medium-base").says(
+    "TCP's median of medium flows is 2.3 s", *_as_printed("medium", "non-dense"), fitted=True
+)
 for size in MEDIANS:
     table1.claim(f"atcp/table1-density-slower-{size}").says(
         f"denser traffic lengthens the median of {size} flows", _denser(size)
@@ -167,6 +189,14 @@ table2 = lab.Figure(
 )
 _row(table2, "table2-large-on-chain", "large flows on the whole chain", (562, 489), (2.0, 1.3), {}, "large_on_chain")
 _row(table2, "table2-small-on-chain", "the others on the whole chain", (688, 598), (2.5, 1.6), {}, "small_on_chain")
+for size, says, printed_s in (("small", "562 and 688 ms", (0.562, 0.688)), ("medium", "2 and 2.5 s", (2.0, 2.5))):
+    table2.claim(f"atcp/table2-tcp-{size}").says(
+        f"TCP's medians of {size} flows are {says}, with the large flows and with the others on the whole chain",
+        *(
+            lab.level("tcp", MEDIANS[size], study).called(study.replace("_", " ")).near(at)
+            for study, at in zip(table2.studies, printed_s, strict=True)
+        ),
+    )
 for size, metric in MEDIANS.items():
     table2.claim(f"atcp/table2-large-on-chain-better-{size}").says(
         f"the median of {size} flows is lower where the large flows span the chain",

@@ -4,7 +4,7 @@ import itertools
 
 from shortflow import lab
 from shortflow.papers.common import series
-from shortflow.papers.l2dct.setup import bottleneck
+from shortflow.papers.l2dct.setup import TCP, bottleneck
 
 # Six packets of one window are marked; the link marks and drops nothing else.
 MARKED_BURST = lab.Study(
@@ -14,7 +14,7 @@ MARKED_BURST = lab.Study(
         [{"kind": "long-lived", "flows": 1, "from": 0, "to": 1}],
         duration="40ms",
         switch={"buffer": "unlimited", "mark_above": "unlimited"},
-        tcp={"rto_min": "10ms", "initial_window": 2, "receive_window": "40pkt"},
+        tcp={**TCP, "receive_window": "40pkt"},
         faults={"mark_data": list(range(1000, 1006))},
         measure={"ports": ["s0->s1"], "sample_every": "10us"},
     ),

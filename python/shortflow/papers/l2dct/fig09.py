@@ -13,6 +13,7 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate, paired_difference
 from shortflow.papers.common import fairness, means, number, same_tables, series
 from shortflow.papers.l2dct.setup import AFCT, GOODPUT, LOAD, LONG_FLOWS, SCHEMES, benchmark, bottleneck, shipped
+from shortflow.papers.unspecified import NS2
 from shortflow.result import Result
 
 W_MAX = benchmark(("l2dct",), {"transport.w_max": (1, 1.5, 2, 2.5, 3, 4)})
@@ -70,7 +71,7 @@ DEADLINES = lab.Study(
     _BENCHMARK,
     AWARE,
     over={"deadline": ("40ms", "60ms", "80ms"), "load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)},
-    settings={"duration": "4s"},
+    settings={**NS2, "duration": "4s"},
     quick={"load": (0.2, 0.4, 0.6), "duration": "600ms"},
 )
 
@@ -113,7 +114,7 @@ PARKING = lab.Study(
     "parking-lot",
     SCHEMES,
     over={"traffic.3.stagger": ("700us", "1ms", "1300us", "1600us", "1900us", "2200us")},
-    settings={"traffic.1.stagger": "1ms", "traffic.2.stagger": "1ms", "duration": "10s", "warmup": "1s"},
+    settings={**NS2, "traffic.1.stagger": "1ms", "traffic.2.stagger": "1ms", "duration": "10s", "warmup": "1s"},
     seeds=1,
     quick={"traffic.3.stagger": ("700us", "1ms", "1300us"), "duration": "2s", "warmup": "500ms"},
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from shortflow import lab
 from shortflow.lab.study import Value
+from shortflow.papers.unspecified import NS2
 from shortflow.scenario import Settings
 
 PAYLOAD_SHARE = 1460 / 1500
@@ -20,7 +21,8 @@ NEAR_BOTH = "a larger w_min comes near both the gain and its cost"
 """Reason for the differences of Figs. 4 and 5."""
 LOAD = "load of short flows (share of the link)"
 SCHEMES = ("tcp", "dctcp", "l2dct")
-TCP = {"rto_min": "10ms", "initial_window": 2}
+TCP = {"rto_min": "10ms", "initial_window": 2, "handshake": True, "clock_granularity": "10ms"}
+"""RTOmin is the paper's, the others are ns-2's defaults."""
 PORTS: dict[str, Any] = {"switch": {"buffer": "250pkt", "mark_above": "20pkt"}, "tcp": TCP}
 
 
@@ -56,7 +58,7 @@ def benchmark(
 ) -> lab.Study:
     """A study of the benchmark: one second, with `coarse` loads, at the quick scale."""
     quick: dict[str, object] = {"duration": "1s", **({"load": coarse} if coarse else {})}
-    return lab.Study(scenario, schemes, over, settings or {}, quick=quick)
+    return lab.Study(scenario, schemes, over, {**NS2, **(settings or {})}, quick=quick)
 
 
 def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:

@@ -3,15 +3,23 @@ ComSIS 2016.
 """
 
 from shortflow import lab
-from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RECOVERY, RTO_CLOCK
+from shortflow.papers.unspecified import (
+    HANDSHAKE,
+    INITIAL_ALPHA,
+    INITIAL_WINDOW,
+    MARKED_ACKS,
+    RECOVERY,
+    RTO_CLOCK,
+    taking,
+)
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,
     "initial-window": INITIAL_WINDOW,
     "handshake": HANDSHAKE,
-    "marked-acks": MARKED_ACKS,
-    "rto-clock": RTO_CLOCK,
-    "recovery": RECOVERY,
+    "marked-acks": taking("ns-2", MARKED_ACKS),
+    "rto-clock": taking("10ms", RTO_CLOCK),
+    "recovery": taking("sack", RECOVERY),
     "priority": lab.Choice(
         "source of pECN's priority: Sec. 4.2 allows both, Sec. 5.1 takes the size",
         {"size": {"priority.by": "size"}, "deadline": {"priority.by": "deadline"}},
@@ -36,9 +44,9 @@ CHOICES = {
 STAND_INS = {"pecn": "dctcp", "pecn-pmark": "dctcp", "pecn-edf": "dctcp"}
 
 HEADLINES = {
-    "pecn/fig6-pecn-gain-80": "open; 40 % without flows that time out (quick scale)",
+    "pecn/fig6-pecn-gain-80": "DCTCP's flows that time out; without them 34 % (quick scale)",
     "pecn/fig6-pecn-best": "",
-    "pecn/fig7-pecn-monotone": "marks end the slow start of small flows",
-    "pecn/fig10-loose-deadlines-pecn": "the first window: 3 segments give 60 senders, but contradict Fig. 7",
+    "pecn/fig7-pecn-monotone": "the first mark of a run ends the slow start of small flows",
+    "pecn/fig10-loose-deadlines-pecn": "the first window: 3 segments gave 60 senders, but the paper says 2",
 }
 """The results that a referee asks for first, with the cause of a difference."""

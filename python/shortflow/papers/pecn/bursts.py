@@ -18,8 +18,8 @@ from shortflow.papers.pecn.setup import (
     BURST,
     BURST_AND_BACKGROUND,
     COUNTS,
+    DCTCP_CODE,
     MANY,
-    NEWRENO,
     QUICK_COUNTS,
     SCHEMES,
     TCP_WORST,
@@ -43,10 +43,10 @@ def _beside(settings: Settings) -> lab.Study:
     return lab.Study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick)
 
 
-BURSTS, BURSTS_ACROSS = _bursts(NEWRENO), _bursts({**NEWRENO, "receiver": ACROSS})
+BURSTS, BURSTS_ACROSS = _bursts(DCTCP_CODE), _bursts({**DCTCP_CODE, "receiver": ACROSS})
 QUERIES, QUERIES_ACROSS = _bursts(TINY), _bursts({**TINY, "receiver": ACROSS})
-BESIDE, BESIDE_ACROSS = _beside(NEWRENO), _beside({**NEWRENO, "receiver": ACROSS})
-DRAINED = replace(BESIDE, schemes=("tcp",), settings={**NEWRENO, "drain": "60s"})
+BESIDE, BESIDE_ACROSS = _beside(DCTCP_CODE), _beside({**DCTCP_CODE, "receiver": ACROSS})
+DRAINED = replace(BESIDE, schemes=("tcp",), settings={**DCTCP_CODE, "drain": "60s"})
 """TCP beside the long flows, until even flows with several backed-off timeouts have finished."""
 SPARED = "pMark spares small flows the marks that end their slow start under pECN"
 
@@ -184,8 +184,8 @@ fig11_across.draw(_BESIDE)
 PRINTED = {"pecn": 54.0, "pecn-pmark": 57.0}
 """Senders with deadlines of U[20, 30] ms."""
 GRID = {"flows": range(20, 101, 2)}
-TIGHT = lab.Study(BURST, SCHEMES, GRID, NEWRENO, seeds=10)
-LOOSE = lab.Study(BURST, SCHEMES, GRID, {**NEWRENO, "soonest": "20ms", "latest": "30ms"}, seeds=10)
+TIGHT = lab.Study(BURST, SCHEMES, GRID, DCTCP_CODE, seeds=10)
+LOOSE = lab.Study(BURST, SCHEMES, GRID, {**DCTCP_CODE, "soonest": "20ms", "latest": "30ms"}, seeds=10)
 
 
 def limits(data: lab.Data, scheme: str) -> list[float]:

@@ -11,7 +11,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.common import burst, flows, number, of_flows, series, traces
-from shortflow.papers.pecn.setup import NEWRENO, star
+from shortflow.papers.pecn.setup import DCTCP_CODE, star
 from shortflow.result import Result
 
 RTT_S, DEADLINE_S = 120e-6, 0.2
@@ -35,7 +35,7 @@ FIVE = star(
 )
 
 UNTIL_DONE = {"drain": "600ms"}
-OFFSET = {**NEWRENO, "traffic.1.jitter": "10ms"}
+OFFSET = {**DCTCP_CODE, "traffic.1.jitter": "10ms"}
 QUERY = lab.Study(FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick=UNTIL_DONE)
 LARGE = lab.Study(
     FIVE,

@@ -8,7 +8,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.metrics.stats import Estimate, kendall_tau
 from shortflow.papers.common import burst, flows, number, paired, series
-from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, star
+from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, DCTCP_CODE, star
 from shortflow.result import Result
 from shortflow.store.frames import completion
 
@@ -29,7 +29,7 @@ PAIR = star(
 MARKED = lab.Study(
     BURST_AND_BACKGROUND,
     MARKING,
-    settings={**NEWRENO, "flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
+    settings={**DCTCP_CODE, "flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
 )
 # One short flow of one packet: nothing of higher priority precedes it, so its mean wait is the packet's.
 ORDER = lab.Study(
@@ -37,13 +37,13 @@ ORDER = lab.Study(
     ("dctcp", "pecn"),
     settings={**MARKED.settings, "flows": 1, "smallest": "1KB", "largest": "1.4KB"},
 )
-SORTED = lab.Study(BURST, ("dctcp", *ORDERED), settings=NEWRENO, seeds=20)
-QUEUE = lab.Study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**NEWRENO, "measure.sample_every": "100us"})
+SORTED = lab.Study(BURST, ("dctcp", *ORDERED), settings=DCTCP_CODE, seeds=20)
+QUEUE = lab.Study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**DCTCP_CODE, "measure.sample_every": "100us"})
 PAIRS = lab.Study(
     PAIR,
     ("dctcp", "pecn"),
     over={"second": ("200MB", "400MB")},
-    settings={**NEWRENO, "traffic.1.jitter": "1ms", "traffic.2.jitter": "1ms"},
+    settings={**DCTCP_CODE, "traffic.1.jitter": "1ms", "traffic.2.jitter": "1ms"},
 )
 
 

@@ -6,6 +6,7 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate
 from shortflow.papers.common import means, number
 from shortflow.result import Result
+from shortflow.scenario import Settings
 from shortflow.store.frames import completion
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "pecn", "pecn-pmark")
@@ -18,10 +19,15 @@ QUICK_COUNTS = (20, 40, 60, 80, 100)
 MANY = 40
 """From this number on, a burst exceeds the buffer with TCP."""
 
-NEWRENO = {"transport.recovery": "newreno"}
-"""Equal recovery for all schemes, so only window laws and queues differ."""
+DCTCP_CODE: Settings = {
+    "transport.recovery": "sack",
+    "tcp.grow_on_marked_acks": "ns-2",
+    "tcp.clock_granularity": "10ms",
+}
+"""The DCTCP code for ns-2 that the paper builds on, and ns-2's clock, for all schemes: only window laws and queues
+differ. Without a handshake, because a query "can finish using only one RTT" (Sec. 3.4)."""
 
-TINY = {**NEWRENO, "smallest": "1.6KB", "largest": "2KB"}
+TINY: Settings = {**DCTCP_CODE, "smallest": "1.6KB", "largest": "2KB"}
 """Sizes of Fig. 8."""
 IN_RACK, ACROSS = 19, 20
 """Receivers: last host of the senders' rack, first host of the other rack."""

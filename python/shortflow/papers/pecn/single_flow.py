@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.papers.common import burst, means, number
-from shortflow.papers.pecn.setup import AFCT, NEWRENO, star
+from shortflow.papers.pecn.setup import AFCT, DCTCP_CODE, star
 
 SEGMENT = 1460
 RTO_S = 0.2
@@ -27,14 +27,18 @@ def _segments(counts: Sequence[int]) -> dict[str, Sequence[Value]]:
 
 UP_TO_3 = _segments((1, 2, 3))
 UP_TO_20 = _segments(range(1, 21))
-INTACT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=NEWRENO, seeds=1)
+INTACT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=DCTCP_CODE, seeds=1)
 LOST = lab.Study(
-    ALONE, ("tcp", "dctcp"), over={**UP_TO_3, "faults.drop_data": ("[1]", "[2]", "[3]")}, settings=NEWRENO, seeds=1
+    ALONE, ("tcp", "dctcp"), over={**UP_TO_3, "faults.drop_data": ("[1]", "[2]", "[3]")}, settings=DCTCP_CODE, seeds=1
 )
-QUERY = lab.Study(ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=NEWRENO, seeds=1)
-PROMPT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=NEWRENO, seeds=1)
+QUERY = lab.Study(ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=DCTCP_CODE, seeds=1)
+PROMPT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=DCTCP_CODE, seeds=1)
 DELAYED = lab.Study(
-    ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings={**NEWRENO, "tcp.ack_every": 2, "tcp.ack_delay": "40ms"}, seeds=1
+    ALONE,
+    ("tcp", "dctcp"),
+    over=UP_TO_20,
+    settings={**DCTCP_CODE, "tcp.ack_every": 2, "tcp.ack_delay": "40ms"},
+    seeds=1,
 )
 
 
