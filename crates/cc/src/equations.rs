@@ -134,19 +134,22 @@ mod xdctcp {
         }
     }
 
+    /// The window that a mark leaves of 20 segments at α = 0.8, over values of one factor.
+    fn decreases(factor: &str, role: Role, windows: [(f64, f64); 3]) {
+        for (value, window) in windows {
+            close(cut(&format!("xdctcp+initial_alpha=0.8+{factor}={value}"), 20.0, &of(role)), window);
+        }
+    }
+
     /// Short flows and queries share a role.
     #[test]
     fn eq_3_short_decrease() {
-        for (ns, window) in [(0.1, 18.4), (0.3, 15.2), (0.5, 12.0)] {
-            close(cut(&format!("xdctcp+initial_alpha=0.8+ns={ns}"), 20.0, &of(Role::Short)), window);
-        }
+        decreases("ns", Role::Short, [(0.1, 18.4), (0.3, 15.2), (0.5, 12.0)]);
     }
 
     #[test]
     fn eq_4_long_decrease() {
-        for (nl, window) in [(0.5, 12.0), (0.8, 7.2), (1.0, 4.0)] {
-            close(cut(&format!("xdctcp+initial_alpha=0.8+nl={nl}"), 20.0, &of(Role::Long)), window);
-        }
+        decreases("nl", Role::Long, [(0.5, 12.0), (0.8, 7.2), (1.0, 4.0)]);
     }
 
     /// Sec. III-B: 0.1 ≤ ns ≤ 0.5 ≤ nl ≤ 1.
