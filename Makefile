@@ -120,7 +120,7 @@ known: setup ## Run the scenarios whose results are known, and renew docs/known-
 	@$(BIN)/python tools/known.py
 
 .PHONY: verdicts
-verdicts: setup ## Draw five claims of PAPERS (all) by SEED, run them at full scale, and compare with the committed verdicts.
+verdicts: setup ## Draw five claims of PAPERS (all) by SEED, recompute them from raw tables at full scale, and compare.
 	@$(BIN)/python tools/verdicts.py $(PAPERS) --seed $(or $(SEED),1)
 
 .PHONY: sensitivity

@@ -248,14 +248,13 @@ def test_a_page_opens_with_what_a_referee_asks_for_first(paper: str, request: py
 def test_verdicts_drawn_by_a_seed_are_compared_with_the_committed_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["verdicts.py", "l2dct/eq5-12", "--seed", "36", "--out", str(tmp_path / "runs")])
-    assert (verdicts.main(), capsys.readouterr().out.count(": as committed")) == (0, 5)
-    other = verdicts.COMMITTED.read_text(encoding="utf-8").replace(
-        '"simulated queue max, 1 flows": 22.0', '"simulated queue max, 1 flows": 23.0'
-    )
+    monkeypatch.setattr("sys.argv", ["verdicts.py", "l2dct/fig4a*", "--seed", "36", "--out", str(tmp_path / "runs")])
+    assert (verdicts.main(), capsys.readouterr().out.count(": as committed")) == (0, 3)
+    other = verdicts.COMMITTED.read_text(encoding="utf-8")
+    numbers = json.loads(other)["l2dct"]["claims"]["l2dct/fig4a-afct-low-load"]["measured"]
     monkeypatch.setattr(verdicts, "COMMITTED", tmp_path / "results.json")
-    verdicts.COMMITTED.write_text(other, encoding="utf-8")
-    assert (verdicts.main(), capsys.readouterr().out.count(": NOT as committed")) == (1, 1)
+    verdicts.COMMITTED.write_text(other.replace(str(numbers["load 0.2"]), "-0.5"), encoding="utf-8")
+    assert verdicts.main() == 1
 
 
 def test_committed_pictures_are_those_that_pages_show() -> None:

@@ -1,51 +1,49 @@
-"""Recomputes claims drawn by a seed at full scale, and compares each with its committed verdict: `make verdicts`."""
+"""Recomputes claims drawn by a seed from full-scale runs, and compares the committed numbers: `make verdicts`.
+
+The numbers come from raw tables by Polars alone (`recomputed.py`); no code of the lab or of metrics is shared.
+"""
 
 import argparse
+import fnmatch
 import random
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shortflow.lab.figure import Figure
+import recomputed
+
 from shortflow.lab.study import Scale
 from shortflow.reproduction import kept
-from shortflow.reproduction.engine import Reproduction, reproduce, select
-from shortflow.reproduction.sensitivity import ranged
-from shortflow.reproduction.summary import measured
-from shortflow.runner import Runner
-from shortflow.store.runs import Store
 
 COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction" / "results.json"
+DIGITS = 4
+"""Committed numbers have five significant digits."""
 
 
 def main() -> int:
-    """Exit code 1 if a recomputed claim has another number or verdict than the committed one."""
+    """Exit code 1 if a recomputed number is not as committed."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("patterns", nargs="*", help="papers, figures or claims to draw from (default: all)")
+    options.add_argument("patterns", nargs="*", help="papers or claims to draw from (default: all)")
     options.add_argument("--seed", type=int, required=True)
     options.add_argument("--out", type=Path, default=Path("results/verdicts"))
     given = options.parse_args()
 
-    committed = {each.claim.id: each for entry in kept.load(COMMITTED).values() for each in kept.judged(entry)}
-    known = {
-        claim.id: each for each in select(given.patterns) if each.studies for claim in each.claims if claim.studies
+    measured = {
+        each.claim.id: each.finding.measured for entry in kept.load(COMMITTED).values() for each in kept.judged(entry)
     }
-    names = sorted(committed.keys() & known.keys())
+    wanted = [pattern if "/" in pattern else f"{pattern}/*" for pattern in given.patterns or ["*/*"]]
+    known = [name for name in recomputed.CLAIMS if measured.get(name)]
+    names = [name for name in known if any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted)]
     drawn = random.Random(given.seed).sample(names, min(5, len(names)))
-    print(f"seed {given.seed}: {', '.join(drawn)} of {len(names)} claims with runs", flush=True)
-    runner = Runner(store=Store(given.out))
-
-    def again(chosen: Mapping[str, str], figures: Sequence[Figure]) -> Reproduction:
-        return runner.answer(reproduce(figures, Scale.FULL, chosen))
-
+    print(f"seed {given.seed}: {', '.join(drawn)} of {len(names)} recomputed claims", flush=True)
+    recomputed.use(Scale.FULL, given.out)
     equal = []
     for name in drawn:
-        done = ranged(again({}, [known[name]]), again)
-        (ours,) = (each for each in done.claims if each.claim.id == name)
-        one, other = ({**kept.kept(each), "note": ""} for each in (ours, committed[name]))  # words may change
-        equal.append(one == other)
-        said = f"{ours.finding.verdict.value}, {measured(ours.finding)[0]} ({done.runs} runs)"
-        print(f"{name}: {said}: {'as committed' if equal[-1] else 'NOT as committed'}", flush=True)
+        wrong = recomputed.differing(name, measured[name], DIGITS)
+        equal.append(not wrong)
+        said = ", ".join(
+            f"{number}: committed {ours:g}, recomputed {value:g}" for number, (ours, value) in wrong.items()
+        )
+        print(f"{name}: {f'NOT as committed ({said})' if wrong else 'as committed'}", flush=True)
     return 0 if all(equal) else 1
 
 
