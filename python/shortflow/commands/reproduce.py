@@ -19,6 +19,7 @@ from shortflow.report.blocks import Block, Words
 from shortflow.reproduction.engine import Chosen, Reproduction, select
 from shortflow.reproduction.engine import reproduce as decide
 from shortflow.reproduction.fit import fit as ranked
+from shortflow.reproduction.fit import in_rows
 from shortflow.reproduction.judged import count
 from shortflow.reproduction.pages import check_pages, write_pages
 from shortflow.reproduction.sensitivity import (
@@ -43,6 +44,7 @@ from shortflow.reproduction.summary import (
 )
 from shortflow.reproduction.tried import Tried, at, load, save
 from shortflow.runner import Runner, concluding
+from shortflow.store.files import Kind, write_text
 from shortflow.store.runs import Store
 
 
@@ -71,7 +73,8 @@ def reproduce(
         Opt("Stop --sensitivity after this many minutes; skip known values.", "NUMBER", kind=float, more={"min": 0}),
     ] = None,
     fit: Annotated[
-        bool, Opt("Only rank the other choices, up to three at once, by the printed numbers of the paper's baselines.")
+        bool,
+        Opt("Only rank combinations of the choices by the printed numbers of the paper's baselines, into OUT/fit.csv."),
     ] = False,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
@@ -98,6 +101,7 @@ def reproduce(
     if fit:
         with concluding(store), progress_bar("fit", lines) as runner.progress:
             found = runner.answer(ranked(chosen_figures, scale, note), conclude=False)
+        write_text(out / "fit.csv", in_rows(found), Kind.SET_UPS)
         ranking = [{"choices": dict(each.values), "off": each.off, "measured": dict(each.ours)} for each in found]
         return Answer(lambda: {"fit": ranking}, [fit_section(found)])
 

@@ -5,7 +5,11 @@ its sample script, which runs `FullTcp/Sack` with packets of 1460 bytes and a `w
 this DCTCP as a baseline.
 """
 
+import csv
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from shortflow import lab
 from shortflow.scenario import Settings
@@ -35,6 +39,26 @@ RTO_CLOCK = lab.Choice(
     "tick of the retransmission clock",
     {"continuous": {"tcp.clock_granularity": "0ps"}, "10ms": {"tcp.clock_granularity": "10ms"}},
 )
+
+
+WITHIN = 1.2
+"""Largest factor between ours and a printed number of the baselines of a set-up near them."""
+NEAREST = 5
+"""Set-ups that are taken if none is near."""
+
+
+def near(file: Path) -> list[Mapping[str, str]]:
+    """Set-ups of a fit's list that are within 20 % of every printed number of the baselines, or else the nearest."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = [*csv.DictReader(lines)]
+    found = [row for row in rows if float(row["largest factor"]) <= WITHIN] or rows[:NEAREST]
+    return [dict(pair.split("=", 1) for pair in row["choices"].split("+")) for row in found]
+
+
+def drawn(of: Sequence[Mapping[str, str]], most: int = 12, seed: int = 1) -> list[Mapping[str, str]]:
+    """The first set-up, which is the nearest, and others drawn by the seed, in the order of the list."""
+    places = random.Random(seed).sample(range(1, len(of)), min(most, len(of)) - 1)
+    return [of[place] for place in sorted([0, *places])]
 
 
 def taking(value: str, choice: lab.Choice) -> lab.Choice:

@@ -1,5 +1,7 @@
 """Fit of a paper's open choices to the printed numbers of its baselines; no run has the paper's own scheme."""
 
+import csv
+import io
 import itertools
 import math
 import random
@@ -38,6 +40,16 @@ class SetUp:
     def text(self) -> str:
         """The choices as text."""
         return together(self.values)
+
+
+def in_rows(found: Sequence[SetUp]) -> str:
+    """Set-ups as text in CSV, one a line."""
+    numbers = [*found[0].ours] if found else []
+    rows = [["choices", "largest factor", *numbers]]
+    rows += [[each.text, f"{each.off:.4g}", *(f"{each.ours[name]:.4g}" for name in numbers)] for each in found]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 Number = tuple[str, Printed, Figure]

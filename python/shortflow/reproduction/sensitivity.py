@@ -1,5 +1,6 @@
 """Sensitivity: repeats figures with every other choice, and with combinations of choices that each move a claim."""
 
+import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -137,7 +138,9 @@ def several(base: Reproduction, known: Mapping[str, Tried], count: int) -> list[
     for claim, texts in moving:
         for at_once in combined([text for text in texts if text in most[claim.paper]], count):
             moved.setdefault(at_once, set()).add(claim.id)
-    return [Other(dict(text.split("=", 1) for text in texts), frozenset(names)) for texts, names in moved.items()]
+    found = [Other(dict(text.split("=", 1) for text in texts), frozenset(names)) for texts, names in moved.items()]
+    random.Random(1).shuffle(found)  # those that the time allows are drawn from all
+    return found
 
 
 def planned(base: Reproduction, others: Sequence[Other]) -> int:

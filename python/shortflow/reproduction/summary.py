@@ -52,7 +52,8 @@ def fit_section(found: Sequence[SetUp]) -> Section:
     """Set-ups with the baselines' numbers, the nearest first."""
     shown = found[:_SHOWN]
     columns = [Column("largest factor", [f"{each.off:.3g}" for each in shown])]
-    columns += [Column(name, [f"{each.ours[name]:.4g}" for each in shown]) for name in found[0].ours]
+    names = [*shown[0].ours] if shown else []
+    columns += [Column(name, [f"{each.ours[name]:.4g}" for each in shown]) for name in names]
     return Section("", [Column("choices", [each.text for each in shown])], columns)
 
 

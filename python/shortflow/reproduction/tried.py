@@ -222,9 +222,13 @@ def combined(values: Sequence[str], count: int) -> list[tuple[str, ...]]:
 def coverage(paper: str) -> str:
     """Sentence on how many pairs were tried, of those whose values each move the same claim."""
     known = [each for name, each in at(Scale.QUICK, stored()).items() if name.startswith(f"{paper}/")]
+    if not known:
+        return "No other choice was tried since the set-up changed."
     pairs = {"+".join(texts) for each in known for texts in combined(each.movers, 2)}
     done = pairs.intersection(text for each in known for text in each.others)
-    return f"At the quick scale {len(done)} of {len(pairs)} pairs of values that move a claim were tried."
+    return (
+        f"At the quick scale {len(done)} of {len(pairs)} pairs of values that move a claim were tried, drawn by a seed."
+    )
 
 
 def _size(number: str) -> float:

@@ -65,6 +65,7 @@ class Kind(Enum):
     AGREEMENT = rb'\A\[\s*\{\s*"scenario": .*"kept_time": '
     PICTURE = rb"<!-- specification [0-9a-f]{64} -->\s*\Z"
     MARKDOWN = rb"\A<!-- written by Shortflow -->"
+    SET_UPS = rb"\Achoices,largest factor"
     TABLE = rb"\A\| scenario \| metric \| "
     CHECKED = rb"\A\{"
     """JSON files whose contents were checked when read."""
