@@ -27,6 +27,7 @@ from shortflow.papers.atcp.setup import SMALL, in_time, median
 from shortflow.papers.pecn.bursts import overtakers
 from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
+from shortflow.papers.unspecified import drawn, near
 from shortflow.reproduction.charts import charts
 from shortflow.reproduction.engine import Chosen, Reproduction, followed, reproduce, select
 from shortflow.reproduction.fit import SetUp, fit
@@ -452,6 +453,41 @@ def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(
     for wrong in (["pecn/fig4", "fast/fig4"], ["pecn/fig6"]):
         with pytest.raises(ConfigError, match="one paper, with printed numbers of its baselines"):
             next(fit(select(wrong), Scale.QUICK, told.append))
+
+
+def test_set_ups_near_the_baselines_are_taken_and_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "set-ups.csv"
+    rows = [f"window={n}+clock=10ms,{1 + n / 100:g}" for n in range(40)]
+    file.write_text("\n".join(["choices,largest factor", *rows]), encoding="utf-8")
+    found = near(file)
+    assert found == [{"window": str(n), "clock": "10ms"} for n in range(21)], "within 20 %"
+    some = drawn(found)
+    assert (len(some), some[0]) == (12, found[0])
+    assert drawn(found) == some != drawn(found, seed=2)
+    assert [found.index(each) for each in some] == sorted(found.index(each) for each in some)
+    assert drawn(found[:3]) == found[:3]
+    file.write_text("\n".join(["choices,largest factor", *(f"window={n},2" for n in range(9))]), encoding="utf-8")
+    assert len(near(file)) == 5
+
+
+def test_a_paper_with_set_ups_is_judged_over_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
+    set_ups = [{"initial-window": "2", "handshake": "on"}, {"initial-window": "3", "rto-clock": "10ms"}]
+    monkeypatch.setattr("shortflow.papers.pecn.SET_UPS", set_ups, raising=False)
+    asked = []
+
+    def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
+        asked.append(dict(chosen))
+        (one,) = base.figures
+        contrary = [replace(each, finding=fact(not each.finding.holds)) for each in one.claims]
+        return replace(base, figures=[replace(one, claims=contrary, origins=dict.fromkeys(one.origins, ()))])
+
+    for before, after in zip(base.claims, ranged(base, again).claims, strict=True):
+        assert after.finding.as_taken == before.finding.verdict
+        assert after.finding.set_ups == {"differs" if before.finding.holds else "agrees": 2}
+        assert after.finding.could_be == [Verdict.DIFFERS, Verdict.AGREES]
+        assert after.finding.open_by[0] == "the set-up"
+    assert asked == [{"handshake": "on"}, {"initial-window": "3"}], "values as taken change nothing"
 
 
 @pytest.mark.usefixtures("here")

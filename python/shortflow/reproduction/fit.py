@@ -20,7 +20,7 @@ from shortflow.runner import Wanted
 
 DRAWN = 4
 """Set-ups in which each choice is tried for an effect on a number."""
-FAR = 1.5
+FAR = 1.25
 """Factor between ours and a printed number from which a set-up is dropped."""
 BATCH = 40
 """Combinations whose runs are done together."""

@@ -1,7 +1,9 @@
 """FaST: J. Hwang, J. Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", KSII TIIS 2014."""
 
+from pathlib import Path
+
 from shortflow import lab
-from shortflow.papers.unspecified import HANDSHAKE, MARKED_ACKS, RTO_CLOCK
+from shortflow.papers.unspecified import HANDSHAKE, MARKED_ACKS, RTO_CLOCK, drawn, near
 
 CHOICES = {
     "initial-alpha": lab.Choice(
@@ -53,6 +55,10 @@ CHOICES = {
         {way: {"transport.loss_floor": way} for way in ("vwnd", "tcp")},
     ),
 }
+
+NEAR = near(Path(__file__).with_name("set-ups.csv"))
+"""Set-ups near the printed times of NewReno and DCTCP, from `reproduce fast --fit`; no run of the fit has FaST."""
+SET_UPS = drawn(NEAR)
 
 STAND_INS = {"fast": "dctcp"}
 
