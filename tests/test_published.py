@@ -3,17 +3,19 @@
 import functools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import verdicts
 
 from shortflow import papers
-from shortflow.lab.finding import Verdict
+from shortflow.lab.finding import Verdict, within
 from shortflow.lab.quantity import HALVED, SLACK, TENFOLD, TIE
 from shortflow.reproduction import kept
 from shortflow.reproduction.judged import Judged, count
-from shortflow.reproduction.pages import evidence, evidence_table, headline_table
+from shortflow.reproduction.pages import evidence, evidence_table, headline_table, moved_table
 from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.reproduction.tried import coverage
 from shortflow.survey import pages as survey
@@ -234,6 +236,20 @@ def test_the_table_of_limits_has_those_of_the_code() -> None:
         if not condition.printed and not condition.text.endswith((": below 0", ": above 0"))
     ]
     assert found["another limit, set by hand"] == f"{len(by_hand)} conditions"
+
+
+def test_claims_that_the_fit_moved_are_listed_with_both_verdicts(request: pytest.FixtureRequest) -> None:
+    lead = "<!-- moved -->\n"
+    table = moved_table(kept.load(REPRODUCTION / "results.json")["fast"])
+    assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", "moved", request)
+    one = Judged(papers.claims()["fast/fig4-order-100"], within(1.0, 0, 2))
+    moved = replace(one, finding=replace(one.finding, as_taken="agrees", set_ups={"differs": 9, "agrees": 3}))
+    still = replace(one, finding=replace(one.finding, as_taken="agrees", set_ups={"agrees": 12}))
+    entry: Any = {"scale": "full", "claims": {}}
+    for each, rows in ((one, 2), (still, 2), (moved, 3)):
+        entry["claims"] = {each.claim.id: kept.kept(each)}
+        assert moved_table(entry).count("\n") == rows
+    assert "| agrees | differs 9, agrees 3 |" in moved_table(entry)
 
 
 USUAL = re.compile(

@@ -125,6 +125,17 @@ def headline_table(paper: str, entry: Entry) -> str:
     return "".join(_row(cells) for cells in rows)
 
 
+def moved_table(entry: Entry) -> str:
+    """Claims whose verdict as taken is not that of every set-up, as a table in Markdown."""
+    rows = [("claim", "as taken", "over the set-ups"), ("---",) * 3]
+    for each in judged(entry):
+        finding = each.finding
+        if finding.set_ups and [*finding.set_ups] != [finding.as_taken]:
+            over = ", ".join(f"{verdict} {count}" for verdict, count in finding.set_ups.items())
+            rows.append((f"[{each.claim.id}](evidence.md#{each.claim.id})", finding.as_taken, over))
+    return "".join(_row(cells) for cells in rows)
+
+
 def _row(cells: Sequence[str]) -> str:
     """A row of a table in Markdown."""
     return f"| {' | '.join(cell.replace('|', '/').strip() for cell in cells)} |\n"
