@@ -280,6 +280,16 @@ impl Packet {
         }
     }
 
+    /// It goes to its next port, which sends it after a wait.
+    #[inline(always)]
+    pub fn go(&mut self, waits: Span, is_marked: bool, in_host: bool) {
+        self.hop += 1;
+        self.wait(waits, in_host);
+        if is_marked {
+            self.ecn = EcnField::Ce;
+        }
+    }
+
     /// Its host is late with it by `time`.
     pub fn add_host_delay(&mut self, time: Span) {
         if let Some(telemetry) = self.extension.as_mut().and_then(|extension| extension.telemetry.as_mut()) {
@@ -295,6 +305,82 @@ impl Packet {
         }
         self.ecn = EcnField::Ce;
         true
+    }
+}
+
+/// Place of a packet in [`Packets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PacketId(pub u32);
+
+/// One cache line each.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+struct Place(Packet);
+
+/// The packets in rings. A packet stays in its place while rings hold its number. A free place has the number of the next one
+/// in `flow_id`, and no extension.
+#[derive(Debug, Clone)]
+pub struct Packets {
+    places: Vec<Place>,
+    free: u32,
+}
+
+impl Default for Packets {
+    fn default() -> Packets {
+        Packets { places: Vec::new(), free: u32::MAX }
+    }
+}
+
+impl Packets {
+    /// Puts a packet into a free place, the one left last.
+    #[inline(always)]
+    pub fn put(&mut self, packet: Packet) -> PacketId {
+        let number = self.free;
+        match self.places.get_mut(number as usize) {
+            Some(Place(place)) => {
+                self.free = place.flow_id;
+                std::mem::forget(std::mem::replace(place, packet)); // it has nothing to drop
+                PacketId(number)
+            }
+            None => self.put_behind(packet),
+        }
+    }
+
+    #[inline(never)] // keeps the path of the others short
+    fn put_behind(&mut self, packet: Packet) -> PacketId {
+        self.places.push(Place(packet));
+        PacketId(self.places.len() as u32 - 1)
+    }
+
+    /// The packet in a place.
+    #[inline(always)]
+    pub fn get(&self, id: PacketId) -> &Packet {
+        &self.places[id.0 as usize].0
+    }
+
+    /// The same, mutable.
+    #[inline(always)]
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.places[id.0 as usize].0
+    }
+
+    /// Takes a packet out of its place, which is free from now on.
+    #[inline]
+    pub fn take(&mut self, id: PacketId) -> Packet {
+        let Place(place) = &mut self.places[id.0 as usize];
+        let packet = place.take();
+        place.flow_id = self.free;
+        self.free = id.0;
+        packet
+    }
+
+    /// Frees the place of a packet without extension.
+    #[inline(always)]
+    pub fn free(&mut self, id: PacketId) {
+        let Place(place) = &mut self.places[id.0 as usize];
+        debug_assert!(place.extension.is_none());
+        place.flow_id = self.free;
+        self.free = id.0;
     }
 }
 

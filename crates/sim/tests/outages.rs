@@ -2,7 +2,7 @@
 
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{FaultInjector, MeasurementWindow, Port, PortEvent};
-use shortflow_sim::packet::{EcnField, Packet};
+use shortflow_sim::packet::{EcnField, Packet, Packets};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
 use shortflow_units::{Bytes, HostId, Instant, NodeId, Occupancy, Rate, Span};
 
@@ -27,18 +27,18 @@ fn at(micros: u64) -> Instant {
 }
 
 /// Offers `packets` full packets; what is due because of them.
-fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<PortEvent> {
+fn offer((port, places): (&mut Port, &mut Packets), now: Instant, packets: u64) -> Vec<PortEvent> {
     let mut due = Vec::new();
     for seq in 0..packets {
         let (payload, wire, ecn) = (1460, 1500, EcnField::Ect);
         let mut packet = Packet { seq, to: HostId(2), payload, wire, ecn, ..Packet::EMPTY };
-        port.enqueue(now, &mut packet, |at| due.push(at));
+        port.enqueue(now, places, &mut packet, |at| due.push(at));
     }
     due
 }
 
 /// A scheduler's port is told when its transmitter is free, as long as packets wait.
-fn transmit_until(port: &mut Port, mut due: Vec<PortEvent>, until: Instant) {
+fn transmit_until((port, places): (&mut Port, &mut Packets), mut due: Vec<PortEvent>, until: Instant) {
     while let Some(PortEvent::Done(now, _)) =
         due.iter().copied().find(|due| matches!(due, PortEvent::Done(..)))
     {
@@ -46,7 +46,7 @@ fn transmit_until(port: &mut Port, mut due: Vec<PortEvent>, until: Instant) {
             return;
         }
         due.clear();
-        port.transmit_done(now, |at| due.push(at));
+        port.transmit_done(now, places, |at| due.push(at));
     }
 }
 
@@ -55,10 +55,10 @@ fn transmit_until(port: &mut Port, mut due: Vec<PortEvent>, until: Instant) {
 #[test]
 fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
     for kind in [QueueKind::DropTail, QueueKind::PriorityEcn] {
-        let mut port = port(kind);
-        let due = offer(&mut port, at(0), 5);
-        transmit_until(&mut port, due, at(30));
-        port.fail(at(30), |due| panic!("{due:?}"));
+        let (mut port, mut places) = (port(kind), Packets::default());
+        let due = offer((&mut port, &mut places), at(0), 5);
+        transmit_until((&mut port, &mut places), due, at(30));
+        port.fail(at(30), &mut places, |due| panic!("{due:?}"));
         assert!(port.is_down());
         let counters = *port.counters();
         assert_eq!(Vec::from_iter(counters.drops.by_reason()), [(DropReason::LinkDown, 5)], "{kind:?}");
@@ -67,7 +67,7 @@ fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
         assert_eq!(counters.packet_time, Span::from_micros(126), "{kind:?}");
         assert_eq!(counters.byte_time, 1500 * 126_000_000, "{kind:?}");
         assert_eq!((port.in_flight(), port.backlog(at(30)).packets), (0, 0));
-        offer(&mut port, at(31), 2);
+        offer((&mut port, &mut places), at(31), 2);
         assert_eq!(port.counters().drops.total(), 7, "{kind:?}");
     }
 }
@@ -77,17 +77,18 @@ fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
 #[test]
 fn what_was_due_before_the_failure_does_not_happen_after_it() {
     for kind in [QueueKind::DropTail, QueueKind::PriorityEcn] {
-        let mut port = port(kind);
-        let due = offer(&mut port, at(0), 5);
-        transmit_until(&mut port, due, at(30));
-        port.fail(at(30), |due| panic!("{due:?}"));
+        let (mut port, mut places) = (port(kind), Packets::default());
+        let due = offer((&mut port, &mut places), at(0), 5);
+        transmit_until((&mut port, &mut places), due, at(30));
+        port.fail(at(30), &mut places, |due| panic!("{due:?}"));
         port.restore();
-        let due = offer(&mut port, at(33), 2);
+        let due = offer((&mut port, &mut places), at(33), 2);
         assert!(due.contains(&PortEvent::Arrival(at(145), port.to)), "{kind:?}: {due:?}");
-        port.transmit_done(at(36), |due| panic!("{kind:?}: {due:?}"));
-        transmit_until(&mut port, due, at(60));
-        assert!(!port.is_due(at(112)) && port.is_due(at(145)), "{kind:?}");
+        port.transmit_done(at(36), &mut places, |due| panic!("{kind:?}: {due:?}"));
+        transmit_until((&mut port, &mut places), due, at(60));
+        let is_due = |port: &mut Port, places: &mut Packets, now| port.is_due(places, at(now));
+        assert!(!is_due(&mut port, &mut places, 112) && is_due(&mut port, &mut places, 145), "{kind:?}");
         let mut place = Packet::EMPTY;
-        assert_eq!(port.arrive(&mut place), Some(Some(at(157))), "{kind:?}");
+        assert_eq!(port.arrive(&mut places, &mut place), Some(Some(at(157))), "{kind:?}");
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{MeasurementWindow, Port, PortEvent};
-use shortflow_sim::packet::{EcnField, Packet};
+use shortflow_sim::packet::{EcnField, Packet, Packets};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_units::{Bytes, ConnId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
@@ -63,6 +63,7 @@ fn disciplines() -> Vec<QueueConfig> {
 /// A 1 Gbit/s port whose wire takes no time, and all that comes out of it.
 struct Bench {
     port: Port,
+    places: Packets,
     buffer: Occupancy,
     arrival: Option<Instant>,
     done: Option<Instant>,
@@ -78,7 +79,15 @@ impl Bench {
             config.build(PortSetup { mark_above, rate, gap: Bytes::ZERO, seeds: Seeds::new(1), index: 0 });
         let window = MeasurementWindow { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), (queue, buffer), None, window);
-        Bench { port, buffer, arrival: None, done: None, offered: 0, left: Vec::new() }
+        Bench {
+            port,
+            places: Packets::default(),
+            buffer,
+            arrival: None,
+            done: None,
+            offered: 0,
+            left: Vec::new(),
+        }
     }
 
     /// Offers every packet and lets the port run empty.
@@ -98,7 +107,7 @@ impl Bench {
     fn offer(&mut self, now: Instant, seq: u64, arrival: &Arrival) {
         self.offered += 1;
         let mut due = Vec::new();
-        self.port.enqueue(now, &mut packet(seq, arrival), |each| due.push(each));
+        self.port.enqueue(now, &mut self.places, &mut packet(seq, arrival), |each| due.push(each));
         self.plan(due);
         let backlog = self.port.backlog(now);
         match self.buffer {
@@ -130,12 +139,12 @@ impl Bench {
             let Some(next) = next.filter(|next| *next <= to) else { return };
             if self.arrival == Some(next) {
                 let mut packet = Packet::EMPTY;
-                self.arrival = self.port.arrive(&mut packet).unwrap();
+                self.arrival = self.port.arrive(&mut self.places, &mut packet).unwrap();
                 self.left.push((next, packet));
             } else {
                 self.done = None;
                 let mut due = Vec::new();
-                self.port.transmit_done(next, |each| due.push(each));
+                self.port.transmit_done(next, &mut self.places, |each| due.push(each));
                 self.plan(due);
             }
         }

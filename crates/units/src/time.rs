@@ -32,6 +32,11 @@ impl Instant {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
+    /// `self + span`, which fits.
+    #[inline]
+    pub const fn plus(self, span: Span) -> Instant {
+        Instant(self.0 + span.0)
+    }
     /// Time since `earlier`, which is not later.
     #[inline]
     pub const fn after(self, earlier: Instant) -> Span {
@@ -84,6 +89,11 @@ impl Span {
     #[inline]
     pub const fn plus(self, other: Span) -> Span {
         Span(self.0 + other.0)
+    }
+    /// `self · n`, which fits.
+    #[inline]
+    pub const fn by(self, n: u64) -> Span {
+        Span(self.0 * n)
     }
     /// `self · n`, saturating.
     pub const fn times(self, n: u64) -> Span {

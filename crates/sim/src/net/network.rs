@@ -11,7 +11,7 @@ use super::{
     RouteError, Routes, SharedMemory, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
-use crate::packet::{Handover, Left, Packet};
+use crate::packet::{Handover, Left, Packet, Packets};
 use crate::probe::watch::{EnqueueRecord, PacketEvent, PacketTracer, TraceFilter};
 use crate::queue::{DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
@@ -32,6 +32,8 @@ struct PortHooks {
 #[derive(Debug, Clone)]
 pub struct Network {
     pub(super) ports: Vec<Port>,
+    /// Packets in the rings of the ports.
+    pub(super) packets: Packets,
     /// Ports to other parts, with the part.
     pub(super) crossing: Vec<(PortId, u32)>,
     routes: Routes,
@@ -97,6 +99,7 @@ impl Network {
         let (hosts, before) = (graph.hosts(), NetworkCounts::default());
         Ok(Network {
             ports,
+            packets: Packets::default(),
             crossing: Vec::new(),
             routes,
             chooser,
@@ -190,7 +193,7 @@ impl Network {
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         host: HostId,
-        mut packet: Packet,
+        packet: Packet,
     ) -> Handover {
         self.sent += 1;
         if self.special.is_none()
@@ -198,7 +201,7 @@ impl Network {
             && let Some(port) = self.ports.get_mut(next.index())
             && let Some(turn) = port.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.start_transmission(turn, &mut packet, true) {
+            if let Some((at, to)) = port.start_from_host(turn, &mut self.packets, packet) {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
             return Handover { waits: turn.waits, departs: turn.departs };
@@ -260,7 +263,7 @@ impl Network {
     /// Packet that arrives from `port` next.
     #[inline(always)]
     pub fn head(&self, port: PortId) -> Option<&Packet> {
-        self.ports.get(port.index())?.head()
+        self.ports.get(port.index())?.head().map(|packet| self.packets.get(packet))
     }
 
     /// Removes the packet at the head of `port`'s wire, which its host has handled. Returns the next arrival, `Instant::MAX`
@@ -268,7 +271,11 @@ impl Network {
     #[inline(always)]
     pub fn deliver(&mut self, port: PortId) -> Instant {
         self.delivered += 1;
-        self.ports[port.index()].next_arrival().and_then(|(_, next)| next).unwrap_or(Instant::MAX)
+        let Some((packet, next)) = self.ports[port.index()].next_arrival(&mut self.packets) else {
+            return Instant::MAX;
+        };
+        self.packets.free(packet);
+        next.unwrap_or(Instant::MAX)
     }
 
     /// Moves the packet at the head of `port`'s wire to the ring of its next port. Returns that port, and the packet's arrival
@@ -282,13 +289,15 @@ impl Network {
         if self.special.is_some() {
             return None;
         }
-        let packet = self.ports[port.index()].head()?;
+        let packet = self.packets.get(self.ports[port.index()].head()?);
         let (frame, next) = (packet.frame(), self.paths.next(packet)?);
         let [source, target] = self.ports.get_disjoint_mut([port.index(), next.index()]).ok()?;
         let turn = target.offer(events.now(), frame)?;
         let node = source.to;
-        let (packet, follows) = source.next_arrival()?;
-        let mut reaches = target.start_transmission(turn, packet, false);
+        let (id, follows) = source.next_arrival(&mut self.packets)?;
+        let packet = self.packets.get_mut(id);
+        packet.go(turn.waits, turn.is_marked, false);
+        let mut reaches = target.start_transmission(turn.departs, id, packet.wire);
         if let Some((at, to)) = reaches.take_if(|_| !target.pulls) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }
@@ -311,7 +320,7 @@ impl Network {
         if sender.is_faulty() {
             return self.arrive_over_faults(events, port, packet).then_some(node);
         }
-        let next = sender.arrive(packet)?;
+        let next = sender.arrive(&mut self.packets, packet)?;
         if let Some(at) = next {
             events.schedule(at, node, NetworkEvent::Arrive(port).into());
         }
@@ -329,7 +338,8 @@ impl Network {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
         let departed = sender.next_departure();
-        let Some(next) = sender.is_due(now).then(|| sender.arrive(packet)).flatten() else {
+        let is_due = sender.is_due(&mut self.packets, now);
+        let Some(next) = is_due.then(|| sender.arrive(&mut self.packets, packet)).flatten() else {
             return false;
         };
         if let Some(at) = next {
@@ -361,7 +371,8 @@ impl Network {
         for change in outages.changes(step) {
             let port = &mut self.ports[change.port.index()];
             match change.fails {
-                true => port.fail(now, |due| settle((events, &mut self.left), change.port, due)),
+                true => port
+                    .fail(now, &mut self.packets, |due| settle((events, &mut self.left), change.port, due)),
                 false => port.restore(),
             }
         }
@@ -396,7 +407,7 @@ impl Network {
         if self.special.is_some() {
             return self.forward_hooked(events, port, packet);
         }
-        hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, packet)
+        hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, (&mut self.packets, packet))
     }
 
     /// Enqueues a packet at `port` if ports share memory or packets are watched.
@@ -416,7 +427,7 @@ impl Network {
         let marked = sender.counters().marked;
         let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
         let copy = wanted.then(|| packet.clone());
-        let handover = hand_over(sender, (events, &mut self.left), port, packet);
+        let handover = hand_over(sender, (events, &mut self.left), port, (&mut self.packets, packet));
         if let Some(watch) = watch {
             let scheduled = sender.is_scheduled();
             watch.arrival(EnqueueRecord {
@@ -462,7 +473,8 @@ impl Network {
     ) {
         let (now, sender) = (events.now(), &mut self.ports[port.index()]);
         let is_host = sender.from.index() < self.hosts;
-        let started = sender.transmit_done(now, |due| settle((events, &mut self.left), port, due));
+        let started =
+            sender.transmit_done(now, &mut self.packets, |due| settle((events, &mut self.left), port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
         if self.special.is_some() {
             self.note_drops(now, port);
@@ -475,11 +487,13 @@ impl Network {
         let of = |port: &PortId| &self.ports[port.index()];
         ports.iter().for_each(|port| of(port).prefetch_wire());
         ports.iter().for_each(|port| of(port).prefetch_head());
+        ports.iter().for_each(|port| of(port).prefetch_packets(&self.packets));
+        let head = |port: &PortId| of(port).head().map(|packet| self.packets.get(packet));
         if self.fixed_paths {
-            ports.iter().filter_map(|port| of(port).head()).for_each(|packet| self.paths.prefetch(packet));
+            ports.iter().filter_map(head).for_each(|packet| self.paths.prefetch(packet));
         }
         ports.retain_mut(|port| {
-            let Some(packet) = of(port).head() else { return false };
+            let Some(packet) = head(port) else { return false };
             let node = of(port).to;
             if node.index() < self.hosts {
                 at_host(packet);
@@ -568,9 +582,9 @@ fn hand_over(
     sender: &mut Port,
     (events, left): Told<'_, impl WithNetwork>,
     port: PortId,
-    packet: &mut Packet,
+    (packets, packet): (&mut Packets, &mut Packet),
 ) -> Handover {
-    sender.enqueue(events.now(), packet, |due| settle((events, left), port, due))
+    sender.enqueue(events.now(), packets, packet, |due| settle((events, left), port, due))
 }
 
 /// Receivers of a port's report.

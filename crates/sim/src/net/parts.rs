@@ -33,7 +33,7 @@ impl Network {
         let mut next = Instant::MAX;
         for &(id, to) in &self.crossing {
             let port = &mut self.ports[id.index()];
-            while let Some((departs, packet)) = port.export(end) {
+            while let Some((departs, packet)) = port.export(end, &mut self.packets) {
                 next = next.min(departs + port.link().1);
                 boxes[to as usize].push(BoundaryPacket { port: id, departs, packet });
             }
@@ -46,7 +46,7 @@ impl Network {
     pub fn import(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: BoundaryPacket) {
         let BoundaryPacket { port, departs, packet } = mail;
         let sender = &mut self.ports[port.index()];
-        if let Some(at) = sender.import(departs, packet) {
+        if let Some(at) = sender.import(departs, packet, &mut self.packets) {
             events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }
     }
@@ -58,6 +58,8 @@ impl Network {
             let [from, to] = [port.from, port.to].map(|node| owner[node.index()] as usize);
             // Port `index` of part 0 swaps places with that of its owner.
             if let Some(part) = from.checked_sub(1).map(|other| &mut others[other]) {
+                self.ports[index].move_packets(&mut self.packets, &mut part.packets);
+                part.ports[index].move_packets(&mut part.packets, &mut self.packets);
                 std::mem::swap(&mut self.ports[index], &mut part.ports[index]);
                 self.before.take_port(index, &part.before);
                 self.after
@@ -67,7 +69,9 @@ impl Network {
             }
             if from != to {
                 let place = if to == 0 { from } else { to };
-                self.ports[index].join(&mut others[place - 1].ports[index]);
+                let Network { ports, packets, .. } = &mut others[place - 1];
+                ports[index].move_packets(packets, &mut self.packets);
+                self.ports[index].join(&mut ports[index]);
             }
         }
         self.sent += others.iter().map(|part| part.sent).sum::<u64>();

@@ -1,8 +1,8 @@
 //! [`Windows`]: packets that a switch forwards in a window, by output port.
 
-use super::{NetworkEvent, Port};
+use super::NetworkEvent;
 use crate::engine::EventCode;
-use crate::packet::Packet;
+use crate::packet::PacketId;
 use shortflow_units::{Instant, PortId};
 use std::cmp::Ordering;
 
@@ -63,12 +63,12 @@ impl Windows {
     }
 }
 
-/// A packet in the ring of a port that leads to a switch.
+/// A packet that has left the ring of a port that leads to a switch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passing {
     pub at: Instant,
     pub from: PortId,
-    pub number: u32,
+    pub id: PacketId,
 }
 
 impl Passing {
@@ -76,24 +76,25 @@ impl Passing {
     #[inline(always)]
     pub fn line_up(self, output: &mut Output) {
         match output.taken.last() {
-            Some(last) if last.at >= self.at => self.insert(output),
+            Some(last) if last.at >= self.at => Passing::insert(self.at, self.from, self.id, output),
             _ => output.taken.push(self),
         }
     }
 
     #[inline(never)] // keeps the path of the others short
-    fn insert(self, Output { is_unsorted, taken, .. }: &mut Output) {
+    fn insert(at: Instant, from: PortId, id: PacketId, Output { is_unsorted, taken, .. }: &mut Output) {
+        let passing = Passing { at, from, id };
         let mut place = taken.len();
-        taken.push(self);
+        taken.push(passing);
         if place >= MANY {
             *is_unsorted = true;
             return;
         }
-        while place > 0 && (self.at < taken[place - 1].at || self.order(&taken[place - 1]).is_lt()) {
+        while place > 0 && (at < taken[place - 1].at || passing.order(&taken[place - 1]).is_lt()) {
             taken[place] = taken[place - 1];
             place -= 1;
         }
-        taken[place] = self;
+        taken[place] = passing;
     }
 
     /// Order of time.
@@ -108,30 +109,6 @@ impl Passing {
     }
 }
 
-/// All ports but the one that takes packets.
-pub(super) struct Sources<'a> {
-    before: &'a mut [Port],
-    behind: &'a mut [Port],
-}
-
-impl<'a> Sources<'a> {
-    /// Port `out`, and all others.
-    #[inline(always)]
-    pub fn of(ports: &'a mut [Port], out: PortId) -> Option<(&'a mut Port, Sources<'a>)> {
-        let (before, behind) = ports.split_at_mut(out.index());
-        let (target, behind) = behind.split_first_mut()?;
-        Some((target, Sources { before, behind }))
-    }
-
-    /// The packet in its slot.
-    #[inline(always)]
-    pub fn packet(&mut self, passing: &Passing) -> Option<&mut Packet> {
-        let (from, out) = (passing.from.index(), self.before.len());
-        let source = if from < out { self.before.get_mut(from) } else { self.behind.get_mut(from - out - 1) };
-        source?.place(passing.number)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +118,7 @@ mod tests {
         /// Few packets, and many, with ties.
         #[test]
         fn packets_line_up_in_order_of_time(ats in prop::collection::vec(0u64..50, 1..200)) {
-            let passing = |(number, at)| Passing { at: Instant::from_ps(at), from: PortId(number), number };
+            let passing = |(number, at)| Passing { at: Instant::from_ps(at), from: PortId(number), id: PacketId(number) };
             let packets: Vec<Passing> = (0..).zip(ats).map(passing).collect();
             let mut output = Output::default();
             packets.iter().for_each(|packet| packet.line_up(&mut output));

@@ -16,7 +16,7 @@ use super::{
     FaultInjector, HostDelay, MeasurementWindow, OccupancyHistogram, Percentiles, PortCounters, PortCounts,
 };
 use crate::engine::prefetch;
-use crate::packet::{EcnField, Handover, Left, Packet};
+use crate::packet::{EcnField, Handover, Left, Packet, PacketId, Packets};
 use crate::queue::{
     Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict,
 };
@@ -61,29 +61,25 @@ pub struct PortOccupancy {
 #[repr(C, align(64))]
 pub struct Port {
     ring: Ring,
-    backlog: Backlog,
     busy_until: Instant,
     delay: Span,
+    backlog: Backlog,
     /// Time to send a byte; zero unless a whole number of picoseconds.
     byte_time: Span,
-    /// Bytes' time between two frames ([`Wire::gap`](crate::wire::Wire::gap)).
-    gap: Bytes,
-    /// Packets that have arrived.
-    arrived: u64,
-    late: Option<Box<HostDelay>>,
     /// Packets departing up to then need only totals, from the start of the measured time on.
     plain_until: Instant,
     /// Largest backlog at which a packet is neither marked nor dropped, nor makes a new peak.
     quiet: Backlog,
-    /// Largest backlog on the short path.
-    room: Backlog,
-    /// Backlog above which packets are marked on the short path.
-    mark_above: Backlog,
-    faults: Option<Box<FaultInjector>>,
+    /// Packets that have arrived.
+    arrived: u64,
     /// Node at the other end.
     pub to: NodeId,
+    /// Bytes' time between two frames ([`Wire::gap`](crate::wire::Wire::gap)).
+    gap: u16,
     /// Its host takes arrivals ahead of time.
     pub pulls: bool,
+    /// Its host may be late.
+    is_late: bool,
     /// Leads to another part, which has the far end of the wire.
     crosses: bool,
     of_host: bool,
@@ -92,6 +88,12 @@ pub struct Port {
     waits: bool,
     short_path: ShortPath,
     counters: PortCounters,
+    /// Largest backlog on the short path.
+    room: Backlog,
+    /// Backlog above which packets are marked on the short path.
+    mark_above: Backlog,
+    faults: Option<Box<FaultInjector>>,
+    late: Option<Box<HostDelay>>,
     queue: Queue,
     limit: Occupancy,
     /// Node that it belongs to.
@@ -110,7 +112,7 @@ pub struct Port {
 
 /// Leading cache lines of a port that an arrival needs, and a transmission.
 const WIRE_LINES: usize = 2;
-const HOT_LINES: usize = 6;
+const HOT_LINES: usize = 3;
 
 impl Port {
     /// An idle port that may hold `limit`.
@@ -147,7 +149,8 @@ impl Port {
             ring: Ring::default(),
             backlog: Backlog::default(),
             byte_time: rate.byte_time().unwrap_or_default(),
-            gap: Bytes::ZERO,
+            gap: 0,
+            is_late: false,
             counters: PortCounters::default(),
             arrived: 0,
             lost_on_wire: 0,
@@ -177,14 +180,14 @@ impl Port {
 
     /// Sets the delays of the port's host.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
-        let mut port = Port { of_host: true, late: late.map(Box::new), ..self };
+        let mut port = Port { of_host: true, is_late: late.is_some(), late: late.map(Box::new), ..self };
         port.find_short_path();
         port
     }
 
     /// Sets the time between two frames, in bytes of the link.
     pub(super) fn with_gap(self, gap: Bytes) -> Port {
-        Port { gap, ..self }
+        Port { gap: gap.get() as u16, ..self }
     }
 
     /// Sets its rate apart from its link's.
@@ -205,7 +208,7 @@ impl Port {
     pub fn keep_levels(&mut self, now: Instant) {
         self.advance_departures(now);
         let mut levels = OccupancyHistogram::new(now, self.backlog);
-        self.ring.undeparted().for_each(|next| levels.schedule_departure(next.departs, next.packet.wire));
+        self.ring.undeparted().for_each(|next| levels.schedule_departure(next.departs, next.wire));
         self.levels = Some(Box::new(levels));
         self.plain_until = Instant::ZERO;
     }
@@ -260,7 +263,7 @@ impl Port {
     pub fn held(&self) -> PortOccupancy {
         let waiting = self.queue.waiting();
         let mut backlog = waiting;
-        self.ring.undeparted().for_each(|next| backlog.add(&next.packet));
+        self.ring.undeparted().for_each(|next| backlog.add_wire(next.wire));
         PortOccupancy { ring: self.ring.len() as u64, waiting, backlog }
     }
 
@@ -298,6 +301,7 @@ impl Port {
     pub fn enqueue(
         &mut self,
         now: Instant,
+        packets: &mut Packets,
         packet: &mut Packet,
         mut wake: impl FnMut(PortEvent),
     ) -> Handover {
@@ -313,7 +317,7 @@ impl Port {
             }
         }
         let Queue::InOrder(queue) = &mut self.queue else {
-            return self.enqueue_scheduled(now, packet, marked, wake);
+            return self.enqueue_scheduled(now, (packets, packet), marked, wake);
         };
         match queue.arrive(now, Room { found: self.backlog, limit: self.limit }, packet.frame()) {
             Verdict::Dropped(reason) => {
@@ -333,69 +337,63 @@ impl Port {
         packet.wait(waits, self.of_host);
         self.backlog.add(packet);
         self.account_at_edges((now, starts, departs), packet.wire_size());
-        if self.push(departs, packet.take())
-            && let Some(at) = self.arrival_of_head()
+        if self.push(departs, packets, packet.take())
+            && let Some(at) = self.arrival_of_head(packets)
         {
             wake(PortEvent::Arrival(at, self.to));
         }
         Handover { waits, departs }
     }
 
-    /// Packet that arrives next, in its slot, and the arrival of the one after it.
+    /// Packet that arrives next, and the arrival of the one after it.
     #[inline(always)]
-    pub fn next_arrival(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
-        let late = if self.late.is_some() { self.late_arrival(1) } else { None };
+    pub fn next_arrival(&mut self, packets: &mut Packets) -> Option<(PacketId, Option<Instant>)> {
+        let late = if self.is_late { self.late_arrival(packets, 1) } else { None };
         let (packet, next) = self.ring.advance()?;
         self.arrived += 1;
-        Some((packet, late.or_else(|| next.map(|departs| departs + self.delay))))
+        Some((packet, late.or_else(|| next.map(|departs| departs.plus(self.delay)))))
     }
 
-    /// Arrival, number and packet at position `before` of the ring.
+    /// Arrival and packet at position `before` of the ring.
     #[inline(always)]
-    pub(super) fn arrival(&mut self, before: usize) -> Option<(Instant, u32, &Packet)> {
-        let late = if self.late.is_some() { self.late_arrival(before) } else { None };
-        let (number, next) = self.ring.nth(before)?;
-        Some((late.unwrap_or(next.departs + self.delay), number, &next.packet))
+    pub(super) fn arrival(&mut self, packets: &mut Packets, before: usize) -> Option<(Instant, PacketId)> {
+        let late = if self.is_late { self.late_arrival(packets, before) } else { None };
+        let (_, next) = self.ring.nth(before)?;
+        Some((late.unwrap_or(next.departs.plus(self.delay)), next.packet))
     }
 
     /// Arrival of the packet at position `before` of the ring, if the host may be late. Those before it have been asked for.
     #[inline(never)] // keeps the path of the others short
-    fn late_arrival(&mut self, before: usize) -> Option<Instant> {
-        let (number, next) = self.ring.nth(before)?;
-        let (on_time, takes) = (next.departs + self.delay, self.tx_time(next.packet.wire_size()));
+    fn late_arrival(&mut self, packets: &mut Packets, before: usize) -> Option<Instant> {
+        let (number, &next) = self.ring.nth(before)?;
+        let (on_time, takes) = (next.departs + self.delay, self.tx_time(Bytes::new(next.wire.into())));
         let late = self.late.as_mut()?;
         if let Some(known) = late.known(number) {
             return Some(known);
         }
         let at = late.put_off(number, on_time, takes);
-        self.ring.place_of(number)?.add_host_delay(at.since(on_time));
+        packets.get_mut(next.packet).add_host_delay(at.since(on_time));
         Some(at)
     }
 
     /// Arrival of the head of the wire.
     #[inline]
-    fn arrival_of_head(&mut self) -> Option<Instant> {
-        self.arrival(0).map(|(at, ..)| at)
+    fn arrival_of_head(&mut self, packets: &mut Packets) -> Option<Instant> {
+        self.arrival(packets, 0).map(|(at, _)| at)
     }
 
-    /// The next `count` packets arrive. They must leave their slots before others are sent.
+    /// The next `count` packets arrive.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: usize) {
         self.ring.skip(count);
         self.arrived += count as u64;
     }
 
-    /// Slot of the packet with this number.
-    #[inline(always)]
-    pub(super) fn place(&mut self, number: u32) -> Option<&mut Packet> {
-        self.ring.place_of(number)
-    }
-
     /// Moves the packet that arrives into `place`, if any. Returns the next arrival, if any.
     #[inline]
-    pub fn arrive(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
-        let (packet, next) = self.next_arrival()?;
-        *place = packet.take();
+    pub fn arrive(&mut self, packets: &mut Packets, place: &mut Packet) -> Option<Option<Instant>> {
+        let (packet, next) = self.next_arrival(packets)?;
+        *place = packets.take(packet);
         Some(next)
     }
 
@@ -406,20 +404,25 @@ impl Port {
     }
 
     /// The transmitter is free: sends the next packet, unless the link has failed. Returns it with its wait.
-    pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(PortEvent)) -> Option<&Packet> {
+    pub fn transmit_done<'p>(
+        &mut self,
+        now: Instant,
+        packets: &'p mut Packets,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Option<&'p Packet> {
         if self.busy_until != now {
             return None;
         }
         self.advance_departures(now);
-        let started = self.start_next(now, &mut wake);
+        let started = self.start_next(now, packets, &mut wake);
         if let Some(sent) = self.ring.back().filter(|_| started) {
-            self.tell(&sent.packet, sent.departs, &mut wake);
+            self.tell(packets.get(sent.packet), sent.departs, &mut wake);
         }
         self.waits = self.queue.waiting().packets > 0;
         if self.waits {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
-        self.ring.back().filter(|_| started).map(|sent| &sent.packet)
+        self.ring.back().filter(|_| started).map(|sent| packets.get(sent.packet))
     }
 
     #[inline(never)] // keeps the path of the others short
@@ -458,7 +461,7 @@ impl Port {
     fn enqueue_scheduled(
         &mut self,
         now: Instant,
-        packet: &mut Packet,
+        (packets, packet): (&mut Packets, &mut Packet),
         marked: bool,
         mut wake: impl FnMut(PortEvent),
     ) -> Handover {
@@ -483,7 +486,7 @@ impl Port {
         let is_idle = waited.packets == 0 && self.busy_until <= now;
         self.waits = waiting.packets > 0 && !is_idle;
         if is_idle {
-            if self.start_next(now, &mut wake)
+            if self.start_next(now, packets, &mut wake)
                 && let Some(sent) = self.ring.back()
             {
                 departs = sent.departs; // without the transmitter's pause, which follows the last bit
@@ -496,7 +499,7 @@ impl Port {
 
     /// Starts sending the scheduler's next packet, if any.
     #[inline(always)]
-    fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(PortEvent)) -> bool {
+    fn start_next(&mut self, now: Instant, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) -> bool {
         let Queue::Scheduled(queue) = &mut self.queue else { return false };
         let mut effects = SchedulerEffects::default();
         let next = queue.dequeue(now, &mut effects);
@@ -511,8 +514,8 @@ impl Port {
             levels.schedule_departure(departs, packet.wire);
         }
         self.counters.depart(&self.window, (now, departs), &packet);
-        if self.push(departs, packet)
-            && let Some(at) = self.arrival_of_head()
+        if self.push(departs, packets, packet)
+            && let Some(at) = self.arrival_of_head(packets)
         {
             wake(PortEvent::Arrival(at, self.to));
         }
@@ -548,10 +551,11 @@ impl Port {
 
     /// Puts a packet on the wire. Returns `true` if it is the head.
     #[inline]
-    fn push(&mut self, departs: Instant, packet: Packet) -> bool {
+    fn push(&mut self, departs: Instant, packets: &mut Packets, packet: Packet) -> bool {
         self.busy_until = departs;
         self.lag(packet.wire_size());
-        self.ring.push(departs, packet);
+        let wire = packet.wire;
+        self.ring.push(InFlight { departs, packet: packets.put(packet), wire });
         self.ring.len() == 1 && !self.crosses
     }
 
@@ -572,14 +576,19 @@ impl Port {
             return;
         }
         while let Some(gone) = self.ring.pop_departed(now) {
-            self.backlog.remove(gone);
+            self.backlog.remove_wire(gone);
         }
+    }
+
+    #[inline(always)]
+    fn gap(&self) -> Bytes {
+        Bytes::new(self.gap.into())
     }
 
     /// Transmission time, without a division at usual rates.
     #[inline]
     fn tx_time(&self, frame: Bytes) -> Span {
-        let takes = frame.plus(self.gap);
+        let takes = frame.plus(self.gap());
         match self.byte_time {
             Span::ZERO => self.rate.tx_time(takes),
             time => time.times(takes.get()),
@@ -588,7 +597,7 @@ impl Port {
 
     /// Packet that arrives next.
     #[inline]
-    pub(super) fn head(&self) -> Option<&Packet> {
-        self.ring.front().map(|head| &head.packet)
+    pub(super) fn head(&self) -> Option<PacketId> {
+        self.ring.front().map(|head| head.packet)
     }
 }

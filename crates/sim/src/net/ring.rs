@@ -4,14 +4,15 @@
 //! counted when needed. A packet that has reached the other end keeps its slot until its departure is counted, so arrivals need
 //! not ask for it.
 
-use crate::packet::Packet;
+use crate::packet::PacketId;
 use shortflow_units::Instant;
 
-/// A packet, and the departure of its last bit.
-#[derive(Debug, Clone)]
+/// A packet, its bytes on the wire, and the departure of its last bit.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct InFlight {
     pub departs: Instant,
-    pub packet: Packet,
+    pub packet: PacketId,
+    pub wire: u16,
 }
 
 /// Packets of one port.
@@ -24,6 +25,8 @@ pub(super) struct Ring {
     unseen: usize,
     /// Number of the packet added next.
     end: usize,
+    /// A number below which a slot is free for the packet added next, as last looked up.
+    free: usize,
 }
 
 /// Slots of the smallest nonempty ring.
@@ -92,10 +95,11 @@ impl Ring {
         (self.head, self.unseen) = (self.end, self.end);
     }
 
-    /// Packet whose number has these low bits, in its slot.
-    #[inline]
-    pub fn place_of(&mut self, number: u32) -> Option<&mut Packet> {
-        self.at_mut(number as usize).map(|place| &mut place.packet)
+    /// Packets that have not arrived, mutable.
+    pub fn each_mut(&mut self, mut each: impl FnMut(&mut InFlight)) {
+        for number in self.head..self.end {
+            self.at_mut(number).into_iter().for_each(&mut each);
+        }
     }
 
     /// Packets whose departure is not counted.
@@ -111,34 +115,38 @@ impl Ring {
 
     /// True if a slot is free.
     #[inline]
-    pub fn has_room(&self) -> bool {
-        self.end - self.unseen.min(self.head) < self.places.len()
+    pub fn has_room(&mut self) -> bool {
+        self.end < self.free || self.find_room()
+    }
+
+    #[inline(never)] // once in a turn of the ring
+    fn find_room(&mut self) -> bool {
+        self.free = self.unseen.min(self.head) + self.places.len();
+        self.end < self.free
     }
 
     /// Adds a packet that departs after all others.
     #[inline]
-    pub fn push(&mut self, departs: Instant, packet: Packet) {
+    pub fn push(&mut self, next: InFlight) {
         if !self.has_room() {
             self.grow();
         }
-        if let Some(place) = self.put(departs) {
-            *place = packet;
-        }
+        self.put(next);
     }
 
-    /// Slot for a packet that departs after all others, with its old contents.
+    /// Adds a packet that departs after all others to a ring with room.
     #[inline(always)]
-    pub fn put(&mut self, departs: Instant) -> Option<&mut Packet> {
+    pub fn put(&mut self, next: InFlight) {
         self.end += 1;
-        let place = self.at_mut(self.end - 1)?;
-        place.departs = departs;
-        Some(&mut place.packet)
+        if let Some(place) = self.at_mut(self.end - 1) {
+            *place = next;
+        }
     }
 
     #[cold]
     #[inline(never)] // keeps the path of packets short
     fn grow(&mut self) {
-        let blank = InFlight { departs: Instant::ZERO, packet: Packet::EMPTY };
+        let blank = InFlight { departs: Instant::ZERO, packet: PacketId(0), wire: 0 };
         let places = vec![blank; (2 * self.places.len()).max(LEAST)].into_boxed_slice();
         let mut old = Ring { places: std::mem::replace(&mut self.places, places), ..*self };
         for number in self.unseen.min(self.head)..self.end {
@@ -146,28 +154,27 @@ impl Ring {
                 std::mem::swap(from, to);
             }
         }
+        self.free = self.unseen.min(self.head) + self.places.len();
     }
 
-    /// Packet that arrives next, in its slot, and the departure of the one after it.
+    /// Packet that arrives next, and the departure of the one after it.
     #[inline(always)]
-    pub fn advance(&mut self) -> Option<(&mut Packet, Option<Instant>)> {
-        if self.head == self.end {
-            return None;
-        }
+    pub fn advance(&mut self) -> Option<(PacketId, Option<Instant>)> {
+        let packet = self.front()?.packet;
         self.head += 1;
-        let next = self.front().map(|next| next.departs);
-        Some((&mut self.at_mut(self.head - 1)?.packet, next))
+        Some((packet, self.front().map(|next| next.departs)))
     }
 
-    /// Counts the next departure, if due by `now`.
+    /// Counts the next departure, if due by `now`. Returns the bytes of its packet.
     #[inline]
-    pub fn pop_departed(&mut self, now: Instant) -> Option<&Packet> {
+    pub fn pop_departed(&mut self, now: Instant) -> Option<u16> {
         if self.unseen == self.end {
             return None;
         }
         let next = self.places.get(self.slot(self.unseen)).filter(|next| next.departs <= now)?;
+        let wire = next.wire;
         self.unseen += 1;
-        Some(&next.packet)
+        Some(wire)
     }
 
     /// Counts all departures.
@@ -179,10 +186,9 @@ impl Ring {
     /// Appends the packets of `other`. All present ones depart earlier, and are counted.
     pub fn append(&mut self, mut other: Ring) {
         let unseen = self.end + other.departed();
-        while let Some(departs) = other.front().map(|head| head.departs)
-            && let Some((packet, _)) = other.advance()
-        {
-            self.push(departs, packet.take());
+        while let Some(head) = other.front().copied() {
+            self.push(head);
+            other.advance();
         }
         self.unseen = unseen;
     }
@@ -195,12 +201,16 @@ mod tests {
     use shortflow_units::Span;
     use std::collections::VecDeque;
 
-    fn packet(seq: u64) -> Packet {
-        Packet { seq, ..Packet::EMPTY }
+    fn next(departs: u64) -> InFlight {
+        InFlight {
+            departs: Instant::from_ps(departs),
+            packet: PacketId(departs as u32),
+            wire: departs as u16,
+        }
     }
 
     fn seqs<'a>(of: impl Iterator<Item = &'a InFlight>) -> Vec<u64> {
-        of.map(|place| place.packet.seq).collect()
+        of.map(|place| u64::from(place.packet.0)).collect()
     }
 
     proptest! {
@@ -213,19 +223,19 @@ mod tests {
                 match step {
                     0 => for _ in 0..by {
                         sent += 1;
-                        ring.push(Instant::from_ps(sent), packet(sent));
+                        ring.push(next(sent));
                         held.push_back(sent);
                         waiting.push_back(sent);
                     },
                     1 => {
-                        let head = ring.advance().map(|(packet, next)| (packet.seq, next));
+                        let head = ring.advance().map(|(packet, next)| (u64::from(packet.0), next));
                         let expected = held.pop_front().map(|seq| (seq, held.front().copied().map(Instant::from_ps)));
                         prop_assert_eq!(head, expected);
                     }
                     2 => {
                         now = sent.min(now + by);
                         while let Some(gone) = ring.pop_departed(Instant::from_ps(now)) {
-                            prop_assert_eq!(Some(gone.seq), waiting.pop_front());
+                            prop_assert_eq!(Some(u64::from(gone)), waiting.pop_front());
                         }
                         prop_assert!(waiting.front().is_none_or(|next| *next > now));
                     }
@@ -239,10 +249,10 @@ mod tests {
                 prop_assert_eq!(ring.departed(), held.len().saturating_sub(waiting.len()));
                 prop_assert_eq!(seqs(ring.iter()), Vec::from(held.clone()));
                 prop_assert_eq!(seqs(ring.undeparted()), Vec::from(waiting.clone()));
-                prop_assert_eq!(ring.front().map(|head| head.packet.seq), held.front().copied());
-                prop_assert_eq!(ring.back().map(|last| last.packet.seq), held.back().copied());
+                prop_assert_eq!(ring.front().map(|head| u64::from(head.packet.0)), held.front().copied());
+                prop_assert_eq!(ring.back().map(|last| u64::from(last.packet.0)), held.back().copied());
                 let next = ring.first_unseen().filter(|_| !waiting.is_empty());
-                prop_assert_eq!(next.map(|next| next.packet.seq), waiting.front().copied());
+                prop_assert_eq!(next.map(|next| u64::from(next.packet.0)), waiting.front().copied());
             }
         }
 
@@ -250,9 +260,9 @@ mod tests {
         #[test]
         fn a_ring_is_appended_to_what_is_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
             let [mut wire, mut rest] = [Ring::default(), Ring::default()];
-            (0..far).for_each(|n| wire.push(Instant::from_ps(n), packet(n)));
+            (0..far).for_each(|n| wire.push(next(n)));
             wire.mark_all_departed();
-            (far..far + own).for_each(|n| rest.push(Instant::from_ps(n), packet(n)));
+            (far..far + own).for_each(|n| rest.push(next(n)));
             let now = Instant::ZERO + Span::from_ps(far) + Span::from_ps(gone);
             while rest.pop_departed(now).is_some() {}
             wire.append(rest);

@@ -39,25 +39,26 @@ impl MeasurementWindow {
 
 /// Usage of a port. Counts cover the run so far, times the measured window.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(C)] // what every packet changes comes first
 pub struct PortCounters {
+    /// Sum over packets of size times time in the port, in byte-picoseconds, in the window.
+    pub byte_time: u128,
     /// Packets accepted and not evicted later.
     pub accepted: u64,
-    /// Packets dropped, on arrival or later.
-    pub drops: Drops,
-    /// Packets marked here.
-    pub marked: u64,
-    /// Largest backlog, in the window.
-    pub peak: Backlog,
     /// Bytes on the wire of accepted packets.
     pub accepted_bytes: Bytes,
     /// Time the transmitter was busy, in the window.
     pub busy: Span,
-    /// Time the transmitter was busy outside the window.
-    pub busy_outside: Span,
     /// Sum over packets of their time in the port, in the window: the integral of the backlog.
     pub packet_time: Span,
-    /// Sum over packets of size times time in the port, in byte-picoseconds, in the window.
-    pub byte_time: u128,
+    /// Packets marked here.
+    pub marked: u64,
+    /// Largest backlog, in the window.
+    pub peak: Backlog,
+    /// Time the transmitter was busy outside the window.
+    pub busy_outside: Span,
+    /// Packets dropped, on arrival or later.
+    pub drops: Drops,
 }
 
 impl PortCounters {
@@ -133,7 +134,7 @@ impl PortCounters {
         window: &MeasurementWindow,
         now: Instant,
         (starts, departs): (Instant, Instant),
-        packet: &Packet,
+        size: Bytes,
     ) {
         let stay = window.overlap(now, departs);
         let unused = departs.since(starts.max(now));
@@ -141,9 +142,9 @@ impl PortCounters {
         self.busy = self.busy.saturating_sub(within);
         self.busy_outside = self.busy_outside.saturating_sub(unused.saturating_sub(within));
         self.packet_time = self.packet_time.saturating_sub(stay);
-        self.byte_time -= byte_time(packet.wire_size(), stay);
+        self.byte_time -= byte_time(size, stay);
         self.accepted -= 1;
-        self.accepted_bytes = self.accepted_bytes - packet.wire_size();
+        self.accepted_bytes = self.accepted_bytes - size;
     }
 
     /// Corrects for a packet waiting in a scheduler: it is dropped, or its link fails, at `now`.

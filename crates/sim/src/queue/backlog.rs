@@ -38,6 +38,20 @@ impl Backlog {
         self.bytes = self.bytes - packet.wire_size();
     }
 
+    /// Counts in a packet of so many bytes.
+    #[inline]
+    pub fn add_wire(&mut self, wire: u16) {
+        self.packets += 1;
+        self.bytes += Bytes::new(wire.into());
+    }
+
+    /// Counts out a packet of so many bytes.
+    #[inline]
+    pub fn remove_wire(&mut self, wire: u16) {
+        self.packets -= 1;
+        self.bytes = self.bytes - Bytes::new(wire.into());
+    }
+
     /// Keeps the larger value of both in each field.
     #[inline]
     pub fn rise(&mut self, other: Backlog) {

@@ -2,8 +2,9 @@
 
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
-use crate::net::passing::{Output, Passing, Sources, Windows};
+use crate::net::passing::{Output, Passing, Windows};
 use crate::net::{NetworkEvent, Port, PortEvent};
+use crate::packet::Packets;
 use shortflow_units::{Instant, NodeId, PortId};
 
 impl Network {
@@ -44,7 +45,7 @@ impl Network {
     #[inline(never)] // has the registers for itself
     fn gather(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId) -> u64 {
         let (end, mut passed) = (events.end_of_window(), 0);
-        let Network { ports, paths, routes, chooser, windows, .. } = self;
+        let Network { ports, packets, paths, routes, chooser, windows, .. } = self;
         while let Some(lane) = events.take_lane() {
             let from = match NetworkEvent::on_lane(lane) {
                 NetworkEvent::Arrive(port) => port,
@@ -56,14 +57,15 @@ impl Network {
                 }
             };
             let (source, mut count) = (&mut ports[from.index()], 0);
-            while let Some((at, number, packet)) = source.arrival(count) {
+            while let Some((at, id)) = source.arrival(packets, count) {
                 if at >= end {
                     events.put_off(lane, at);
                     break;
                 }
+                let packet = packets.get(id);
                 let route = || routes.fixed((node, packet.to, packet.flow_id), chooser);
                 if let Some(next) = paths.next(packet).or_else(route) {
-                    Passing { at, from, number }.line_up(windows.touch(next));
+                    Passing { at, from, id }.line_up(windows.touch(next));
                 }
                 count += 1;
             }
@@ -80,24 +82,26 @@ impl Network {
         events: &mut EventQueue<impl WithNetwork>,
         reached: &mut Vec<(PortId, Instant)>,
     ) -> u64 {
-        let Network { ports, left, windows: Windows { numbers, outputs, touched, .. }, .. } = self;
+        let Network { ports, packets, left, windows: Windows { numbers, outputs, touched, .. }, .. } = self;
         let mut ended = 0;
         for out in touched.drain(..) {
             let output = &mut outputs[numbers[out.index()] as usize];
-            let (Some((target, mut sources)), taken) = (Sources::of(ports, out), output.sorted()) else {
-                continue;
-            };
+            let (target, taken) = (&mut ports[out.index()], output.sorted());
             if target.is_scheduled() {
-                ended += take_scheduled(events, (target, out), sources, taken);
+                ended += take_scheduled(events, (target, out), packets, taken);
             } else {
                 for passing in taken {
-                    let Some(packet) = sources.packet(passing) else { continue };
+                    let packet = packets.get_mut(passing.id);
                     let Some(turn) = target.offer(passing.at, packet.frame()) else {
+                        let mut packet = packets.take(passing.id);
                         packet.hop = packet.hop.wrapping_add(1);
-                        target.enqueue(passing.at, packet, |due| settle((events, left), out, due));
+                        target.enqueue(passing.at, packets, &mut packet, |due| {
+                            settle((events, left), out, due)
+                        });
                         continue;
                     };
-                    match target.start_transmission(turn, packet, false) {
+                    packet.go(turn.waits, turn.is_marked, false);
+                    match target.start_transmission(turn.departs, passing.id, packet.wire) {
                         Some((at, _)) if target.pulls => reached.push((out, at)),
                         Some((at, to)) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
                         None => {}
@@ -115,7 +119,7 @@ impl Network {
 fn take_scheduled(
     events: &mut EventQueue<impl WithNetwork>,
     (target, out): (&mut Port, PortId),
-    mut sources: Sources<'_>,
+    packets: &mut Packets,
     taken: &[Passing],
 ) -> u64 {
     let (end, mut ended) = (events.end_of_window(), 0);
@@ -127,20 +131,22 @@ fn take_scheduled(
     let mut done = target.next_done();
     loop {
         if let Some(next) = taken.next_if(|next| done.is_none_or(|done| next.at <= done)) {
-            let Some(packet) = sources.packet(next) else { continue };
+            let packet = packets.get_mut(next.id);
             match target.offer(next.at, packet.frame()) {
                 Some(turn) => {
-                    let head = target.start_transmission(turn, packet, false);
+                    packet.go(turn.waits, turn.is_marked, false);
+                    let head = target.start_transmission(turn.departs, next.id, packet.wire);
                     head.into_iter().for_each(|(at, to)| wake(PortEvent::Arrival(at, to)));
                 }
                 None => {
+                    let mut packet = packets.take(next.id);
                     packet.hop = packet.hop.wrapping_add(1);
-                    target.enqueue(next.at, packet, &mut wake);
+                    target.enqueue(next.at, packets, &mut packet, &mut wake);
                 }
             }
         } else if let Some(at) = done.filter(|done| *done < end) {
             ended += 1;
-            target.transmit_done(at, &mut wake);
+            target.transmit_done(at, packets, &mut wake);
         } else {
             break;
         }

@@ -1,7 +1,7 @@
 //! Ports between two parts of a network.
 
-use super::Port;
-use crate::packet::Packet;
+use super::{InFlight, Port};
+use crate::packet::{Packet, Packets};
 use shortflow_units::Instant;
 
 /// A port between two parts of a network. Its own part has the packets not yet exported, the other part those on the wire.
@@ -12,10 +12,14 @@ impl Port {
     }
 
     /// Next packet to export that departs before `end`, with its departure.
-    pub(in crate::net) fn export(&mut self, end: Instant) -> Option<(Instant, Packet)> {
+    pub(in crate::net) fn export(
+        &mut self,
+        end: Instant,
+        packets: &mut Packets,
+    ) -> Option<(Instant, Packet)> {
         let departs = self.ring.front().map(|head| head.departs).filter(|departs| *departs < end)?;
         self.advance_departures(departs);
-        self.ring.advance().map(|(packet, _)| (departs, packet.take()))
+        self.ring.advance().map(|(packet, _)| (departs, packets.take(packet)))
     }
 
     /// Departure of the next packet.
@@ -24,10 +28,21 @@ impl Port {
     }
 
     /// Puts an exported packet on the wire. Returns its arrival if it is the head.
-    pub(in crate::net) fn import(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
-        self.ring.push(departs, packet);
+    pub(in crate::net) fn import(
+        &mut self,
+        departs: Instant,
+        packet: Packet,
+        packets: &mut Packets,
+    ) -> Option<Instant> {
+        let wire = packet.wire;
+        self.ring.push(InFlight { departs, packet: packets.put(packet), wire });
         self.ring.mark_all_departed();
-        if self.ring.len() == 1 { self.arrival_of_head() } else { None }
+        if self.ring.len() == 1 { self.arrival_of_head(packets) } else { None }
+    }
+
+    /// Moves its packets on the wire from one table to another.
+    pub(in crate::net) fn move_packets(&mut self, from: &mut Packets, to: &mut Packets) {
+        self.ring.each_mut(|next| next.packet = to.put(from.take(next.packet)));
     }
 
     /// Takes the far end of the wire back from the other part.

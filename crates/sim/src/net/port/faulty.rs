@@ -2,15 +2,15 @@
 
 use super::{Backlog, InFlight, Port, PortEvent, Queue, SchedulerEffects};
 use crate::net::faults::WireOutcome;
-use crate::packet::Packet;
+use crate::packet::{Packet, Packets};
 use crate::queue::{DropReason, Scheduler};
-use shortflow_units::Instant;
+use shortflow_units::{Bytes, Instant};
 
 /// A port whose link can fail, and damage or delay packets.
 impl Port {
     /// True if the head of the wire arrives now; false if the link has failed since its event was scheduled.
-    pub fn is_due(&mut self, now: Instant) -> bool {
-        self.arrival_of_head() == Some(now)
+    pub fn is_due(&mut self, packets: &mut Packets, now: Instant) -> bool {
+        self.arrival_of_head(packets) == Some(now)
     }
 
     /// Delivers `packet` from the wire, drops it, or keeps it. Returns until when it is kept.
@@ -40,18 +40,19 @@ impl Port {
     }
 
     /// The link fails. Waiting packets and those on the wire are lost.
-    pub fn fail(&mut self, now: Instant, mut wake: impl FnMut(PortEvent)) {
+    pub fn fail(&mut self, now: Instant, packets: &mut Packets, mut wake: impl FnMut(PortEvent)) {
         self.advance_departures(now);
         let Some(faults) = &mut self.faults else { return };
         if let Some(dropped) = &mut self.dropped {
-            let ring = self.ring.iter().map(|next| &next.packet);
+            let ring = self.ring.iter().map(|next| packets.get(next.packet));
             dropped.extend(faults.kept().chain(ring).map(|packet| (DropReason::LinkDown, packet.clone())));
         }
         let mut lost = faults.fail() + self.ring.len() as u64;
-        for &InFlight { departs, ref packet } in self.ring.undeparted() {
-            let takes = self.tx_time(packet.wire_size());
+        for &InFlight { departs, wire, .. } in self.ring.undeparted() {
+            let size = Bytes::new(wire.into());
+            let takes = self.tx_time(size);
             let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
-            self.counters.cancel(&self.window, now, (starts, departs), packet);
+            self.counters.cancel(&self.window, now, (starts, departs), size);
         }
         if let Queue::Scheduled(queue) = &mut self.queue {
             let mut effects = SchedulerEffects::default();
@@ -68,6 +69,7 @@ impl Port {
         if let Some(levels) = &mut self.levels {
             levels.empty(now);
         }
+        self.ring.iter().for_each(|next| drop(packets.take(next.packet)));
         self.ring.clear();
         self.backlog = Backlog::default();
         self.waits = false;

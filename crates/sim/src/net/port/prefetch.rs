@@ -1,6 +1,7 @@
 //! Prefetches of a port's cache lines.
 
 use super::{HOT_LINES, Port, WIRE_LINES, prefetch};
+use crate::packet::Packets;
 
 impl Port {
     /// Fetches the part of a port that an arrival reads.
@@ -15,16 +16,24 @@ impl Port {
         prefetch(self, HOT_LINES);
     }
 
-    /// Fetches the packet that arrives next.
+    /// Fetches what the ring has of the packets that arrive next.
     #[inline]
     pub(in crate::net) fn prefetch_head(&self) {
-        self.ring.front().into_iter().for_each(|head| prefetch(head, 5));
+        self.ring.front().into_iter().for_each(|head| prefetch(head, 1));
+    }
+
+    /// Fetches the packets that arrive next.
+    #[inline]
+    pub(in crate::net) fn prefetch_packets(&self, packets: &Packets) {
+        for (_, next) in (0..4).map_while(|before| self.ring.nth(before)) {
+            prefetch(packets.get(next.packet), 1);
+        }
     }
 
     /// Fetches the packets that leave before one to be sent, and the place of that one.
     #[inline]
     pub(in crate::net) fn prefetch_ring(&self) {
         self.ring.first_unseen().into_iter().for_each(|next| prefetch(next, 1));
-        self.ring.back().into_iter().for_each(|last| prefetch(last, 3));
+        self.ring.back().into_iter().for_each(|last| prefetch(last, 2));
     }
 }

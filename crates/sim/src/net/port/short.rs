@@ -3,10 +3,10 @@
 //! In arrival order the backlog is an upper bound, because departures are counted late. While even that is quiet, a packet is
 //! accepted without counting them. A scheduler is passed by where nothing waits and the transmitter is idle.
 
-use super::{Backlog, Port, Queue, ShortPath};
-use crate::packet::{EcnField, Frame, Packet};
+use super::{Backlog, InFlight, Port, Queue, ShortPath};
+use crate::packet::{Frame, Packet, PacketId, Packets};
 use crate::queue::{QueueDiscipline, Scheduler};
-use shortflow_units::{Instant, NodeId, Occupancy, Span};
+use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Span};
 
 /// Departure of an accepted packet.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl Port {
         self.ring.mark_all_departed();
         self.backlog = Backlog::default();
         let after = self.backlog.with(frame.size);
-        let departs = now + self.byte_time.times(frame.size.plus(self.gap).get());
+        let departs = now.plus(self.frame_time(frame.size));
         if !after.is_within(self.quiet) || departs > self.plain_until || !self.ring.has_room() {
             return None;
         }
@@ -94,11 +94,11 @@ impl Port {
             after = Backlog::default().with(frame.size);
         } else if !after.is_within(self.quiet) {
             while let Some(gone) = self.ring.pop_departed(now) {
-                after.remove(gone);
+                after.remove_wire(gone);
             }
         }
         let starts = now.max(self.busy_until);
-        let departs = starts + self.byte_time.times(frame.size.plus(self.gap).get());
+        let departs = starts.plus(self.frame_time(frame.size));
         if !after.is_within(self.quiet) || departs > self.plain_until || !self.ring.has_room() {
             return self.judge(now, frame, after);
         }
@@ -111,7 +111,7 @@ impl Port {
     #[inline(never)] // keeps the path of the others short
     fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Turn> {
         while let Some(gone) = self.ring.pop_departed(now) {
-            after.remove(gone);
+            after.remove_wire(gone);
         }
         let size = frame.size;
         let found = after - Backlog { packets: 1, bytes: size };
@@ -120,7 +120,7 @@ impl Port {
             return None;
         }
         let starts = now.max(self.busy_until);
-        let departs = starts + self.byte_time.times(size.plus(self.gap).get());
+        let departs = starts.plus(self.frame_time(size));
         let is_marked = !found.is_within(self.mark_above) && frame.is_ecn_capable();
         (self.backlog, self.busy_until) = (after, departs);
         self.counters.marked += u64::from(is_marked);
@@ -128,31 +128,40 @@ impl Port {
         Some(Turn { departs, waits: starts.after(now), is_marked })
     }
 
-    /// Moves an accepted packet into the ring, of a host's port or of a switch's. Returns its arrival if it is the head of the wire.
+    /// Transmission time at a port with a short path.
+    #[inline(always)]
+    fn frame_time(&self, size: Bytes) -> Span {
+        self.byte_time.by(size.plus(self.gap()).get())
+    }
+
+    /// Puts an accepted packet on the wire. Returns its arrival if it is the head.
     #[inline(always)]
     pub(in crate::net) fn start_transmission(
         &mut self,
-        turn: Turn,
-        packet: &mut Packet,
-        in_host: bool,
+        departs: Instant,
+        packet: PacketId,
+        wire: u16,
     ) -> Option<(Instant, NodeId)> {
-        let Turn { departs, waits, is_marked } = turn;
-        if in_host {
-            self.lag(packet.wire_size());
-        }
         let is_head = self.ring.len() == 0;
-        let place = self.ring.put(departs)?;
-        *place = packet.take();
-        place.hop += 1;
-        place.wait(waits, in_host);
-        if is_marked {
-            place.ecn = EcnField::Ce;
-        }
-        if !is_head || self.crosses {
-            return None;
-        }
-        let at = if self.late.is_some() { self.late_arrival(0)? } else { departs + self.delay };
-        Some((at, self.to))
+        self.ring.put(InFlight { departs, packet, wire });
+        (is_head && !self.crosses).then(|| (departs.plus(self.delay), self.to))
+    }
+
+    /// [`Port::start_transmission`] of a host's new packet.
+    #[inline(always)]
+    pub(in crate::net) fn start_from_host(
+        &mut self,
+        turn: Turn,
+        packets: &mut Packets,
+        mut packet: Packet,
+    ) -> Option<(Instant, NodeId)> {
+        let wire = packet.wire;
+        packet.go(turn.waits, turn.is_marked, true);
+        self.lag(packet.wire_size());
+        let id = packets.put(packet);
+        let (on_time, to) = self.start_transmission(turn.departs, id, wire)?;
+        let at = if self.is_late { self.late_arrival(packets, 0)? } else { on_time };
+        Some((at, to))
     }
 }
 
@@ -161,9 +170,10 @@ mod tests {
     use super::*;
     use crate::engine::Seeds;
     use crate::net::{MeasurementWindow, PortEvent};
+    use crate::packet::EcnField;
     use crate::queue::{PortSetup, QueueKind};
     use proptest::prelude::*;
-    use shortflow_units::{Bytes, ConnId, Rate};
+    use shortflow_units::{ConnId, Rate};
 
     /// A port of 1 Gbit/s with the defaults of a discipline, in its measured time.
     fn port(kind: QueueKind, limit: Occupancy) -> Port {
@@ -184,15 +194,15 @@ mod tests {
     }
 
     /// Lets transmissions end and packets arrive up to `until`. `left` gets the packets that arrive.
-    fn advance(port: &mut Port, until: Instant, left: &mut Vec<String>) {
+    fn advance((port, packets): (&mut Port, &mut Packets), until: Instant, left: &mut Vec<String>) {
         loop {
             let done = port.next_done().filter(|done| *done <= until);
-            let arrival = port.arrival(0).map(|(at, ..)| at).filter(|at| *at <= until);
+            let arrival = port.arrival(packets, 0).map(|(at, _)| at).filter(|at| *at <= until);
             if let Some(done) = done {
-                port.transmit_done(done, |_| ());
+                port.transmit_done(done, packets, |_| ());
             } else if let Some(at) = arrival {
                 let mut packet = Packet::EMPTY;
-                port.arrive(&mut packet);
+                port.arrive(packets, &mut packet);
                 left.push(format!("{at:?} {packet:?}"));
             } else {
                 return;
@@ -202,20 +212,24 @@ mod tests {
 
     /// Sends packets through a port, on the short path if `shortly`. Returns the number on that path, and all packets that left.
     fn pass(port: &mut Port, packets: &[(u64, Packet)], shortly: bool) -> (usize, Vec<String>) {
-        let (mut now, mut short, mut left) = (Instant::ZERO, 0, Vec::new());
+        let (mut places, mut now, mut short, mut left) = (Packets::default(), Instant::ZERO, 0, Vec::new());
         for (gap, packet) in packets {
             now += Span::from_nanos(*gap);
-            advance(port, now, &mut left);
+            advance((port, &mut places), now, &mut left);
             let mut packet = packet.clone();
             if let Some(turn) = shortly.then(|| port.offer(now, packet.frame())).flatten() {
                 short += 1;
-                port.start_transmission(turn, &mut packet, false);
+                packet.go(turn.waits, turn.is_marked, false);
+                let (wire, id) = (packet.wire, places.put(packet));
+                port.start_transmission(turn.departs, id, wire);
             } else {
                 packet.hop += 1;
-                port.enqueue(now, &mut packet, |due| assert!(!matches!(due, PortEvent::Left(_))));
+                port.enqueue(now, &mut places, &mut packet, |due| {
+                    assert!(!matches!(due, PortEvent::Left(_)))
+                });
             }
         }
-        advance(port, Instant::MAX, &mut left);
+        advance((port, &mut places), Instant::MAX, &mut left);
         (short, left)
     }
 
