@@ -19,8 +19,8 @@ from shortflow.quantities import scale_for
 from shortflow.report import tables, wording
 from shortflow.report.answer import headlines
 from shortflow.report.blocks import Block, terminal
-from shortflow.result import Result
-from shortflow.results import Results, with_distances
+from shortflow.result import Result, with_distances
+from shortflow.results import Results
 
 
 def printed(blocks: Iterable[Block], width: int = 1000) -> list[str]:
@@ -226,7 +226,7 @@ def test_rows_of_a_trace_that_start_too_late_are_counted_beside_the_answer(short
     rows = "".join(f"{start},h0,h1,2000\n" for start in (0, 10, 20, 30))
     (tmp_path / "late.csv").write_text(f"start,source,destination,bytes\n{rows}")
     (tmp_path / "late.toml").write_text(tomli_w.dumps(star(traffic=[{"kind": "trace", "file": "late.csv"}])))
-    said = "late.csv: 3 of 4 rows start at duration"
+    said = "late.csv: rows that start at duration"
     for command in (("run", "--scheme", "dctcp"), ("compare", "--schemes", "tcp,dctcp", "--seeds", "1")):
         done = shortflow(command[0], str(tmp_path / "late.toml"), *command[1:])
         assert done.stderr.count(said) == 1

@@ -55,7 +55,7 @@ impl Values<'_, '_> {
             Shape::Words(words) => (*self.choices.pick(words)).into(),
             Shape::Flag => self.choices.once_in(2).into(),
             Shape::Quantity { unit, .. } => self.quantity(key, *unit).into(),
-            Shape::Hosts => self.hosts(key),
+            Shape::Hosts | Shape::Host => self.hosts(key),
             Shape::List(item, _) => self.some(|values| values.draw(key, item)),
             Shape::Text(text) => self.text(*text),
             Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_) => return None,

@@ -41,7 +41,7 @@ fn annotation(shape: &Shape) -> String {
         Shape::Quantity { .. } | Shape::Text(_) => "str".to_owned(),
         Shape::Words(words) => format!("Literal[{}]", quoted(words)),
         Shape::Flag => "bool".to_owned(),
-        Shape::Hosts => "str | int | Sequence[str | int]".to_owned(),
+        Shape::Hosts | Shape::Host => "str | int | Sequence[str | int]".to_owned(),
         Shape::List(item, _) => format!("Sequence[{}]", annotation(item)),
         Shape::KeywordOr(word, other) => match annotation(other).as_str() {
             "str" => "str".to_owned(),

@@ -22,6 +22,7 @@ use crate::specs::{Conduct, HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Expected, Peers, Traffic};
 use shortflow_cc::TransportConfig;
+use shortflow_spec::counted;
 use shortflow_units::{ClassId, NodeId, Rate, Span};
 use slowest::slowest_links;
 use std::collections::BTreeMap;
@@ -158,7 +159,7 @@ impl Spec {
         let value = |(rate, (hosts, link)): (&Rate, &(usize, usize))| {
             let link = &self.graph.links[*link];
             let (a, b) = (self.graph.name(link.a), self.graph.name(link.b));
-            let hosts = if *hosts == 1 { "1 host".to_owned() } else { format!("{hosts} hosts") };
+            let hosts = counted(*hosts, "host");
             format!("{} at {hosts} (slowest link {rate}, as {a}-{b})", self.half_packet(*rate))
         };
         let mut values: Vec<String> = hosts.iter().map(value).collect();

@@ -47,7 +47,7 @@ pub fn check_value(at: &str, key: &ParamInfo, value: &Value) -> Vec<ConfigError>
             None => vec![wrong(at, value, &key.shape)],
         },
         _ if (key.fits)(value) => Vec::new(),
-        shape => vec![wrong(at, value, shape)],
+        shape => vec![shape.explain(wrong(at, value, shape), &key.summary)],
     }
 }
 

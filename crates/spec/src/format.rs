@@ -209,6 +209,7 @@ fn real(value: &Value) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ConfigError;
 
     fn text(text: &str) -> Value {
         Value::String(text.to_owned())
@@ -274,5 +275,36 @@ mod tests {
         let instead_of = |value| format.shape().expected_instead_of(&value);
         assert_eq!(instead_of(text("dumbell")), "one of star, dumbbell; did you mean \"dumbbell\"?");
         assert_eq!(instead_of(Value::Integer(1)), "one of star, dumbbell");
+    }
+
+    #[test]
+    fn a_unit_in_other_letters_or_cut_suggests_the_nearest() {
+        let meant = |format: Shape, value: &str| {
+            let expected = format.expected_instead_of(&text(value));
+            expected.split_once("; did you mean ").map(|(_, meant)| meant.to_owned())
+        };
+        assert_eq!(meant(RATE.shape(), "1G").as_deref(), Some("\"1Gbps\"?"));
+        assert_eq!(meant(RATE.shape(), "1 Gb/s").as_deref(), Some("\"1Gbps\"?"));
+        assert_eq!(meant(KeywordOr("auto", OCCUPANCY).shape(), "30kb").as_deref(), Some("\"30KB\"?"));
+        assert_eq!(meant(OCCUPANCY.shape(), "5p").as_deref(), Some("\"5pkt\"?"));
+        assert_eq!(meant(ANY_TIME.shape(), "300µs").as_deref(), Some("\"300us\"?"));
+        for unclear in ["5m", "5", "s", "1.5"] {
+            assert_eq!(meant(ANY_TIME.shape(), unclear), None, "{unclear}");
+        }
+    }
+
+    #[test]
+    fn a_number_with_a_unit_is_told_what_the_number_means() {
+        let told = |shape: Shape, value: &str| {
+            let error = ConfigError::Value {
+                key: "max".to_owned(),
+                value: value.to_owned(),
+                expected: shape.to_string(),
+            };
+            shape.explain(error, " in multiples of the minimum; acts where min > 0").to_string()
+        };
+        let meaning = "max: \"90KB\" is not a number from 1 to 9: in multiples of the minimum";
+        assert_eq!(told((1.0..=9.0).shape(), "\"90KB\""), meaning);
+        assert_eq!(told((1.0..=9.0).shape(), "90"), "max: 90 is not a number from 1 to 9");
     }
 }

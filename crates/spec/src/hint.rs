@@ -1,7 +1,12 @@
-//! Hints for unknown names.
+//! Hints for unknown names, and counts in words.
 
 use crate::error::ConfigError;
 use std::cmp::Reverse;
+
+/// A count with its noun: `1 row`, `2 rows`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
 
 /// Hint for an unknown `name`: the nearest `known` name, or all of them.
 pub fn hint(name: &str, known: &[&str]) -> String {

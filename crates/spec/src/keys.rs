@@ -22,7 +22,8 @@ macro_rules! keys {
             /// Reads the keys; the caller checks for unknown ones.
             #[allow(unused_variables)] // `reader`, where there is no key
             pub(crate) fn read(reader: &$crate::Reader) -> Result<Self, $crate::ConfigError> {
-                let read = $name { $($field: $crate::__read!(reader, $default, $field, $format),)* };
+                let read = $name { $($field: $crate::__read!(reader, $default, $field, $format)
+                    .map_err(|error| $crate::Format::shape(&$format).explain(error, concat!($($doc),+)))?,)* };
                 $($(reader.acts(stringify!($field), $crate::Condition(stringify!($acts)));)?)*
                 $($(if read.$low > read.$high {
                     return Err(reader.crossed(stringify!($low), stringify!($high)));
@@ -68,13 +69,13 @@ macro_rules! keys {
 #[macro_export]
 macro_rules! __read {
     ($reader:ident, required, $field:ident, $format:expr) => {
-        $reader.required(stringify!($field), &$format)?
+        $reader.required(stringify!($field), &$format)
     };
     ($reader:ident, optional, $field:ident, $format:expr) => {
-        $reader.optional(stringify!($field), &$format)?
+        $reader.optional(stringify!($field), &$format)
     };
     ($reader:ident, $default:literal, $field:ident, $format:expr) => {
-        $reader.or(stringify!($field), $default, &$format)?
+        $reader.or(stringify!($field), $default, &$format)
     };
 }
 

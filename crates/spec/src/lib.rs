@@ -30,7 +30,7 @@ pub use format::{
     ANY_SIZE, ANY_TIME, Even, Flag, Format, KeywordOr, ListOf, OCCUPANCY, OneOf, POSITIVE_TIME, Positive,
     RATE,
 };
-pub use hint::{hint, meant, nearest};
+pub use hint::{counted, hint, meant, nearest};
 pub use keys::{defaults, read_toml};
 pub use kind::Kind;
 pub use lines::located;

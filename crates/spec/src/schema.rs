@@ -83,7 +83,7 @@ fn value(shape: &Shape) -> Json {
         Shape::Words(words) => json!({ "enum": words }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Text(text) => json!({ "type": "string", "pattern": pattern(*text) }),
-        Shape::Hosts => {
+        Shape::Hosts | Shape::Host => {
             let host = json!({ "type": "integer", "minimum": 0 });
             let name_or_range = json!({ "type": "string", "pattern": r"\S" });
             let list = json!({ "type": "array", "items": { "anyOf": [host, name_or_range] }, "minItems": 1 });

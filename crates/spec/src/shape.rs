@@ -2,6 +2,7 @@
 //! follow from it.
 
 use crate::acts::Condition;
+use crate::error::ConfigError;
 use crate::hint::nearest;
 use crate::text::Text;
 use shortflow_units::{Bytes, Occupancy, Rate, Span, UnitError};
@@ -47,6 +48,8 @@ pub enum Shape {
     Text(Text),
     /// Hosts: all, a number, a name, a range, or a list.
     Hosts,
+    /// A host: a number or a name.
+    Host,
     /// A list, and its description.
     List(Box<Shape>, &'static str),
     /// A keyword, or another shape.
@@ -158,17 +161,71 @@ impl Unit {
             Unit::Window => "a window in segments such as \"1256pkt\", or \"unlimited\"",
         }
     }
+
+    /// The quantity that `text` means if its unit is in other letters, such as `30kb`, or cut, such as `1G`.
+    fn nearest(self, text: &str) -> Option<String> {
+        let (units, packets): (&[(&str, u64)], Option<&str>) = match self {
+            Unit::Time => (Span::UNITS, None),
+            Unit::Size => (Bytes::UNITS, None),
+            Unit::Rate => (Rate::UNITS, None),
+            Unit::Queue | Unit::Threshold => (Bytes::UNITS, Some("pkt")),
+            Unit::Window => (&[], Some("pkt")),
+        };
+        let (number, unit) = number_and_unit(text)?;
+        let unit = unit.to_lowercase().replace('µ', "u").replace("b/s", "bps");
+        let may_be_cut = self != Unit::Time && !unit.is_empty(); // a time of 5m may be in minutes
+        let names = || units.iter().map(|(name, _)| *name).chain(packets);
+        let same = names().find(|name| name.to_lowercase() == unit);
+        let cut = || names().find(|name| may_be_cut && name.to_lowercase().starts_with(&unit));
+        same.or_else(cut).map(|name| format!("{number}{name}")).filter(|quantity| quantity != text)
+    }
 }
 
 impl Shape {
-    /// Expected values, with the nearest word to `value`.
+    /// Expected values, with the nearest word or quantity to `value`.
     pub fn expected_instead_of(&self, value: &Value) -> String {
-        let nearest = match (self, value.as_str()) {
-            (Shape::Words(words), Some(text)) => nearest(text, words),
-            _ => None,
-        };
+        let nearest = value.as_str().and_then(|text| self.nearest(text));
         nearest.map_or_else(|| self.to_string(), |word| format!("{self}; did you mean {word:?}?"))
     }
+
+    /// The word or the quantity that `text` means.
+    fn nearest(&self, text: &str) -> Option<String> {
+        match self {
+            Shape::Words(words) => nearest(text, words).map(str::to_owned),
+            Shape::Quantity { unit, .. } => unit.nearest(text),
+            Shape::KeywordOr(_, other) => other.nearest(text),
+            _ => None,
+        }
+    }
+
+    /// The error with the key's summary, if the key is a plain number and the value has a unit.
+    #[must_use]
+    pub fn explain(&self, mut error: ConfigError, summary: &str) -> ConfigError {
+        if let ConfigError::Value { value, expected, .. } = &mut error
+            && self.is_number()
+            && number_and_unit(value.trim_matches('"')).is_some()
+        {
+            let summary = summary.split("; acts where").next().unwrap_or_default().trim();
+            *expected = format!("{expected}: {summary}");
+        }
+        error
+    }
+
+    /// True for numbers without a unit.
+    fn is_number(&self) -> bool {
+        match self {
+            Shape::Whole { .. } | Shape::Real { .. } => true,
+            Shape::KeywordOr(_, other) => other.is_number(),
+            _ => false,
+        }
+    }
+}
+
+/// The number and the unit of a text such as `30kb`; none without both.
+fn number_and_unit(text: &str) -> Option<(&str, &str)> {
+    let at = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.'))?;
+    let (number, unit) = (&text[..at], text[at..].trim());
+    number.parse::<f64>().ok().map(|_| (number, unit))
 }
 
 /// Expected values, to follow "is not" or "expected".
@@ -195,6 +252,7 @@ impl fmt::Display for Shape {
                 "hosts: \"all\", a number such as 3, a name such as \"h3\", a range such as \"0-19\" or \"h0-h19\", or a list \
                  such as [0, 2, 5]",
             ),
+            Shape::Host => f.write_str("a host: a number such as 3 or a name such as \"h3\""),
             Shape::List(_, name) => f.write_str(name),
             Shape::KeywordOr(word, other) => write!(f, "{word:?} or {other}"),
             Shape::Table(keys) => {

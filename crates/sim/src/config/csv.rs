@@ -78,12 +78,18 @@ pub(crate) fn wrong_columns(fields: &[String], expected: &str) -> String {
 
 /// A remark on fields that are not separated by commas, for errors about a line's columns; empty if there is none.
 pub(crate) fn separator(fields: &[String]) -> String {
-    let [line] = fields else { return String::new() };
     let found = [('\t', "tabs"), (';', "semicolons"), ('|', "bars"), (':', "colons"), (' ', "spaces")];
-    let name = found.into_iter().find(|(letter, _)| line.contains(*letter));
-    name.map_or_else(String::new, |(_, name)| {
-        format!("; the fields are separated by {name}, and commas are expected")
-    })
+    let separates = |letter: char| fields.iter().any(|field| field.contains(letter));
+    let Some((_, name)) = found.into_iter().find(|(letter, _)| separates(*letter)) else {
+        return String::new();
+    };
+    let digits = |field: &String| field.contains(|letter: char| letter.is_ascii_digit());
+    let commas = match fields {
+        [_] => "",
+        [..] if fields.iter().all(digits) => ", and a point in place of the comma in numbers",
+        [..] => return String::new(),
+    };
+    format!("; the fields are separated by {name}, and commas are expected{commas}")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! [`HostSet`]: hosts as a scenario names them.
 
 use super::context::Context;
-use crate::config::{ConfigError, Format, Reader, Shape, keys};
+use crate::config::{ConfigError, Format, ParamInfo, Reader, Shape, keys};
 use crate::topology::HostNames;
 use shortflow_units::HostId;
 use std::collections::BTreeSet;
@@ -72,13 +72,23 @@ keys! {
     pub(super) struct HostPair {
         /// senders
         pub from: HostSet = "all", Hosts;
-        /// receivers: one host for incast, periodic and many-to-one (the last unless given); several also for
-        /// queries and long-lived flows (the last unless given) and for all-to-all (all unless given)
+        /// receivers: one host for many-to-one (the last unless given); several also for queries and long-lived
+        /// flows (the last unless given) and for all-to-all (all unless given)
         pub to: Option<HostSet> = optional, Hosts;
     }
 }
 
 impl HostPair {
+    /// The keys of traffic with one receiver.
+    pub(super) fn to_one_host() -> Vec<ParamInfo> {
+        let mut keys = HostPair::parameters();
+        for key in keys.iter_mut().filter(|key| key.name == "to") {
+            key.summary = "receiver; the last host unless given".to_owned();
+            key.shape = Shape::Host;
+        }
+        keys
+    }
+
     /// Several senders (all other hosts unless given) and one receiver (the last host unless given).
     pub(super) fn many_to_one(
         self,

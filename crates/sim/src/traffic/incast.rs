@@ -42,7 +42,7 @@ struct Incast {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    [IncastKeys::parameters(), HostPair::parameters(), Messages::parameters()].concat()
+    [IncastKeys::parameters(), HostPair::to_one_host(), Messages::parameters()].concat()
 }
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {

@@ -44,7 +44,7 @@ struct Periodic {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    [PeriodicKeys::parameters(), HostPair::parameters(), Messages::parameters()].concat()
+    [PeriodicKeys::parameters(), HostPair::to_one_host(), Messages::parameters()].concat()
 }
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {

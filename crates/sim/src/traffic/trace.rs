@@ -6,6 +6,7 @@ use super::{Traffic, Workload};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
+use shortflow_spec::counted;
 use shortflow_units::{Bytes, HostId, Instant, Span};
 use std::sync::Arc;
 
@@ -51,22 +52,20 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let late = listed - flows.len();
     let remedy = remedy(last.since(Instant::ZERO), context.duration, late * 2 > listed);
     if flows.is_empty() {
-        let reason = format!(
-            "none of the {listed} rows of {:?} starts before duration = {}. {remedy}",
-            keys.file, context.duration
-        );
+        let reason =
+            format!("no row of {:?} starts before duration = {}. {remedy}", keys.file, context.duration);
         return Err(reader.impossible("file", reason));
     }
     if late > 0 {
         context.omitted.push(format!(
-            "{}: {late} of {listed} rows start at duration = {} or later and are not simulated. {remedy}",
+            "{}: rows that start at duration = {} or later are not simulated: {late} of {listed}. {remedy}",
             keys.file, context.duration
         ));
     }
     let early = flows.partition_point(|flow| flow.at < Instant::ZERO + context.warmup);
     if early > 0 {
         context.omitted.push(format!(
-            "{}: {early} of {listed} rows start before warmup = {}. They load the network and are not counted",
+            "{}: rows that start before warmup = {} load the network and are not counted: {early} of {listed}",
             keys.file, context.warmup
         ));
     }
@@ -99,8 +98,8 @@ fn note(flows: &[FlowArrival], mean: f64, context: &Context) -> String {
     let capacity =
         context.access_rate(HostId::from(busiest)).as_bps() as f64 / 8.0 * context.duration.as_secs_f64();
     format!(
-        "{} flows of mean {}, at most offered load {} of {}",
-        flows.len(),
+        "{} of mean {}, at most offered load {} of {}",
+        counted(flows.len(), "flow"),
         size_text(mean),
         four_digits(bytes[busiest] / capacity),
         context.access_port(HostId::from(busiest)),
@@ -140,7 +139,10 @@ fn check_header(row: &Row) -> Result<(), String> {
     let is_wrong = |at: &usize| !COLUMNS.contains(&names[*at].as_str()) || names[..*at].contains(&names[*at]);
     let wrong = (0..names.len()).find(is_wrong).map(|at| format!("column {} is none of these", at + 1));
     let missing = REQUIRED.iter().find(|column| !names.iter().any(|name| name == *column));
-    let missing = missing.map(|column| format!("there is no column {column:?}"));
+    let missing = missing.map(|column| match names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        true => "this line has numbers".to_owned(),
+        false => format!("there is no column {column:?}"),
+    });
     let reason = missing.or(wrong);
     reason.map_or(Ok(()), |reason| {
         Err(format!("expected the header {HEADER}; {reason}{}", csv::separator(names)))

@@ -15,6 +15,7 @@ use super::{Graph, Topology};
 use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, keys};
 use link_defaults::{From, LinkDefaults};
 use plan::Plan;
+use shortflow_spec::counted;
 use shortflow_units::{NodeId, Rate, Span};
 use std::fmt::Display;
 
@@ -62,8 +63,11 @@ impl Topology for Explicit {
         let rates = range(graph.links.iter().map(|link| link.rate));
         let delays = range(graph.links.iter().map(|link| link.delay));
         Some(format!(
-            "{hosts} hosts ({} to {}), {switches} switches, {links} links ({rates}, {delays})",
-            ends[0], ends[1]
+            "{hosts} hosts ({} to {}), {switches} {}, {} ({rates}, {delays})",
+            ends[0],
+            ends[1],
+            if switches == 1 { "switch" } else { "switches" },
+            counted(links, "link")
         ))
     }
 

@@ -54,10 +54,10 @@ impl Table {
                 return Err((i, format!("size {size} is below the one before, {}, or above 1e15", before.0)));
             }
             if share < before.1 || share.is_nan() {
-                return Err((i, format!("cumulative {share} is below the one before, {}", before.1)));
+                return Err((i, format!("the share {share} is below the one before, {}", before.1)));
             }
             if share > 1.0 + ROUNDING {
-                return Err((i, format!("cumulative {share} is above 1; shares are expected, not percent")));
+                return Err((i, format!("the share {share} is above 1; divide shares in per cent by 100")));
             }
             before = (size, share);
         }
@@ -163,12 +163,17 @@ fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
         Some(first) if is_header(first) => drop(rows.remove(0)),
         // Its text is not told, as the file may be a wrong and secret one.
         Some(first) if point(first).is_err() => {
-            let reason = "expected a size in bytes and a share, or a header of them such as \"bytes,cumulative\" or \
-                          \"size,cdf\"";
+            let reason = "expected a size in bytes and a share, such as 98000,0.5, or a header of them such as \
+                          \"bytes,cumulative\" or \"size,cdf\"";
+            let columns = match first.fields.len() {
+                1 | 2 => String::new(),
+                columns => format!("; this line has {columns} columns"),
+            };
             let is_header =
                 first.fields.iter().all(|field| !field.contains(|letter: char| letter.is_ascii_digit()));
             let header = if is_header { "; this line looks like a header of other names" } else { "" };
-            let reason = format!("{reason}{header}{}{}", csv::separator(&first.fields), percent(&rows));
+            let remarks = [&columns, header, &csv::separator(&first.fields), &percent(&rows)].concat();
+            let reason = format!("{reason}{remarks}");
             return Err(ConfigError::File(vec![wrong(first.line, reason)]));
         }
         _ => {}
@@ -204,11 +209,11 @@ fn point(row: &Row) -> Result<(f64, f64), String> {
     let [bytes, cumulative] = row.fields.as_slice() else {
         return Err(csv::wrong_columns(&row.fields, "bytes,cumulative"));
     };
-    let bytes = csv::bytes(bytes)?.as_f64();
+    let bytes = csv::bytes(bytes).map_err(|reason| format!("size: {reason}"))?.as_f64();
     let share = cumulative.parse::<f64>().ok().filter(|share| *share >= 0.0);
     share.map(|share| (bytes, share)).ok_or_else(|| {
         let percent = if cumulative.ends_with('%') { "; divide per cent by 100" } else { "" };
-        format!("{cumulative:?} is not a share between 0 and 1{percent}")
+        format!("share: {cumulative:?} is not a number from 0 to 1{percent}")
     })
 }
 
@@ -274,7 +279,13 @@ mod tests {
                 "0,0%\n100,50%\n200,100%\n",
                 "the last share is 100%, so shares are in per cent: divide them by 100",
             ),
-            ("0,0\n100,50\n200,100\n", "shares are expected, not percent"),
+            ("0,0\n100,50\n200,100\n", "the share 50 is above 1; divide shares in per cent by 100"),
+            (
+                "0;0,0\n100;1,0\n",
+                "separated by semicolons, and commas are expected, and a point in place of the comma",
+            ),
+            ("100,1,0.5\n200,1,1\n", "this line has 3 columns"),
+            ("0,100\n0.5,200\n", "size: 0.5 is not a whole number of bytes"),
         ] {
             let error = parse(text, "sizes.csv").unwrap_err().to_string();
             assert!(error.contains(remarks), "{text:?}: {error}");
