@@ -12,7 +12,7 @@ from conftest import Command, Tables
 from made import make_rows, make_run, star, sure
 from shortflow import _core
 from shortflow.report.study import studies
-from shortflow.results import with_distances
+from shortflow.result import with_distances
 from shortflow.runner import run_one
 from shortflow.runs import plan
 

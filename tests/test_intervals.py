@@ -219,7 +219,7 @@ def test_the_seeds_that_a_width_takes_allow_for_late_flows() -> None:
     assert more_seeds([found], 0.1) == pytest.approx(30 - 3, abs=1)
 
 
-WARNING = ", pfabric vs dctcp: the interval allows for rare events, such as timeouts, that few or no seeds had."
+WARNING = " between pfabric and dctcp allows for rare events, such as timeouts, that few or no seeds had."
 
 
 def test_what_rests_on_few_events_is_said_wherever_it_is_shown(shortflow: Command) -> None:
@@ -232,7 +232,7 @@ def test_what_rests_on_few_events_is_said_wherever_it_is_shown(shortflow: Comman
     assert told["seeds"] > 5
     for more in ((), ("--metrics", "afct_short_s")):
         said = " ".join(shortflow(*command, *more).stdout.split())
-        assert re.search(f"flows( ≤ 100 KB)?{WARNING}", said)
+        assert re.search(f"flows( up to 100 KB)?{WARNING}", said)
     assert "rare events" not in shortflow(*command, "--metrics", "flows_short").stdout
     assert shortflow("report", "kept").code == ExitCode.FINE
     assert WARNING in (Path("kept") / "report.html").read_text(encoding="utf-8")

@@ -98,6 +98,17 @@ def test_every_registered_scheme_is_alone_with_its_marker_and_with_its_colour_an
     assert len({(look.colour, look.dash) for look in found.values()}) == len(names)
 
 
+def test_the_schemes_of_a_paper_have_colours_of_their_own() -> None:
+    for names in (
+        ("tcp", "tcp-ecn", "dctcp", "d2tcp", "l2dct", "l2dct-srpt", "l2dct-ps"),
+        ("tcp", "newreno", "dctcp", "d2tcp", "pecn", "pecn-pmark", "pecn-edf"),
+        ("tcp", "newreno", "dctcp", "atcp"),
+        ("tcp", "newreno", "dctcp", "fast"),
+        ("tcp", "dctcp", "xdctcp"),
+    ):
+        assert len({look.colour for look in looks(names).values()}) == len(names), names
+
+
 def test_a_look_belongs_to_the_scheme_and_not_to_its_neighbours() -> None:
     assert looks(["tcp", "l2dct"])["l2dct"] == looks(["l2dct", "dctcp"])["l2dct"]
     own = [f"mine{number}.py:Mine" for number in range(12)]

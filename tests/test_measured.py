@@ -78,7 +78,7 @@ def test_it_is_a_curve_of_the_report(own: Path, shortflow: Command, tmp_path: Pa
     assert MEASURED in {row["scheme"] for row in by_size["spec"]["data"]["values"]}
     assert shortflow("report", "kept", "--measured", str(own)).code == ExitCode.FINE
     page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
-    assert "with their warm-up; no seeds" in page
+    assert "warm-up included; no seeds" in page
     missing = shortflow("report", "kept", "--measured", "none.csv")
     assert (missing.code, missing.stderr) == (
         ExitCode.WRONG_INPUT,

@@ -84,7 +84,9 @@ def test_a_scheme_with_a_key_stands_only_where_it_ran(tmp_path: Path) -> None:
 def test_a_scheme_without_others_does_not_win() -> None:
     runs = [run for run in of_keys(["0.2", "0.4"], ["1"]).done if run.scheme == "l2dct" or "0.2" in run.at.values()]
     (study,) = studies(runs)
-    assert mean_words(study)[0].endswith("flows up to 100 KB at load 0.2 (0.600 of tcp's). At load 0.4: l2dct alone.")
+    assert mean_words(study)[0].endswith(
+        "flows up to 100 KB at load 0.2 (0.600 of tcp's). At load 0.4, only l2dct has runs."
+    )
     assert not any(each.startswith("load") for each in mean_words(study)), "both points are in the sentence over all"
 
 
@@ -94,7 +96,7 @@ def test_a_setting_that_changes_no_run_of_a_scheme_is_no_choice_of_it(shortflow:
     done = shortflow("sweep", "l2dct-benchmark", "--schemes", "dctcp,tcp-ecn", *grid, *sets, "--json").document
     words = done["answer"]["words"]
     of_dctcp, of_ecn = ([each for each in words if each.startswith(f"{scheme}:")] for scheme in ("dctcp", "tcp-ecn"))
-    assert {"transport.g=" in each for each in of_dctcp} == {True}
+    assert {"transport.g" in each for each in of_dctcp} == {True}
     assert {"transport.g" in each for each in of_ecn} == {False}
 
 
@@ -102,12 +104,9 @@ def test_the_points_of_two_keys_are_said_key_by_key() -> None:
     told = mean_words(of_keys(["0.2", "0.4"], ["1", "2", "3"]))
     assert told[0] == (
         "l2dct has the lowest mean FCT of flows up to 100 KB at load 0.2 to 0.4 with transport.g 1 (0.600 to 0.700 of "
-        "tcp's). At load 0.2 to 0.4 with transport.g 2 to 3: tcp (l2dct has 1.10 to 1.70 of tcp's)."
+        "tcp's). At load 0.2 to 0.4 with transport.g 2 to 3, tcp is best (l2dct has 1.10 to 1.70 of tcp's)."
     )
-    assert told[1] == (
-        "l2dct: transport.g=1 has the lowest mean FCT of flows up to 100 KB at load 0.2 to 0.4 "
-        "(transport.g=2 has 1.83 to 1.71, transport.g=3 has 2.67 to 2.43 of transport.g=1's)."
-    )
+    assert told[1] == "l2dct: transport.g=1 has the best mean FCT of flows up to 100 KB."
     many = of_keys([f"0.{i}" for i in range(1, 10)], ["1", "1.1", "1.2", "1.3", "1.4"])
     assert "l2dct has the lowest mean FCT of flows up to 100 KB at 35 of 45 points (" in mean_words(many)[0]
     assert [each for each in mean_words(many) if each.startswith("load 0.1, transport.g 1: mean FCT of flows up to")]
@@ -222,7 +221,7 @@ def test_wrong_ties_are_refused_in_python_too(tmp_path: Path, scenario: str) -> 
 
 
 def test_goodput_of_long_flows_that_did_not_finish_depends_on_the_drain(shortflow: Command) -> None:
-    words = "goodput per flow, flows > 1 MB depends on the length of the drain: under tcp some of these flows"
+    words = "The goodput per flow above 1 MB depends on the length of the drain: under tcp some of these flows"
     for drain, is_said in (("0s", True), ("5s", False)):
         settings = ("--set", "duration=50ms", "--set", "warmup=5ms", "--set", f"drain={drain}", "--set", "load=0.4")
         found = shortflow("compare", "websearch-star", "--schemes", "tcp", "--seeds", "1", "--no-ideal", *settings)

@@ -283,7 +283,7 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     assert found.named(agreement.AimVerdict.UNDECIDED) == ["s l2dct no data"]
     table = agreement.markdown(found.document())
     assert "|  | p95 FCT, short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
-    assert "|  | mean FCT, short flows | +1.0 ± 0.0 % | – ? |  |  |" in table
+    assert "|  | mean FCT of short flows | +1.0 ± 0.0 % | – ? |  |  |" in table
     once = agreement.Agreement({("s", "dctcp"): side_by_side({SHORT_MEAN: [(1.0, 1.0)]})})
     assert "| kept time | 1 of 1 seeds in 1 run |  |  |  |" in agreement.markdown(once.document())
     slower = agreement.markdown(replace(found, slower=("s",)).document())
@@ -308,7 +308,7 @@ def test_agreement_has_all_cells_and_tries(monkeypatch: Patch, kernel: StandIn, 
     command = ("linux", "agreement", "--seeds", "2", "--out", str(tmp_path))
     said = shortflow(*command, code=1)
     table = (tmp_path / "agreement.md").read_text()
-    assert "| `testbed-narrow-incast` | mean FCT, short flows | " in table
+    assert "| `testbed-narrow-incast` | mean FCT of short flows | " in table
     assert "|  | kept time | 2 of 2 seeds in 2 runs | 0 of 2 seeds in 6 runs |  |  |" in table
     found = json.loads((tmp_path / "agreement.json").read_text())
     tool = runpy.run_path(str(kernels.CHECKOUT / "tools" / "agreement.py"))

@@ -50,7 +50,7 @@ def test_a_gain_that_rests_on_few_events_is_told_and_may_not_hold() -> None:
     few = checked(FASTEST, tuned, untuned, untuned)
     found = verdict(few, few.checks[0], 0)
     assert found.holds is Holds.OPEN
-    assert "mean FCT, short flows beside untuned l2dct: the interval allows for rare events" in found.words
+    assert "difference in mean FCT of short flows from untuned l2dct allows for rare events" in found.words
     plain = checked(FASTEST, made(1.9, 2.0, 2.1), made(3.0, 3.0, 3.0), made(3.0, 3.0, 3.0))
     assert verdict(plain, plain.checks[0], 0).holds is Holds.YES
 

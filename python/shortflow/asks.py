@@ -14,8 +14,8 @@ from shortflow.grid import Grid, Point, Steps, check_apart
 from shortflow.lazy import blocks
 from shortflow.metrics.catalogue import check_name, missing, possible
 from shortflow.precision import LEAST_SEEDS, Precision
-from shortflow.result import Result
-from shortflow.results import Results, with_distances
+from shortflow.result import Result, with_distances
+from shortflow.results import Results
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run, plan_ideal
 from shortflow.scenario import as_pairs

@@ -1,12 +1,13 @@
 """Values of keys in a search or sweep, and the points of a grid."""
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.quantities import in_base_unit, plain, rounded
+from shortflow.quantities import common_axis, in_base_unit, plain, rounded
 from shortflow.terms import Range, pair
 
 _MOST_VALUES = 1_000_000
@@ -223,3 +224,42 @@ def keeps_flows(keys: Iterable[str]) -> bool:
 def short_name(key: str) -> str:
     """Short name of a key: a parameter without its prefix."""
     return key.removeprefix("parameters.")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A setting with several values, and settings that vary in step with it."""
+
+    key: str
+    values: Sequence[str]
+    """Ascending numbers, or words in the order of the points."""
+    in_step: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        """All its keys."""
+        return f"{self.key} (with {', '.join(self.in_step)})" if self.in_step else self.key
+
+    @functools.cached_property
+    def numbers(self) -> tuple[dict[str, float], str] | None:
+        """Values as numbers of one unit, and the unit; None for words."""
+        found = common_axis(self.values)
+        return (dict(zip(self.values, found[0], strict=True)), found[1]) if found else None
+
+
+def dimensions(keys: Iterable[str], places: Sequence[Point]) -> list[Dimension]:
+    """Settings with several values among some points; those that vary in step are one dimension."""
+    found: list[Dimension] = []
+    for key in keys:
+        values = list(dict.fromkeys(at[key] for at in places))
+        if len(values) < 2:
+            continue
+        pairs = ((one, {(at[one.key], at[key]) for at in places}) for one in found)
+        same = next((one for one, of in pairs if len(of) == len(values) == len(one.values)), None)
+        if same:
+            found[found.index(same)] = replace(same, in_step=[*same.in_step, key])
+            continue
+        numbers = common_axis(values)
+        order = dict(zip(values, numbers[0], strict=True)) if numbers else {}
+        found.append(Dimension(key, sorted(values, key=lambda value: order.get(value, 0.0))))
+    return found

@@ -21,6 +21,7 @@ from shortflow import scenario as scenarios
 from shortflow.front import terminal as terminal
 from shortflow.report import answer as answers
 from shortflow.report import blocks as blocks
+from shortflow.report import caveats as caveats
 from shortflow.report import chart as chart
 from shortflow.report import markup as markup
 from shortflow.report import tables as tables

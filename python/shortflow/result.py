@@ -11,12 +11,15 @@ from typing import Any, NotRequired, Protocol, TypedDict
 from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
 from shortflow.grid import short_name
 from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
-from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, measure, measuring_id, named
+from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, distances, measure, measuring_id, named
 from shortflow.metrics.data import USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
 from shortflow.runs import KEY_LENGTH, Provenance, Run
 from shortflow.shown import Shown
+
+SHORTEST = "ideal-srpt"
+"""Ideal scheduler with the lowest mean FCT."""
 
 
 class ArrowTable(Table, Protocol):
@@ -295,3 +298,17 @@ def parquet(table: "pl.DataFrame") -> bytes:
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     return buffer.getvalue()
+
+
+def with_distances(runs: Sequence[Result]) -> list[Result]:
+    """Runs with their distances from ideal SRPT on the same flows."""
+    shortest = {run.seed: run for run in runs if run.scheme == SHORTEST and not run.error}
+
+    def far(run: Result) -> Result:
+        rows = distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
+        if not rows:
+            return run
+        more = as_measured([*run.rows, *rows], run.bins)
+        return replace(run, record={**run.record, **more, "measured_by": run.record["measured_by"]})
+
+    return [far(run) for run in runs]

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.errors import ConfigError, front_door, unknown_name
+from shortflow.grid import Dimension, dimensions
 from shortflow.lazy import answers, blocks, frames, pl, plots, stored, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
 from shortflow.metrics.data import USUAL_BINS, Bins
-from shortflow.metrics.stats import Estimate, estimate, paired_difference
-from shortflow.quantities import common_axis, counted, parse
-from shortflow.result import Result, as_measured
+from shortflow.metrics.stats import Estimate, difference_table, estimate, mean_table, paired_difference
+from shortflow.quantities import counted, parse
+from shortflow.result import Result
 from shortflow.scenario import WARNING, idle_notes, warnings_at
 from shortflow.scheme import differing
 from shortflow.shown import Shown
@@ -26,8 +27,6 @@ from shortflow.terms import shares
 
 _log = logging.getLogger(__name__)
 
-SHORTEST = "ideal-srpt"
-"""Ideal scheduler with the lowest mean FCT."""
 _UNFINISHED = catalogue.UNFINISHED_OF_ALL.pattern
 _SAME_SIZE = 1.05
 """Factor from which on mean packet sizes of schemes differ."""
@@ -36,27 +35,6 @@ _SAME_SIZE = 1.05
 def _spread(sizes: Mapping[str, float]) -> float:
     """Largest size over the smallest; 1 for no sizes."""
     return max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """A setting with several values, and settings that vary in step with it."""
-
-    key: str
-    values: Sequence[str]
-    """Ascending numbers, or words in the order of the points."""
-    in_step: Sequence[str] = ()
-
-    @property
-    def label(self) -> str:
-        """All its keys."""
-        return f"{self.key} (with {', '.join(self.in_step)})" if self.in_step else self.key
-
-    @functools.cached_property
-    def numbers(self) -> tuple[dict[str, float], str] | None:
-        """Values as numbers of one unit, and the unit; None for words."""
-        found = common_axis(self.values)
-        return (dict(zip(self.values, found[0], strict=True)), found[1]) if found else None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -185,21 +163,7 @@ class Results(Shown):
     @functools.cached_property
     def dimensions(self) -> list[Dimension]:
         """Settings with several values; those whose values correspond one to one are one dimension."""
-        places = list({tuple(run.at.items()): run.at for run in self.done}.values())
-        found: list[Dimension] = []
-        for key in self.keys:
-            values = list(dict.fromkeys(at[key] for at in places))
-            if len(values) < 2:
-                continue
-            pairs = ((one, {(at[one.key], at[key]) for at in places}) for one in found)
-            same = next((one for one, of in pairs if len(of) == len(values) == len(one.values)), None)
-            if same:
-                found[found.index(same)] = replace(same, in_step=[*same.in_step, key])
-                continue
-            numbers = common_axis(values)
-            order = dict(zip(values, numbers[0], strict=True)) if numbers else {}
-            found.append(Dimension(key, sorted(values, key=lambda value: order.get(value, 0.0))))
-        return found
+        return dimensions(self.keys, list({tuple(run.at.items()): run.at for run in self.done}.values()))
 
     @property
     def x_name(self) -> str | None:
@@ -282,7 +246,7 @@ class Results(Shown):
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the numbers: warnings, different constants, ideal rows left out, unfinished flows."""
+        """Limits of the numbers: warnings, different constants, ideal rows left out."""
         found = self.notes_on_settings
         if self.no_ideal:
             found.append(f"no ideal rows: {self.no_ideal}")
@@ -297,12 +261,6 @@ class Results(Shown):
             names = ", ".join(dict.fromkeys(run.scheme for run in runs))
             where = f"{names} (as {runs[0].scheme} with seed {runs[0].seed})" if len(runs) > 1 else names
             found.append(f"{where}: {runs[0].meta['remarks'][kind]}")
-        counts = {scheme: sum(self.values(scheme, catalogue.UNFINISHED.pattern).values()) for scheme in self.schemes}
-        if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
-            found.append(
-                f"unfinished at the end of the drain: {left}; they count with their age; ≥ marks lower bounds; "
-                "where these hide the order of schemes, raise drain"
-            )
         return found
 
     @functools.cached_property
@@ -523,7 +481,9 @@ class Results(Shown):
             return f"<Results {self.directory}: {counted(len(self.done), 'run')} of {', '.join(self.scenarios)}>"
         failed = f", {len(self.failed)} failed" if self.failed else ""
         seeds = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"{len(self.seeds)} seeds"
-        which = f"{len(self.points)} points of {', '.join(self.keys)}" if self.keys else ", ".join(self.schemes)
+        which = (
+            f"{counted(len(self.points), 'point')} of {', '.join(self.keys)}" if self.keys else ", ".join(self.schemes)
+        )
         what = counted(len(self.results) + len(self.failed), "run") if self.keys else seeds
         return f"<Results {self.scenario}{self.changed}: {which}; {what}{failed}>"
 
@@ -602,33 +562,4 @@ class Results(Shown):
 
     def _difference_tables(self, scheme: str, baseline: str) -> dict[str, dict[str, Any]]:
         found = ((name, self.relation(scheme, baseline, name)) for name in self.metric_names)
-        return {name: _difference_table(each) for name, each in found if each}
-
-
-def with_distances(runs: Sequence[Result]) -> list[Result]:
-    """Runs with their distances from ideal SRPT on the same flows."""
-    shortest = {run.seed: run for run in runs if run.scheme == SHORTEST and not run.error}
-
-    def far(run: Result) -> Result:
-        rows = catalogue.distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
-        if not rows:
-            return run
-        more = as_measured([*run.rows, *rows], run.bins)
-        return replace(run, record={**run.record, **more, "measured_by": run.record["measured_by"]})
-
-    return [far(run) for run in runs]
-
-
-def mean_table(estimate: Estimate, name: str = "mean") -> dict[str, Any]:
-    """An estimate as plain data. `ci95` is null for a single seed; for a bound it is the bound's interval."""
-    bounds = {each: True for each in ("lower_bound", "upper_bound") if getattr(estimate, each)}
-    ci95 = None if estimate.ci95 is None else list(estimate.ci95)
-    return {name: estimate.value, "ci95": ci95, "n": estimate.n, **bounds}
-
-
-def _difference_table(difference: Estimate) -> dict[str, Any]:
-    if not difference.has_sign:
-        return {"relative": None, "ci95": None, "n": difference.n}
-    few = difference.few_events
-    events = {"few_events": {"move": few.move, "share": few.share, "seeds": few.seeds}} if few else {}
-    return {**mean_table(difference, "relative"), **events}
+        return {name: difference_table(each) for name, each in found if each}

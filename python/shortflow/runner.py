@@ -108,7 +108,7 @@ class Runner:
             kept = ", not kept"
             if self.store:
                 kept = f" and are stored in {self.store.directory}; the same command resumes"
-            raise Interrupted(f"interrupted; {len(work.done)} of {len(runs)} runs finished{kept}") from cause
+            raise Interrupted(f"interrupted; {len(work.done)} of {counted(len(runs), 'run')} finished{kept}") from cause
         self.before += len(wanted.runs)
         return [replace(work.done[run.key], at=run.at, run=run) for run in wanted.runs]
 

@@ -15,7 +15,9 @@ from shortflow.front.progress import told
 from shortflow.lazy import answers, blocks, bursts
 from shortflow.lazy import measured as measured_flows
 from shortflow.lazy import tables as tables_of
-from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
+from shortflow.metrics.stats import ESTIMABLE
+from shortflow.precision import WIDTHS, Precision, more_seeds, plus_minus, widths
+from shortflow.quantities import counted
 from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan, check_metric
@@ -104,7 +106,7 @@ def compare(
         found = replace(found, measured=own.in_network(flows))
     found, absent = found.with_bins(criteria.bins), found.absent(name for name in shown if name != ALL)
     if out:
-        console.note(f"results: {out} ({len(found.done)} runs, {found.reused} reused)")
+        console.note(f"results: {out} ({counted(len(found.done), 'run')}, {found.reused} reused)")
     console.note_about([*found.notes, *(f"{error}; it is left out" for error in absent.values())])
     criteria = replace(criteria, metrics=[name for name in shown if name not in {ALL, *absent}])
     _note_precision(found, until, () if until else criteria.metrics)
@@ -121,8 +123,8 @@ def _note_precision(comparison: Results, until: Precision | None, chosen: Sequen
     text = f"widest interval{of}: {widest.metric} of {widest.scheme}, {plus_minus(widest.share)} from {seeds} seeds"
     if until and until.is_met(comparison):
         text += f"; adding seeds until {until.text} makes intervals slightly too narrow"
-    elif seeds < LEAST_SEEDS:
-        text += f"; run at least {LEAST_SEEDS} to estimate how many you need"
+    elif seeds < ESTIMABLE:
+        text += f"; run at least {ESTIMABLE} to estimate how many you need"
     else:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
         text += "".join(f"; {plus_minus(each)} needs about {more_seeds(found, each):,} more" for each in wanted)

@@ -23,6 +23,7 @@ from shortflow.metrics import catalogue
 from shortflow.quantities import counted
 from shortflow.records import Account
 from shortflow.report.blocks import Block, Words
+from shortflow.report.caveats import unfinished
 from shortflow.report.tables import comparison_blocks
 from shortflow.report.wording import metrics_of
 from shortflow.reproduction.summary import claim_section
@@ -79,7 +80,7 @@ def on_testbed(
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
     note_faults(measured.meta["drops"])
-    note_about(comparison.notes)
+    note_about([*comparison.notes, *filter(None, [unfinished(comparison)])])
     _note_late(account, "")
     code = exit_code(testbed.is_trustworthy(measured), allow_late, virtual)
     return Answer(
@@ -112,7 +113,7 @@ def compare_sim(
     with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
         both = testbed.side_by_side(bed, scheme, range(1, seeds + 1), settings or {}, progress=bar)
     reasons = testbed.known_differences(both, scheme)
-    note_about(both.notes)
+    note_about([*both.notes, *filter(None, [unfinished(both)])])
     kept, accounts = len(both.seeds), testbed.accounts(both)
     code = exit_code(kept == seeds, allow_late, virtual)
 
@@ -191,8 +192,8 @@ def _account(account: Account) -> str:
     return (
         f"Testbed with {account['congestion']}: {account['verdict']}; frames late by"
         f" {_micros(of_frames['p50'])} (median), {_micros(of_frames['p99'])} (p99), {_micros(of_frames['max'])} (max);"
-        f" late by more than {_micros(stalls['limit_s'])}: the switch {stalls['count']} times, the hosts' thread"
-        f" {of_hosts['count']} times; switch busy {account['busy']:.0%}"
+        f" late by more than {_micros(stalls['limit_s'])}: the switch {counted(int(stalls['count']), 'time')}, the"
+        f" hosts' thread {counted(int(of_hosts['count']), 'time')}; switch busy {account['busy']:.0%}"
     )
 
 

@@ -13,7 +13,7 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import blocks, bursts, directories, tables, terminal
+from shortflow.lazy import blocks, bursts, caveats, directories, tables, terminal
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import run_one
@@ -117,7 +117,8 @@ def run(
         console.note(f"result: {place}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     console.note_faults(result.meta["drops"])
-    console.note_about(_alone(result, settings).notes)
+    alone = _alone(result, settings)
+    console.note_about([*alone.notes, *filter(None, [caveats.unfinished(alone)])])
     return result
 
 

@@ -13,6 +13,7 @@ from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings_at
 from shortflow.front.progress import told
 from shortflow.grid import Steps
+from shortflow.quantities import counted
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 
@@ -80,8 +81,9 @@ def _note_unfinished(found: Search) -> None:
     counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
     if counts:
         note(
-            f"unfinished at the end of the drain: up to {max(counts)} flows, in {len(counts)} of {len(found.trials)} "
-            "runs; each counts with its age, so times are lower bounds"
+            f"unfinished at the end of the drain: up to {counted(max(counts), 'flow')} in a run "
+            f"(runs with any: {len(counts)} of {len(found.trials)}); each counts with its age, so times are lower "
+            "bounds"
         )
     values = sorted({trial["value"] for trial in found.trials if trial["open"]})
     if values:
@@ -96,5 +98,5 @@ def _note_ends(found: Search) -> None:
         (found.fails_at_low, f"fails at {low}, the low end of the range: the answer is lower, or none"),
     ):
         if seeds:
-            of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {len(seeds)} seeds"
+            of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {counted(len(seeds), 'seed')}"
             note(f"{found.condition.text} {what} ({of_seeds})")

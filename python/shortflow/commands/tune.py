@@ -12,6 +12,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings_at
 from shortflow.front.progress import told
+from shortflow.quantities import counted
 from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
 from shortflow.runs import check_metric
@@ -167,7 +168,7 @@ def tune(
         wanted = engine.tune(Path(out), question, workloads, trials, check_seeds)
         found = Runner(given.executor(jobs, dask), Store(Path(out)), bar).answer(wanted)
     if len(found.trials) < trials:
-        note(f"--trials: only {len(found.trials)} combinations of the parameters are valid; all were tried")
+        note(f"--trials: the parameters have only {counted(len(found.trials), 'valid combination')}; all were tried")
     if report:
         write_page(found, page)
         note(f"report: {page}")

@@ -15,7 +15,7 @@ from shortflow.metrics.stats import Estimate
 from shortflow.quantities import counted
 from shortflow.report import blocks
 from shortflow.report.blocks import Section, text_section
-from shortflow.report.wording import percent, title
+from shortflow.report.wording import percent, phrase
 from shortflow.results import Results
 from shortflow.runs import Plan
 from shortflow.scenario import Settings, load_scenario
@@ -162,7 +162,7 @@ def markdown(cells: Sequence[dict[str, Any]]) -> str:
 def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:
     cells = {(cell["scenario"], cell["scheme"]): cell for cell in part}
     lines: list[Sequence[str]] = []
-    titles = {name: title(metric) for name, metric in possible(FLOW_CLASSES).items()}
+    titles = {name: phrase(metric) for name, metric in possible(FLOW_CLASSES).items()}
     for scenario in dict.fromkeys(scenario for scenario, _ in cells):
         found = [cells.get((scenario, scheme)) for scheme in schemes]
         metrics = dict.fromkeys(metric for cell in found if cell for metric in cell["standing"])

@@ -8,11 +8,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from shortflow.errors import TooLittle
 from shortflow.lazy import np, npt, ranks, special
 
 CONFIDENCE = 0.95
+
+ESTIMABLE = 20
+"""Fewest seeds that estimate how many further seeds narrow an interval.
+
+From 8, 10, 15 and 20 seeds, the total was off by more than a factor of 3 in up to 32, 24, 13 and 8 % of draws, the
+worst of some 20 populations of real and of heavy-tailed values.
+"""
 
 _UNSEEN = 3
 """Rule of three: an event unseen in n seeds occurs at most 3 times in n others, with 95 % confidence."""
@@ -95,6 +103,22 @@ class Estimate:
         """True if the value is exact, or a bound whose whole interval (with one seed, the value) has one sign."""
         low, high = self.ci95 or (self.value, self.value)
         return (not self.lower_bound or low > 0) and (not self.upper_bound or high < 0)
+
+
+def mean_table(estimate: Estimate, name: str = "mean") -> dict[str, Any]:
+    """An estimate as plain data. `ci95` is null for a single seed; for a bound it is the bound's interval."""
+    bounds = {each: True for each in ("lower_bound", "upper_bound") if getattr(estimate, each)}
+    ci95 = None if estimate.ci95 is None else list(estimate.ci95)
+    return {name: estimate.value, "ci95": ci95, "n": estimate.n, **bounds}
+
+
+def difference_table(difference: Estimate) -> dict[str, Any]:
+    """A paired difference as plain data; without a sign it has no value."""
+    if not difference.has_sign:
+        return {"relative": None, "ci95": None, "n": difference.n}
+    few = difference.few_events
+    events = {"few_events": {"move": few.move, "share": few.share, "seeds": few.seeds}} if few else {}
+    return {**mean_table(difference, "relative"), **events}
 
 
 def estimate(values: Sequence[float], support: Support = Support.REAL, stake: float = 0.0) -> Estimate:

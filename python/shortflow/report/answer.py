@@ -8,12 +8,14 @@ from shortflow.errors import unknown_name
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stakes import place
+from shortflow.metrics.stats import ESTIMABLE, mean_table
+from shortflow.quantities import counted
 from shortflow.report.caveats import notes
 from shortflow.report.order import AnswerLine, line_of, margin, on_common_seeds
 from shortflow.report.sentences import at_one_point, over_points, range_of, short, where
 from shortflow.report.study import by_value, default_baseline
 from shortflow.report.wording import listed, metrics_of, phrase, unit_of
-from shortflow.results import Results, mean_table
+from shortflow.results import Results
 
 _BEYOND = 10
 """Flows beyond a percentile, per seed, for a steady estimate."""
@@ -92,20 +94,33 @@ class Ranking:
     def by_value(self) -> list[str]:
         """For each of several schemes, the best values of settings that keep the flows."""
         schemes = self.study.schemes if len(self.study.schemes) > 1 else []
-        found: list[str] = []
+        found: dict[str, list[str]] = {}
         for scheme in schemes:
             values, named = by_value(self.study, scheme), self.criteria.metrics
             shown = [name for name in named if values and not values.absent([name])]
             if values and (shown or not named):
                 criteria = replace(self.criteria, metrics=shown, baseline=values.schemes[0])
-                ranking = replace(answer(values, criteria), shown=self.shown)
-                found += [f"{scheme}: {words}" for words in ranking.over_points]
-        return found
+                found.setdefault(answer(values, criteria)._outcomes, []).append(scheme)
+        return [f"{listed(of)}: {outcomes}." for outcomes, of in found.items()]
+
+    @property
+    def _outcomes(self) -> str:
+        """Values of settings that are best at all points, each with its metrics."""
+        best: dict[str, list[str]] = {}
+        for metric in self.metrics:
+            (first, *_), *others = self._groups(metric)
+            names, one = listed(first.leaders), not others
+            clause = {"winner": f"{names} has the best", "tie": f"{names} tie for the best"}.get(first.outcome)
+            best.setdefault(clause if one and clause else "", []).append(phrase(metric))
+        nowhere, keys = best.pop("", []), [value.partition("=")[0] for value in self.study.schemes[0].split("+")]
+        texts = [f"{clause} {listed(of)}" for clause, of in best.items()]
+        texts += [f"no value of {listed(keys)} is known to have the best {listed(nowhere, ' or ')}"] if nowhere else []
+        return "; ".join(texts)
 
     @property
     def caveats(self) -> list[str]:
         """Limits of the answer."""
-        found = [*self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
+        found = [*self._few_seeds(), *self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
         among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
         if among > 2 and len(self.study.seeds) > 1:
             level = f"{100 - 5 / (among - 1):.3g} %"
@@ -164,12 +179,19 @@ class Ranking:
         texts = [f"{scheme} has {text}" for scheme, text in found_of.items() if text]
         return f" ({listed(texts, ', ')} of {self.baseline}'s)" if texts else ""
 
+    def _few_seeds(self) -> Iterator[str]:
+        """Note on open orders of several seeds that are too few to estimate how many would settle them."""
+        seeds = [line.standings[0].mean.n for line in self.lines if line.outcome == "open"]
+        if seeds and 1 < min(seeds) < ESTIMABLE:
+            yield f"Run at least {ESTIMABLE} seeds to estimate how many seeds settle an open order."
+
     def _without_runs(self) -> Iterator[str]:
         """Schemes that have no runs at some point."""
         for scheme in self.study.schemes:
             places = [point.place for point in self.study.points if scheme not in point.schemes]
+            others = f" and {counted(len(places) - 1, 'more point')}" if len(places) > 1 else ""
             if places:
-                yield f"{scheme} has no runs at {places[0]}{f' and {len(places) - 1} more points' * (len(places) > 1)}."
+                yield f"{scheme} has no runs at {places[0]}{others}."
 
     def _few_flows(self) -> Iterator[str]:
         """Notes on percentiles from few flows."""
@@ -186,7 +208,9 @@ class Ranking:
             ]
             if counts and min(counts) < wanted:
                 seen = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))
-                yield f"The {phrase(metric)} rests on {seen} flows in each seed. Use {wanted:,} or more."
+                flows = "flow" if max(counts) == 1 else "flows"
+                each = " in each seed" if len(self.study.seeds) > 1 else ""
+                yield f"The {phrase(metric)} rests on {seen} {flows}{each}. Use {wanted:,} or more."
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
-from shortflow.metrics.stats import Estimate
+from shortflow.metrics.stats import ESTIMABLE, Estimate
 from shortflow.quantities import counted
-from shortflow.report.order import ESTIMABLE
-from shortflow.report.wording import listed, scheme_pairs, title
+from shortflow.report.wording import listed, phrase, scheme_pairs
 from shortflow.results import Results
 
 _LEAST_MOVE = 0.0005
@@ -16,7 +15,8 @@ _LEAST_MOVE = 0.0005
 def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """Notes on unfinished flows, seeds, and events of few seeds."""
     yield from (f"{text}." for text in study.omitted)
-    yield from _unfinished(study)
+    if any(_counts(study, scheme)[1] for scheme in study.schemes):
+        yield unfinished(study) or "All measured flows finished."
     yield from _cut_goodput(study, metrics)
     yield from _sizes(study, metrics)
     if len(study.seeds) == 1:
@@ -32,19 +32,21 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
         yield f"Fewer seeds at {listed(fewer)}."
     few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
     if few:
-        at = f"{few[0][0]}: " if study.x_name else ""
-        more = f" Other points with such differences: {len(few) - 1}." if len(few) > 1 else ""
-        yield f"{at}{few[0][1]}{more}"
+        (place, text), *others = few
+        first = f"At {place}, {text[0].lower()}{text[1:]}" if study.x_name else text
+        yield first + (f" Other points with such differences: {len(others)}." if others else "")
 
 
-def _unfinished(study: Results) -> Iterator[str]:
-    """Numbers of unfinished flows over all points and seeds, if any are finite."""
-    counted = {scheme: _counts(study, scheme) for scheme in study.schemes}
-    if not any(total for _, total in counted.values()):
-        return
-    late = [f"{scheme} {count:,} of {total:,}" for scheme, (count, total) in counted.items() if count]
-    words = f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run."
-    yield words if late else "All measured flows finished."
+def unfinished(study: Results) -> str:
+    """Numbers of unfinished flows over all points and seeds; empty if all finished."""
+    counts = {scheme: _counts(study, scheme) for scheme in study.schemes}
+    late = [f"{scheme} {count:,} of {total:,}" for scheme, (count, total) in counts.items() if count]
+    if not late:
+        return ""
+    return (
+        f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run, so ≥ marks lower "
+        "bounds. Where the bounds hide the order of schemes, raise drain."
+    )
 
 
 def _counts(study: Results, scheme: str) -> tuple[int, int]:
@@ -69,8 +71,8 @@ def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     late = [scheme for scheme in study.schemes if any(point.is_bound(scheme, time.name) for point in study.points)]
     if goodput in metrics and late:
         yield (
-            f"{title(goodput)} depends on the length of the drain: under {listed(late)} some of these flows did not "
-            "finish."
+            f"The {phrase(goodput)} depends on the length of the drain: under {listed(late)} some of these flows did "
+            "not finish."
         )
 
 
@@ -84,14 +86,14 @@ def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
         for place, metric in enumerate(metrics)
         for scheme, baseline in scheme_pairs(comparison)
         if (difference := comparison.change(scheme, baseline, metric.name))
-        and (text := few_events_of(difference, f"{title(metric)}, {scheme} vs {baseline}"))
+        and (text := few_events_of(difference, phrase(metric), f"between {scheme} and {baseline}"))
     ]
     if found:
         more = f" Other such differences: {len(found) - 1}." if len(found) > 1 else ""
         yield max(found)[-1] + more
 
 
-def few_events_of(difference: Estimate, what: str) -> str:
+def few_events_of(difference: Estimate, metric: str, between: str) -> str:
     """Reason why a difference is open: its interval allows for rare events. Empty for other differences.
 
     Differences whose interval has one sign allow for these events too, so their order is not in doubt. Neither is one
@@ -102,4 +104,7 @@ def few_events_of(difference: Estimate, what: str) -> str:
         return ""
     wanted = few.seeds if difference.n >= ESTIMABLE else None
     told = f" About {counted(wanted, 'more seed')} would make this allowance small." if wanted else ""
-    return f"{what}: the interval allows for rare events, such as timeouts, that few or no seeds had.{told}"
+    return (
+        f"The interval of the difference in {metric} {between} allows for rare events, such as timeouts, that few or "
+        f"no seeds had.{told}"
+    )

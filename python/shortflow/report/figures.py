@@ -23,7 +23,7 @@ from shortflow.report import marks
 from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
 from shortflow.report.timeline import time_lines
-from shortflow.report.wording import everyone, metrics_of, title, unit_of
+from shortflow.report.wording import everyone, metrics_of, phrase, sizes_in_words, unit_of
 from shortflow.results import Results
 from shortflow.store.frames import completion
 from shortflow.store.selection import numbered
@@ -56,7 +56,7 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     panels, rows = [], []
     for metric in chosen:
         found, unit = estimates(study, metric, study.schemes)
-        label = labelled(title(metric), unit)
+        label = labelled(phrase(metric), unit)
         order = sorted(found, key=lambda row: (row["bound"], row["value"] * (-1 if metric.more_is_better else 1)))
         found = [{**row, "rank": order.index(row)} for row in found]
         panels.append(marks.ranked(found, metric, label, study.schemes, at=study.x_name or ""))
@@ -76,7 +76,7 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     for number in range(len(study.dimensions)):
         where = [f"at == null || datum.at{i} == at[{i}]" for i in range(len(study.dimensions)) if i != number]
         for metric, (of_metric, unit) in found.items():
-            label, axis = labelled(title(metric), unit), _axis(study, number)
+            label, axis = labelled(phrase(metric), unit), _axis(study, number)
             panels.append(marks.over(of_metric, label, schemes, axis, metric=metric.name, where=where))
     others = " Other settings are those of the menu." if several else ""
     caption = f"Mean over the seeds with its 95 % interval.{others}{_bounds(rows)}{_ideal(study)}"
@@ -99,7 +99,8 @@ def by_size(study: Results) -> Chart:
             for metric in bins
         ]
     else:
-        axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0})
+        lines = {"labelExpr": "split(replace(datum.label, '–', '–\\n'), '\\n')", "labelOverlap": False}
+        axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0, **lines})
         panels = [marks.over(rows, label, schemes, axis, one_point=True)]
     caption = f"Completion time over the time in an empty network, 99th percentile.{_bounds(rows)}{_ideal(study)}"
     at = shown_first(study) if one_point else None
@@ -115,16 +116,18 @@ def trade_off(study: Results) -> Chart:
     costs, cost_unit = estimates(study, cost, study.schemes)
     gains, gain_unit = estimates(study, gain, study.schemes)
     by_place = {(row["scheme"], row["at"]): row for row in gains}
-    named = (study.points[0].label, study.points[-1].label) if len(study.dimensions) == 1 else ()
+    ends = (study.points[0].label, study.points[-1].label) if len(study.dimensions) == 1 else ()
     rows = []
     for row in costs:
         if other := by_place.get((row["scheme"], row["at"])):
             more = {f"gain_{name}": other[name] for name in ("low", "high", "bound")}
-            rows.append({**row, "gain": other["value"], **more, "end": row["at"] in named})
-    x, y = labelled(title(gain), gain_unit), labelled(title(cost), cost_unit)
-    panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(named))
+            rows.append({**row, "gain": other["value"], **more, "last": (row["at"],) == ends[-1:]})
+    x, y = labelled(phrase(gain), gain_unit), labelled(phrase(cost), cost_unit)
+    panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(ends))
     caption = f"A mark for each scheme{' and point' if study.x_name else ''}, with both 95 % intervals; "
-    caption += "right and down is better." + _bounds(rows, "gain")
+    caption += "right and down is better."
+    caption += f" Lines go from {study.x_name} {ends[0]} to {ends[1]}, the large marks." if ends else ""
+    caption += _bounds(rows, "gain")
     return Chart("trade-off", "What it costs", caption, rows, [panel], study.schemes)
 
 
@@ -137,7 +140,7 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
         raise unknown_name("class of such flows", flow_class, classes)
     short, whose = study.bins.short, flow_class or classes[0]
     _, metric, _ = short_and_long(study.bins)
-    kept, which = pl.col("size_bytes") <= short.high, f"flows {short.label}"
+    kept, which = pl.col("size_bytes") <= short.high, f"flows {sizes_in_words(short)}"
     if flow_class is not None or metric not in study.metrics.values():
         metric, kept, which = Metric(MEAN_FCT, whose), pl.col("class") == whose, f"{whose} flows"
     scale = unit_of(study, metric)

@@ -8,7 +8,7 @@ import functools
 import math
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shortflow import _core
@@ -61,6 +61,8 @@ MARKERS = (
     *("M-.42,-1.1H.42V1.1H-.42Z", _CROSS),
 )
 
+_COLOURED_AS = {"l2dct-ps": 25, "fast": 26, "pecn-edf": 27}
+"""Places of colour and dash of schemes that would share their colour with a baseline in their paper's figures."""
 _GREY = "var(--c5)"
 """The colour nearest to that of ideal schedulers."""
 BEST, FEASIBLE, INFEASIBLE, GIVEN_UP = "best", "feasible", "infeasible", "given up"
@@ -139,7 +141,9 @@ def _registered(name: str) -> Look | None:
     if name in _GROUPS:
         return _GROUPS[name]
     if name in _places("schemes"):
-        return _look(_places("schemes")[name])
+        place = _places("schemes")[name]
+        of_colour = _look(_COLOURED_AS.get(name, place))
+        return replace(_look(place), colour=of_colour.colour, dash=of_colour.dash)
     if not is_ideal(name):
         return None
     place = _places("ideal")[name]

@@ -5,7 +5,6 @@ from typing import Any
 
 from shortflow.metrics.catalogue import Metric
 from shortflow.report.chart import (
-    FOCUS,
     Condition,
     Row,
     Spec,
@@ -137,28 +136,20 @@ def over(
 def trade_off(
     rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str, joined: bool
 ) -> Spec:
-    """Two metrics with both intervals; `joined` points of a scheme have a line in their order."""
+    """Two metrics with both intervals; `joined` points of a scheme have a line in their order, with the last large."""
     look = by_scheme(schemes)
     x = numeric("gain", x_label, ends(rows, "gain"), zero=True)
     y = numeric("value", y_label, ends(rows))
     line = {"x": x, "y": y, "order": {"value": 0}, **lines(look)}
     plain = lines(look, dashed=False)
     more = {"gain_said": x_label, "gain_interval": "its 95 % interval"}
+    size = {"condition": {"test": "datum.last", "value": 200}, "value": 60}
     layers = [
         *([mark("line", line, strokeWidth=1, clip=True)] if joined else []),
         _interval("y", y, {"x": x, **plain}),
         _interval("x", x, {"y": y, **plain}, "gain_"),
-        _points({"x": x, "y": y, **markers(look), "tooltip": _tips(y_label, at, **more)}, size=70),
+        _points({"x": x, "y": y, "size": size, **markers(look), "tooltip": _tips(y_label, at, **more)}),
         mark("text", {"x": x, "y": y}, where=["datum.bound || datum.gain_bound"], text="≥", dx=-11),
-        mark(
-            "text",
-            {"x": x, "y": y, "text": {"field": "at", "type": "nominal"}, "opacity": FOCUS},
-            where=["datum.end"],
-            dx=7,
-            dy=-7,
-            align="left",
-            fontSize=10,
-        ),
     ]
     found = view("", f"{y_label} against {x_label}: a mark for each scheme and point", layers, height=320)
     return with_said(found, "gain")

@@ -13,12 +13,10 @@ from typing import Literal
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
 from shortflow.metrics.data import RunData, Times, mean
 from shortflow.metrics.stakes import place
-from shortflow.metrics.stats import Estimate, nearest_rank, student
+from shortflow.metrics.stats import ESTIMABLE, Estimate, nearest_rank, student
 from shortflow.result import as_measured
 from shortflow.results import Results
 
-ESTIMABLE = 8
-"""Fewest seeds from which the number of further seeds is estimated. From fewer, it is often wrong by a factor of 3."""
 _FAR = 10_000
 """Most further seeds to suggest."""
 
@@ -35,7 +33,7 @@ class Standing:
     """Relative difference from the baseline; None without a sign."""
     place: Place
     more_seeds: int | None = None
-    """Estimated further seeds to settle an open order; None below 8 seeds, above 10,000, and on few events."""
+    """Estimated further seeds to settle an open order; None from few seeds, above 10,000, and on few events."""
 
 
 @dataclass(frozen=True)

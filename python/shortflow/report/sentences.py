@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shortflow.grid import Dimension
 from shortflow.metrics.catalogue import Metric
-from shortflow.metrics.stats import Estimate
+from shortflow.metrics.stats import ESTIMABLE, Estimate
 from shortflow.quantities import DisplayUnit
-from shortflow.report.order import ESTIMABLE, AnswerLine
+from shortflow.report.order import AnswerLine
 from shortflow.report.wording import in_words, listed, number, phrase
-from shortflow.results import Dimension
 
 _FEW = 3
 """Most schemes to name where all of them may be the best."""
@@ -41,15 +41,15 @@ def over_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: D
     }
     found = [texts.get(line.outcome, f"{_shared(line)} at {place}{factors}.") + advice(lines, margin) + _cut(lines)]
     for lines, place, factors in others:
-        found.append(f"At {place}: {short(lines[0])}{factors}.{advice(lines, margin)}{_cut(lines)}")
+        found.append(f"At {place}, {short(lines[0])}{factors}.{advice(lines, margin)}{_cut(lines)}")
     return " ".join(found)
 
 
 def short(line: AnswerLine) -> str:
-    """Outcome of a line whose metric is named before."""
+    """Outcome of a line whose metric is named before, as a clause."""
     names = line.leaders
-    texts = {"winner": names[0], "tie": f"{listed(names)} tie", "alone": f"{names[0]} alone"}
-    return texts.get(line.outcome) or f"open between {_contenders(line)}"
+    texts = {"winner": f"{names[0]} is best", "tie": f"{listed(names)} tie", "alone": f"only {names[0]} has runs"}
+    return texts.get(line.outcome) or f"the order of {_contenders(line)} is open"
 
 
 def _contenders(line: AnswerLine) -> str:
@@ -89,10 +89,8 @@ def factor_in_words(difference: Estimate | None) -> str:
 def advice(lines: Sequence[AnswerLine], margin: float) -> str:
     """Number of seeds that settle an open order; `margin` is the half-width of a factor that settles any."""
     seeds = min(line.standings[0].mean.n for line in lines)
-    if lines[0].outcome != "open" or seeds < 2:
+    if lines[0].outcome != "open" or seeds < ESTIMABLE:
         return ""
-    if seeds < ESTIMABLE:
-        return f" Run at least {ESTIMABLE} seeds to estimate how many settle the order."
     wanted = [line.more_seeds for line in lines]
     most = max((each for each in wanted if each), default=None)
     if not most or None in wanted:

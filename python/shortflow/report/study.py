@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shortflow import _core
-from shortflow.grid import keeps_flows, short_name
+from shortflow.grid import Dimension, keeps_flows, short_name
 from shortflow.lazy import frames
 from shortflow.lazy import measured as measured_flows
 from shortflow.quantities import common_axis
-from shortflow.result import Result
-from shortflow.results import Dimension, Results, with_distances
+from shortflow.result import Result, with_distances
+from shortflow.results import Results
 from shortflow.transport import OWN
 
 Place = tuple[tuple[str, str], ...]

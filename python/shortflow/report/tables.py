@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from shortflow.metrics.catalogue import (
     DEADLINE_MISS,
     DROPS,
+    FAMILIES,
     FCT,
     FLOWS_DONE,
     MEAN_FCT,
@@ -14,8 +16,6 @@ from shortflow.metrics.catalogue import (
     OF_PORTS,
     OF_SIZE,
     QUEUE_MEAN,
-    SIZE_FCT,
-    SIZE_RECEIPTS,
     SIZE_SLOWDOWNS,
     TIMEOUTS,
     UNFINISHED_OF_ALL,
@@ -32,9 +32,9 @@ from shortflow.report.wording import (
     metrics_of,
     number,
     percent,
+    phrase,
     scheme_pairs,
     shown,
-    title,
     unit_of,
 )
 from shortflow.result import Result
@@ -42,6 +42,11 @@ from shortflow.results import Results
 from shortflow.scenario import Setting, is_default
 
 _LOSSES = (DEADLINE_MISS, DROPS, TIMEOUTS)
+_UNSHOWN = {
+    UNFINISHED_OF_ALL,
+    *(each for family in FAMILIES for percent, each in family.percentiles.items() if percent in (1, 5, 100)),
+}
+"""Statistics that tables have on request only: extremes, and the share of all flows beside that of each class."""
 _MOST_ROWS = 40
 """Most rows in a terminal."""
 NARROWEST = 80
@@ -165,9 +170,10 @@ def measured_time(comparison: Results) -> str:
 def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
     """Metrics by topic: tasks, completion per class, throughput and queue, losses.
 
-    Queues are shown in one unit: packets, or bytes if the schemes' packets differ in size.
+    Queues are shown in one unit: packets, or bytes if the schemes' packets differ in size. Sizes of the only class of
+    finite flows are those of all flows.
     """
-    metrics = list(comparison.metrics.values())
+    metrics = [each for each in comparison.metrics.values() if each.statistic not in _UNSHOWN]
     if tasks := [metric for metric in metrics if metric.task]:
         yield "Queries, jobs and requests", tasks
     finite = {metric.flow_class for metric in metrics if metric.statistic is FLOWS_DONE}
@@ -175,11 +181,10 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
     rates = [metric for metric in of_classes if metric.unit == "bps" or metric.flow_class not in finite]
     for flow_class in dict.fromkeys(metric.flow_class for metric in of_classes):
         of_class = [metric for metric in of_classes if metric.flow_class == flow_class and metric not in rates]
-        for sizes, in_bins in (("", False), (" by size", True)):
+        for sizes, in_bins in (("", False), (" by size", True)) if len(finite) > 1 else (("", False),):
             if found := [metric for metric in of_class if (metric.statistic in OF_BIN.statistics) is in_bins]:
                 yield f"Completion time (FCT) of {flow_class} flows{sizes}", found
-    longest = (SIZE_FCT[100], SIZE_RECEIPTS[100], SIZE_SLOWDOWNS[100])
-    if by_size := [each for each in metrics if each.statistic in OF_SIZE.statistics and each.statistic not in longest]:
+    if by_size := [each for each in metrics if each.statistic in OF_SIZE.statistics]:
         yield "All flows by size", by_size
     other = "B" if comparison.queue_unit == "pkt" else "pkt"
     of_ports = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != other]
@@ -205,7 +210,7 @@ def _one_by_one(comparison: Results, heading: str, metrics: Sequence[Metric]) ->
     scales = [unit_of(comparison, metric) for metric, _ in found]
     values = [shown(each, scale.divisor) for (_, each), scale in zip(found, scales, strict=True)]
     one_class = len({metric.flow_class for metric, _ in found}) == 1  # named in the heading
-    names = [" of ".join(filter(None, (each.label, each.sizes))) if one_class else title(each) for each, _ in found]
+    names = [phrase(replace(each, flow_class=None) if one_class else each) for each, _ in found]
     units = Column("", [scale.unit for scale in scales], text=True)
     return Section(heading, [Column("metric", names)], [Column(scheme, values), units])
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from shortflow.metrics.catalogue import FCT, GOODPUT, MEAN_FCT, QUEUE_MEAN, SLOWDOWN, TASK_TIME, Metric, Statistic
+from shortflow.metrics.data import Sizes
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.results import Results
@@ -88,21 +89,23 @@ def _decimals(value: float, *, exact: bool = False) -> int:
     return 0 if exact and value.is_integer() else max(0, min(3, 2 - magnitude))
 
 
-def title(metric: Metric) -> str:
-    """Label of a metric with its class of flows and sizes."""
-    if metric.flow_class is None:
-        return f"{metric.label}, flows {metric.sizes}" if metric.sizes else metric.label
-    return f"{metric.label}, {metric.flow_class} flows{f' of {metric.sizes}' if metric.sizes else ''}"
-
-
 def phrase(metric: Metric) -> str:
-    """Name of a metric within a sentence: `p99 slowdown of flows up to 100 KB`."""
-    label = re.sub("^(queue|link use), (.+)", r"\2 \1", metric.label)
-    sizes = re.sub(r"(.+)–(.+)", r"of \1 to \2", metric.sizes.replace("≤", "up to").replace(">", "above"))
+    """Name of a metric in sentences and titles: `p99 slowdown of flows up to 100 KB`."""
+    label = re.sub("^queue, (.+)", r"\1 queue", metric.label)
+    label = re.sub("(.+), (measured time|whole run)$", r"\1 in the \2", label)
+    sizes = sizes_in_words(metric.size_bin)
+    counts = label.startswith("flows ")  # `flows done`: the label has the noun
     if metric.flow_class is None:
-        whose = "" if label.endswith("per flow") else "of flows "
+        whose = "" if counts or label.endswith("per flow") else "of flows "
         return f"{label} {whose}{sizes}" if sizes else label
-    return f"{label} of {metric.flow_class} flows{f' {sizes}' if sizes else ''}"
+    named = f"{metric.flow_class} {label}" if counts else f"{label} of {metric.flow_class} flows"
+    return f"{named} {sizes}" if sizes else named
+
+
+def sizes_in_words(sizes: Sizes | None) -> str:
+    """Sizes behind the word `flows`: `up to 100 KB`, `of 10 to 100 KB`; empty for all sizes."""
+    label = sizes.label if sizes else ""
+    return re.sub(r"(.+)–(.+)", r"of \1 to \2", label.replace("≤", "up to").replace(">", "above"))
 
 
 def in_words(estimate: Estimate, unit: DisplayUnit) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult, front_door
-from shortflow.result import Result, is_measured_today, parquet
-from shortflow.results import Results, with_distances
+from shortflow.result import Result, is_measured_today, parquet, with_distances
+from shortflow.results import Results
 from shortflow.runs import Run
 from shortflow.store import directories
 from shortflow.store.directories import RECORD, OnDisk, loaded, measured_today, place_of

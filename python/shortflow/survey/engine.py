@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from shortflow.errors import unknown_name
 from shortflow.lab.study import Scale
-from shortflow.result import Result
-from shortflow.results import SHORTEST, Results, with_distances
+from shortflow.result import SHORTEST, Result, with_distances
+from shortflow.results import Results
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import plan
 from shortflow.scenario import Settings, as_pairs

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shortflow.metrics.stats import mean_table
 from shortflow.report import chart
 from shortflow.report.blocks import Block, Part, Section, Words, text_section
 from shortflow.report.chart import Chart
@@ -12,7 +13,7 @@ from shortflow.report.marks import heat
 from shortflow.report.markup import now, part, write
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
-from shortflow.results import Results, mean_table
+from shortflow.results import Results
 from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View

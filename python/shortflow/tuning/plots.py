@@ -9,7 +9,7 @@ from shortflow.report import marks
 from shortflow.report.chart import Chart, numeric
 from shortflow.report.figures import labelled
 from shortflow.report.looks import BEST, FEASIBLE, GIVEN_UP, INFEASIBLE
-from shortflow.report.wording import title
+from shortflow.report.wording import phrase
 from shortflow.tuning.goal import Measurement, Objective
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Trial, Tuning
@@ -163,7 +163,7 @@ def _scale(tuning: Tuning, objective: Objective) -> DisplayUnit:
 
 
 def _axis(tuning: Tuning, objective: Objective, scale: DisplayUnit) -> str:
-    return labelled(title(_metric(tuning, objective)), scale.unit)
+    return labelled(phrase(_metric(tuning, objective)), scale.unit)
 
 
 def _metric(tuning: Tuning, objective: Objective) -> Metric:

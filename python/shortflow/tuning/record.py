@@ -10,7 +10,7 @@ import msgspec
 
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.lazy import blocks, judged, pl, plots, tuned
-from shortflow.quantities import in_base_unit
+from shortflow.quantities import counted, in_base_unit
 from shortflow.shown import Shown
 from shortflow.store.files import check_seal, sealed, write_bytes
 from shortflow.tuning.goal import Goal, Judgement, Measurement, Parameter, dominates
@@ -169,7 +169,7 @@ class Tuning(Shown):
     def __repr__(self) -> str:
         """Scenario, scheme, goal and number of trials."""
         of = self.question
-        return f"<Tuning {of.scenario}, {of.scheme}: {of.goal.text}; {len(self.trials)} trials>"
+        return f"<Tuning {of.scenario}, {of.scheme}: {of.goal.text}; {counted(len(self.trials), 'trial')}>"
 
     def _blocks(self) -> "list[blocks.Block]":
         of = self.question

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
+from shortflow.quantities import counted
 from shortflow.report.blocks import Column, Section
 from shortflow.report.tables import common_scales
 from shortflow.report.wording import NOTHING, number, percent, shown
@@ -40,7 +41,7 @@ def _parameters(tuning: Tuning) -> Section:
         columns.append(Column(f"importance for\n{objective.metric}", cells))
     given_up = sum(trial.given_up for trial in tuning.trials)
     infeasible = len(tuning.trials) - given_up - len(tuning.feasible)
-    counts = f"{len(tuning.trials)} trials ({given_up} given up, {infeasible} infeasible)"
+    counts = f"{counted(len(tuning.trials), 'trial')} ({given_up} given up, {infeasible} infeasible)"
     heading = f"{f'Trial {chosen.number}' if chosen else 'None'} of {counts}"
     return Section(heading, [Column("parameter", keys)], columns)
 

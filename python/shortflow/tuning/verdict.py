@@ -8,8 +8,9 @@ from itertools import zip_longest
 
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, Interval, estimate, paired_difference
+from shortflow.quantities import counted
 from shortflow.report.caveats import few_events_of
-from shortflow.report.wording import percentage, title
+from shortflow.report.wording import percentage, phrase
 from shortflow.tuning.goal import UNFINISHED, Constraint, Measurement, Objective
 from shortflow.tuning.record import Check, Trial, Tuning
 
@@ -218,7 +219,7 @@ def _failures(check: Check, number: int) -> Iterator[Judged]:
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
-            count = f"{len(found.errors)} of {len(found.seeds)} runs with {name} failed"
+            count = f"{len(found.errors)} of {counted(len(found.seeds), 'run')} with {name} failed"
             holds = Holds.NO if found is check.trials[number] else Holds.OPEN
             yield Judged(holds, f"{count}: {next(iter(found.errors.values()))}")
 
@@ -266,8 +267,8 @@ def _few_events(tuning: Tuning, check: Check, number: int) -> str:
     for objective in check.goal.objectives:
         found = change(objective.metric, check.trials[number], check.schemes[name])
         if found and found.relative and found.estimate.few_events:
-            named = title(_metric(check, objective.metric))
-            return few_events_of(found.estimate, f"{named} beside {_named(tuning, name)}")
+            named = phrase(_metric(check, objective.metric))
+            return few_events_of(found.estimate, named, f"from {_named(tuning, name)}")
     return ""
 
 
