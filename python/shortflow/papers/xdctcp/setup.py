@@ -33,6 +33,8 @@ COARSE: Mapping[str, Sequence[Value]] = {
     "transport.ns": (0.1, 0.3, 0.5),
     "transport.nl": (0.5, 1.0),
 }
+DCTCP_CODE = {"tcp.grow_on_marked_acks": "ns-2"}
+"""The DCTCP code for ns-2 on which the paper builds."""
 OFFSETS = {"traffic.1.jitter": "100us", "traffic.2.jitter": "100us"}
 """One RTT: the senders keep the order of the authors' scripts."""
 BEST = {"transport__g": 0.09, "transport__ns": 0.3, "transport__nl": 1.0}
@@ -51,7 +53,7 @@ def star(
         STAR,
         schemes,
         over=over or {},
-        settings={"drain": "3.2s", "measure.sample_every": "100us", **OFFSETS, **(settings or {})},
+        settings={**DCTCP_CODE, "drain": "3.2s", "measure.sample_every": "100us", **OFFSETS, **(settings or {})},
         seeds=5,
         quick={"duration": quick_duration, **(quick or {})},
     )
