@@ -135,6 +135,7 @@ UNFOLLOWED = {
     "pecn jitter=1ms": "fig2.runs fig3.runs fig4.runs growth.pairs",
     **dict.fromkeys((f"atcp buffer={size}" for size in ("30pkt", "100pkt", "250pkt")), "fig10.answers fig11.shuffles"),
     "fast initial-alpha=0": "fig3.ping",
+    "fast handshake=on": "fig3.ping",
     "fast delayed-acks=ns-3-ce": "fig3.ping",
     "fast delayed-acks=nobody": "fig3.ping sec4.nagle",
 }
