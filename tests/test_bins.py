@@ -28,7 +28,10 @@ def test_own_size_bins_reach_metrics_answer_charts_and_page(shortflow: Command, 
     assert {row["metric"] for row in charts["ranking"]} == {*headlines}
     assert shortflow("report", "kept", "--bins", "5KB,20KB").code == 0
     page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
-    assert "Size bins are ≤ 5 KB, 5–20 KB, &gt; 20 KB. Short flows are ≤ 5 KB, long flows &gt; 20 KB." in page
+    assert (
+        "Size bins are ≤ 5 KB, 5–20 KB, &gt; 20 KB. Short flows are those up to 5 KB, long flows those above 20 KB."
+        in page
+    )
 
     usual = sf.read_store("kept").comparisons()[0]
     assert usual.document()["bins"] == [10_000, 100_000, 1_000_000], "a store keeps what was measured by the usual bins"

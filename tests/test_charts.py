@@ -193,7 +193,7 @@ def test_bounds_rank_behind_exact_numbers_as_in_the_answer_and_the_trade_off_fla
     assert {row["scheme"]: (row["bound"], row["gain_bound"]) for row in chart.rows}["dctcp"] == (True, False)
     said = {each["as"]: each["calculate"] for each in chart.panels[0]["transform"] if "as" in each}
     assert said["gain_said"].startswith("(datum.gain_bound ?")
-    assert chart.panels[0]["layer"][-2]["transform"] == [{"filter": "datum.bound || datum.gain_bound"}]
+    assert chart.panels[0]["layer"][-1]["transform"] == [{"filter": "datum.bound || datum.gain_bound"}]
 
 
 def test_panels_of_sizes_share_their_axis_and_lines_differ_by_more_than_colour() -> None:

@@ -99,7 +99,10 @@ def by_size(study: Results) -> Chart:
             for metric in bins
         ]
     else:
-        lines = {"labelExpr": "split(replace(datum.label, '–', '–\\n'), '\\n')", "labelOverlap": False}
+        lines = {
+            "labelExpr": "width < 400 ? split(replace(datum.label, '–', '–\\n'), '\\n') : datum.label",
+            "labelOverlap": False,
+        }
         axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0, **lines})
         panels = [marks.over(rows, label, schemes, axis, one_point=True)]
     caption = f"Completion time over the time in an empty network, 99th percentile.{_bounds(rows)}{_ideal(study)}"

@@ -13,7 +13,7 @@ from shortflow.report.blocks import Block, Legend, Part, Words, text_section
 from shortflow.report.chart import finite
 from shortflow.report.figures import charts, shown_first
 from shortflow.report.tables import choices, measured_time, study_section
-from shortflow.report.wording import everyone
+from shortflow.report.wording import everyone, sizes_in_words
 from shortflow.result import Result, changed
 from shortflow.results import Results
 from shortflow.runs import git_revision
@@ -67,8 +67,8 @@ def _head(of: Contents) -> Iterator[Words]:
 def _bins(criteria: Criteria) -> str:
     """Size bins, and the sizes of short and long flows."""
     every = ", ".join(each.label for each in criteria.bins.every)
-    short, long = criteria.bins.short.label, criteria.bins.long.label
-    return f"Size bins are {every}. Short flows are {short}, long flows {long}."
+    short, long = sizes_in_words(criteria.bins.short), sizes_in_words(criteria.bins.long)
+    return f"Size bins are {every}. Short flows are those {short}, long flows those {long}."
 
 
 def _failure(run: Result) -> str:
