@@ -130,8 +130,8 @@ def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> N
     assert len(Parts(page).figures) == 1 + 5, "the configuration and five charts"
     for text in (
         *("<title>A made-up scenario</title>", "Schemes by mean", "What it costs", "Headlines over load"),
-        *("Completion time of flows ≤ 100 KB", "Queue of port s0-&gt;h1", "the measured one, sampled"),
-        *("completion time (ms)", "p99 slowdown, flows ≤ 100 KB (x)", "All numbers", "transport.g"),
+        *("Completion time of flows up to 100 KB", "Queue of port s0-&gt;h1", "the measured one, sampled"),
+        *("completion time (ms)", "p99 slowdown of flows up to 100 KB (x)", "All numbers", "transport.g"),
         *("parameter load", "Provenance: all 18 runs", "l2dct10.2"),
     ):
         assert text in rest, text

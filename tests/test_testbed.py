@@ -282,7 +282,7 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     assert found.named(agreement.AimVerdict.OUTSIDE) == ["s dctcp p95_short_s"]
     assert found.named(agreement.AimVerdict.UNDECIDED) == ["s l2dct no data"]
     table = agreement.markdown(found.document())
-    assert "|  | p95 FCT, short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
+    assert "|  | p95 FCT of short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
     assert "|  | mean FCT of short flows | +1.0 ± 0.0 % | – ? |  |  |" in table
     once = agreement.Agreement({("s", "dctcp"): side_by_side({SHORT_MEAN: [(1.0, 1.0)]})})
     assert "| kept time | 1 of 1 seeds in 1 run |  |  |  |" in agreement.markdown(once.document())
