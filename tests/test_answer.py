@@ -14,6 +14,7 @@ from conftest import Command
 from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import MetricValue, short_and_long
 from shortflow.metrics.data import USUAL_BINS
+from shortflow.metrics.stats import student
 from shortflow.report.answer import Criteria, answer
 from shortflow.report.order import AnswerLine
 from shortflow.results import Results
@@ -93,6 +94,31 @@ def test_from_twenty_seeds_on_an_open_order_says_how_many_seeds_settle_it() -> N
     assert line_of(compared({scheme: times[:19] for scheme, times in close.items()})).more_seeds is None
     far = {"a": [1.0] * 20, "b": [0.7, 1.5] * 10}
     assert line_of(compared(far)).more_seeds == pytest.approx(255 / 1.1**2, abs=5), "the scatter counts"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["normal", "log-normal", "Pareto"])
+def test_the_number_of_seeds_is_off_by_a_factor_of_three_in_one_draw_of_ten_at_most(shape: str) -> None:
+    """Draws of 20 out of 200 seeds of two equal schemes, whose values deviate by 0.2 of their mean."""
+    dice = np.random.default_rng(7)
+    values = {
+        "normal": dice.normal(size=(2, 200)),
+        "log-normal": np.exp(dice.normal(size=(2, 200))),
+        "Pareto": dice.pareto(2.5, size=(2, 200)),
+    }[shape]
+    values = np.maximum(1 + 0.2 * (values - values.mean()) / values.std(), 0.02)
+    ours, theirs = values
+    ratio = ours.mean() / theirs.mean()
+    deviation = np.std((ours / ratio - theirs) / theirs.mean(), ddof=1)
+    wanted = next(n for n in range(2, 1000) if student(n) * deviation / np.sqrt(n) <= np.log(1.05))
+    totals = []
+    for _ in range(200):
+        drawn = dice.integers(200, size=20)
+        told = line_of(compared({"a": ours[drawn].tolist(), "b": theirs[drawn].tolist()}))
+        totals += [20 + told.more_seeds] if told.more_seeds else []
+    wrong = [total for total in totals if not wanted / 3 <= total <= 3 * wanted]
+    assert len(totals) > 100
+    assert len(wrong) <= 0.1 * len(totals)
 
 
 @pytest.mark.parametrize(("late", "outcome", "leaders"), [({"b": 3}, "winner", ["c"]), ({"c": 1}, "open", ["b", "c"])])
