@@ -117,7 +117,15 @@ fn meetings(scenario: &Scenario, outcome: &Outcome) -> u64 {
 }
 
 /// Order of time without shortcuts.
-const PLAIN: Modes = Modes { cores: 1, windows: false, fixed_paths: false, prefetch: false, predicts: false };
+const PLAIN: Modes = Modes {
+    cores: 1,
+    windows: false,
+    fixed_paths: false,
+    prefetch: false,
+    predicts: false,
+    ahead: false,
+    by_output: false,
+};
 
 /// A run with these choices; `None` if the scenario forbids them.
 fn run_in(
@@ -150,10 +158,20 @@ fn modes(most: usize) -> Vec<Mode> {
         let both = [false, true];
         let of_order = both.map(|windows| {
             both.map(|prefetch| {
-                both.map(|fixed_paths| Modes { cores, windows, fixed_paths, prefetch, predicts: true })
+                both.map(|fixed_paths| {
+                    both.map(|ahead| Modes {
+                        cores,
+                        windows,
+                        fixed_paths,
+                        prefetch,
+                        predicts: true,
+                        ahead,
+                        by_output: windows && (ahead || prefetch),
+                    })
+                })
             })
         });
-        let all = of_order.into_iter().flatten().flatten();
+        let all = of_order.into_iter().flatten().flatten().flatten();
         // Parts keep paths as a whole network does.
         let told = all.filter(|modes| cores == 1 || modes.fixed_paths);
         modes.extend(told.map(Mode::Told));
@@ -164,10 +182,16 @@ fn modes(most: usize) -> Vec<Mode> {
 impl Mode {
     fn name(self) -> String {
         match self {
-            Mode::Told(Modes { cores, windows, fixed_paths, prefetch, .. }) => {
+            Mode::Told(Modes { cores, windows, fixed_paths, prefetch, ahead, by_output, predicts: _ }) => {
                 let order = if windows { "window by window" } else { "in order of time" };
-                let with = |word, is_so| if is_so { word } else { "" };
-                format!("{order} on {cores}{}{}", with(", paths", fixed_paths), with(", fetching", prefetch))
+                let choices = [
+                    (", paths", fixed_paths),
+                    (", fetching", prefetch),
+                    (", ahead", ahead),
+                    (", by output", by_output),
+                ];
+                let named = choices.iter().filter(|choice| choice.1).map(|choice| choice.0);
+                format!("{order} on {cores}{}", named.collect::<String>())
             }
             Mode::Chosen(cores) => format!("as chosen on {cores}"),
             Mode::Watched => "watched".to_owned(),

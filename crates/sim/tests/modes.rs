@@ -75,15 +75,24 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
 }
 
 /// In order of time on one core, without shortcuts.
-const PLAIN: Modes = Modes { cores: 1, windows: false, fixed_paths: false, prefetch: false, predicts: false };
+const PLAIN: Modes = Modes {
+    cores: 1,
+    windows: false,
+    fixed_paths: false,
+    prefetch: false,
+    predicts: false,
+    ahead: false,
+    by_output: false,
+};
 
 /// Plans in which each choice meets both values of all others; `make modes` takes every plan.
-const MODES: [Modes; 6] = [
+const MODES: [Modes; 7] = [
     Modes { prefetch: true, fixed_paths: true, predicts: true, ..PLAIN },
-    Modes { prefetch: true, windows: true, ..PLAIN },
-    Modes { fixed_paths: true, windows: true, predicts: true, ..PLAIN },
-    Modes { cores: 2, fixed_paths: true, windows: true, predicts: true, ..PLAIN },
-    Modes { cores: 3, windows: true, prefetch: true, predicts: true, fixed_paths: false },
+    Modes { fixed_paths: true, predicts: true, ahead: true, ..PLAIN },
+    Modes { prefetch: true, windows: true, by_output: true, ..PLAIN },
+    Modes { fixed_paths: true, windows: true, predicts: true, ahead: true, ..PLAIN },
+    Modes { cores: 2, fixed_paths: true, windows: true, predicts: true, by_output: true, ..PLAIN },
+    Modes { cores: 3, windows: true, prefetch: true, predicts: true, ahead: true, ..PLAIN },
     Modes { cores: 4, fixed_paths: true, ..PLAIN },
 ];
 

@@ -35,6 +35,10 @@ pub struct Modes {
     pub prefetch: bool,
     /// Packets that a TCP end expects take a short path.
     pub predicts: bool,
+    /// Hosts take expected packets once the last switch has sent them, before the other nodes get to that time.
+    pub ahead: bool,
+    /// In windows, switches with independent outputs forward the packets of a window output by output.
+    pub by_output: bool,
 }
 
 /// Execution of a run.
@@ -111,7 +115,8 @@ impl ExecutionPlan {
             let is_tcp = transport.info().host == Host::Tcp && transport.recovery() != Recovery::Rack;
             is_tcp && !transport.start().reads_path()
         });
-        ExecutionPlan { watched, modes: Modes { predicts, ..plan.modes }, ..plan }
+        let modes = Modes { predicts, ahead: predicts && plan.modes.ahead, ..plan.modes };
+        ExecutionPlan { watched, modes, ..plan }
     }
 
     /// Plan of an unwatched run with these choices. `None` if its needs forbid them.
@@ -119,6 +124,8 @@ impl ExecutionPlan {
         let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
         let is_legal = plan.modes.cores == modes.cores
             && (plan.node_lookahead.is_some() || !modes.windows)
+            && (plan.needs.global_order.is_none() && modes.predicts || !modes.ahead)
+            && (modes.windows || !modes.by_output)
             && (!plan.needs.packet_routing || !modes.fixed_paths);
         is_legal.then_some(ExecutionPlan { modes, ..plan })
     }
@@ -143,13 +150,17 @@ impl ExecutionPlan {
         let node_lookahead = shortest.filter(|delay| *delay >= SHORTEST_SLOT && needs.global_order.is_none());
         let is_cut = refusal.is_none();
         let fewer = || (parts < cores).then(|| format!("the network has {} racks", graph.racks()));
+        let windows = node_lookahead.is_some_and(|lookahead| windows_pay(scenario, lookahead));
         ExecutionPlan {
             modes: Modes {
                 cores: if is_cut { parts } else { 1 },
-                windows: node_lookahead.is_some_and(|lookahead| windows_pay(scenario, lookahead)),
+                windows,
                 fixed_paths: !needs.packet_routing,
                 prefetch: 2 * graph.links.len() >= LARGE,
                 predicts: false,
+                // Flows must not start because of what happens elsewhere.
+                ahead: needs.global_order.is_none(),
+                by_output: windows,
             },
             fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },
             watched: false,
@@ -168,16 +179,11 @@ impl ExecutionPlan {
         scenario.graph.links.iter().map(packets).sum::<f64>().round()
     }
 
-    /// True if hosts go ahead of the others. Flows must not start because of what happens elsewhere.
-    pub(super) fn goes_ahead(&self) -> bool {
-        self.modes.predicts && self.needs.global_order.is_none()
-    }
-
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.link_bytes(scenario.tcp.mss));
         let queue =
-            if self.goes_ahead() { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
+            if self.modes.ahead { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
             let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { NodeScope::GLOBAL };
             let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);

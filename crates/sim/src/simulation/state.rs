@@ -126,9 +126,11 @@ impl<'a> Simulation<'a> {
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
-        let network = if plan.goes_ahead() { network.with_pulls() } else { network };
-        let network =
-            if plan.modes.windows { network.with_windows(scenario.graph.nodes.len()) } else { network };
+        let network = if plan.modes.ahead { network.with_pulls() } else { network };
+        let network = match plan.modes.windows {
+            true => network.with_windows(scenario.graph.nodes.len(), plan.modes.by_output),
+            false => network,
+        };
         let mut simulation = Simulation {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),

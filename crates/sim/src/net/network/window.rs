@@ -8,9 +8,9 @@ use crate::packet::Packets;
 use shortflow_units::{Instant, NodeId, PortId};
 
 impl Network {
-    /// Prepares a network for windows.
-    pub fn with_windows(mut self, nodes: usize) -> Network {
-        let is_plain = self.fixed_paths && self.special.is_none() && self.outages.is_none();
+    /// Prepares a network for windows, in which switches go output by output if that is wanted and possible.
+    pub fn with_windows(mut self, nodes: usize, by_output: bool) -> Network {
+        let is_plain = by_output && self.fixed_paths && self.special.is_none() && self.outages.is_none();
         let mut by_output = vec![is_plain; nodes];
         by_output[..self.hosts].fill(false);
         let (mut counts, mut numbers) = (vec![0; nodes], Vec::new());
