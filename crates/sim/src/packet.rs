@@ -1,4 +1,4 @@
-//! The packet: a small value that queues and wires hold; nothing points to it. Rare contents are in an
+//! The packet, and the table of places in which packets are while queues and wires hold their numbers. Rare contents are in an
 //! [`Extension`] behind a pointer.
 
 use shortflow_spec::words;

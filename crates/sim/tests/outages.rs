@@ -31,8 +31,9 @@ fn offer((port, places): (&mut Port, &mut Packets), now: Instant, packets: u64) 
     let mut due = Vec::new();
     for seq in 0..packets {
         let (payload, wire, ecn) = (1460, 1500, EcnField::Ect);
-        let mut packet = Packet { seq, to: HostId(2), payload, wire, ecn, ..Packet::EMPTY };
-        port.enqueue(now, places, &mut packet, |at| due.push(at));
+        let packet = Packet { seq, to: HostId(2), payload, wire, ecn, ..Packet::EMPTY };
+        let id = places.put(packet);
+        port.enqueue(now, places, id, |at| due.push(at));
     }
     due
 }

@@ -107,7 +107,8 @@ impl Bench {
     fn offer(&mut self, now: Instant, seq: u64, arrival: &Arrival) {
         self.offered += 1;
         let mut due = Vec::new();
-        self.port.enqueue(now, &mut self.places, &mut packet(seq, arrival), |each| due.push(each));
+        let id = self.places.put(packet(seq, arrival));
+        self.port.enqueue(now, &mut self.places, id, |each| due.push(each));
         self.plan(due);
         let backlog = self.port.backlog(now);
         match self.buffer {

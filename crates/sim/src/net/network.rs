@@ -11,7 +11,7 @@ use super::{
     RouteError, Routes, SharedMemory, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
-use crate::packet::{Handover, Left, Packet, Packets};
+use crate::packet::{Handover, Left, Packet, PacketId, Packets};
 use crate::probe::watch::{EnqueueRecord, PacketEvent, PacketTracer, TraceFilter};
 use crate::queue::{DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
@@ -260,22 +260,20 @@ impl Network {
         if is_rare { None } else { Some(is_to_host) }
     }
 
-    /// Packet that arrives from `port` next.
+    /// Packet that arrives from `port` next, and its place.
     #[inline(always)]
-    pub fn head(&self, port: PortId) -> Option<&Packet> {
-        self.ports.get(port.index())?.head().map(|packet| self.packets.get(packet))
+    pub fn head(&self, port: PortId) -> Option<(PacketId, &Packet)> {
+        let head = self.ports.get(port.index())?.head()?;
+        Some((head, self.packets.get(head)))
     }
 
-    /// Removes the packet at the head of `port`'s wire, which its host has handled. Returns the next arrival, `Instant::MAX`
-    /// without one.
+    /// Removes the packet `head` from `port`'s wire. Its host has a copy, and its place is the next to be taken. Returns the next
+    /// arrival, `Instant::MAX` without one.
     #[inline(always)]
-    pub fn deliver(&mut self, port: PortId) -> Instant {
+    pub fn deliver(&mut self, port: PortId, head: PacketId) -> Instant {
         self.delivered += 1;
-        let Some((packet, next)) = self.ports[port.index()].next_arrival(&mut self.packets) else {
-            return Instant::MAX;
-        };
-        self.packets.free(packet);
-        next.unwrap_or(Instant::MAX)
+        self.packets.free(head);
+        self.ports[port.index()].advance(&mut self.packets).unwrap_or(Instant::MAX)
     }
 
     /// Moves the packet at the head of `port`'s wire to the ring of its next port. Returns that port, and the packet's arrival
@@ -289,12 +287,13 @@ impl Network {
         if self.special.is_some() {
             return None;
         }
-        let packet = self.packets.get(self.ports[port.index()].head()?);
+        let id = self.ports[port.index()].head()?;
+        let packet = self.packets.get(id);
         let (frame, next) = (packet.frame(), self.paths.next(packet)?);
         let [source, target] = self.ports.get_disjoint_mut([port.index(), next.index()]).ok()?;
         let turn = target.offer(events.now(), frame)?;
         let node = source.to;
-        let (id, follows) = source.next_arrival(&mut self.packets)?;
+        let follows = source.advance(&mut self.packets);
         let packet = self.packets.get_mut(id);
         packet.go(turn.waits, turn.is_marked, false);
         let mut reaches = target.start_transmission(turn.departs, id, packet.wire);
@@ -584,7 +583,8 @@ fn hand_over(
     port: PortId,
     (packets, packet): (&mut Packets, &mut Packet),
 ) -> Handover {
-    sender.enqueue(events.now(), packets, packet, |due| settle((events, left), port, due))
+    let id = packets.put(packet.take());
+    sender.enqueue(events.now(), packets, id, |due| settle((events, left), port, due))
 }
 
 /// Receivers of a port's report.

@@ -51,15 +51,13 @@ impl Network {
         }
     }
 
-    /// Merges the other parts into part 0.
+    /// Merges the other parts into part 0 after a run. Ports keep the number of their packets; nothing reads the packets.
     pub fn join(&mut self, mut others: Vec<Network>, owner: &[u32]) {
         for index in 0..self.ports.len() {
             let port = &self.ports[index];
             let [from, to] = [port.from, port.to].map(|node| owner[node.index()] as usize);
             // Port `index` of part 0 swaps places with that of its owner.
             if let Some(part) = from.checked_sub(1).map(|other| &mut others[other]) {
-                self.ports[index].move_packets(&mut self.packets, &mut part.packets);
-                part.ports[index].move_packets(&mut part.packets, &mut self.packets);
                 std::mem::swap(&mut self.ports[index], &mut part.ports[index]);
                 self.before.take_port(index, &part.before);
                 self.after
@@ -69,9 +67,7 @@ impl Network {
             }
             if from != to {
                 let place = if to == 0 { from } else { to };
-                let Network { ports, packets, .. } = &mut others[place - 1];
-                ports[index].move_packets(packets, &mut self.packets);
-                self.ports[index].join(&mut ports[index]);
+                self.ports[index].join(&mut others[place - 1].ports[index]);
             }
         }
         self.sent += others.iter().map(|part| part.sent).sum::<u64>();

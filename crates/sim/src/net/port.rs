@@ -9,6 +9,7 @@
 mod boundary;
 mod faulty;
 mod prefetch;
+mod scheduled;
 mod short;
 
 use super::ring::{InFlight, Ring};
@@ -17,9 +18,7 @@ use super::{
 };
 use crate::engine::prefetch;
 use crate::packet::{EcnField, Handover, Left, Packet, PacketId, Packets};
-use crate::queue::{
-    Backlog, DropReason, Queue, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict,
-};
+use crate::queue::{Backlog, DropReason, Queue, QueueDiscipline, Room, Verdict};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -263,7 +262,7 @@ impl Port {
     pub fn held(&self) -> PortOccupancy {
         let waiting = self.queue.waiting();
         let mut backlog = waiting;
-        self.ring.undeparted().for_each(|next| backlog.add_wire(next.wire));
+        self.ring.undeparted().for_each(|next| backlog.add(next.wire));
         PortOccupancy { ring: self.ring.len() as u64, waiting, backlog }
     }
 
@@ -296,34 +295,28 @@ impl Port {
         self.short_path = ShortPath::Never;
     }
 
-    /// Enqueues a packet, taken out of its slot. Returns its known delays. `wake` gets the next events.
+    /// Enqueues the packet at place `id`. Returns its known delays. `wake` gets the next events.
     #[inline(never)] // keeps the short path short
     pub fn enqueue(
         &mut self,
         now: Instant,
         packets: &mut Packets,
-        packet: &mut Packet,
+        id: PacketId,
         mut wake: impl FnMut(PortEvent),
     ) -> Handover {
         self.advance_departures(now);
-        let mut marked = false;
+        let (packet, mut marked) = (packets.get_mut(id), false);
         if let Some(faults) = &mut self.faults {
             match faults.arrive(packet) {
-                Verdict::Dropped(reason) => {
-                    self.drop(reason, packet);
-                    return Handover::DROPPED;
-                }
+                Verdict::Dropped(reason) => return self.refuse(reason, packets.take(id)),
                 verdict => marked = verdict == Verdict::Marked,
             }
         }
         let Queue::InOrder(queue) = &mut self.queue else {
-            return self.enqueue_scheduled(now, (packets, packet), marked, wake);
+            return self.enqueue_scheduled(now, (packets, id), marked, wake);
         };
         match queue.arrive(now, Room { found: self.backlog, limit: self.limit }, packet.frame()) {
-            Verdict::Dropped(reason) => {
-                self.drop(reason, packet);
-                return Handover::DROPPED;
-            }
+            Verdict::Dropped(reason) => return self.refuse(reason, packets.take(id)),
             Verdict::Marked => {
                 packet.ecn = EcnField::Ce;
                 marked = true;
@@ -335,9 +328,10 @@ impl Port {
         let departs = starts + self.tx_time(packet.wire_size());
         let waits = starts.after(now);
         packet.wait(waits, self.of_host);
-        self.backlog.add(packet);
-        self.account_at_edges((now, starts, departs), packet.wire_size());
-        if self.push(departs, packets, packet.take())
+        let wire = packet.wire;
+        self.backlog.add(wire);
+        self.account_at_edges((now, starts, departs), Bytes::new(wire.into()));
+        if self.push(departs, id, wire)
             && let Some(at) = self.arrival_of_head(packets)
         {
             wake(PortEvent::Arrival(at, self.to));
@@ -345,13 +339,12 @@ impl Port {
         Handover { waits, departs }
     }
 
-    /// Packet that arrives next, and the arrival of the one after it.
+    /// The head of the wire arrives. Returns the arrival of the packet after it, if any.
     #[inline(always)]
-    pub fn next_arrival(&mut self, packets: &mut Packets) -> Option<(PacketId, Option<Instant>)> {
+    pub(super) fn advance(&mut self, packets: &mut Packets) -> Option<Instant> {
         let late = if self.is_late { self.late_arrival(packets, 1) } else { None };
-        let (packet, next) = self.ring.advance()?;
-        self.arrived += 1;
-        Some((packet, late.or_else(|| next.map(|departs| departs.plus(self.delay)))))
+        self.skip(1);
+        late.or_else(|| self.ring.front().map(|next| next.departs.plus(self.delay)))
     }
 
     /// Arrival and packet at position `before` of the ring.
@@ -392,37 +385,16 @@ impl Port {
     /// Moves the packet that arrives into `place`, if any. Returns the next arrival, if any.
     #[inline]
     pub fn arrive(&mut self, packets: &mut Packets, place: &mut Packet) -> Option<Option<Instant>> {
-        let (packet, next) = self.next_arrival(packets)?;
-        *place = packets.take(packet);
+        let head = self.head()?;
+        let next = self.advance(packets);
+        *place = packets.take(head);
         Some(next)
     }
 
-    /// End of the transmission, if packets wait.
-    #[inline]
-    pub(super) fn next_done(&self) -> Option<Instant> {
-        self.waits.then_some(self.busy_until)
-    }
-
-    /// The transmitter is free: sends the next packet, unless the link has failed. Returns it with its wait.
-    pub fn transmit_done<'p>(
-        &mut self,
-        now: Instant,
-        packets: &'p mut Packets,
-        mut wake: impl FnMut(PortEvent),
-    ) -> Option<&'p Packet> {
-        if self.busy_until != now {
-            return None;
-        }
-        self.advance_departures(now);
-        let started = self.start_next(now, packets, &mut wake);
-        if let Some(sent) = self.ring.back().filter(|_| started) {
-            self.tell(packets.get(sent.packet), sent.departs, &mut wake);
-        }
-        self.waits = self.queue.waiting().packets > 0;
-        if self.waits {
-            wake(PortEvent::Done(self.busy_until, self.from));
-        }
-        self.ring.back().filter(|_| started).map(|sent| packets.get(sent.packet))
+    #[inline(never)] // keeps the path of the others short
+    fn refuse(&mut self, reason: DropReason, packet: Packet) -> Handover {
+        self.drop(reason, &packet);
+        Handover::DROPPED
     }
 
     #[inline(never)] // keeps the path of the others short
@@ -456,106 +428,12 @@ impl Port {
         }
     }
 
-    /// Hands a packet to the scheduler.
-    #[inline(never)] // keeps the path of the other queues short
-    fn enqueue_scheduled(
-        &mut self,
-        now: Instant,
-        (packets, packet): (&mut Packets, &mut Packet),
-        marked: bool,
-        mut wake: impl FnMut(PortEvent),
-    ) -> Handover {
-        let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
-        let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
-        let room = Room { found: self.backlog, limit: self.limit };
-        queue.enqueue(room, QueuedPacket { packet: packet.take(), arrived: now }, &mut effects);
-        let waiting = queue.backlog();
-        self.counters.marked += u64::from(marked);
-        self.count(&effects, &mut wake);
-        let found = self.backlog;
-        self.backlog = found + waiting - waited;
-        self.counters.admit(&self.window, now, found, self.backlog);
-        self.counters.note_peak(&self.window, now, self.backlog);
-        if let Some(levels) = &mut self.levels {
-            levels.change(now, self.backlog);
-        }
-        if self.short_path == ShortPath::WhenIdle && !self.backlog.is_within(self.quiet) {
-            self.find_quiet();
-        }
-        let mut departs = Instant::MAX;
-        let is_idle = waited.packets == 0 && self.busy_until <= now;
-        self.waits = waiting.packets > 0 && !is_idle;
-        if is_idle {
-            if self.start_next(now, packets, &mut wake)
-                && let Some(sent) = self.ring.back()
-            {
-                departs = sent.departs; // without the transmitter's pause, which follows the last bit
-            }
-        } else if waited.packets == 0 && self.waits {
-            wake(PortEvent::Done(self.busy_until, self.from));
-        }
-        Handover { waits: Span::ZERO, departs }
-    }
-
-    /// Starts sending the scheduler's next packet, if any.
-    #[inline(always)]
-    fn start_next(&mut self, now: Instant, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) -> bool {
-        let Queue::Scheduled(queue) = &mut self.queue else { return false };
-        let mut effects = SchedulerEffects::default();
-        let next = queue.dequeue(now, &mut effects);
-        self.count(&effects, wake);
-        if !effects.drops.is_empty() {
-            self.evict(now, &effects);
-        }
-        let Some(QueuedPacket { mut packet, arrived }) = next else { return false };
-        let departs = now + self.tx_time(packet.wire_size());
-        packet.wait(now.since(arrived), self.of_host);
-        if let Some(levels) = &mut self.levels {
-            levels.schedule_departure(departs, packet.wire);
-        }
-        self.counters.depart(&self.window, (now, departs), &packet);
-        if self.push(departs, packets, packet)
-            && let Some(at) = self.arrival_of_head(packets)
-        {
-            wake(PortEvent::Arrival(at, self.to));
-        }
-        true
-    }
-
-    /// Counts what the scheduler did.
-    fn count(&mut self, effects: &SchedulerEffects, wake: &mut impl FnMut(PortEvent)) {
-        self.counters.marked += u64::from(effects.marks);
-        for (reason, packet) in &effects.drops {
-            self.drop(*reason, packet);
-            self.tell(packet, Instant::ZERO, wake);
-        }
-    }
-
-    /// Reports to the host the departure of a waiting packet, or its drop.
-    fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(PortEvent)) {
-        if self.of_host && packet.payload > 0 {
-            wake(PortEvent::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
-        }
-    }
-
-    /// Counts waiting packets that were dropped.
-    fn evict(&mut self, now: Instant, effects: &SchedulerEffects) {
-        for (_, packet) in &effects.drops {
-            self.counters.evict(&self.window, now, packet);
-            self.backlog.remove(packet);
-        }
-        if let Some(levels) = &mut self.levels {
-            levels.change(now, self.backlog);
-        }
-    }
-
     /// Puts a packet on the wire. Returns `true` if it is the head.
     #[inline]
-    fn push(&mut self, departs: Instant, packets: &mut Packets, packet: Packet) -> bool {
+    fn push(&mut self, departs: Instant, packet: PacketId, wire: u16) -> bool {
         self.busy_until = departs;
-        self.lag(packet.wire_size());
-        let wire = packet.wire;
-        self.ring.push(InFlight { departs, packet: packets.put(packet), wire });
+        self.lag(Bytes::new(wire.into()));
+        self.ring.push(InFlight { departs, packet, wire });
         self.ring.len() == 1 && !self.crosses
     }
 
@@ -576,7 +454,7 @@ impl Port {
             return;
         }
         while let Some(gone) = self.ring.pop_departed(now) {
-            self.backlog.remove_wire(gone);
+            self.backlog.remove(gone);
         }
     }
 

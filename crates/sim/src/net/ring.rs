@@ -95,13 +95,6 @@ impl Ring {
         (self.head, self.unseen) = (self.end, self.end);
     }
 
-    /// Packets that have not arrived, mutable.
-    pub fn each_mut(&mut self, mut each: impl FnMut(&mut InFlight)) {
-        for number in self.head..self.end {
-            self.at_mut(number).into_iter().for_each(&mut each);
-        }
-    }
-
     /// Packets whose departure is not counted.
     pub fn undeparted(&self) -> impl Iterator<Item = &InFlight> {
         (self.unseen..self.end).filter_map(|number| self.at(number))

@@ -6,7 +6,6 @@
 //! [`OccupancyHistogram`](super::OccupancyHistogram), is kept only for measured ports in runs with samples.
 
 use super::{Drops, PortCounts};
-use crate::packet::Packet;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant, Span};
 
@@ -120,12 +119,12 @@ impl PortCounters {
         &mut self,
         window: &MeasurementWindow,
         (starts, departs): (Instant, Instant),
-        packet: &Packet,
+        size: Bytes,
     ) {
         let busy = window.overlap(starts, departs);
         self.busy += busy;
         self.busy_outside += departs.since(starts).saturating_sub(busy);
-        self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(departs));
+        self.unbook(Backlog { packets: 1, bytes: size }, window.rest(departs));
     }
 
     /// Corrects for a packet that would have been sent during `starts..departs`: its link fails at `now`.
@@ -148,10 +147,10 @@ impl PortCounters {
     }
 
     /// Corrects for a packet waiting in a scheduler: it is dropped, or its link fails, at `now`.
-    pub(super) fn evict(&mut self, window: &MeasurementWindow, now: Instant, packet: &Packet) {
-        self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(now));
+    pub(super) fn evict(&mut self, window: &MeasurementWindow, now: Instant, size: Bytes) {
+        self.unbook(Backlog { packets: 1, bytes: size }, window.rest(now));
         self.accepted -= 1;
-        self.accepted_bytes = self.accepted_bytes - packet.wire_size();
+        self.accepted_bytes = self.accepted_bytes - size;
     }
 
     fn unbook(&mut self, backlog: Backlog, time: Span) {

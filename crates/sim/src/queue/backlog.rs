@@ -1,6 +1,5 @@
 //! [`Backlog`]: contents of a port, and [`Room`] for more.
 
-use crate::packet::Packet;
 use shortflow_units::{Bytes, Occupancy};
 use std::ops::{Add, Sub};
 
@@ -24,30 +23,16 @@ impl Backlog {
         Backlog { packets, bytes }
     }
 
-    /// Counts a packet in.
+    /// Counts in a packet of so many bytes on the wire.
     #[inline]
-    pub fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += packet.wire_size();
-    }
-
-    /// Counts a packet out.
-    #[inline]
-    pub fn remove(&mut self, packet: &Packet) {
-        self.packets -= 1;
-        self.bytes = self.bytes - packet.wire_size();
-    }
-
-    /// Counts in a packet of so many bytes.
-    #[inline]
-    pub fn add_wire(&mut self, wire: u16) {
+    pub fn add(&mut self, wire: u16) {
         self.packets += 1;
         self.bytes += Bytes::new(wire.into());
     }
 
-    /// Counts out a packet of so many bytes.
+    /// Counts out a packet of so many bytes on the wire.
     #[inline]
-    pub fn remove_wire(&mut self, wire: u16) {
+    pub fn remove(&mut self, wire: u16) {
         self.packets -= 1;
         self.bytes = self.bytes - Bytes::new(wire.into());
     }

@@ -106,9 +106,9 @@ impl CoDel {
 
 impl Scheduler for CoDel {
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        let size = waiting.packet.wire_size();
+        let size = waiting.wire_size();
         if !room.fits(size) {
-            return effects.drop(DropReason::BufferFull, waiting.packet);
+            return effects.drop(DropReason::BufferFull, waiting);
         }
         self.largest = self.largest.max(size);
         self.queue.push(waiting);
@@ -132,10 +132,10 @@ impl Scheduler for CoDel {
                 self.count += 1;
             }
             self.next = self.after(if begins { now } else { self.next });
-            if self.params.ecn && effects.mark(&mut first.packet) {
+            if self.params.ecn && effects.mark(&mut first) {
                 return Some(first);
             }
-            effects.drop(DropReason::Early, first.packet);
+            effects.drop(DropReason::Early, first);
         }
     }
 
@@ -146,7 +146,7 @@ impl Scheduler for CoDel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{leave, offer, packet, port};
+    use super::super::testing::{leave, offer, packet, port, queued};
     use super::*;
     use crate::packet::{EcnField, Packet};
 
@@ -205,8 +205,8 @@ mod tests {
         let mut queue = standing(1000, false);
         assert_eq!(signals(&mut queue, 480).len(), 7);
         let recent = |at: u64| QueuedPacket {
-            packet: packet(0, 0, 0),
             arrived: Instant::ZERO + Span::from_millis(at),
+            ..queued(&packet(0, 0, 0))
         };
         queue.queue = Fifo::default();
         (0..500).for_each(|_| queue.queue.push(recent(480)));

@@ -2,7 +2,7 @@
 
 use super::{Backlog, Room};
 use crate::engine::Seeds;
-use crate::packet::{EcnField, Frame, Packet};
+use crate::packet::{EcnField, Frame, Packet, PacketId, Packets};
 use shortflow_units::{Bytes, Instant, Occupancy, Rate};
 
 /// Outcome of an arrival.
@@ -68,13 +68,41 @@ pub trait QueueDiscipline {
     }
 }
 
-/// A packet that waits.
-#[derive(Debug, Clone)]
+/// A waiting packet's place, and the header fields that schedulers read.
+#[derive(Debug, Clone, Copy)]
 pub struct QueuedPacket {
-    /// The packet.
-    pub packet: Packet,
     /// Arrival time.
     pub arrived: Instant,
+    /// Rank among waiting packets: lower leaves sooner.
+    pub priority: u64,
+    /// Place of the packet.
+    pub id: PacketId,
+    /// Flow in a switch: packets of one connection in one direction.
+    pub flow: u32,
+    /// Bytes on the wire.
+    pub wire: u16,
+    /// ECN field. The packet gets this one when it leaves.
+    pub ecn: EcnField,
+}
+
+impl QueuedPacket {
+    /// The packet at place `id`, which arrives now.
+    #[inline]
+    pub fn new(id: PacketId, packet: &Packet, arrived: Instant) -> QueuedPacket {
+        let &Packet { priority, flow_id, wire, ecn, .. } = packet;
+        QueuedPacket { arrived, priority, id, flow: flow_id, wire, ecn }
+    }
+
+    /// Bytes on the wire.
+    #[inline]
+    pub fn wire_size(&self) -> Bytes {
+        Bytes::new(self.wire.into())
+    }
+
+    /// Takes the packet out of its place, with the marks that it got while it waited.
+    pub fn take(&self, packets: &mut Packets) -> Packet {
+        Packet { ecn: self.ecn, ..packets.take(self.id) }
+    }
 }
 
 /// Marks and drops of a scheduler.
@@ -83,24 +111,27 @@ pub struct SchedulerEffects {
     /// Packets marked.
     pub marks: u32,
     /// Packets dropped, the arriving one or any that waited, and why.
-    pub drops: Vec<(DropReason, Packet)>,
+    pub drops: Vec<(DropReason, QueuedPacket)>,
 }
 
 impl SchedulerEffects {
     /// Sets CE on an ECN-capable packet, and counts it unless it was set. Returns `true` if marked now.
-    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+    pub fn mark(&mut self, packet: &mut QueuedPacket) -> bool {
         self.marks += u32::from(packet.ecn == EcnField::Ect);
-        packet.mark()
+        if packet.ecn != EcnField::NotEct {
+            packet.ecn = EcnField::Ce;
+        }
+        packet.ecn == EcnField::Ce
     }
 
     /// Drops a packet.
-    pub fn drop(&mut self, reason: DropReason, packet: Packet) {
+    pub fn drop(&mut self, reason: DropReason, packet: QueuedPacket) {
         self.drops.push((reason, packet));
     }
 }
 
-/// A queue discipline that acts on departure: it chooses the next packet, or marks or drops it then. It holds the
-/// waiting packets; the port holds the packet in transmission.
+/// A queue discipline that acts on departure: it chooses the next packet, or marks or drops it then. It has the places and
+/// headers of the waiting packets; the port has the packet in transmission.
 pub trait Scheduler {
     /// Takes a packet in, or drops it or others for it. The backlog found includes the packet in transmission. A
     /// queue in which packets wait does not become empty by this.

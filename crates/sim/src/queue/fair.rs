@@ -73,7 +73,7 @@ impl Fair {
 
     /// Drops from the longest flows until `arriving` fits; false if its own is the longest.
     fn make_room(&mut self, mut room: Room, arriving: &QueuedPacket, effects: &mut SchedulerEffects) -> bool {
-        let (size, own) = (arriving.packet.wire_size(), arriving.packet.flow());
+        let (size, own) = (arriving.wire_size(), arriving.flow);
         while !room.fits(size) {
             let bytes = |flow: &Flow| flow.packets.backlog().bytes;
             let others = self.flows.iter().filter(|(id, _)| **id != own);
@@ -86,8 +86,8 @@ impl Fair {
                 return false;
             }
             let Some(last) = self.take(longest, Fifo::pop_last) else { return false };
-            room.found.remove(&last.packet);
-            effects.drop(DropReason::BufferFull, last.packet);
+            room.found.remove(last.wire);
+            effects.drop(DropReason::BufferFull, last);
         }
         true
     }
@@ -96,7 +96,7 @@ impl Fair {
     fn take(&mut self, id: u32, pop: impl FnOnce(&mut Fifo) -> Option<QueuedPacket>) -> Option<QueuedPacket> {
         let flow = self.flows.get_mut(&id)?;
         let waiting = pop(&mut flow.packets)?;
-        self.backlog.remove(&waiting.packet);
+        self.backlog.remove(waiting.wire);
         if flow.packets.is_empty() {
             self.flows.remove(&id);
             let turn = self.active.iter().position(|active| *active == id)?;
@@ -109,17 +109,17 @@ impl Fair {
 impl Scheduler for Fair {
     fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         if !self.make_room(room, &waiting, effects) {
-            return effects.drop(DropReason::BufferFull, waiting.packet);
+            return effects.drop(DropReason::BufferFull, waiting);
         }
-        let id = waiting.packet.flow();
+        let id = waiting.flow;
         let flow = self.flows.entry(id).or_insert_with(|| {
             self.active.push_back(id);
             Flow { packets: Fifo::default(), deficit: self.quantum }
         });
         if self.marking.on_arrival(room.found, flow.packets.backlog()) {
-            effects.mark(&mut waiting.packet);
+            effects.mark(&mut waiting);
         }
-        self.backlog.add(&waiting.packet);
+        self.backlog.add(waiting.wire);
         flow.packets.push(waiting);
     }
 
@@ -127,12 +127,12 @@ impl Scheduler for Fair {
         loop {
             let id = *self.active.front()?;
             let flow = self.flows.get_mut(&id)?;
-            let size = flow.packets.front()?.packet.wire_size().get();
+            let size = flow.packets.front()?.wire_size().get();
             if size <= flow.deficit {
                 flow.deficit -= size;
                 let mut next = self.take(id, Fifo::pop)?;
                 if self.marking.on_departure(now, &next) {
-                    effects.mark(&mut next.packet);
+                    effects.mark(&mut next);
                 }
                 return Some(next);
             }

@@ -28,21 +28,21 @@ impl Fifo {
 
     /// Adds a packet.
     pub(super) fn push(&mut self, waiting: QueuedPacket) {
-        self.backlog.add(&waiting.packet);
+        self.backlog.add(waiting.wire);
         self.packets.push_back(waiting);
     }
 
     /// Takes the packet that has waited longest.
     pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         let waiting = self.packets.pop_front()?;
-        self.backlog.remove(&waiting.packet);
+        self.backlog.remove(waiting.wire);
         Some(waiting)
     }
 
     /// Takes the packet that came last.
     pub(super) fn pop_last(&mut self) -> Option<QueuedPacket> {
         let waiting = self.packets.pop_back()?;
-        self.backlog.remove(&waiting.packet);
+        self.backlog.remove(waiting.wire);
         Some(waiting)
     }
 }

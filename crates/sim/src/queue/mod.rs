@@ -2,7 +2,7 @@
 //!
 //! - A [`QueueDiscipline`] judges each arriving packet by the backlog it finds; the port keeps the
 //!   packets, in order of arrival.
-//! - A [`Scheduler`] keeps the packets that wait, chooses which is sent next, and may mark or drop when that
+//! - A [`Scheduler`] has the headers of the packets that wait, chooses which is sent next, and may mark or drop when that
 //!   leaves. It costs an event per packet more, which the others do not need.
 
 mod backlog;

@@ -18,7 +18,6 @@
 
 use super::ranked::Ranked;
 use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
-use crate::packet::Packet;
 use shortflow_spec::keys;
 use shortflow_units::Instant;
 
@@ -50,12 +49,12 @@ impl PFabric {
     }
 
     /// Number of packets to drop for `packet`; `None` if one of them is no worse.
-    fn victims(&self, mut room: Room, packet: &Packet) -> Option<u32> {
+    fn victims(&self, mut room: Room, packet: &QueuedPacket) -> Option<u32> {
         let size = packet.wire_size();
         let mut worse = self.packets.worse_than(packet.priority);
         let mut victims = 0;
         while !room.fits(size) {
-            room.found.remove(worse.next()?);
+            room.found.remove(worse.next()?.wire);
             victims += 1;
         }
         Some(victims)
@@ -64,11 +63,11 @@ impl PFabric {
 
 impl Scheduler for PFabric {
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        let Some(victims) = self.victims(room, &waiting.packet) else {
-            return effects.drop(DropReason::BufferFull, waiting.packet);
+        let Some(victims) = self.victims(room, &waiting) else {
+            return effects.drop(DropReason::BufferFull, waiting);
         };
         for worst in (0..victims).filter_map(|_| self.packets.pop_worst()) {
-            effects.drop(DropReason::BufferFull, worst.packet);
+            effects.drop(DropReason::BufferFull, worst);
         }
         self.packets.push(waiting);
     }
@@ -88,8 +87,9 @@ impl Scheduler for PFabric {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Admission, ack, drain, offer, offer_within, packet, port, seqs};
+    use super::super::testing::{Admission, ack, drain, offer, offer_within, packet, port, queued, seqs};
     use super::*;
+    use crate::packet::Packet;
 
     fn filled(packets: &[Packet]) -> PFabric {
         let mut queue = PFabric::new(Params::default(), port("unlimited"));
@@ -127,9 +127,9 @@ mod tests {
         let small = Packet { wire: 40, ..packet(1, 1, 30) };
         let mut queue = filled(&[packet(1, 0, 20), small, Packet { wire: 1460, ..packet(2, 2, 10) }]);
         let room = Room { found: queue.backlog(), limit: "3000B".parse().unwrap() };
-        assert_eq!(queue.victims(room, &packet(3, 3, 20)), None);
-        assert_eq!(queue.victims(room, &packet(3, 3, 15)), Some(2));
-        assert_eq!(queue.victims(room, &ack(4)), Some(1));
+        assert_eq!(queue.victims(room, &queued(&packet(3, 3, 20))), None);
+        assert_eq!(queue.victims(room, &queued(&packet(3, 3, 15))), Some(2));
+        assert_eq!(queue.victims(room, &queued(&ack(4))), Some(1));
         assert_eq!(offer_within("3000B", &mut queue, packet(3, 3, 15)), Admission { marks: 0, drops: 2 });
         assert_eq!(seqs(&drain(&mut queue)), [2, 3]);
     }

@@ -62,23 +62,22 @@ impl Pias {
 
 impl Scheduler for Pias {
     fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        let packet = &mut waiting.packet;
-        if !room.fits(packet.wire_size()) {
-            return effects.drop(DropReason::BufferFull, waiting.packet);
+        if !room.fits(waiting.wire_size()) {
+            return effects.drop(DropReason::BufferFull, waiting);
         }
-        let level = &mut self.levels[packet.priority.min(LEVELS as u64 - 1) as usize];
+        let level = &mut self.levels[waiting.priority.min(LEVELS as u64 - 1) as usize];
         if self.marking.on_arrival(room.found, level.backlog()) {
-            effects.mark(packet);
+            effects.mark(&mut waiting);
         }
-        self.backlog.add(packet);
+        self.backlog.add(waiting.wire);
         level.push(waiting);
     }
 
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         let mut next = self.levels.iter_mut().find_map(Fifo::pop)?;
-        self.backlog.remove(&next.packet);
+        self.backlog.remove(next.wire);
         if self.marking.on_departure(now, &next) {
-            effects.mark(&mut next.packet);
+            effects.mark(&mut next);
         }
         Some(next)
     }

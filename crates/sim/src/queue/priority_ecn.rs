@@ -22,7 +22,7 @@
 
 use super::ranked::Ranked;
 use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
-use crate::packet::{EcnField, Packet};
+use crate::packet::EcnField;
 use shortflow_spec::{keys, words};
 use shortflow_units::{Instant, Occupancy};
 
@@ -83,16 +83,17 @@ impl PriorityEcn {
 
 impl Scheduler for PriorityEcn {
     fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        if !room.fits(waiting.packet.wire_size()) {
-            return effects.drop(DropReason::BufferFull, waiting.packet);
+        if !room.fits(waiting.wire_size()) {
+            return effects.drop(DropReason::BufferFull, waiting);
         }
         let due = room.found.is_above(self.mark_above);
         if due && self.params.mark == Marked::Arriving {
-            effects.mark(&mut waiting.packet);
+            effects.mark(&mut waiting);
         }
         self.packets.push(waiting);
         if due && self.params.mark == Marked::Lowest {
-            let is_among = |packet: &Packet| self.params.among == Among::All || packet.ecn == EcnField::Ect;
+            let is_among =
+                |packet: &QueuedPacket| self.params.among == Among::All || packet.ecn == EcnField::Ect;
             self.packets.worst_mut(is_among).map(|worst| effects.mark(worst));
         }
     }
@@ -116,6 +117,7 @@ mod tests {
         Admission, ack, drain, marked, offer, offer_behind, offer_within, packet, port, seqs,
     };
     use super::*;
+    use crate::packet::Packet;
     use proptest::prelude::*;
 
     fn queue(mark: Marked, mark_above: &str) -> PriorityEcn {

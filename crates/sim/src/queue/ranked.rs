@@ -3,7 +3,6 @@
 //! with small ranks.
 
 use super::{Backlog, QueuedPacket};
-use crate::packet::Packet;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +51,7 @@ impl Ranked {
     /// Adds a packet.
     pub(super) fn push(&mut self, waiting: QueuedPacket) {
         let is_alone = self.backlog.packets == 0;
-        self.backlog.add(&waiting.packet);
+        self.backlog.add(waiting.wire);
         if is_alone {
             self.alone = Some(waiting);
             return;
@@ -64,7 +63,7 @@ impl Ranked {
     }
 
     fn order(&mut self, waiting: QueuedPacket) {
-        let (priority, flow, serial) = (waiting.packet.priority, waiting.packet.flow(), self.arrivals);
+        let (priority, flow, serial) = (waiting.priority, waiting.flow, self.arrivals);
         self.arrivals += 1;
         let place = self.free.pop().unwrap_or(self.places.len() as u32);
         let before = match self.flows.entry(flow) {
@@ -88,7 +87,7 @@ impl Ranked {
     /// Takes the earliest packet of the flow that has the best packet, of equals the earlier one.
     pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         self.pop_alone().or_else(|| {
-            let best = self.at(self.ranks.first()?.place)?.packet.flow();
+            let best = self.at(self.ranks.first()?.place)?.flow;
             let (first, _) = *self.flows.get(&best)?;
             self.take(first)
         })
@@ -107,21 +106,21 @@ impl Ranked {
     }
 
     /// The worst packet among some, of equals the later one.
-    pub(super) fn worst_mut(&mut self, is_among: impl Fn(&Packet) -> bool) -> Option<&mut Packet> {
-        let among = |waiting: &QueuedPacket| is_among(&waiting.packet);
+    pub(super) fn worst_mut(
+        &mut self,
+        is_among: impl Fn(&QueuedPacket) -> bool,
+    ) -> Option<&mut QueuedPacket> {
         let mut ordered = self.ranks.iter().rev().map(|rank| rank.place);
-        let worst = match ordered.find(|place| self.at(*place).is_some_and(among)) {
+        match ordered.find(|place| self.at(*place).is_some_and(&is_among)) {
             Some(place) => self.places.get_mut(place as usize)?.waiting.as_mut(),
-            None => self.alone.as_mut().filter(|waiting| among(waiting)),
-        };
-        worst.map(|waiting| &mut waiting.packet)
+            None => self.alone.as_mut().filter(|waiting| is_among(waiting)),
+        }
     }
 
     /// Packets that are worse than `priority`, the worst first.
-    pub(super) fn worse_than(&self, priority: u64) -> impl Iterator<Item = &Packet> {
+    pub(super) fn worse_than(&self, priority: u64) -> impl Iterator<Item = &QueuedPacket> {
         let ordered = self.ranks.iter().rev().filter_map(|rank| self.at(rank.place));
-        let packets = self.alone.iter().chain(ordered).map(|waiting| &waiting.packet);
-        packets.take_while(move |packet| packet.priority > priority)
+        self.alone.iter().chain(ordered).take_while(move |waiting| waiting.priority > priority)
     }
 
     fn at(&self, place: u32) -> Option<&QueuedPacket> {
@@ -131,7 +130,7 @@ impl Ranked {
     fn take(&mut self, place: u32) -> Option<QueuedPacket> {
         let Place { waiting, serial, before, after } = self.places.get_mut(place as usize)?;
         let (waiting, serial, before, after) = (waiting.take()?, *serial, *before, *after);
-        let (priority, flow) = (waiting.packet.priority, waiting.packet.flow());
+        let (priority, flow) = (waiting.priority, waiting.flow);
         if let Some(earlier) = self.places.get_mut(before as usize) {
             earlier.after = after;
         }
@@ -149,17 +148,17 @@ impl Ranked {
         let was_ranked = self.ranks.remove(&Rank { priority, serial, place });
         debug_assert!(was_ranked, "the priority of a packet that waits has changed");
         self.free.push(place);
-        self.backlog.remove(&waiting.packet);
+        self.backlog.remove(waiting.wire);
         Some(waiting)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::packet;
+    use super::super::testing::{packet, queued};
     use super::*;
+    use crate::packet::Packet;
     use proptest::prelude::*;
-    use shortflow_units::Instant;
 
     proptest! {
         /// Against a list that is searched from end to end.
@@ -167,29 +166,30 @@ mod tests {
         fn agrees_with_a_scan(steps in prop::collection::vec((0u32..4, 0u64..6, 0u32..4), 1..200)) {
             let mut ranked = Ranked::default();
             let (mut list, mut most) = (Vec::<Packet>::new(), 0);
-            for (seq, (flow, priority, action)) in (0..).zip(steps) {
+            let seq = |waiting: &QueuedPacket| u64::from(waiting.id.0);
+            for (number, (flow, priority, action)) in (0..).zip(steps) {
                 let best = list.iter().min_by_key(|p| (p.priority, p.seq)).cloned();
                 let mut worse: Vec<&Packet> = list.iter().filter(|p| p.priority > 3).collect();
                 worse.sort_by_key(|p| std::cmp::Reverse((p.priority, p.seq)));
                 prop_assert_eq!(
-                    ranked.worse_than(3).map(|p| p.seq).collect::<Vec<_>>(),
+                    ranked.worse_than(3).map(seq).collect::<Vec<_>>(),
                     worse.iter().map(|p| p.seq).collect::<Vec<_>>()
                 );
                 let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).map(|p| p.seq);
-                prop_assert_eq!(ranked.worst_mut(|_| true).map(|p| p.seq), worst);
+                prop_assert_eq!(ranked.worst_mut(|_| true).map(|w| seq(w)), worst);
                 let gone = match action {
                     0 => {
                         let first = best.and_then(|best| list.iter().find(|p| p.flow_id == best.flow_id));
-                        prop_assert_eq!(ranked.pop().map(|w| w.packet.seq), first.map(|p| p.seq));
+                        prop_assert_eq!(ranked.pop().map(|w| seq(&w)), first.map(|p| p.seq));
                         first.map(|p| p.seq)
                     }
                     1 => {
-                        prop_assert_eq!(ranked.pop_worst().map(|w| w.packet.seq), worst);
+                        prop_assert_eq!(ranked.pop_worst().map(|w| seq(&w)), worst);
                         worst
                     }
                     _ => {
-                        ranked.push(QueuedPacket { packet: packet(flow, seq, priority), arrived: Instant::ZERO });
-                        list.push(packet(flow, seq, priority));
+                        ranked.push(queued(&packet(flow, number, priority)));
+                        list.push(packet(flow, number, priority));
                         None
                     }
                 };

@@ -52,16 +52,16 @@ impl Tcn {
 
 impl Scheduler for Tcn {
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        match room.fits(waiting.packet.wire_size()) {
+        match room.fits(waiting.wire_size()) {
             true => self.queue.push(waiting),
-            false => effects.drop(DropReason::BufferFull, waiting.packet),
+            false => effects.drop(DropReason::BufferFull, waiting),
         }
     }
 
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         let mut first = self.queue.pop()?;
         if now.since(first.arrived) > self.threshold {
-            effects.mark(&mut first.packet);
+            effects.mark(&mut first);
         }
         Some(first)
     }

@@ -2,7 +2,7 @@
 
 use super::{Backlog, DropReason, PortSetup, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::engine::Seeds;
-use crate::packet::{EcnField, Packet, PacketType};
+use crate::packet::{EcnField, Packet, PacketId, PacketType};
 use shortflow_units::{Bytes, ConnId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that marks above `mark_above`.
@@ -20,6 +20,16 @@ pub(super) fn port(mark_above: &str) -> PortSetup {
 pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
     let (payload, wire, ecn) = (1460, 1500, EcnField::Ect);
     Packet { seq, priority, conn: ConnId(flow), flow_id: flow, payload, wire, ecn, ..Packet::EMPTY }
+}
+
+/// The header of a waiting packet that arrived at time zero. Its place is its `seq`.
+pub(super) fn queued(packet: &Packet) -> QueuedPacket {
+    QueuedPacket::new(PacketId(packet.seq as u32), packet, Instant::ZERO)
+}
+
+/// The packet with this header.
+fn unqueued(QueuedPacket { priority, id, flow, wire, ecn, .. }: QueuedPacket) -> Packet {
+    Packet { wire, ecn, ..packet(flow, id.0.into(), priority) }
 }
 
 /// An acknowledgement.
@@ -62,7 +72,7 @@ pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet:
 
 fn offer_in(room: Room, queue: &mut impl Scheduler, packet: Packet) -> Admission {
     let mut effects = SchedulerEffects::default();
-    queue.enqueue(room, QueuedPacket { packet, arrived: Instant::ZERO }, &mut effects);
+    queue.enqueue(room, queued(&packet), &mut effects);
     assert!(effects.drops.iter().all(|(reason, _)| *reason == DropReason::BufferFull));
     Admission { marks: effects.marks, drops: effects.drops.len() }
 }
@@ -71,7 +81,7 @@ fn offer_in(room: Room, queue: &mut impl Scheduler, packet: Packet) -> Admission
 pub(super) fn leave(queue: &mut impl Scheduler, at: Span) -> (Option<Packet>, SchedulerEffects) {
     let mut effects = SchedulerEffects::default();
     let left = queue.dequeue(Instant::ZERO + at, &mut effects);
-    (left.map(|waiting| waiting.packet), effects)
+    (left.map(unqueued), effects)
 }
 
 /// The packets in the order in which they leave, all at time zero.

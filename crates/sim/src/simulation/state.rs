@@ -249,7 +249,7 @@ impl<'a> Simulation<'a> {
                     self.handled += self.network.pass_window(&mut self.events, NodeId(node), &mut reached);
                     if prefetches {
                         let heads = reached.iter().filter_map(|(port, _)| self.network.head(*port));
-                        heads.for_each(|packet| self.connections.prefetch(packet.conn));
+                        heads.for_each(|(_, packet)| self.connections.prefetch(packet.conn));
                     }
                     for (port, at) in reached.drain(..) {
                         self.receive_ahead(port, at, self.events.end_of_window());

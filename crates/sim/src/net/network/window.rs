@@ -93,11 +93,9 @@ impl Network {
                 for passing in taken {
                     let packet = packets.get_mut(passing.id);
                     let Some(turn) = target.offer(passing.at, packet.frame()) else {
-                        let mut packet = packets.take(passing.id);
                         packet.hop = packet.hop.wrapping_add(1);
-                        target.enqueue(passing.at, packets, &mut packet, |due| {
-                            settle((events, left), out, due)
-                        });
+                        target
+                            .enqueue(passing.at, packets, passing.id, |due| settle((events, left), out, due));
                         continue;
                     };
                     packet.go(turn.waits, turn.is_marked, false);
@@ -139,9 +137,8 @@ fn take_scheduled(
                     head.into_iter().for_each(|(at, to)| wake(PortEvent::Arrival(at, to)));
                 }
                 None => {
-                    let mut packet = packets.take(next.id);
                     packet.hop = packet.hop.wrapping_add(1);
-                    target.enqueue(next.at, packets, &mut packet, &mut wake);
+                    target.enqueue(next.at, packets, next.id, &mut wake);
                 }
             }
         } else if let Some(at) = done.filter(|done| *done < end) {

@@ -40,11 +40,6 @@ impl Port {
         if self.ring.len() == 1 { self.arrival_of_head(packets) } else { None }
     }
 
-    /// Moves its packets on the wire from one table to another.
-    pub(in crate::net) fn move_packets(&mut self, from: &mut Packets, to: &mut Packets) {
-        self.ring.each_mut(|next| next.packet = to.put(from.take(next.packet)));
-    }
-
     /// Takes the far end of the wire back from the other part.
     pub(in crate::net) fn join(&mut self, far: &mut Port) {
         self.arrived += far.arrived;

@@ -1,9 +1,9 @@
 //! Ports whose links have faults.
 
-use super::{Backlog, InFlight, Port, PortEvent, Queue, SchedulerEffects};
+use super::{Backlog, InFlight, Port, PortEvent, Queue};
 use crate::net::faults::WireOutcome;
 use crate::packet::{Packet, Packets};
-use crate::queue::{DropReason, Scheduler};
+use crate::queue::{DropReason, Scheduler, SchedulerEffects};
 use shortflow_units::{Bytes, Instant};
 
 /// A port whose link can fail, and damage or delay packets.
@@ -57,12 +57,15 @@ impl Port {
         if let Queue::Scheduled(queue) = &mut self.queue {
             let mut effects = SchedulerEffects::default();
             while let Some(waiting) = queue.dequeue(now, &mut effects) {
-                effects.drop(DropReason::LinkDown, waiting.packet);
+                effects.drop(DropReason::LinkDown, waiting);
             }
-            effects.drops.iter().for_each(|(_, packet)| self.counters.evict(&self.window, now, packet));
-            effects.drops.iter().for_each(|(_, packet)| self.tell(packet, Instant::ZERO, &mut wake));
             lost += effects.drops.len() as u64;
-            self.dropped.iter_mut().for_each(|dropped| dropped.append(&mut effects.drops));
+            for (reason, waiting) in effects.drops {
+                self.counters.evict(&self.window, now, waiting.wire_size());
+                let packet = waiting.take(packets);
+                self.tell(&packet, Instant::ZERO, &mut wake);
+                self.dropped.iter_mut().for_each(|dropped| dropped.push((reason, packet.clone())));
+            }
         }
         self.lost_on_wire += self.ring.departed() as u64;
         self.counters.drops.count(DropReason::LinkDown, lost);

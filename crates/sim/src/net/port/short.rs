@@ -59,17 +59,16 @@ impl Port {
     /// Short path of [`Port::enqueue`]: accepts a packet for [`Port::start_transmission`]. `None` in rare cases.
     #[inline(always)]
     pub(in crate::net) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
-        match self.short_path {
-            ShortPath::InOrder => self.offer_in_order(now, frame),
-            ShortPath::WhenIdle => self.offer_when_idle(now, frame),
-            ShortPath::Never => None,
+        match self.short_path == ShortPath::InOrder {
+            true => self.offer_in_order(now, frame),
+            false => self.offer_when_idle(now, frame),
         }
     }
 
-    /// [`Port::offer`] at a port with a scheduler.
+    /// [`Port::offer`] at a port that is not in arrival order.
     #[inline(never)] // keeps the path of the others short
     fn offer_when_idle(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
-        if self.waits || self.busy_until > now {
+        if self.short_path != ShortPath::WhenIdle || self.waits || self.busy_until > now {
             return None;
         }
         self.ring.mark_all_departed();
@@ -94,7 +93,7 @@ impl Port {
             after = Backlog::default().with(frame.size);
         } else if !after.is_within(self.quiet) {
             while let Some(gone) = self.ring.pop_departed(now) {
-                after.remove_wire(gone);
+                after.remove(gone);
             }
         }
         let starts = now.max(self.busy_until);
@@ -111,7 +110,7 @@ impl Port {
     #[inline(never)] // keeps the path of the others short
     fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Turn> {
         while let Some(gone) = self.ring.pop_departed(now) {
-            after.remove_wire(gone);
+            after.remove(gone);
         }
         let size = frame.size;
         let found = after - Backlog { packets: 1, bytes: size };
@@ -224,9 +223,8 @@ mod tests {
                 port.start_transmission(turn.departs, id, wire);
             } else {
                 packet.hop += 1;
-                port.enqueue(now, &mut places, &mut packet, |due| {
-                    assert!(!matches!(due, PortEvent::Left(_)))
-                });
+                let id = places.put(packet);
+                port.enqueue(now, &mut places, id, |due| assert!(!matches!(due, PortEvent::Left(_))));
             }
         }
         advance((port, &mut places), Instant::MAX, &mut left);

@@ -58,7 +58,7 @@ impl Simulation<'_> {
     /// A packet at its host, if the endpoint expects it. Returns the next arrival, `Instant::MAX` without one.
     #[inline(always)]
     fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
-        let packet = self.network.head(port)?;
+        let (head, packet) = self.network.head(port)?;
         let (conn, host) = (packet.conn, packet.to);
         let connection = self.connections.get(conn, packet.flow_id)?;
         let at_sender = host == connection.source;
@@ -67,7 +67,7 @@ impl Simulation<'_> {
         }
         let packet = packet.bare();
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
-        let next = self.network.deliver(port);
+        let next = self.network.deliver(port, head);
         self.packets_received += 1;
         let (network, events) = (&mut self.network, &mut self.events);
         if at_sender {

@@ -1,0 +1,132 @@
+//! Ports with a scheduler, which chooses the next packet when the transmitter is free.
+
+use super::{Port, PortEvent, Queue, ShortPath};
+use crate::packet::{Handover, Left, Packet, PacketId, Packets};
+use crate::queue::{QueuedPacket, Room, Scheduler, SchedulerEffects};
+use shortflow_units::{Instant, Span};
+
+impl Port {
+    /// End of the transmission, if packets wait.
+    #[inline]
+    pub(in crate::net) fn next_done(&self) -> Option<Instant> {
+        self.waits.then_some(self.busy_until)
+    }
+
+    /// The transmitter is free: sends the next packet, unless the link has failed. Returns it with its wait.
+    pub fn transmit_done<'p>(
+        &mut self,
+        now: Instant,
+        packets: &'p mut Packets,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Option<&'p Packet> {
+        if self.busy_until != now {
+            return None;
+        }
+        self.advance_departures(now);
+        let started = self.start_next(now, packets, &mut wake);
+        if let Some(sent) = self.ring.back().filter(|_| started) {
+            self.tell(packets.get(sent.packet), sent.departs, &mut wake);
+        }
+        self.waits = self.queue.waiting().packets > 0;
+        if self.waits {
+            wake(PortEvent::Done(self.busy_until, self.from));
+        }
+        self.ring.back().filter(|_| started).map(|sent| packets.get(sent.packet))
+    }
+
+    /// Hands a packet to the scheduler.
+    #[inline(never)] // keeps the path of the other queues short
+    pub(super) fn enqueue_scheduled(
+        &mut self,
+        now: Instant,
+        (packets, id): (&mut Packets, PacketId),
+        marked: bool,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Handover {
+        let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
+        let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
+        let room = Room { found: self.backlog, limit: self.limit };
+        queue.enqueue(room, QueuedPacket::new(id, packets.get(id), now), &mut effects);
+        let waiting = queue.backlog();
+        self.counters.marked += u64::from(marked);
+        self.count(&effects, packets, &mut wake);
+        let found = self.backlog;
+        self.backlog = found + waiting - waited;
+        self.counters.admit(&self.window, now, found, self.backlog);
+        self.counters.note_peak(&self.window, now, self.backlog);
+        if let Some(levels) = &mut self.levels {
+            levels.change(now, self.backlog);
+        }
+        if self.short_path == ShortPath::WhenIdle && !self.backlog.is_within(self.quiet) {
+            self.find_quiet();
+        }
+        let mut departs = Instant::MAX;
+        let is_idle = waited.packets == 0 && self.busy_until <= now;
+        self.waits = waiting.packets > 0 && !is_idle;
+        if is_idle {
+            if self.start_next(now, packets, &mut wake)
+                && let Some(sent) = self.ring.back()
+            {
+                departs = sent.departs; // without the transmitter's pause, which follows the last bit
+            }
+        } else if waited.packets == 0 && self.waits {
+            wake(PortEvent::Done(self.busy_until, self.from));
+        }
+        Handover { waits: Span::ZERO, departs }
+    }
+
+    /// Starts sending the scheduler's next packet, if any.
+    #[inline(always)]
+    fn start_next(&mut self, now: Instant, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) -> bool {
+        let Queue::Scheduled(queue) = &mut self.queue else { return false };
+        let mut effects = SchedulerEffects::default();
+        let next = queue.dequeue(now, &mut effects);
+        self.count(&effects, packets, wake);
+        if !effects.drops.is_empty() {
+            self.evict(now, &effects);
+        }
+        let Some(next) = next else { return false };
+        let departs = now + self.tx_time(next.wire_size());
+        let packet = packets.get_mut(next.id);
+        packet.ecn = next.ecn;
+        packet.wait(now.since(next.arrived), self.of_host);
+        if let Some(levels) = &mut self.levels {
+            levels.schedule_departure(departs, next.wire);
+        }
+        self.counters.depart(&self.window, (now, departs), next.wire_size());
+        if self.push(departs, next.id, next.wire)
+            && let Some(at) = self.arrival_of_head(packets)
+        {
+            wake(PortEvent::Arrival(at, self.to));
+        }
+        true
+    }
+
+    /// Counts what the scheduler did.
+    fn count(&mut self, effects: &SchedulerEffects, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) {
+        self.counters.marked += u64::from(effects.marks);
+        for (reason, waiting) in &effects.drops {
+            let packet = waiting.take(packets);
+            self.drop(*reason, &packet);
+            self.tell(&packet, Instant::ZERO, wake);
+        }
+    }
+
+    /// Reports to the host the departure of a waiting packet, or its drop.
+    pub(super) fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(PortEvent)) {
+        if self.of_host && packet.payload > 0 {
+            wake(PortEvent::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
+        }
+    }
+
+    /// Counts waiting packets that were dropped.
+    fn evict(&mut self, now: Instant, effects: &SchedulerEffects) {
+        for (_, waiting) in &effects.drops {
+            self.counters.evict(&self.window, now, waiting.wire_size());
+            self.backlog.remove(waiting.wire);
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.change(now, self.backlog);
+        }
+    }
+}
