@@ -123,7 +123,7 @@ const PLAIN: Modes = Modes {
     fixed_paths: false,
     prefetch: false,
     predicts: false,
-    ahead: false,
+    early_hosts: false,
     by_output: false,
 };
 
@@ -159,14 +159,14 @@ fn modes(most: usize) -> Vec<Mode> {
         let of_order = both.map(|windows| {
             both.map(|prefetch| {
                 both.map(|fixed_paths| {
-                    both.map(|ahead| Modes {
+                    both.map(|early_hosts| Modes {
                         cores,
                         windows,
                         fixed_paths,
                         prefetch,
                         predicts: true,
-                        ahead,
-                        by_output: windows && (ahead || prefetch),
+                        early_hosts,
+                        by_output: windows && (early_hosts || prefetch),
                     })
                 })
             })
@@ -182,12 +182,20 @@ fn modes(most: usize) -> Vec<Mode> {
 impl Mode {
     fn name(self) -> String {
         match self {
-            Mode::Told(Modes { cores, windows, fixed_paths, prefetch, ahead, by_output, predicts: _ }) => {
+            Mode::Told(Modes {
+                cores,
+                windows,
+                fixed_paths,
+                prefetch,
+                early_hosts,
+                by_output,
+                predicts: _,
+            }) => {
                 let order = if windows { "window by window" } else { "in order of time" };
                 let choices = [
                     (", paths", fixed_paths),
                     (", fetching", prefetch),
-                    (", ahead", ahead),
+                    (", early hosts", early_hosts),
                     (", by output", by_output),
                 ];
                 let named = choices.iter().filter(|choice| choice.1).map(|choice| choice.0);

@@ -81,18 +81,18 @@ const PLAIN: Modes = Modes {
     fixed_paths: false,
     prefetch: false,
     predicts: false,
-    ahead: false,
+    early_hosts: false,
     by_output: false,
 };
 
 /// Plans in which each choice meets both values of all others; `make modes` takes every plan.
 const MODES: [Modes; 7] = [
     Modes { prefetch: true, fixed_paths: true, predicts: true, ..PLAIN },
-    Modes { fixed_paths: true, predicts: true, ahead: true, ..PLAIN },
+    Modes { fixed_paths: true, predicts: true, early_hosts: true, ..PLAIN },
     Modes { prefetch: true, windows: true, by_output: true, ..PLAIN },
-    Modes { fixed_paths: true, windows: true, predicts: true, ahead: true, ..PLAIN },
+    Modes { fixed_paths: true, windows: true, predicts: true, early_hosts: true, ..PLAIN },
     Modes { cores: 2, fixed_paths: true, windows: true, predicts: true, by_output: true, ..PLAIN },
-    Modes { cores: 3, windows: true, prefetch: true, predicts: true, ahead: true, ..PLAIN },
+    Modes { cores: 3, windows: true, prefetch: true, predicts: true, early_hosts: true, ..PLAIN },
     Modes { cores: 4, fixed_paths: true, ..PLAIN },
 ];
 
@@ -373,7 +373,7 @@ fn networks_are_simulated_in_windows_where_that_pays() {
     assert!(!windows(from, &short("12ps")));
 }
 
-/// Data is fetched ahead from 1,024 ports on. TCP predicts unless its loss recovery or its law watches each packet.
+/// Data is prefetched from 1,024 ports on. TCP predicts unless its loss recovery or its law watches each packet.
 #[test]
 fn shortcuts_are_taken_where_they_pay() {
     let modes =

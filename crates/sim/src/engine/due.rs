@@ -16,12 +16,12 @@ pub trait EventCode: Copy {
     fn precedes_nodes(bits: u32) -> bool;
     /// True if it matters to all that its sites do, and false if they may go past it without a difference.
     fn is_barrier(bits: u32) -> bool;
-    /// True if a site that goes ahead takes the event along.
-    fn comes_along(bits: u32) -> bool;
-    /// Lane of the event, if any. A lane has at most one pending event, always the same.
-    fn lane(bits: u32) -> Option<u32>;
-    /// The event of a lane as a number.
-    fn of_lane(lane: u32) -> u32;
+    /// True if the event affects only its node, which may take it early.
+    fn is_local(bits: u32) -> bool;
+    /// Channel of the event, if any. A channel has at most one pending event, always the same.
+    fn channel(bits: u32) -> Option<u32>;
+    /// The event of a channel as a number.
+    fn of_channel(channel: u32) -> u32;
 }
 
 /// Rank at `at` of an event: its number with the last 27 bits mixed, differently at each instant. So all ports take turns in

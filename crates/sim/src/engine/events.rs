@@ -6,8 +6,8 @@
 //! Ties go to the lower [`EventCode::rank`]. So the order depends neither on the time of scheduling nor on other events. Events
 //! with equal numbers are equal.
 
-use super::ahead::Ahead;
 use super::due::{EventCode, NodeScope, ScheduledEvent};
+use super::safe_times::SafeTimes;
 use super::wheel::Wheel;
 use super::windows::{Turn, Windows};
 use shortflow_units::{Instant, Span};
@@ -25,8 +25,8 @@ pub struct EventQueue<E> {
     windows: Option<Box<Windows>>,
     /// Events beyond the present slot.
     wheel: Wheel,
-    /// Times up to which sites may go ahead, if some do.
-    ahead: Option<Box<Ahead>>,
+    /// Times up to which nodes have only events of channels, if some nodes take events early.
+    safe_times: Option<Box<SafeTimes>>,
     kind: PhantomData<E>,
 }
 
@@ -39,7 +39,7 @@ impl<E: EventCode> EventQueue<E> {
             present: Vec::new(),
             windows: None,
             wheel: Wheel::new(),
-            ahead: None,
+            safe_times: None,
             kind: PhantomData,
         }
     }
@@ -49,16 +49,16 @@ impl<E: EventCode> EventQueue<E> {
         EventQueue { wheel: self.wheel.slotted(slot.max(Wheel::shortest(ahead))), ..self }
     }
 
-    /// Puts an empty queue into windows of at most `apart`, the shortest delay between two of so many nodes. `lanes` has the
-    /// node of each lane.
-    pub fn windowed(self, sites: usize, lanes: impl Iterator<Item = NodeScope>, apart: Span) -> Self {
+    /// Puts an empty queue into windows of at most `apart`, the shortest delay between two of so many nodes. `channels` has the
+    /// node of each channel.
+    pub fn windowed(self, sites: usize, channels: impl Iterator<Item = NodeScope>, apart: Span) -> Self {
         let wheel = self.wheel.slotted(apart);
-        EventQueue { windows: Some(Box::new(Windows::new(sites, lanes, &wheel))), wheel, ..self }
+        EventQueue { windows: Some(Box::new(Windows::new(sites, channels, &wheel))), wheel, ..self }
     }
 
-    /// The same empty queue, which knows up to when the first so many sites may go ahead.
-    pub fn with_ahead(self, sites: usize) -> Self {
-        EventQueue { ahead: Some(Box::new(Ahead::new(sites))), ..self }
+    /// The same empty queue, which knows the safe times of the first so many nodes.
+    pub fn with_safe_times(self, sites: usize) -> Self {
+        EventQueue { safe_times: Some(Box::new(SafeTimes::new(sites))), ..self }
     }
 
     /// Time of the event taken last.
@@ -76,28 +76,28 @@ impl<E: EventCode> EventQueue<E> {
     #[inline(always)] // most callers know which event it is, and need not pack it
     pub fn schedule(&mut self, at: Instant, site: impl Into<NodeScope>, event: E) {
         let event = event.pack();
-        match E::lane(event) {
-            Some(lane) if self.windows.is_some() => self.set(lane, at),
+        match E::channel(event) {
+            Some(channel) if self.windows.is_some() => self.set(channel, at),
             Some(_) => self.insert(at, site.into(), event),
             None => self.insert_other(at, site.into(), event),
         }
     }
 
-    /// Adds an event that is of no lane.
-    #[inline(never)] // most events are of lanes
+    /// Adds an event without a channel.
+    #[inline(never)] // most events are of channels
     fn insert_other(&mut self, at: Instant, site: NodeScope, event: u32) {
         if let Some(windows) = &self.windows
-            && E::comes_along(event)
+            && E::is_local(event)
             && at >= self.now
             && windows.has_room(site)
         {
-            self.ahead.iter_mut().for_each(|ahead| ahead.expect_along(at, site));
+            self.safe_times.iter_mut().for_each(|safe_times| safe_times.expect_local(at, site));
             return self.insert_present(at, site, event);
         }
         if E::is_barrier(event)
-            && let Some(ahead) = &mut self.ahead
+            && let Some(safe_times) = &mut self.safe_times
         {
-            ahead.expect(at, site);
+            safe_times.expect(at, site);
         }
         self.insert(at, site, event);
     }
@@ -113,10 +113,10 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// Sets the next event of a lane.
+    /// Sets the next event of a channel.
     #[inline(never)] // keeps the path in order of time short
-    fn set(&mut self, lane: u32, at: Instant) {
-        let is_certain = self.windows.as_mut().is_none_or(|windows| windows.set::<E>(lane, at));
+    fn set(&mut self, channel: u32, at: Instant) {
+        let is_certain = self.windows.as_mut().is_none_or(|windows| windows.set::<E>(channel, at));
         if !is_certain {
             self.scheduled_in_past.get_or_insert((at, self.now));
         }
@@ -187,33 +187,33 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// True if nothing but events of lanes happens at this site up to `at` and then, nor everywhere what matters there. False in
-    /// doubt, which [`EventQueue::take_along`] resolves.
+    /// True if only events of channels affect this node up to and at `at`. May return false when unsure; then
+    /// [`EventQueue::take_local`] finds out.
     #[inline]
-    pub fn is_quiet(&self, site: impl Into<NodeScope>, at: Instant) -> bool {
-        self.ahead.as_ref().is_some_and(|ahead| ahead.is_quiet(site.into(), at))
+    pub fn is_safe(&self, site: impl Into<NodeScope>, at: Instant) -> bool {
+        self.safe_times.as_ref().is_some_and(|safe_times| safe_times.is_safe(site.into(), at))
     }
 
-    /// Takes the next event if it comes along with this site, is due before `limit`, and nothing else happens there or everywhere
-    /// up to then. Moves time to it.
+    /// Takes the next event of this node if it is local, due before `limit`, and no other event affects the node up to then. Moves
+    /// time to it.
     #[inline(never)] // most packets find nothing else to happen
-    pub fn take_along(&mut self, site: impl Into<NodeScope>, limit: Instant) -> Option<E> {
-        let (site, ahead) = (site.into(), self.ahead.as_mut()?);
+    pub fn take_local(&mut self, site: impl Into<NodeScope>, limit: Instant) -> Option<E> {
+        let (site, safe_times) = (site.into(), self.safe_times.as_mut()?);
         let past = self.windows.as_ref().map_or(self.now, |windows| windows.begin());
         let first = self.windows.as_ref().and_then(|windows| windows.first_of(site));
         let at = first.map_or(Instant::MAX, ScheduledEvent::at);
-        let is_free = ahead.is_free(site, (past, at.min(limit)));
-        let Some(next) = first.filter(|next| is_free && at < limit && E::comes_along(next.event())) else {
-            ahead.find_along(at, site);
+        let is_free = safe_times.is_free(site, (past, at.min(limit)));
+        let Some(next) = first.filter(|next| is_free && at < limit && E::is_local(next.event())) else {
+            safe_times.set_local(at, site);
             return None;
         };
         let follows = self.windows.as_mut().map_or(Instant::MAX, |windows| windows.take_first_of(site));
-        ahead.find_along(follows, site);
+        safe_times.set_local(follows, site);
         self.now = at;
         Some(E::unpack(next.event()))
     }
 
-    /// Time is `now` for a site that goes ahead, or again for all.
+    /// Sets the time: `now` for a node that takes events early, or again for all.
     #[inline]
     pub fn set_now(&mut self, now: Instant) {
         self.now = now;
@@ -238,16 +238,16 @@ impl<E: EventCode> EventQueue<E> {
         Some(E::unpack(next.event()))
     }
 
-    /// Gives a lane of that node its next event, which comes after the window.
+    /// Gives a channel of that node its next event, which comes after the window.
     #[inline]
-    pub fn put_off(&mut self, lane: u32, at: Instant) {
-        self.windows.iter_mut().for_each(|windows| windows.put_off(at, lane));
+    pub fn put_off(&mut self, channel: u32, at: Instant) {
+        self.windows.iter_mut().for_each(|windows| windows.put_off(at, channel));
     }
 
-    /// Takes a lane of that node with all its events up to the end of the window.
+    /// Takes a channel of that node with all its events up to the end of the window.
     #[inline]
-    pub fn take_lane(&mut self) -> Option<u32> {
-        self.windows.as_mut()?.take_lane()
+    pub fn take_channel(&mut self) -> Option<u32> {
+        self.windows.as_mut()?.take_channel()
     }
 
     /// Start of the window.
@@ -268,11 +268,11 @@ impl<E: EventCode> EventQueue<E> {
         self.present.is_empty() && self.seek(limit)
     }
 
-    /// Shows the next events to `tell`: those of the slot, or of the lanes of some nodes.
-    pub fn tell_soon(&mut self, mut tell: impl FnMut(E)) {
+    /// Shows the next events to `tell`: those of the slot, or of the channels of some nodes.
+    pub fn upcoming(&mut self, mut tell: impl FnMut(E)) {
         match &mut self.windows {
             None => self.present.iter().rev().for_each(|next| tell(E::unpack(next.event()))),
-            Some(windows) => windows.tell_soon(|lane| tell(E::unpack(E::of_lane(lane)))),
+            Some(windows) => windows.upcoming(|channel| tell(E::unpack(E::of_channel(channel)))),
         }
     }
 
@@ -332,14 +332,14 @@ mod tests {
         fn is_barrier(_: u32) -> bool {
             true
         }
-        fn comes_along(_: u32) -> bool {
+        fn is_local(_: u32) -> bool {
             false
         }
-        fn lane(bits: u32) -> Option<u32> {
+        fn channel(bits: u32) -> Option<u32> {
             (bits >> 20 == 0x1ff).then_some(bits & 0xfff)
         }
-        fn of_lane(lane: u32) -> u32 {
-            0x1ff << 20 | lane
+        fn of_channel(channel: u32) -> u32 {
+            0x1ff << 20 | channel
         }
     }
 

@@ -1,9 +1,9 @@
 //! Time order and randomness: knows no packets.
 
-mod ahead;
 mod due;
 mod events;
 mod prefetch;
+mod safe_times;
 mod seeds;
 mod wheel;
 mod windows;

@@ -3,8 +3,8 @@
 //! A window is at most the shortest delay of a link, so events in it affect no other node before the next. Nodes take the window
 //! one after another, each in order of time, so a node's data stays in the near caches.
 //!
-//! The arrivals from a port are a lane: at most one is pending, in the list of its node's lanes. The ends of its transmissions
-//! are another. Other events of a node are sorted at the start of their slot; some that come along with it wait in its list before.
+//! The arrivals from a port are a channel: at most one is pending, in the list of its node's channels. The ends of its transmissions
+//! are another. Other events of a node are sorted at the start of their slot; some local ones wait in its list before.
 //! Global events, such as starts of flows and samples, end a window: all nodes reach that instant first.
 
 use super::due::{EventCode, NodeScope, ScheduledEvent};
@@ -13,8 +13,8 @@ use shortflow_units::{Instant, Span};
 
 const PICOSECOND: Span = Span::from_ps(1);
 /// Events of a node up to which inserting one costs less than the wheel.
-const MOST_ALONG: usize = 16;
-/// Lanes to prefetch together, at least.
+const MOST_LOCAL: usize = 16;
+/// Minimum number of channels to prefetch together.
 const SOON: usize = 48;
 
 /// Next step of a run in windows.
@@ -26,21 +26,22 @@ pub enum Turn<E> {
     Everywhere(E),
 }
 
-/// Pending event of a lane.
+/// Pending event of a channel.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     at: Instant,
-    lane: u32,
+    channel: u32,
 }
 
-/// Events of the present slot, and of all lanes.
+/// Events of the present slot, and of all channels.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
-    /// Node of each lane.
+    /// Node of each channel.
     site_of: Box<[u32]>,
-    /// Lanes with a pending event, by node. For the present node only those after the window.
-    lanes: Box<[Vec<Pending>]>,
-    /// Other events of the present slot, and some that come along, by node, sorted, the next one last. For the present node also those of lanes.
+    /// Channels with a pending event, by node. For the present node only those after the window.
+    channels: Box<[Vec<Pending>]>,
+    /// Other events of the present slot, and some local ones, by node, sorted, the next one last. For the present node also those of
+    /// channels.
     others: Box<[Vec<ScheduledEvent>]>,
     /// Global events, in the same order.
     everywhere: Vec<ScheduledEvent>,
@@ -51,65 +52,65 @@ pub(super) struct Windows {
     /// Node that takes the window.
     site: NodeScope,
     /// Node looked at next.
-    ahead: usize,
+    candidate: usize,
     /// Start of the window.
     begin: Instant,
     /// End of the window, exclusive.
     end: Instant,
     /// End of the present slot.
     end_of_slot: Instant,
-    /// Lanes of the present node with events in the window, and the first event of the others.
+    /// Channels of the present node with events in the window, and the first event of the others.
     active: Vec<Pending>,
     rest: Instant,
     /// First node not yet prefetched.
-    untold: usize,
+    unfetched: usize,
     /// Nodes whose lists need sorting.
     touched: Vec<u32>,
 }
 
 impl Windows {
-    /// No events yet. `lanes` has the node of each lane; global lanes stay unused.
-    pub fn new(sites: usize, lanes: impl Iterator<Item = NodeScope>, wheel: &Wheel) -> Windows {
+    /// No events yet. `channels` has the node of each channel; global channels stay unused.
+    pub fn new(sites: usize, channels: impl Iterator<Item = NodeScope>, wheel: &Wheel) -> Windows {
         Windows {
-            site_of: lanes.map(|site| site.0).collect(),
-            lanes: vec![Vec::new(); sites].into(),
+            site_of: channels.map(|site| site.0).collect(),
+            channels: vec![Vec::new(); sites].into(),
             others: vec![Vec::new(); sites].into(),
             everywhere: Vec::new(),
             next: vec![Instant::MAX; sites].into(),
             soonest: Instant::MAX,
             site: NodeScope::GLOBAL,
-            ahead: 0,
+            candidate: 0,
             begin: Instant::ZERO,
             end: Instant::ZERO,
             end_of_slot: wheel.end_of_slot(),
             active: Vec::new(),
             rest: Instant::MAX,
-            untold: 0,
+            unfetched: 0,
             touched: Vec::new(),
         }
     }
 
-    /// Sets the next event of a lane. Returns `false` if another node may already be past it.
+    /// Sets the next event of a channel. Returns `false` if another node may already be past it.
     #[inline]
-    pub fn set<E: EventCode>(&mut self, lane: u32, at: Instant) -> bool {
-        let site = self.site_of[lane as usize];
+    pub fn set<E: EventCode>(&mut self, channel: u32, at: Instant) -> bool {
+        let site = self.site_of[channel as usize];
         if site != self.site.0 {
-            self.lanes[site as usize].push(Pending { at, lane });
+            self.channels[site as usize].push(Pending { at, channel });
             return self.expect(site, at);
         }
         if at < self.end {
-            ScheduledEvent::new(at, E::of_lane(lane)).insert::<E>(&mut self.others[site as usize]);
+            ScheduledEvent::new(at, E::of_channel(channel)).insert::<E>(&mut self.others[site as usize]);
         } else {
-            self.put_off(at, lane);
+            self.put_off(at, channel);
         }
         true
     }
 
-    /// Sets the next event of a lane of the present node, after the window.
+    /// Sets the next event of a channel of the present node, after the window.
     #[inline]
-    pub fn put_off(&mut self, at: Instant, lane: u32) {
+    pub fn put_off(&mut self, at: Instant, channel: u32) {
         self.rest = at.min(self.rest);
-        self.lanes[self.site.0 as usize].push(Pending { at, lane });
+        self.channels[self.site.0 as usize].push(Pending { at, channel });
     }
 
     /// Notes an event of another node. Returns `false` if that may already be past it.
@@ -121,7 +122,7 @@ impl Windows {
         at >= self.end || self.site == NodeScope::GLOBAL
     }
 
-    /// Adds an event of the present slot without a lane. Returns `false` if its node may already be past it.
+    /// Adds an event of the present slot without a channel. Returns `false` if its node may already be past it.
     pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: NodeScope) -> bool {
         if site == NodeScope::GLOBAL {
             due.insert::<E>(&mut self.everywhere);
@@ -160,18 +161,18 @@ impl Windows {
         if self.site != NodeScope::GLOBAL {
             self.leave();
         }
-        if self.ahead == 0 && self.soonest >= self.end {
+        if self.candidate == 0 && self.soonest >= self.end {
             return None;
         }
         let is_due = |next: &Instant| *next < self.end;
-        let Some(found) = self.next.get(self.ahead..)?.iter().position(is_due) else {
+        let Some(found) = self.next.get(self.candidate..)?.iter().position(is_due) else {
             let first = || self.next.iter().copied().min().unwrap_or(Instant::MAX);
-            self.soonest = if self.ahead == 0 { first() } else { self.end };
-            self.ahead = self.next.len();
+            self.soonest = if self.candidate == 0 { first() } else { self.end };
+            self.candidate = self.next.len();
             return None;
         };
-        let site = self.ahead + found;
-        self.ahead = site + 1;
+        let site = self.candidate + found;
+        self.candidate = site + 1;
         self.enter(site);
         Some(site as u32)
     }
@@ -179,7 +180,7 @@ impl Windows {
     #[inline]
     fn enter(&mut self, site: usize) {
         self.site = NodeScope(site as u32);
-        let (list, mut rest, mut place) = (&mut self.lanes[site], Instant::MAX, 0);
+        let (list, mut rest, mut place) = (&mut self.channels[site], Instant::MAX, 0);
         while let Some(pending) = list.get(place) {
             if pending.at < self.end {
                 self.active.push(list.swap_remove(place));
@@ -204,7 +205,7 @@ impl Windows {
         let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
         self.begin = self.end;
         self.end = next.min(self.end_of_slot).min(limit + PICOSECOND);
-        (self.ahead, self.untold) = (0, 0);
+        (self.candidate, self.unfetched) = (0, 0);
     }
 
     /// Advances to the next slot with events. Returns `false` if it begins after `limit`.
@@ -230,11 +231,11 @@ impl Windows {
         has_turned
     }
 
-    /// Inserts the present node's lanes among its other events.
+    /// Inserts the present node's channels among its other events.
     pub fn line_up<E: EventCode>(&mut self) {
         let list = &mut self.others[self.site.0 as usize];
-        for Pending { at, lane } in self.active.drain(..) {
-            ScheduledEvent::new(at, E::of_lane(lane)).insert::<E>(list);
+        for Pending { at, channel } in self.active.drain(..) {
+            ScheduledEvent::new(at, E::of_channel(channel)).insert::<E>(list);
         }
     }
 
@@ -245,13 +246,13 @@ impl Windows {
         site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
     }
 
-    /// True if the list of this node is short enough to insert events that come along. Others wait in the wheel.
+    /// True if the list of this node is short enough to insert local events. Others wait in the wheel.
     #[inline]
     pub fn has_room(&self, site: NodeScope) -> bool {
-        self.others.get(site.0 as usize).is_some_and(|others| others.len() < MOST_ALONG)
+        self.others.get(site.0 as usize).is_some_and(|others| others.len() < MOST_LOCAL)
     }
 
-    /// First event without a lane of this node, in the present slot or one that comes along.
+    /// First event without a channel of this node, in the present slot or a local one.
     #[inline]
     pub fn first_of(&self, site: NodeScope) -> Option<ScheduledEvent> {
         self.others.get(site.0 as usize)?.last().copied()
@@ -264,21 +265,22 @@ impl Windows {
         others.pop();
         let follows = others.last().map_or(Instant::MAX, |other| other.at());
         if site != self.site {
-            self.next[place] = self.lanes[place].iter().fold(follows, |next, pending| next.min(pending.at));
+            self.next[place] =
+                self.channels[place].iter().fold(follows, |next, pending| next.min(pending.at));
         }
         follows
     }
 
-    /// Takes the next event of the present node in the window. Its lanes must be lined up.
+    /// Takes the next event of the present node in the window. Its channels must be lined up.
     #[inline]
     pub fn next_here(&mut self) -> Option<ScheduledEvent> {
         self.others.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
     }
 
-    /// Takes a lane of the present node with all its events in the window.
+    /// Takes a channel of the present node with all its events in the window.
     #[inline]
-    pub fn take_lane(&mut self) -> Option<u32> {
-        self.active.pop().map(|pending| pending.lane)
+    pub fn take_channel(&mut self) -> Option<u32> {
+        self.active.pop().map(|pending| pending.channel)
     }
 
     /// Start of the window.
@@ -293,24 +295,24 @@ impl Windows {
         self.end
     }
 
-    /// Shows the lanes with events of the present node and of the next ones, some dozens together. Skips a node already shown.
-    pub fn tell_soon(&mut self, mut tell: impl FnMut(u32)) {
+    /// Shows the channels with events of the present node and of the next ones, some dozens together. Skips a node already shown.
+    pub fn upcoming(&mut self, mut tell: impl FnMut(u32)) {
         let NodeScope(mut site) = self.site;
-        if (site as usize) < self.untold {
+        if (site as usize) < self.unfetched {
             return;
         }
         let mut told = 0;
         while told < SOON && (site as usize) < self.next.len() {
             if self.next[site as usize] < self.end {
-                let active = if site == self.site.0 { &self.active } else { &self.lanes[site as usize] };
+                let active = if site == self.site.0 { &self.active } else { &self.channels[site as usize] };
                 for pending in active.iter().filter(|pending| pending.at < self.end) {
-                    tell(pending.lane);
+                    tell(pending.channel);
                     told += 1;
                 }
             }
             site += 1;
         }
-        self.untold = site as usize;
+        self.unfetched = site as usize;
     }
 
     /// True if the present node is `site`.
@@ -318,10 +320,10 @@ impl Windows {
         self.site == site
     }
 
-    /// Time of the first event of a lane or of the present slot.
+    /// Time of the first event of a channel or of the present slot.
     pub fn next_at(&self) -> Option<Instant> {
         let others = self.others.iter().flatten().chain(&self.everywhere).map(|due| due.at());
-        others.chain(self.lanes.iter().flatten().map(|pending| pending.at)).min()
+        others.chain(self.channels.iter().flatten().map(|pending| pending.at)).min()
     }
 }
 
@@ -338,10 +340,10 @@ mod tests {
 
     const APART: u64 = 1000;
     const SITES: u32 = 4;
-    const LANES: u32 = 8;
+    const CHANNELS: u32 = 8;
     const EARLY: u32 = 0;
     const LATE: u32 = 2;
-    const OF_LANE: u32 = 0x1ff;
+    const OF_CHANNEL: u32 = 0x1ff;
 
     /// A following event: its node, or global before or behind nodes, and its delay.
     type Next = (u32, u64);
@@ -352,18 +354,18 @@ mod tests {
         kind << 28 | site << 20 | id
     }
 
-    /// Two lanes lead to each node.
+    /// Two channels lead to each node.
     fn site(number: u32) -> NodeScope {
-        let site = if number >> 20 == OF_LANE { number % SITES } else { number >> 20 & 0xff };
+        let site = if number >> 20 == OF_CHANNEL { number % SITES } else { number >> 20 & 0xff };
         if site < SITES { NodeId(site).into() } else { NodeScope::GLOBAL }
     }
 
     fn windowed() -> EventQueue<u32> {
-        EventQueue::new().windowed(SITES as usize, (0..LANES).map(site_of_lane), Span::from_ps(APART))
+        EventQueue::new().windowed(SITES as usize, (0..CHANNELS).map(site_of_channel), Span::from_ps(APART))
     }
 
-    fn site_of_lane(lane: u32) -> NodeScope {
-        site(OF_LANE << 20 | lane)
+    fn site_of_channel(channel: u32) -> NodeScope {
+        site(OF_CHANNEL << 20 | channel)
     }
 
     /// Next event in order of time, or in windows.
@@ -382,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Events in the order taken, up to one limit after another. Each leads to one more, three times. Events of a lane come at
+    /// Events in the order taken, up to one limit after another. Each leads to one more, three times. Events of a channel come at
     /// intervals.
     fn run(
         mut queue: EventQueue<u32>,
@@ -390,18 +392,18 @@ mod tests {
         first: &[(u64, u32)],
         chains: &[Next],
         limits: &[u64],
-        lanes: &[(u64, u64)],
+        channels: &[(u64, u64)],
     ) -> Vec<(u64, u32)> {
         let (count, mut taken) = (first.len() as u32, Vec::new());
         for (id, &(at, site_number)) in (0..).zip(first) {
             let event = number(site_number, id);
             queue.schedule(Instant::from_ps(at), site(event), event);
         }
-        for (lane, &(at, _)) in (0..).zip(lanes) {
-            let event = OF_LANE << 20 | lane;
+        for (channel, &(at, _)) in (0..).zip(channels) {
+            let event = OF_CHANNEL << 20 | channel;
             queue.schedule(Instant::from_ps(at), site(event), event);
         }
-        let (mut now, mut of_lanes) = (0, [0; LANES as usize]);
+        let (mut now, mut of_channels) = (0, [0; CHANNELS as usize]);
         let limits = limits.iter().map(|step| {
             now += step;
             now
@@ -411,11 +413,11 @@ mod tests {
                 let at = queue.now().as_ps();
                 assert!(at <= limit);
                 taken.push((at, event));
-                if event >> 20 == OF_LANE {
-                    let lane = event as usize & 0xfff;
-                    let (_, every) = lanes[lane];
-                    of_lanes[lane] += 1;
-                    if of_lanes[lane] < 50 {
+                if event >> 20 == OF_CHANNEL {
+                    let channel = event as usize & 0xfff;
+                    let (_, every) = channels[channel];
+                    of_channels[channel] += 1;
+                    if of_channels[channel] < 50 {
                         queue.schedule(Instant::from_ps(at + every), site(event), event);
                     }
                     continue;
@@ -451,10 +453,10 @@ mod tests {
             first in prop::collection::vec((time(), 0..SITES + 2), 1..60),
             chains in prop::collection::vec((0..SITES + 2, time()), 1..60),
             limits in prop::collection::vec(0..3 * APART, 0..20),
-            lanes in prop::collection::vec((time(), 1..2 * APART), 0..=LANES as usize),
+            channels in prop::collection::vec((time(), 1..2 * APART), 0..=CHANNELS as usize),
         ) {
-            let by_time = run(EventQueue::new(), false, &first, &chains, &limits, &lanes);
-            let by_site = run(windowed(), true, &first, &chains, &limits, &lanes);
+            let by_time = run(EventQueue::new(), false, &first, &chains, &limits, &channels);
+            let by_site = run(windowed(), true, &first, &chains, &limits, &channels);
             for seen in (0..SITES).map(|node| NodeScope::from(NodeId(node))) {
                 let of = |taken: &[(u64, u32)]| -> Vec<_> {
                     let sees = |event| site(event) == seen || site(event) == NodeScope::GLOBAL;
@@ -469,9 +471,12 @@ mod tests {
     #[test]
     fn sites_take_their_windows_one_after_another() {
         let mut queue = windowed();
-        for (at, event) in
-            [(1001, number(0, 1)), (1002, OF_LANE << 20 | 1), (1003, OF_LANE << 20), (1004, number(1, 2))]
-        {
+        for (at, event) in [
+            (1001, number(0, 1)),
+            (1002, OF_CHANNEL << 20 | 1),
+            (1003, OF_CHANNEL << 20),
+            (1004, number(1, 2)),
+        ] {
             queue.schedule(Instant::from_ps(at), site(event), event);
         }
         let order: Vec<_> = std::iter::from_fn(|| next(&mut queue, Instant::MAX, true)).map(site).collect();
@@ -481,8 +486,8 @@ mod tests {
     /// A node that others may have passed gets no new event in the window.
     #[test]
     fn an_event_too_soon_elsewhere_is_told_of() {
-        let of_lane = OF_LANE << 20 | 1;
-        for event in [number(1, 2), number(SITES + EARLY, 2), number(SITES + 1, 2), of_lane] {
+        let of_channel = OF_CHANNEL << 20 | 1;
+        for event in [number(1, 2), number(SITES + EARLY, 2), number(SITES + 1, 2), of_channel] {
             let mut queue = windowed();
             queue.schedule(Instant::from_ps(1001), NodeId(0), number(0, 1));
             next(&mut queue, Instant::MAX, true).unwrap();

@@ -17,11 +17,11 @@ pub enum NetworkEvent {
 }
 
 impl NetworkEvent {
-    /// The event of a lane.
+    /// The event of a channel.
     #[inline(always)]
-    pub fn on_lane(lane: u32) -> NetworkEvent {
-        let port = PortId(lane >> 1);
-        if lane & 1 == 0 { NetworkEvent::Arrive(port) } else { NetworkEvent::TransmitDone(port) }
+    pub fn on_channel(channel: u32) -> NetworkEvent {
+        let port = PortId(channel >> 1);
+        if channel & 1 == 0 { NetworkEvent::Arrive(port) } else { NetworkEvent::TransmitDone(port) }
     }
 }
 
@@ -68,20 +68,20 @@ impl EventCode for NetworkEvent {
         true
     }
 
-    fn comes_along(_: u32) -> bool {
+    fn is_local(_: u32) -> bool {
         false
     }
 
-    /// A port has two lanes: its next arrival, and the end of its transmission.
+    /// A port has two channels: its next arrival, and the end of its transmission.
     #[inline(always)]
-    fn lane(bits: u32) -> Option<u32> {
+    fn channel(bits: u32) -> Option<u32> {
         let (tag, port) = (bits >> 29, bits & NUMBER);
         (tag == 1 || tag == 2).then(|| (port << 1) | (tag - 1))
     }
 
     #[inline(always)]
-    fn of_lane(lane: u32) -> u32 {
-        NetworkEvent::on_lane(lane).pack()
+    fn of_channel(channel: u32) -> u32 {
+        NetworkEvent::on_channel(channel).pack()
     }
 }
 

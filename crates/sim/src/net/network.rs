@@ -126,7 +126,7 @@ impl Network {
         Network { fixed_paths, passes_on, ..self }
     }
 
-    /// Lets hosts take arrivals ahead of time.
+    /// Lets hosts take arrivals early.
     pub fn with_pulls(mut self) -> Network {
         let mut inputs = vec![0; self.hosts];
         self.ports

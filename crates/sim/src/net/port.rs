@@ -75,7 +75,7 @@ pub struct Port {
     pub to: NodeId,
     /// Bytes' time between two frames ([`Wire::gap`](crate::wire::Wire::gap)).
     gap: u16,
-    /// Its host takes arrivals ahead of time.
+    /// Its host takes arrivals early.
     pub pulls: bool,
     /// Its host may be late.
     is_late: bool,

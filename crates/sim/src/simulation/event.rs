@@ -115,18 +115,18 @@ impl EventCode for Event {
     }
 
     /// The timer of a sender for its host's card concerns that host alone.
-    fn comes_along(bits: u32) -> bool {
+    fn is_local(bits: u32) -> bool {
         bits >> 27 == 4 << 2 | u32::from(OF_SENDER + CARD)
     }
 
     #[inline(always)]
-    fn lane(bits: u32) -> Option<u32> {
-        NetworkEvent::lane(bits)
+    fn channel(bits: u32) -> Option<u32> {
+        NetworkEvent::channel(bits)
     }
 
     #[inline(always)]
-    fn of_lane(lane: u32) -> u32 {
-        NetworkEvent::of_lane(lane)
+    fn of_channel(channel: u32) -> u32 {
+        NetworkEvent::of_channel(channel)
     }
 }
 

@@ -35,8 +35,8 @@ pub struct Modes {
     pub prefetch: bool,
     /// Packets that a TCP end expects take a short path.
     pub predicts: bool,
-    /// Hosts take expected packets once the last switch has sent them, before the other nodes get to that time.
-    pub ahead: bool,
+    /// Hosts take expected packets as soon as the last switch has sent them, and their card's timers.
+    pub early_hosts: bool,
     /// In windows, switches with independent outputs forward the packets of a window output by output.
     pub by_output: bool,
 }
@@ -115,7 +115,7 @@ impl ExecutionPlan {
             let is_tcp = transport.info().host == Host::Tcp && transport.recovery() != Recovery::Rack;
             is_tcp && !transport.start().reads_path()
         });
-        let modes = Modes { predicts, ahead: predicts && plan.modes.ahead, ..plan.modes };
+        let modes = Modes { predicts, early_hosts: predicts && plan.modes.early_hosts, ..plan.modes };
         ExecutionPlan { watched, modes, ..plan }
     }
 
@@ -124,7 +124,7 @@ impl ExecutionPlan {
         let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
         let is_legal = plan.modes.cores == modes.cores
             && (plan.node_lookahead.is_some() || !modes.windows)
-            && (plan.needs.global_order.is_none() && modes.predicts || !modes.ahead)
+            && (plan.needs.global_order.is_none() && modes.predicts || !modes.early_hosts)
             && (modes.windows || !modes.by_output)
             && (!plan.needs.packet_routing || !modes.fixed_paths);
         is_legal.then_some(ExecutionPlan { modes, ..plan })
@@ -159,7 +159,7 @@ impl ExecutionPlan {
                 prefetch: 2 * graph.links.len() >= LARGE,
                 predicts: false,
                 // Flows must not start because of what happens elsewhere.
-                ahead: needs.global_order.is_none(),
+                early_hosts: needs.global_order.is_none(),
                 by_output: windows,
             },
             fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },
@@ -182,12 +182,15 @@ impl ExecutionPlan {
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.
     pub(super) fn events<E: EventCode>(&self, scenario: &Scenario, network: &Network) -> EventQueue<E> {
         let (graph, size) = (&scenario.graph, scenario.tcp.link_bytes(scenario.tcp.mss));
-        let queue =
-            if self.modes.ahead { EventQueue::new().with_ahead(graph.hosts()) } else { EventQueue::new() };
+        let queue = if self.modes.early_hosts {
+            EventQueue::new().with_safe_times(graph.hosts())
+        } else {
+            EventQueue::new()
+        };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
             let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { NodeScope::GLOBAL };
-            let lanes = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
-            return queue.windowed(graph.nodes.len(), lanes, lookahead);
+            let channels = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
+            return queue.windowed(graph.nodes.len(), channels, lookahead);
         }
         let crossing = |link: &Link| ((link.rate.tx_time(size) + link.delay).as_ps() as f64).max(1.0);
         let per_ps: f64 = graph.links.iter().map(|link| 2.0 / crossing(link)).sum();

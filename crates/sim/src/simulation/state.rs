@@ -126,7 +126,7 @@ impl<'a> Simulation<'a> {
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
-        let network = if plan.modes.ahead { network.with_pulls() } else { network };
+        let network = if plan.modes.early_hosts { network.with_pulls() } else { network };
         let network = match plan.modes.windows {
             true => network.with_windows(scenario.graph.nodes.len(), plan.modes.by_output),
             false => network,
@@ -252,7 +252,7 @@ impl<'a> Simulation<'a> {
                         heads.for_each(|(_, packet)| self.connections.prefetch(packet.conn));
                     }
                     for (port, at) in reached.drain(..) {
-                        self.receive_ahead(port, at, self.events.end_of_window());
+                        self.receive_early(port, at, self.events.end_of_window());
                     }
                     self.reached = reached;
                 }
@@ -311,7 +311,7 @@ impl<'a> Simulation<'a> {
     fn prefetch(&mut self) {
         let ports = &mut self.arriving;
         ports.clear();
-        self.events.tell_soon(|event| {
+        self.events.upcoming(|event| {
             if let Event::Network(NetworkEvent::Arrive(port)) = event {
                 ports.push(port);
             }
@@ -365,7 +365,7 @@ impl<'a> Simulation<'a> {
             false => {
                 let (next, at) = self.network.pass_on(&mut self.events, port)?;
                 if at < Instant::MAX {
-                    self.receive_ahead(next, at, self.events.now());
+                    self.receive_early(next, at, self.events.now());
                 }
                 Some(())
             }
@@ -508,14 +508,14 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Runs a timer of a connection, which may be closed by now. Host `ahead` takes it ahead of time.
+    /// Runs a timer of a connection, which may be closed by now. Host `early` takes it early.
     #[inline(never)] // keeps the path of packets short
-    fn on_timer(&mut self, conn: ConnId, timer: u8, ahead: Option<HostId>) {
+    fn on_timer(&mut self, conn: ConnId, timer: u8, early: Option<HostId>) {
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
         // The timer may belong to an earlier connection in this slot, at another host.
-        let is_there = ahead.map_or_else(|| self.events.are_of(host), |ahead| ahead == host);
+        let is_there = early.map_or_else(|| self.events.are_of(host), |early| early == host);
         if connection.flow_id == u32::MAX || !owns(&self.part, host) || !is_there {
             return;
         }

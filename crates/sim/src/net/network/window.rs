@@ -30,7 +30,7 @@ impl Network {
         self.windows.by_output[node.index()]
     }
 
-    /// Forwards all packets that reach `node` in its window. `reached` gets the ports to hosts that take packets ahead of time,
+    /// Forwards all packets that reach `node` in its window. `reached` gets the ports to hosts that take packets early,
     /// with the arrivals. Returns the number of events this replaces.
     pub fn pass_window(
         &mut self,
@@ -46,8 +46,8 @@ impl Network {
     fn gather(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId) -> u64 {
         let (end, mut passed) = (events.end_of_window(), 0);
         let Network { ports, packets, paths, routes, chooser, windows, .. } = self;
-        while let Some(lane) = events.take_lane() {
-            let from = match NetworkEvent::on_lane(lane) {
+        while let Some(channel) = events.take_channel() {
+            let from = match NetworkEvent::on_channel(channel) {
                 NetworkEvent::Arrive(port) => port,
                 event => {
                     if let NetworkEvent::TransmitDone(port) = event {
@@ -59,7 +59,7 @@ impl Network {
             let (source, mut count) = (&mut ports[from.index()], 0);
             while let Some((at, id)) = source.arrival(packets, count) {
                 if at >= end {
-                    events.put_off(lane, at);
+                    events.put_off(channel, at);
                     break;
                 }
                 let packet = packets.get(id);

@@ -1,4 +1,4 @@
-//! Short path of expected packets at their hosts, and what hosts do ahead of time.
+//! Short path of expected packets at their hosts, and what hosts take early.
 
 use super::super::event::{Event, OF_RECEIVER, OF_SENDER};
 use super::super::outbox::EndpointOutbox;
@@ -8,38 +8,38 @@ use crate::net::NetworkEvent;
 use shortflow_units::{HostId, Instant, PortId};
 
 impl Simulation<'_> {
-    /// A host takes the packet that is due at the far end of `port`, and those after it ahead of time. Returns `None` if the
+    /// A host takes the packet that is due at the far end of `port`, and those after it early. Returns `None` if the
     /// endpoint does not expect it.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive_due(&mut self, port: PortId) -> Option<()> {
         let next = self.receive_expected(port)?;
-        self.go_ahead(port, next, self.events.begin_of_window());
+        self.take_early(port, next, self.events.begin_of_window());
         Some(())
     }
 
-    /// A host takes what reaches it through `port` from `at` on, ahead of time. All that leaves there before `known` is known.
+    /// A host takes what reaches it through `port` from `at` on, early. All that leaves there before `known` is known.
     #[inline(never)] // keeps the path of packets at switches short
-    pub(super) fn receive_ahead(&mut self, port: PortId, at: Instant, known: Instant) {
-        self.go_ahead(port, at, known);
+    pub(super) fn receive_early(&mut self, port: PortId, at: Instant, known: Instant) {
+        self.take_early(port, at, known);
     }
 
-    /// Receives packets as long as they are expected, and before them nothing else happens to the host but timers that come
-    /// along. Nothing goes past the end of the run.
+    /// Receives packets as long as they are expected, and before them only local timers happen to the host. Nothing goes
+    /// past the end of the run.
     #[inline(always)] // saves a call per packet
-    fn go_ahead(&mut self, port: PortId, mut at: Instant, known: Instant) {
+    fn take_early(&mut self, port: PortId, mut at: Instant, known: Instant) {
         let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
         let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
         let unknown = known + sender.link().1;
         loop {
             let limit = if at < Instant::MAX { at } else { unknown };
-            let is_quiet = pulls && self.events.is_quiet(host, limit);
+            let is_safe = pulls && self.events.is_safe(host, limit);
             if pulls
-                && !is_quiet
-                && let Some(Event::Timer { connection, timer }) = self.events.take_along(host, limit)
+                && !is_safe
+                && let Some(Event::Timer { connection, timer }) = self.events.take_local(host, limit)
             {
                 self.on_timer(connection, timer, Some(HostId(host.0)));
             } else if at < Instant::MAX
-                && (is_quiet || pulls && self.events.is_quiet(host, at) || self.events.is_next(host, at))
+                && (is_safe || pulls && self.events.is_safe(host, at) || self.events.is_next(host, at))
             {
                 self.events.set_now(at);
                 let Some(next) = self.receive_expected(port) else { break };

@@ -1,4 +1,4 @@
-//! [`Ahead`]: the time up to which a node has no events but those of its lanes.
+//! [`SafeTimes`]: the time up to which a node has no events but those of its channels.
 
 use super::due::NodeScope;
 use shortflow_units::Instant;
@@ -8,10 +8,10 @@ use std::collections::BinaryHeap;
 /// Times of pending events, and of some past ones.
 type Times = BinaryHeap<Reverse<Instant>>;
 
-/// Times of events without a lane.
+/// Times of events without a channel.
 #[derive(Debug, Clone)]
-pub(super) struct Ahead {
-    /// By node, without those that come along with it; the last of global events.
+pub(super) struct SafeTimes {
+    /// By node, without its local events; the last of global events.
     times: Box<[Times]>,
     first: Box<[First]>,
     /// First global event.
@@ -21,18 +21,18 @@ pub(super) struct Ahead {
 /// First events of a node, perhaps past.
 #[derive(Debug, Clone, Copy)]
 struct First {
-    /// Time of the first event that does not come along.
+    /// Time of the first event that is not local.
     other: Instant,
     /// Time of the first event of all.
     any: Instant,
 }
 
-impl Ahead {
+impl SafeTimes {
     /// No events yet, for so many nodes.
-    pub fn new(sites: usize) -> Ahead {
+    pub fn new(sites: usize) -> SafeTimes {
         let never = First { other: Instant::MAX, any: Instant::MAX };
         let (times, first) = (vec![Times::new(); sites + 1], vec![never; sites]);
-        Ahead { times: times.into(), first: first.into(), everywhere: Instant::MAX }
+        SafeTimes { times: times.into(), first: first.into(), everywhere: Instant::MAX }
     }
 
     /// Adds an event.
@@ -52,25 +52,25 @@ impl Ahead {
         self.times[place].push(Reverse(at));
     }
 
-    /// Adds an event that comes along with its node.
+    /// Adds a local event of a node.
     #[inline]
-    pub fn expect_along(&mut self, at: Instant, NodeScope(site): NodeScope) {
+    pub fn expect_local(&mut self, at: Instant, NodeScope(site): NodeScope) {
         self.first.get_mut(site as usize).into_iter().for_each(|first| first.any = at.min(first.any));
     }
 
-    /// The next event that comes along with this node.
+    /// Sets the time of the next local event of a node.
     #[inline]
-    pub fn find_along(&mut self, at: Instant, NodeScope(site): NodeScope) {
+    pub fn set_local(&mut self, at: Instant, NodeScope(site): NodeScope) {
         self.first.get_mut(site as usize).into_iter().for_each(|first| first.any = at.min(first.other));
     }
 
-    /// True if no event without a lane happens at this node up to `at`, nor everywhere.
+    /// True if neither this node nor the whole network has an event without a channel up to `at`.
     #[inline]
-    pub fn is_quiet(&self, NodeScope(site): NodeScope, at: Instant) -> bool {
+    pub fn is_safe(&self, NodeScope(site): NodeScope, at: Instant) -> bool {
         self.first.get(site as usize).is_some_and(|first| at < first.any && at < self.everywhere)
     }
 
-    /// [`Ahead::is_quiet`] but for events that come along. Drops those before `past`.
+    /// [`SafeTimes::is_safe`] but for local events. Drops those before `past`.
     #[inline]
     pub fn is_free(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
         let Some(first) = self.first.get(site as usize) else { return false };
@@ -96,19 +96,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_site_goes_ahead_up_to_its_own_next_event_and_to_those_of_all() {
-        let (mut ahead, at) = (Ahead::new(2), Instant::from_ps);
-        ahead.expect(at(50), NodeScope(0));
-        ahead.expect(at(20), NodeScope(0));
-        ahead.expect(at(90), NodeScope::GLOBAL);
-        let mut quiet = |site, past, until| ahead.is_free(NodeScope(site), (at(past), at(until)));
+    fn a_node_is_safe_up_to_its_own_next_event_and_to_those_of_all() {
+        let (mut safe_times, at) = (SafeTimes::new(2), Instant::from_ps);
+        safe_times.expect(at(50), NodeScope(0));
+        safe_times.expect(at(20), NodeScope(0));
+        safe_times.expect(at(90), NodeScope::GLOBAL);
+        let mut quiet = |site, past, until| safe_times.is_free(NodeScope(site), (at(past), at(until)));
         assert_eq!([19, 20].map(|until| quiet(0, 0, until)), [true, false]);
         assert_eq!([49, 50].map(|until| quiet(0, 21, until)), [true, false]);
         assert_eq!([89, 90].map(|until| quiet(1, 21, until)), [true, false]);
         assert!(quiet(1, 91, 1000) && !quiet(2, 91, 1000));
-        ahead.expect_along(at(400), NodeScope(1));
-        assert_eq!([399, 400].map(|until| ahead.is_quiet(NodeScope(1), at(until))), [true, false]);
-        ahead.find_along(Instant::MAX, NodeScope(1));
-        assert!(ahead.is_quiet(NodeScope(1), at(400)));
+        safe_times.expect_local(at(400), NodeScope(1));
+        assert_eq!([399, 400].map(|until| safe_times.is_safe(NodeScope(1), at(until))), [true, false]);
+        safe_times.set_local(Instant::MAX, NodeScope(1));
+        assert!(safe_times.is_safe(NodeScope(1), at(400)));
     }
 }

@@ -1,4 +1,4 @@
-//! Sites that go ahead of time see what they would see in order of time.
+//! Nodes that take events early see what they would see in order of time.
 
 use proptest::prelude::*;
 use shortflow_sim::engine::{EventCode, EventQueue, NodeScope, Turn};
@@ -7,11 +7,11 @@ use shortflow_units::{Instant, NodeId, Span};
 const APART: u64 = 1000;
 /// Hosts are linked with the last site alone.
 const HOSTS: u32 = 3;
-/// Marks events that come along with their host.
-const ALONG: u32 = 1 << 19;
+/// Marks events that affect only their host.
+const LOCAL: u32 = 1 << 19;
 
 /// From the top: 4 bits of kind, 1 of nodes, otherwise global ones before them, behind them, and that matter to no host; 8 bits of
-/// node; [`ALONG`]; 19 bits of number.
+/// node; [`LOCAL`]; 19 bits of number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Code(u32);
 
@@ -47,18 +47,18 @@ impl EventCode for Code {
     fn is_barrier(bits: u32) -> bool {
         bits >> 28 != 4
     }
-    fn comes_along(bits: u32) -> bool {
-        bits >> 28 == 1 && bits & ALONG != 0
+    fn is_local(bits: u32) -> bool {
+        bits >> 28 == 1 && bits & LOCAL != 0
     }
-    fn lane(_: u32) -> Option<u32> {
+    fn channel(_: u32) -> Option<u32> {
         None
     }
-    fn of_lane(lane: u32) -> u32 {
-        lane
+    fn of_channel(channel: u32) -> u32 {
+        channel
     }
 }
 
-/// Where an event leads to, after which delay, and whether it comes along there.
+/// Node and delay of a following event, and true if it is local there.
 type Next = (u32, u64, bool);
 
 struct Run<'a> {
@@ -72,27 +72,27 @@ struct Run<'a> {
 impl Run<'_> {
     /// Each event leads to one more, three times.
     fn take(&mut self, event: Code) {
-        let (at, number) = (self.queue.now().as_ps(), event.0 & (ALONG - 1));
+        let (at, number) = (self.queue.now().as_ps(), event.0 & (LOCAL - 1));
         assert!((0..HOSTS).all(|host| !event.is_seen_by(host) || at > self.quiet[host as usize]));
         self.taken.push((at, event));
-        let (mut to, mut delay, along) = self.chains[number as usize % self.chains.len()];
+        let (mut to, mut delay, is_local) = self.chains[number as usize % self.chains.len()];
         match event.node() {
             Some(node) if to != node => {
                 to = if node < HOSTS { to.max(HOSTS) } else { to };
                 delay += APART;
             }
             Some(_) => {}
-            None => delay += 1, // packets lead ahead, and none arrives when its flow starts
+            None => delay += 1, // no packet arrives when its flow starts
         }
         if number < 3 * self.first && Code::is_barrier(event.0) {
-            let along = if along && event.node() == Some(to) { ALONG } else { 0 };
-            let next = Code::new(to, along | (number + self.first));
+            let is_local = if is_local && event.node() == Some(to) { LOCAL } else { 0 };
+            let next = Code::new(to, is_local | (number + self.first));
             self.queue.schedule(Instant::from_ps(at + delay), next.scope(), next);
         }
     }
 
-    /// After an event a host goes ahead itself; all do after one of the site between them.
-    fn go_ahead(&mut self, node: u32) {
+    /// After an event a host takes its own next ones early; all hosts do after one of the node between them.
+    fn take_early(&mut self, node: u32) {
         let now = self.queue.now();
         let (known, hosts) = match node < HOSTS {
             true => (self.queue.begin_of_window(), node..node + 1),
@@ -102,12 +102,12 @@ impl Run<'_> {
         let before = limit - Span::from_ps(1);
         for host in hosts {
             loop {
-                if self.queue.is_quiet(NodeId(host), before) {
+                if self.queue.is_safe(NodeId(host), before) {
                     self.quiet[host as usize] = before.as_ps();
                     break;
                 }
-                let Some(event) = self.queue.take_along(NodeId(host), limit) else { break };
-                assert!(event.node() == Some(host) && Code::comes_along(event.0) && self.queue.now() < limit);
+                let Some(event) = self.queue.take_local(NodeId(host), limit) else { break };
+                assert!(event.node() == Some(host) && Code::is_local(event.0) && self.queue.now() < limit);
                 self.take(event);
             }
             self.queue.set_now(now);
@@ -118,9 +118,9 @@ impl Run<'_> {
 fn run(queue: EventQueue<Code>, first: &[Next], chains: &[Next]) -> Vec<(u64, Code)> {
     let quiet = [0; HOSTS as usize];
     let mut run = Run { queue, first: first.len() as u32, chains, taken: Vec::new(), quiet };
-    for (number, &(to, at, along)) in (0..).zip(first) {
-        let along = if along && to < HOSTS { ALONG } else { 0 };
-        let event = Code::new(to, along | number);
+    for (number, &(to, at, is_local)) in (0..).zip(first) {
+        let is_local = if is_local && to < HOSTS { LOCAL } else { 0 };
+        let event = Code::new(to, is_local | number);
         run.queue.schedule(Instant::from_ps(at + 1), event.scope(), event);
     }
     let end = Instant::from_ps(u64::MAX - 1);
@@ -131,7 +131,7 @@ fn run(queue: EventQueue<Code>, first: &[Next], chains: &[Next]) -> Vec<(u64, Co
                 run.queue.line_up();
                 while let Some(event) = run.queue.next_here() {
                     run.take(event);
-                    run.go_ahead(node);
+                    run.take_early(node);
                 }
             }
         }
@@ -150,17 +150,17 @@ fn events() -> impl Strategy<Value = Vec<Next>> {
 
 proptest! {
     #[test]
-    fn hosts_that_go_ahead_see_the_order_of_time(first in events(), chains in events()) {
+    fn hosts_that_take_events_early_see_the_order_of_time(first in events(), chains in events()) {
         let by_time = run(EventQueue::new(), &first, &chains);
-        let lanes = std::iter::empty();
+        let channels = std::iter::empty();
         let nodes = HOSTS as usize + 1;
-        let queue = EventQueue::new().windowed(nodes, lanes, Span::from_ps(APART)).with_ahead(nodes);
-        let ahead = run(queue, &first, &chains);
+        let queue = EventQueue::new().windowed(nodes, channels, Span::from_ps(APART)).with_safe_times(nodes);
+        let early = run(queue, &first, &chains);
         for host in 0..=HOSTS {
             let of = |taken: &[(u64, Code)]| -> Vec<_> {
                 taken.iter().copied().filter(|(_, event)| event.is_seen_by(host)).collect()
             };
-            prop_assert_eq!(of(&ahead), of(&by_time));
+            prop_assert_eq!(of(&early), of(&by_time));
         }
     }
 }
