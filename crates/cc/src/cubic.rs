@@ -135,7 +135,11 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        self.remember(window.cwnd);
+        // A flight above the window was out before a mark of the same window of data, which has been remembered.
+        let is_new = cause != Cause::FastRetransmit || flow.flight_segments() <= window.cwnd;
+        if is_new {
+            self.remember(window.cwnd);
+        }
         match cause {
             Cause::EcnEcho => multiplicative_decrease(window, self.params.beta_ecn, 1.0), // §4.6, D2
             Cause::FastRetransmit => {
@@ -181,6 +185,17 @@ mod tests {
         for (t, w) in [(0.0, 70.0), (k, 100.0), (2.0 * k, 130.0)] {
             close(law.w_cubic(t), w);
         }
+    }
+
+    /// RFC 3168 §6.1.2: a mark at a window of 100 and a loss of the same window of data are one event. W_max stays 100, where
+    /// the loss alone would take 70 * 1.7 / 2 = 59.5 for the plateau.
+    #[test]
+    fn a_mark_and_a_loss_of_one_window_are_remembered_once() {
+        let mut law = Cubic::new(Params::default());
+        let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, Cause::EcnEcho, &flow(100));
+        law.on_congestion(&mut window, Cause::FastRetransmit, &flow(100));
+        assert_eq!((window.cwnd, law.w_max, law.cwnd_prior), (70.0, 100.0, 100.0));
     }
 
     /// A round trip of 100 ms makes W_cubic the larger: one ACK at t moves cwnd by
