@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+import shortflow as sf
 from conftest import Command
 from made import star
 
@@ -95,11 +96,6 @@ DEADLINES = "it does where flows have deadlines"
         ("tcp", ["faults.mark=0.1"], f"faults.mark has no effect under tcp: it acts where {ECN}"),
         ("tcp", ["faults.mark_data=[3]"], f"faults.mark_data has no effect under tcp: it acts where {ECN}"),
         ("dctcp", ["faults.hosts=2"], f"faults.hosts has no effect under dctcp: it acts where {FAULT}"),
-        (
-            "dctcp",
-            ["traffic.1.stagger=1ms"],
-            "traffic.1.stagger has no effect under dctcp: it acts where traffic.1.from is",
-        ),
         ("d2tcp", [], f"the law never weighs a deadline under d2tcp: {DEADLINES}"),
         ("pecn-edf", [], f"the priority never orders by deadline under pecn-edf: {DEADLINES}"),
         ("sack over step-ecn", [], f"the step-ecn queue never marks under sack over step-ecn: it does where {ECN}"),
@@ -139,3 +135,72 @@ def test_the_advice_of_a_refused_setting_is_accepted(setting: str, shortflow: Co
     refused = shortflow("run", "incast", "--scheme", f"dctcp+{setting}", code=2).stderr
     assert refused.rstrip().endswith(f"set it with --set {setting}")
     shortflow("run", "incast", "--scheme", "dctcp", *SHORT, "--set", setting, code=0)
+
+
+def test_marks_leave_the_drain_of_flows_that_cannot_be_marked(tmp_path: Path) -> None:
+    """Faults that lose or delay packets make the default drain longer, marks do not: tcp has the digest of none."""
+    poisson = {"kind": "poisson", "load": 0.9, "sizes": {"kind": "fixed", "value": "20KB"}, "to": 2}
+    (tmp_path / "star.toml").write_text(tomli_w.dumps(star([poisson], hosts=3, buffer="3pkt", mark_above="unlimited")))
+    digests = [sf.run(tmp_path / "star.toml", "tcp", settings={"faults.mark": mark}).digest for mark in ("0", "0.1")]
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "scheme", "setting", "said"),
+    [
+        ((), "ideal-ps", "tcp.rto_min=200us", False),
+        (("drain=1s",), "ideal-ps", "tcp.rto_min=200us", True),
+        ((), "ideal-ps", "faults.loss=0.1", False),
+        ((), "ideal-ps", "faults.mark=0.1", True),
+        (("transport.classify=role",), "xdctcp", "transport.threshold=1KB", True),
+        (("transport.classify=bytes",), "xdctcp", "transport.threshold=1KB", False),
+    ],
+)
+def test_a_key_is_idle_where_nothing_reads_it(
+    settings: tuple[str, ...], scheme: str, setting: str, said: bool, shortflow: Command
+) -> None:
+    """The default drain, which follows from timeouts, ends ideal runs. The only class of `incast` is called short."""
+    given = [word for each in (*settings, setting) for word in ("--set", each)]
+    found = notes(shortflow("run", "incast", "--scheme", scheme, *SHORT, *given).stderr)
+    assert any(note.startswith(setting.partition("=")[0]) for note in found) == said
+
+
+def test_timeouts_are_idle_under_senders_without_them_where_no_flow_ends(shortflow: Command) -> None:
+    given = (
+        "--scheme",
+        "pfabric-minimal",
+        "--set",
+        "duration=5ms",
+        "--set",
+        "warmup=1ms",
+        "--set",
+        "tcp.clock_granularity=1ms",
+    )
+    (note,) = notes(shortflow("run", "two-long-flows", *given).stderr)
+    assert note.startswith("tcp.clock_granularity has no effect")
+
+
+@pytest.mark.parametrize("sender", [0, [0], "h0"])
+def test_a_stagger_of_host_0_alone_is_named(sender: object, shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(tomli_w.dumps(star([{**LONG, "from": sender, "stagger": "1ms"}])))
+    stderr = shortflow("run", "own.toml", "--scheme", "dctcp").stderr
+    assert "traffic.1.stagger: host 0 alone sends, and 0 times 1ms moves no flow" in stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "setting", "said"),
+    [
+        ("sack over pfabric", "switch.buffer=50pkt", "the pfabric queue never puts a packet before others"),
+        ("dctcp+host.queue=pias", "switch.buffer=50pkt", "the pias queue of hosts never puts a packet before others"),
+        ("pecn", "switch.mark_above=unlimited", "the priority-ecn queue never marks"),
+        ("dctcp over fair", "switch.mark_above=unlimited", "the fair queue never marks"),
+        ("pfabric", "switch.mark_above=unlimited", ""),
+        ("dctcp", "host.queue=fair", ""),
+    ],
+)
+def test_a_discipline_that_is_a_fifo_here_is_named(scheme: str, setting: str, said: str, shortflow: Command) -> None:
+    found = notes(shortflow("run", "incast", "--scheme", scheme, *SHORT, "--set", setting).stderr)
+    assert [note for note in found if "queue" in note.split(" under ")[0]][:1] == [
+        f"{said} under {scheme}: it does "
+        + ("where priority.by is not none" if "before" in said else "where mark_above of the ports is limited")
+    ] * bool(said)

@@ -53,7 +53,7 @@ keys! {
         /// rule that makes a flow short or long
         pub classify: Classify = "role", Classify::WORDS, acts: marks;
         /// bytes sent from which a flow is long, where its class does not say
-        pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: marks;
+        pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: marks && classify == bytes || marks && unknown_role;
         /// weight of the newest window in alpha
         pub g: f64 = "0.09", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged

@@ -6,7 +6,7 @@ use crate::net::Routes;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use shortflow_cc::{CongestionControl, Ecn, Host, Recovery, TransportConfig};
+use shortflow_cc::{CongestionControl, Ecn, Host, Recovery, Role, TransportConfig};
 use shortflow_spec::{Condition, Idle};
 use shortflow_units::{NodeId, Occupancy};
 use std::collections::BTreeSet;
@@ -22,14 +22,19 @@ pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme, shipped: bool)
     run.idle_parts().into_iter().chain(keys).collect()
 }
 
+/// Keys of TCP from which the default drain follows.
+const OF_DRAIN: [&str; 3] = ["tcp.rto_min", "tcp.initial_rto", "tcp.clock_granularity"];
+
 /// Keys that an ideal scheduler does not read: a fluid has neither queues nor hosts.
 pub(crate) fn under_ideal(scenario: &Scenario) -> Vec<Idle> {
+    let resolved = || scenario.resolved().iter();
+    let default_drain = resolved().any(|setting| setting.key == "drain" && setting.source.is_default());
     let reads = |key: &str| {
         let of_packets = ["switch.", "host.", "tcp.", "faults."].iter().any(|table| key.starts_with(table));
-        !of_packets || ["tcp.mss", "tcp.header", "tcp.wire"].contains(&key)
+        let sets_drain = OF_DRAIN.contains(&key) || key.starts_with("faults.") && !key.contains("mark");
+        !of_packets || ["tcp.mss", "tcp.header", "tcp.wire"].contains(&key) || default_drain && sets_drain
     };
-    let set =
-        scenario.resolved().iter().filter(|setting| matches!(setting.source, Source::Set | Source::Name));
+    let set = resolved().filter(|setting| matches!(setting.source, Source::Set | Source::Name));
     let acts_where = || Condition("packets").to_string();
     set.filter(|setting| !reads(&setting.key))
         .map(|setting| Idle { key: setting.key.clone(), acts_where: acts_where() })
@@ -146,11 +151,17 @@ impl<'s> Run<'s> {
             "has_threshold" => is_limited,
             "reads_threshold" => reads_threshold(queue, self.fact(table, "ecn")?),
             "deadlines" => self.scenario.deadlines,
+            "unknown_role" => {
+                self.scenario.classes.iter().any(|class| Role::of_class(class) == Role::Unknown)
+            }
             "several_paths" => Routes::new(&self.scenario.graph).is_ok_and(|routes| routes.has_choice()),
             "finite_flows" => (1..=self.scenario.traffic.len()).any(|entry| {
                 self.setting(&format!("traffic.{entry}.kind")).is_none_or(|kind| kind.value != "long-lived")
             }),
-            "default_drain" => self.setting("drain").is_some_and(|drain| drain.source.is_default()),
+            "default_drain" => {
+                let is_default = self.setting("drain").is_some_and(|drain| drain.source.is_default());
+                is_default && self.fact(table, "finite_flows")?
+            }
             "model_decides" => self.model_decides(),
             _ => {
                 return self
@@ -191,6 +202,8 @@ impl<'s> Run<'s> {
         let queues = [
             self.idle_queue(&self.scheme.queue, "queue", ""),
             self.idle_queue(&self.scheme.host_queue, "host_queue", " of hosts"),
+            self.idle_priority(&self.scheme.queue, ""),
+            self.idle_priority(&self.scheme.host_queue, " of hosts"),
         ];
         queues.into_iter().flatten().chain(self.idle_deadlines()).collect()
     }
@@ -201,10 +214,23 @@ impl<'s> Run<'s> {
             QueueKind::Red => (Condition("min != auto || has_threshold"), "neither marks nor drops early"),
             QueueKind::StepEcn => (Condition("ecn && has_threshold"), "never marks"),
             QueueKind::Tcn => (Condition("ecn && threshold != auto || ecn && has_threshold"), "never marks"),
+            // Ports of hosts have these for their order.
+            kind if kind.info().reads_k && table == "queue" && self.fact(table, "ecn")? => {
+                (Condition("has_threshold"), "never marks")
+            }
             _ => return None,
         };
         let acts_where = acts.unmet(&|name| self.value(table, name), &|name| path(table, name))?;
         Some(Idle { key: format!("the {} queue{of} {effect}", queue.kind().info().name), acts_where })
+    }
+
+    /// A discipline by priority, which no packet has.
+    fn idle_priority(&self, queue: &QueueConfig, of: &str) -> Option<Idle> {
+        let info = queue.kind().info();
+        (info.by_priority && self.scheme.priority.by == By::None).then(|| Idle {
+            key: format!("the {} queue{of} never puts a packet before others", info.name),
+            acts_where: "priority.by is not none".to_owned(),
+        })
     }
 
     /// A law or a priority by deadlines, which no flow has.

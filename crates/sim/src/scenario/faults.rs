@@ -77,6 +77,12 @@ impl Fault {
         self.ports.binary_search(&port).is_ok()
     }
 
+    /// True if no packet is lost, delayed or damaged.
+    pub(super) fn marks_alone(&self) -> bool {
+        let loses = self.loss > 0.0 || self.loss_every.is_some() || self.ack_loss > 0.0 || self.corrupt > 0.0;
+        !loses && self.reorder.0 == 0.0 && self.outage.is_none() && self.drop_data.is_empty()
+    }
+
     /// Demands on the execution of a run.
     pub(crate) fn needs(&self) -> Needs {
         let (fails, reorders) = (self.outage.is_some(), self.reorder.0 > 0.0);

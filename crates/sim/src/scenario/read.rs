@@ -1,7 +1,7 @@
 //! Reads and validates a [`Scenario`].
 
 use super::checks::PortDemands;
-use super::faults::{self, FaultKeys};
+use super::faults::{self, Fault, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, drain, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
@@ -135,7 +135,7 @@ impl Scenario {
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, (&graph, &context.names), run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let backlog = if faults.is_empty() { context.backlog() } else { f64::INFINITY };
+        let backlog = if faults.iter().all(Fault::marks_alone) { context.backlog() } else { f64::INFINITY };
         let drain = run.drain.unwrap_or_else(|| {
             let (drain, why) =
                 drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, context.overloaded, &graph));
