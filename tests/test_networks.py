@@ -142,6 +142,20 @@ def test_a_tier_in_any_row_limits_its_ports(tmp_path: Path) -> None:
     assert max(size for port, size in most.items() if port not in upwards) > 15_000
 
 
+def test_a_tier_at_two_heights_leaves_the_ports_of_others_clear(tmp_path: Path) -> None:
+    links = ["h0,e0", "h1,e1", "h2,b0", "e0,a0", "e1,a0", "b0,a0", "a0,b1"]
+    (tmp_path / "links.csv").write_text("a,b,rate,delay\n" + "".join(f"{ends},10Gbps,1us\n" for ends in links))
+    tiers = {"h": "", "e": "edge", "a": "agg", "b": "border"}
+    names = ["h0", "h1", "h2", "e0", "e1", "a0", "b0", "b1"]
+    nodes = "".join(f"{name},{'switch' if tiers[name[0]] else 'host'},{tiers[name[0]]}\n" for name in names)
+    (tmp_path / "nodes.csv").write_text("name,kind,tier\n" + nodes)
+    (tmp_path / "net.toml").write_text(TIERED.replace('"FILE"', '"links.csv"\nnode_file = "nodes.csv"'))
+    around = {"duration": "1ms"}
+    assert sf.run(tmp_path / "net.toml", "tcp", settings={**around, "switch.edge.up.buffer": "40KB"}).digest
+    with pytest.raises(sf.ConfigError, match='tier "border" are not equally far from the hosts'):
+        sf.run(tmp_path / "net.toml", "tcp", settings={**around, "switch.border.up.buffer": "15KB"})
+
+
 def numbered(sender: str, receiver: str, place: Path) -> None:
     for name, text in NUMBERED.items():
         (place / name).write_text(text)

@@ -35,14 +35,12 @@ fn path(
     flow_id: u32,
 ) -> Vec<NodeId> {
     let mut path = vec![NodeId::from(from)];
-    let speed = |port: PortId| (graph.links[port.index() / 2].rate, graph.links[port.index() / 2].delay);
-    let next = |node| routes.of_flow((node, HostId::from(to), flow_id), chooser, speed);
-    while let Some((port, _)) = next(path[path.len() - 1]) {
-        let link = &graph.links[port.index() / 2];
-        let (near, far) = if port.index() % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) };
+    let link = |port: PortId| (graph.links[port.index() / 2].rate, graph.links[port.index() / 2].delay);
+    let ends = (HostId::from(from), HostId::from(to), flow_id);
+    for stage in routes.stages(ends, chooser, link, |port| graph.ends(port).1) {
+        let (near, far) = graph.ends(stage.fastest);
         assert_eq!(near, path[path.len() - 1], "the port belongs to the node");
         path.push(far);
-        assert!(path.len() <= graph.nodes.len(), "a loop: {path:?}");
     }
     assert_eq!(path.last(), Some(&NodeId::from(to)));
     path

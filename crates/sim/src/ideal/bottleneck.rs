@@ -7,7 +7,7 @@ use crate::scenario::Scenario;
 use crate::traffic::FlowArrival;
 use shortflow_units::{Bytes, PortId, Rate, Span};
 
-/// A link limits flows if these spend less than this share of their greatest stay at any other link.
+/// The last link limits a flow, unless the flow stays there for less than this share of its longest stay at a link.
 const CLEARLY: f64 = 0.5;
 /// A mean wait below this share of the service time at the limiting link does not count.
 const NEGLIGIBLE: f64 = 0.1;
@@ -97,7 +97,8 @@ impl Links {
 }
 
 /// A link between switches that makes many of the bytes of these flows wait beside the link that serves them; none if one link
-/// limits each flow. An endless flow has the bytes that its link carries until arrivals end. A link whose flows all continue to one link that is no faster never makes them wait longer.
+/// limits each flow. Endless flows share the bytes that their link carries until arrivals end. A link whose flows all continue
+/// to one link that is no faster never makes them wait longer.
 pub(super) fn second(
     scenario: &Scenario,
     arrivals: &[FlowArrival],
@@ -111,7 +112,8 @@ pub(super) fn second(
     let mut all = 0.0;
     for (crossings, arrival) in flows.iter().zip(arrivals) {
         let Some(serving) = links.limiting(crossings).map(|place| &crossings[place]) else { continue };
-        let carried = serving.rate.as_bps() as f64 / 8.0 * scenario.duration.as_secs_f64();
+        let sharers = links.0[serving.port.index()].backlogged.max(1.0);
+        let carried = serving.rate.as_bps() as f64 / 8.0 * scenario.duration.as_secs_f64() / sharers;
         let bytes = if arrival.size == Bytes::MAX { carried } else { arrival.size.as_f64() };
         all += bytes;
         for other in crossings {

@@ -1,15 +1,15 @@
-//! The flows of a scenario as work for its access links.
+//! The flows of a scenario as work for the links that limit them.
 
 use super::Job;
 use super::bottleneck::{Crossing, Links};
 use crate::engine::Seeds;
-use crate::net::{RouteError, Routes};
+use crate::net::{RouteError, Routes, Stage};
 use crate::routing::Chooser;
 use crate::scenario::Scenario;
 use crate::simulation::RunError;
 use crate::theory::fct::{Path, ideal_fct, serialisation};
 use crate::traffic::{Arrivals, FlowArrival, Workload};
-use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{Bytes, HostId, Instant, PortId, Rate, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -44,19 +44,17 @@ impl<'a> Paths<'a> {
         Ok(Paths { scenario, routes: Routes::new(graph)?, chooser })
     }
 
-    /// The links that all packets of the flow of row `row` cross, in order.
+    /// The links that all packets of the flow of row `row` cross, in order. Links among which the packets choose are one.
     pub(super) fn crossings(&self, arrival: &FlowArrival, row: usize) -> Vec<Crossing> {
-        let (ports, path) = self.path(arrival.source, arrival.destination, row as u32);
         let tcp = &self.scenario.tcp;
         let size = if arrival.size == Bytes::MAX { tcp.mss } else { arrival.size };
-        let last = ports.len().saturating_sub(1);
-        let crossing = |(place, port): (usize, PortId)| {
-            let (link, (rate, _)) = (&self.scenario.graph.links[port.index() / 2], path.links[place]);
-            let is_inner = ![link.a, link.b].into_iter().any(|node| self.scenario.graph.is_host(node));
-            let work = serialisation(size, tcp, rate);
-            (place < path.before_choice || place == last).then_some(Crossing { port, rate, work, is_inner })
+        let crossing = |stage: Stage| {
+            let (from, to) = self.scenario.graph.ends(stage.first);
+            let is_inner = ![from, to].into_iter().any(|node| self.scenario.graph.is_host(node));
+            let work = serialisation(size, tcp, stage.together);
+            Crossing { port: stage.first, rate: stage.together, work, is_inner }
         };
-        ports.into_iter().enumerate().filter_map(crossing).collect()
+        self.stages(arrival.source, arrival.destination, row).into_iter().map(crossing).collect()
     }
 
     /// The demand of the flow of row `row`, the link that it goes to, and its ideal completion time.
@@ -68,8 +66,8 @@ impl<'a> Paths<'a> {
         links: &Links,
     ) -> Option<(PortId, Demand, Span)> {
         let tcp = &self.scenario.tcp;
-        let (_, path) = self.path(arrival.source, arrival.destination, row as u32);
-        let (_, back) = self.path(arrival.destination, arrival.source, row as u32);
+        let path = self.path(arrival.source, arrival.destination, row);
+        let back = self.path(arrival.destination, arrival.source, row);
         let crossings = self.crossings(arrival, row);
         let Crossing { port, rate, .. } = crossings[links.limiting(&crossings)?];
         let ideal = ideal_fct(arrival.size, tcp, &path, &back);
@@ -86,21 +84,19 @@ impl<'a> Paths<'a> {
         Some((port, demand, ideal))
     }
 
-    /// The ports on the way of a flow, and their links. Each flow chooses
-    /// among equal paths as if it had a connection of its own.
-    fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Vec<PortId>, Path) {
+    fn path(&self, source: HostId, to: HostId, row: usize) -> Path {
         let links = &self.scenario.graph.links;
-        let rate_and_delay = |port: PortId| (links[port.index() / 2].rate, links[port.index() / 2].delay);
-        let mut node = NodeId(source.0);
-        let mut ports = Vec::new();
-        let path = Path::of(std::iter::from_fn(|| {
-            let (port, shared) = self.routes.of_flow((node, to, flow_id), &self.chooser, rate_and_delay)?;
-            let link = &links[port.index() / 2];
-            node = if port.index() % 2 == 0 { link.b } else { link.a };
-            ports.push(port);
-            Some((rate_and_delay(port), shared))
-        }));
-        (ports, path)
+        Path::of(&self.stages(source, to, row), |port| {
+            (links[port.index() / 2].rate, links[port.index() / 2].delay)
+        })
+    }
+
+    /// The stages of the way of a flow, which chooses among equal paths as if it had a connection of its own.
+    fn stages(&self, source: HostId, to: HostId, row: usize) -> Vec<Stage> {
+        let links = &self.scenario.graph.links;
+        let link = |port: PortId| (links[port.index() / 2].rate, links[port.index() / 2].delay);
+        let end = |port: PortId| self.scenario.graph.ends(port).1;
+        self.routes.stages((source, to, row as u32), &self.chooser, link, end)
     }
 }
 

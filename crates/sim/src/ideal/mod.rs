@@ -1,4 +1,4 @@
-//! Ideal schedulers: the flows of a scenario if each access link were a fluid server
+//! Ideal schedulers: the flows of a scenario if the link that limits each flow were a fluid server
 //! that follows a policy at once and without error. Nothing is lost, queued in packets, probed or
 //! acknowledged late, so their completion times are a yardstick for real transports.
 //!

@@ -26,5 +26,5 @@ pub use network::Network;
 pub use parts::BoundaryPacket;
 pub use paths::{BYTES_PER_PATH, REVERSE};
 pub use port::{Port, PortEvent, PortOccupancy};
-pub use routes::{RouteError, Routes};
+pub use routes::{RouteError, Routes, Stage};
 pub use usage::{MeasurementWindow, PortCounters};

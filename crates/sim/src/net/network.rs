@@ -8,7 +8,7 @@ use super::passing::Windows;
 use super::paths::Paths;
 use super::{
     Drops, FaultInjector, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port, PortEvent,
-    RouteError, Routes, SharedMemory, WithNetwork,
+    RouteError, Routes, SharedMemory, Stage, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::{Handover, Left, Packet, PacketId, Packets};
@@ -530,30 +530,35 @@ impl Network {
     /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is down; of the fastest
     /// of several.
     pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Path {
-        Path::of(self.ports_on_path(source, to, flow_id).map(|(port, shared)| (port.link(), shared)))
+        Path::of(&self.stages(source, to, flow_id), |port| self.ports[port.index()].link())
     }
 
     /// Ports of these links.
-    pub fn ports_on_path(
+    pub fn ports_on_path(&self, source: HostId, to: HostId, flow_id: u32) -> impl Iterator<Item = &Port> {
+        self.stages(source, to, flow_id).into_iter().map(|stage| &self.ports[stage.fastest.index()])
+    }
+
+    /// Ends of the links that all packets of connection `flow_id` cross, as is known before they come.
+    pub fn fixed_ports(
         &self,
         source: HostId,
         to: HostId,
         flow_id: u32,
-    ) -> impl Iterator<Item = (&Port, bool)> {
+    ) -> impl Iterator<Item = (NodeId, NodeId)> {
+        let fixed = self.stages(source, to, flow_id).into_iter().filter(|stage| stage.is_fixed);
+        fixed.map(|stage| &self.ports[stage.fastest.index()]).map(|port| (port.from, port.to))
+    }
+
+    fn stages(&self, source: HostId, to: HostId, flow_id: u32) -> Vec<Stage> {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
-        let mut node = NodeId(source.0);
-        std::iter::from_fn(move || {
-            let link = |port: PortId| self.ports[port.index()].link();
-            let (port, shared) = routes.of_flow((node, to, flow_id), &self.chooser, link)?;
-            let port = &self.ports[port.index()];
-            node = port.to;
-            Some((port, shared))
-        })
+        let (link, end) =
+            (|port: PortId| self.ports[port.index()].link(), |port: PortId| self.ports[port.index()].to);
+        routes.stages((source, to, flow_id), &self.chooser, link, end)
     }
 
     /// Payload of connection `flow_id` that was dropped on the way from `source` to `to`.
     pub fn lost(&self, source: HostId, to: HostId, flow_id: u32) -> u64 {
-        self.ports_on_path(source, to, flow_id).map(|(port, _)| port.lost(flow_id)).sum()
+        self.ports_on_path(source, to, flow_id).map(|port| port.lost(flow_id)).sum()
     }
 
     /// Ports, two per link.

@@ -184,27 +184,77 @@ impl Routes {
         }
     }
 
-    /// Port on which `node` sends connection `flow_id` towards `to`, and `true` if all its packets take it. Of several, the
-    /// fastest by `link`.
-    pub fn of_flow(
-        &self,
-        (node, to, flow_id): (NodeId, HostId, u32),
-        chooser: &Chooser,
-        link: impl Fn(PortId) -> (Rate, Span),
-    ) -> Option<(PortId, bool)> {
-        let ports = self.next(node, to);
-        if ports.len() < 2 {
-            return Some((*ports.first()?, true));
-        }
-        let speed = |port: &&PortId| {
-            let (rate, delay) = link(**port);
-            (Reverse(rate), delay)
-        };
-        match chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() }) {
-            Some(fixed) => Some((ports[fixed], true)),
-            None => Some((*ports.iter().min_by_key(speed)?, false)),
+    /// Next port of a stream of packets without gaps at `node`; `None` at its host, without a route, or if each packet decides.
+    fn of_stream(&self, (node, to, flow_id): (NodeId, HostId, u32), chooser: &Chooser) -> Option<PortId> {
+        match *self.next(node, to) {
+            _ if node == NodeId(to.0) => None,
+            [] => None,
+            [next] => Some(next),
+            ref ports => {
+                chooser.of_stream(Hop { node, to, flow_id, paths: ports.len() }).map(|path| ports[path])
+            }
         }
     }
+
+    /// The stages of the way of connection `flow_id` from `source` to `to`. `link` gives rate and delay of a port, `end` the node
+    /// behind it.
+    pub fn stages(
+        &self,
+        (source, to, flow_id): (HostId, HostId, u32),
+        chooser: &Chooser,
+        link: impl Fn(PortId) -> (Rate, Span),
+        end: impl Fn(PortId) -> NodeId,
+    ) -> Vec<Stage> {
+        let (mut stages, mut node) = (Vec::new(), NodeId(source.0));
+        while let Some(port) = self.of_stream((node, to, flow_id), chooser) {
+            let is_fixed = self.fixed((node, to, flow_id), chooser).is_some();
+            stages.push(Stage {
+                fastest: port,
+                first: port,
+                together: link(port).0,
+                is_shared: true,
+                is_fixed,
+            });
+            node = end(port);
+        }
+        let mut nodes = BTreeMap::from([(node, 1.0)]);
+        while !nodes.contains_key(&NodeId(to.0)) {
+            let mut shares: BTreeMap<PortId, f64> = BTreeMap::new();
+            for (node, share) in &nodes {
+                let ports = self.next(*node, to);
+                ports.iter().for_each(|port| *shares.entry(*port).or_default() += share / ports.len() as f64);
+            }
+            let speed = |port: &&PortId| {
+                let (rate, delay) = link(**port);
+                (Reverse(rate), delay)
+            };
+            let Some(fastest) = shares.keys().min_by_key(speed) else { return stages };
+            let rates = shares.iter().map(|(port, share)| link(*port).0.as_bps() as f64 / share);
+            let together = Rate::new(rates.fold(f64::INFINITY, f64::min) as u64).unwrap_or(link(*fastest).0);
+            let first = *shares.keys().next().unwrap_or(fastest);
+            let is_shared = shares.len() == 1;
+            stages.push(Stage { fastest: *fastest, first, together, is_shared, is_fixed: is_shared });
+            let mut next: BTreeMap<NodeId, f64> = BTreeMap::new();
+            shares.iter().for_each(|(port, share)| *next.entry(end(*port)).or_default() += share);
+            nodes = next;
+        }
+        stages
+    }
+}
+
+/// Links at one distance from the source of a connection, of which each of its packets takes one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// Port to the fastest of them, and of equally fast ones to the one with the least delay.
+    pub fastest: PortId,
+    /// The first port, which stands for them all.
+    pub first: PortId,
+    /// Rate that the connection has over all of them, if the packets of each switch spread evenly.
+    pub together: Rate,
+    /// There is one link, which all packets take that follow each other without gaps,
+    pub is_shared: bool,
+    /// and all others too.
+    pub is_fixed: bool,
 }
 
 fn unreachable(graph: &Graph, from: usize, to: usize) -> RouteError {
@@ -385,16 +435,23 @@ mod tests {
         assert_eq!(routes.next(NodeId(3), HostId(1)), [PortId(3)]);
     }
 
-    /// Sprayed packets assume the fastest path, over the third spine.
+    /// Sprayed packets assume the fastest path, over the third spine. Each of the four links takes a quarter of the packets, so
+    /// that three links of 1 kbit/s and one of 2 let 4 kbit/s pass.
     #[test]
     fn a_connection_over_several_paths_counts_on_the_fastest() {
-        let routes = Routes::new(&leaf_spine(4)).unwrap();
+        let graph = leaf_spine(4);
+        let routes = Routes::new(&graph).unwrap();
         let chooser = Routing::Spray(Default::default()).start(8, Seeds::new(1));
         let link = |port: PortId| match port {
             PortId(12) => (Rate::new(2_000).unwrap(), Span::from_micros(9)),
             _ => (Rate::new(1_000).unwrap(), Span::from_micros(1)),
         };
-        assert_eq!(routes.of_flow((NodeId(2), HostId(1), 0), &chooser, link), Some((PortId(12), false)));
+        let end = |port: PortId| graph.ends(port).1;
+        let stages = routes.stages((HostId(0), HostId(1), 0), &chooser, link, end);
+        let seen: Vec<_> =
+            stages.iter().map(|stage| (stage.fastest, stage.together.as_bps(), stage.is_shared)).collect();
+        let (up, down) = ((PortId(12), 4_000, false), (PortId(6), 4_000, false));
+        assert_eq!(seen, [(PortId(0), 1_000, true), up, down, (PortId(3), 1_000, true)]);
     }
 
     #[test]

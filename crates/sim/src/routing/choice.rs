@@ -22,6 +22,11 @@ pub trait PathChoice {
 
     /// The path that all packets of the flow take there, if that is known before they come.
     fn of_flow(&self, hop: Hop) -> Option<usize>;
+
+    /// A path that all packets of a flow may take there while they follow each other without gaps; `None` if each chooses anew.
+    fn of_stream(&self, hop: Hop) -> Option<usize> {
+        self.of_flow(hop)
+    }
 }
 
 /// A way of routing in lists and documentation.

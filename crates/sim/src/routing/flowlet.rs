@@ -6,6 +6,7 @@
 //! - The table of flowlets is exact and has room for all: no two connections share an entry.
 //! - Where links fail, paths are counted anew, and flowlets may move.
 
+use super::flow_hash::{self, FlowHash};
 use super::{Hop, PathChoice, RoutingInfo};
 use crate::config::{POSITIVE_TIME, keys};
 use crate::engine::{Seeds, Stream};
@@ -42,6 +43,8 @@ struct Recent {
 pub struct Flowlet {
     gap: Span,
     draws: Stream,
+    /// Paths of streams without gaps, in ideal times.
+    streams: FlowHash,
     recent: BTreeMap<(NodeId, HostId, u32), Recent>,
     /// Beyond this number, ended flowlets are removed.
     most: usize,
@@ -49,9 +52,10 @@ pub struct Flowlet {
 
 impl Flowlet {
     /// Flowlets of a run.
-    pub fn new(params: Params, _: usize, seeds: Seeds) -> Self {
+    pub fn new(params: Params, nodes: usize, seeds: Seeds) -> Self {
         let draws = seeds.stream("flowlets", 0);
-        Flowlet { gap: params.gap, draws, recent: BTreeMap::new(), most: LEAST_ROOM }
+        let streams = FlowHash::new(flow_hash::Params::default(), nodes, seeds);
+        Flowlet { gap: params.gap, draws, streams, recent: BTreeMap::new(), most: LEAST_ROOM }
     }
 }
 
@@ -77,6 +81,10 @@ impl PathChoice for Flowlet {
 
     fn of_flow(&self, _: Hop) -> Option<usize> {
         None
+    }
+
+    fn of_stream(&self, hop: Hop) -> Option<usize> {
+        self.streams.of_flow(hop)
     }
 }
 

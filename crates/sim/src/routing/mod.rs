@@ -61,6 +61,9 @@ macro_rules! registry {
             fn of_flow(&self, hop: Hop) -> Option<usize> {
                 match self { $(Chooser::$name(way) => way.of_flow(hop),)+ }
             }
+            fn of_stream(&self, hop: Hop) -> Option<usize> {
+                match self { $(Chooser::$name(way) => way.of_stream(hop),)+ }
+            }
         }
     };
 }

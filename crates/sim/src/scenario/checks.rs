@@ -3,10 +3,12 @@
 use super::Fault;
 use super::keys::{MeasureKeys, RunKeys};
 use crate::config::{ConfigError, Reader};
+use crate::net::Routes;
 use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::{Graph, find_port};
 use crate::traffic::Context;
-use shortflow_units::{Bytes, NodeId, Occupancy};
+use shortflow_units::{Bytes, HostId, NodeId, Occupancy, PortId};
+use std::collections::BTreeSet;
 
 /// Warm-up within the run, the first timeout not above the largest.
 pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), ConfigError> {
@@ -223,21 +225,46 @@ pub(super) fn routes(top: &Reader, graph: &Graph) -> Result<(), ConfigError> {
     Err(top.impossible("topology", reason))
 }
 
-/// The port to the host that all traffic goes to, or all switch ports.
+/// Of the switch ports that all traffic to one host crosses the slowest, and of equally slow ones the first, where the queue
+/// is; or all switch ports.
 fn default_ports(context: &Context) -> Vec<(NodeId, NodeId)> {
     let graph = context.graph;
-    let from_switch = |(from, _): &(NodeId, NodeId)| !graph.nodes[from.index()].is_host;
-    let mut ports: Vec<(NodeId, NodeId)> = graph
-        .links
-        .iter()
-        .flat_map(|link| [(link.a, link.b), (link.b, link.a)])
-        .filter(from_switch)
-        .collect();
     let receivers = context.peers.receivers();
-    if let (Some(only), 1) = (receivers.first(), receivers.len()) {
-        ports.retain(|(_, to)| to.index() == only.index());
+    if let (Some(only), 1) = (receivers.first(), receivers.len())
+        && let Some(slowest) = slowest_common_port(context, *only)
+    {
+        return vec![slowest];
     }
-    ports
+    let from_switch = |(from, _): &(NodeId, NodeId)| !graph.nodes[from.index()].is_host;
+    let links = graph.links.iter();
+    links.flat_map(|link| [(link.a, link.b), (link.b, link.a)]).filter(from_switch).collect()
+}
+
+/// The slowest switch port that all packets to a host cross, whichever path they take.
+fn slowest_common_port(context: &Context, to: HostId) -> Option<(NodeId, NodeId)> {
+    let graph = context.graph;
+    let routes = Routes::new(graph).ok()?;
+    let ends = |port: &PortId| graph.ends(*port);
+    let way = |from: HostId| {
+        let (mut nodes, mut way) = (BTreeSet::from([NodeId(from.0)]), Vec::new());
+        loop {
+            let ports: BTreeSet<PortId> =
+                nodes.iter().flat_map(|node| routes.next(*node, to)).copied().collect();
+            if ports.is_empty() {
+                return way;
+            }
+            way.extend(ports.first().filter(|_| ports.len() == 1));
+            nodes = ports.iter().map(|port| ends(port).1).collect();
+        }
+    };
+    let senders: BTreeSet<HostId> = context.peers.groups().flat_map(|(from, _)| from).copied().collect();
+    let ways = senders.into_iter().filter(|from| *from != to).map(way);
+    let common = ways.reduce(|mut common, way| {
+        common.retain(|port| way.contains(port));
+        common
+    })?;
+    let of_switches = common.iter().filter(|port| !graph.is_host(ends(port).0));
+    of_switches.min_by_key(|port| graph.links[port.index() / 2].rate).map(ends)
 }
 
 fn ports_text(ports: &[(NodeId, NodeId)], graph: &Graph) -> String {

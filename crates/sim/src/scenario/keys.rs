@@ -21,8 +21,8 @@ keys! {
 keys! {
     /// Recorded series, before ports are looked up.
     pub(super) struct MeasureKeys {
-        /// ports whose queue is followed; unless given, the port to the host that all traffic goes
-        /// to, or all switch ports
+        /// ports whose queue is followed; unless given, the slowest that all traffic to one host crosses,
+        /// or all switch ports
         pub ports: Option<Vec<String>> = optional, PORTS;
         /// sampling interval
         pub sample_every: Option<Span> = "off", KeywordOr("off", POSITIVE_TIME);

@@ -1,7 +1,8 @@
 //! The completion time of a flow that is alone in the network.
 
+use crate::net::Stage;
 use crate::specs::TcpSpec;
-use shortflow_units::{Bytes, Rate, Span};
+use shortflow_units::{Bytes, PortId, Rate, Span};
 
 /// Segments of `size` bytes: the number of full segments before the last one, and the payload of the last one.
 pub fn segments(size: Bytes, mss: Bytes) -> (u64, Bytes) {
@@ -23,24 +24,31 @@ pub struct Path {
     pub links: Vec<(Rate, Span)>,
     /// Links up to the first such choice.
     pub before_choice: usize,
+    /// The slowest rate of links together among which packets choose, if they do.
+    pub spread: Option<Rate>,
 }
 
 impl Path {
-    /// The path of these links, each with `true` if all packets of a connection take it.
-    pub fn of(links: impl Iterator<Item = ((Rate, Span), bool)>) -> Path {
-        let (links, shared): (Vec<_>, Vec<bool>) = links.unzip();
-        let before_choice = shared.iter().take_while(|shared| **shared).count();
-        Path { links, before_choice }
+    /// The path of these stages.
+    pub fn of(stages: &[Stage], link: impl Fn(PortId) -> (Rate, Span)) -> Path {
+        let links = stages.iter().map(|stage| link(stage.fastest)).collect();
+        let before_choice = stages.iter().take_while(|stage| stage.is_shared).count();
+        let spread = stages.iter().filter(|stage| !stage.is_shared).map(|stage| stage.together).min();
+        Path { links, before_choice, spread }
+    }
+
+    /// The rate at which packets pass the slowest place.
+    pub fn rate(&self) -> Option<Rate> {
+        self.links.iter().map(|(rate, _)| *rate).chain(self.spread).min()
     }
 }
 
 /// Time from handing the first of `size` bytes to the transport until the last one is acknowledged,
 /// over the links of `path`, when nothing else is on the way and no window limits the sender.
 ///
-/// Packets are stored and forwarded: full segments, then the rest. After a
-/// choice for every packet none waits for another, but full ones meet again on the last link. The
-/// ACK of the last segment is a packet without payload that returns over the links of `back`, which equal-cost paths may
-/// lead another way.
+/// Packets are stored and forwarded: full segments, then the rest. After a choice for every packet none waits for another, but
+/// all pass the links of a choice at their rate together, and full ones meet again on the last link. The ACK of the last
+/// segment is a packet without payload that returns over the links of `back`, which equal-cost paths may lead another way.
 pub fn ideal_fct(size: Bytes, tcp: &TcpSpec, path: &Path, back: &Path) -> Span {
     let (full_segments, last) = segments(size, tcp.mss);
     let (mut first_arrives, mut last_arrives) = (Span::ZERO, Span::ZERO); // at the end of each link
@@ -50,6 +58,11 @@ pub fn ideal_fct(size: Bytes, tcp: &TcpSpec, path: &Path, back: &Path) -> Span {
         // Equal packets follow each other at the pace of the slowest link so far.
         if link < path.before_choice || link + 1 == path.links.len() {
             slowest = slowest.max(full_tx);
+        }
+        if link == path.before_choice
+            && let Some(rate) = path.spread
+        {
+            slowest = slowest.max(tcp.tx_time(rate, tcp.mss));
         }
         first_arrives += full_tx + *delay;
         full_arrive = match full_segments {
@@ -75,7 +88,7 @@ mod tests {
 
     fn gigabit(links: usize, before_choice: usize) -> Path {
         let link = (Rate::new(1_000_000_000).unwrap(), Span::from_micros(75));
-        Path { links: vec![link; links], before_choice }
+        Path { links: vec![link; links], before_choice, spread: None }
     }
 
     /// 1500 bytes take 12 us, 40 bytes 0.32 us; the ACK needs 2 (0.32 + 75) us. Of three packets the first arrives after
@@ -108,6 +121,17 @@ mod tests {
         assert_eq!(full(&choice), full(&together));
     }
 
+    /// Behind a link of 10 Gbit/s two of 2 Gbit/s let a packet of 1500 bytes pass every 3 us: of 1000 the first arrives after
+    /// 1.2 + 2 (6) + 1.2 us, the others 2.997 ms later.
+    #[test]
+    fn sprayed_packets_pass_parallel_links_at_their_rate_together() {
+        let gigabits = |rate: u64| (Rate::new(rate * 1_000_000_000).unwrap(), Span::ZERO);
+        let links = vec![gigabits(10), gigabits(2), gigabits(2), gigabits(10)];
+        let path = Path { links, before_choice: 1, spread: Rate::new(4_000_000_000) };
+        let time = ideal_fct(Bytes::new(1000 * 1460), &TcpSpec::default(), &path, &Path::default());
+        assert_eq!(time, Span::from_nanos(1_200 + 2 * 6_000 + 1_200 + 999 * 3_000));
+    }
+
     /// Two full segments of 12 us and 140 bytes.
     #[test]
     fn headers_take_time_too() {
@@ -138,7 +162,7 @@ mod tests {
             links in prop::collection::vec((1u64..100, 0u64..500), 1..5),
         ) {
             let link = |(rate, us): &(u64, u64)| (Rate::new(rate * 100_000_000).unwrap(), Span::from_micros(*us));
-            let path = Path::of(links.iter().map(|numbers| (link(numbers), true)));
+            let path = Path { links: links.iter().map(link).collect(), before_choice: links.len(), spread: None };
             let back = Path { links: path.links.iter().rev().copied().collect(), ..path.clone() };
             prop_assert_eq!(
                 ideal_fct(Bytes::new(size), &TcpSpec::default(), &path, &back),

@@ -1,7 +1,7 @@
 //! [`Graph`]: the hosts and switches of a network, and the links between them.
 
-use shortflow_units::{HostId, NodeId, Rate, Span};
-use std::collections::BTreeMap;
+use shortflow_units::{HostId, NodeId, PortId, Rate, Span};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A full-duplex link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +130,12 @@ impl Graph {
         self.nodes[node.index()].tier.map(|tier| tier as usize)
     }
 
+    /// The nodes at the two ends of a port, the sending one first: link i has the ports 2i and 2i + 1.
+    pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
+        let link = &self.links[port.index() / 2];
+        if port.index().is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
+    }
+
     /// The name of a node.
     pub fn name(&self, node: NodeId) -> &str {
         &self.nodes[node.index()].name
@@ -148,18 +154,15 @@ impl Graph {
 
     /// Checks that some ports of the tier with this position lead up, and that it is clear which.
     pub(crate) fn upwards(&self, tier: usize) -> Result<(), String> {
-        let mut found: Vec<Option<u32>> = vec![None; self.tiers.len()];
-        for node in self.nodes.iter().filter(|node| node.height.is_some()) {
-            let Some(tier) = node.tier.map(|tier| tier as usize) else { continue };
-            if found[tier].is_some() && found[tier] != node.height {
-                let name = &self.tiers[tier];
-                return Err(format!(
-                    "switches of tier {name:?} are not equally far from the hosts, so it is not clear which ports \
-                     lead up; {}",
-                    self.heights()
-                ));
-            }
-            found[tier] = node.height;
+        let of_tier = |node: &&Node| node.tier.is_some_and(|of| of as usize == tier);
+        let heights: BTreeSet<u32> =
+            self.nodes.iter().filter(of_tier).filter_map(|node| node.height).collect();
+        if heights.len() > 1 {
+            return Err(format!(
+                "switches of tier {:?} are not equally far from the hosts, so it is not clear which ports lead up; {}",
+                self.tiers[tier],
+                self.heights()
+            ));
         }
         let of_tier = |(from, _, _): &(NodeId, NodeId, Rate)| self.tier(*from) == Some(tier);
         let is_level = |(from, to, _): &(NodeId, NodeId, Rate)| {

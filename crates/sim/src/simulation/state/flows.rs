@@ -122,8 +122,7 @@ impl Simulation<'_> {
         self.flows.push(row);
         if backlogged {
             let flow_id = self.connections.slot(conn).flow_id;
-            let way = self.network.ports_on_path(arrival.source, arrival.destination, flow_id);
-            let ports = way.filter(|(_, shared)| *shared).map(|(port, _)| (port.from, port.to)).collect();
+            let ports = self.network.fixed_ports(arrival.source, arrival.destination, flow_id).collect();
             let delays = path.links.iter().chain(&back.links).map(|(_, delay)| *delay);
             let round_trip = delays.fold(Span::ZERO, |sum, delay| sum + delay);
             self.long_paths.push(LongPath { row: flow.index(), ports, round_trip });

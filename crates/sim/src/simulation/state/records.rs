@@ -137,15 +137,15 @@ impl Simulation<'_> {
         let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
         let there = self.network.path(source, to, flow_id);
         let round_trip = ideal_fct(tcp.mss, tcp, &there, &self.network.path(to, source, flow_id));
-        let full = (tcp.mss + tcp.header).as_f64();
-        let rate = there.links.iter().map(|link| link.0).min().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
-        let buffer = |(port, _): (&Port, bool)| match self.scenario.switch_port(port.from, port.to).buffer {
+        let (full, on_link) = (tcp.full_frame().as_f64(), tcp.link_bytes(tcp.mss).as_f64());
+        let rate = there.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
+        let buffer = |port: &Port| match self.scenario.switch_port(port.from, port.to).buffer {
             Occupancy::Packets(packets) => f64::from(packets),
             Occupancy::Bytes(bytes) => bytes.as_f64() / full,
             Occupancy::Unlimited => f64::INFINITY,
         };
         let buffers: f64 = self.network.ports_on_path(source, to, flow_id).skip(1).map(buffer).sum();
-        cwnd / (rate * round_trip.as_secs_f64() / full
+        cwnd / (rate * round_trip.as_secs_f64() / on_link
             + buffers
             + f64::from(self.scenario.conduct.small_queue))
     }
