@@ -31,6 +31,7 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
         ("waiting", waiting(outcome, scenario)),
         ("wide", wide(outcome, scenario)),
         ("phase", phase(outcome, scenario, scheme)),
+        ("jitter", jitter(scenario, scheme)),
     ];
     said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
@@ -115,6 +116,19 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
          it limits nothing; {setting} keeps it from that",
         flow.width
     ))
+}
+
+/// Jitter of hosts above the delay in queues that a law allows. The jitter of data and of ACKs is in its round trips.
+fn jitter(scenario: &Scenario, scheme: &Scheme) -> Option<String> {
+    let allowed = scheme.resolved.iter().find(|setting| setting.key == "transport.queueing")?;
+    let (most, jitter) = (allowed.value.parse::<Span>().ok()?, scenario.jitter().into_iter().max()?);
+    (jitter > most).then(|| {
+        format!(
+            "hosts delay packets by up to {jitter} each way, and the law's target allows {most} of delay, so that it may leave \
+             links idle; --set transport.queueing={} allows both",
+            most + jitter.times(2)
+        )
+    })
 }
 
 /// Common facts of flows whose shares should be equal: full ports, rate of the host's link, and class if it has a transport of its own.
