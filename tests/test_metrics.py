@@ -402,6 +402,14 @@ def test_the_sampling_interval_does_not_decide_convergence() -> None:
     assert sampled(20) is None, "samples further apart than a window tell nothing"
 
 
+def test_a_flow_that_has_stopped_delays_no_convergence() -> None:
+    """Flow 2 stops at 0.3 s, before the last start at 0.5 s; the two that are there share equally from then on."""
+    stopped = {"id": 2, "class": "long", "delivered_bytes": 1, "start_s": 0.0, "finish_s": 0.3}
+    rows = [(0.5 + number, 1.0, 1.0) for number in range(12)]
+    samples = make_samples(shares((0.0, 0, 0), *rows))
+    assert measured([*LONG, stopped], samples=samples)["convergence_long_s"] == 0.0
+
+
 @given(st.lists(st.sampled_from([0.5, 1.0]), min_size=1, max_size=60), st.integers(1, 60))
 def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float], stop: int) -> None:
     """A rate of 1 beside 1 is fair, of 0.5 is not; ten fair intervals in a row have converged."""

@@ -434,13 +434,13 @@ OF_NETWORK.has(
     "drops_in_run",
     "dropped packets, whole run",
     "",
-    "packets dropped anywhere from the warm-up to the end of the drain, ACKs included",
+    "packets dropped anywhere from the start to the end of the drain, ACKs included",
 )(lambda run: run.packets(sum(row["in_run"] for row in run.meta["drops"])))
 MARKS = OF_NETWORK.has("marks", "marks, measured time", "", "packets marked anywhere in the measured time")(
     lambda run: run.packets(sum(marks for (marks,) in run.rows("ports", ["marks"])))
 )
 OF_NETWORK.has(
-    "marks_in_run", "marks, whole run", "", "packets marked anywhere from the warm-up to the end of the drain"
+    "marks_in_run", "marks, whole run", "", "packets marked anywhere from the start to the end of the drain"
 )(lambda run: run.meta["counters"].get("marks") if "counters" in run.meta else None)
 RETRANSMITS = OF_NETWORK.has(
     "retransmits",

@@ -356,8 +356,7 @@ class FlowGroup:
         last_s = max(self._rates) * (1 + _ROUNDING)
         for number in range(int((last_s - warmup_s) / length_s)):
             begin, end = warmup_s + number * length_s, warmup_s + (number + 1) * length_s
-            there = [flow for flow in self.backlogged if flow.start_s <= begin and (flow.finish_s or end) >= end]
-            shares = [self._acked[str(flow.id)].between(begin, end) for flow in there]
+            shares = self._shares(begin, end)
             if len(shares) > 1 and any(shares):
                 indices.append(jain_index(shares))
         return mean(indices)
@@ -373,11 +372,16 @@ class FlowGroup:
         last_start_s, last_s = max(flow.start_s for flow in self.backlogged), max(self._rates)
         since, row, at = last_start_s, 0, last_start_s
         while row < FAIR_WINDOWS and at + self._window_s <= last_s * (1 + _ROUNDING):
-            shares = [of.between(at, at + self._window_s) for of in self._acked.values()]
+            shares = self._shares(at, at + self._window_s)
             at += self._window_s
-            row = row + 1 if any(shares) and jain_index(shares) >= FAIR_ENOUGH else 0
+            row = row + 1 if len(shares) > 1 and any(shares) and jain_index(shares) >= FAIR_ENOUGH else 0
             since = since if row else at
         return bound_if(row < FAIR_WINDOWS, since - last_start_s)
+
+    def _shares(self, begin_s: float, end_s: float) -> list[float]:
+        """Bits acknowledged from `begin_s` to `end_s`, of each backlogged flow that is there all the time."""
+        there = (flow for flow in self.backlogged if flow.start_s <= begin_s and (flow.finish_s or end_s) >= end_s)
+        return [self._acked[str(flow.id)].between(begin_s, end_s) for flow in there]
 
     @functools.cached_property
     def _window_s(self) -> float:
