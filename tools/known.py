@@ -41,12 +41,13 @@ def table(done: Reproduction) -> str:
         link = ", ".join(f"[{name}](../python/shortflow/scenarios/{name}.toml)" for name in scenarios)
         for judged in figure.claims:
             value, unit, ci95 = deciding(judged)
-            allowed = judged.claim.conditions[0].text.rpartition(": within ")[2].partition(" of ")[0]
+            known = VALUES[judged.claim.id]
+            distance = judged.claim.conditions[0].text.rpartition(": within ")[2].partition(" of ")[0]
             cells = (
                 judged.claim.statement[:1].upper() + judged.claim.statement[1:],
-                amount(VALUES[judged.claim.id], unit),
+                " to ".join(amount(end, unit) for end in known) if isinstance(known, tuple) else amount(known, unit),
                 amount(value, unit, ci95),
-                f"± {allowed}",
+                "this range" if isinstance(known, tuple) else f"± {distance}",
                 judged.finding.verdict.value,
                 link,
             )
@@ -64,11 +65,13 @@ def deciding(judged: Judged) -> tuple[float, str, tuple[float, float] | None]:
 
 
 def picture(done: Reproduction) -> Chart:
-    """Every measured number over the known one, with its 95 % interval."""
+    """Every measured number over the known one, with its 95 % interval. Ranges have no known one."""
     rows: list[dict[str, Any]] = []
     for judged in done.claims:
         value, _, ci95 = deciding(judged)
         known = VALUES[judged.claim.id]
+        if isinstance(known, tuple):
+            continue
         low, high = (end / known for end in ci95 or (value, value))
         verdict = "agrees" if judged.finding.holds else judged.finding.verdict.value
         name = judged.claim.id.partition("/")[2]
