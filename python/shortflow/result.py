@@ -270,7 +270,9 @@ class Result(Shown):
         return f"<Result {of['scenario']}, {of['scheme']}, seed {of['seed']}, digest {of['digest'][:KEY_LENGTH]}>"
 
     def _blocks(self) -> "list[blocks.Block]":
-        return tables.comparison_blocks(views.alone(self))
+        alone = views.alone(self)
+        notes = [*alone.omitted, *alone.notes]
+        return [*tables.comparison_blocks(alone), *([blocks.Words("\n".join(notes))] if notes else [])]
 
 
 def changed(origin: Provenance) -> dict[str, str]:

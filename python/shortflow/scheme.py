@@ -12,6 +12,9 @@ from shortflow.transport import OWN, SOURCE, Given, Transport, accepts, as_schem
 
 _SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
+_OF_ROCE = "transport.cnp_every"
+"""Key of transports on RoCE hosts, whose constants are of rates and notifications, not of windows and marks."""
+FIFO = "droptail"
 LAWS: Settings = {"transport.initial_alpha": 0, "transport.cwnd_floor": 1}
 """Laws as in the papers' ns-2 code, where RFC 8257 and Linux, and the defaults, differ."""
 ONE_ALPHA = ("fast",)
@@ -214,7 +217,7 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
     """Parameters with different values among the schemes: a line for each, one for all constants of a parameter set.
 
     `schemes` has resolved values of each scheme; they override those of the `scenario`. A line names --set if that can
-    make the values equal.
+    make the values equal. Constants of laws for RoCE hosts are another law's, even if their names are the same.
     """
     by_scheme = {scheme: {each["key"]: each for each in found} for scheme, found in schemes.items()}
     around = {each["key"]: each for each in scenario}
@@ -224,7 +227,11 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
     lines, of_sets = [], dict[str, dict[str, str]]()
     for key in dict.fromkeys((*_SHARED, *of_tables)):
         having: dict[str, list[str]] = {}
-        found = {scheme: own.get(key) or around.get(key) for scheme, own in by_scheme.items()}
+        found = {
+            scheme: own.get(key) or around.get(key)
+            for scheme, own in by_scheme.items()
+            if _OF_ROCE not in own or not key.startswith("transport.")
+        }
         settings = {scheme: each for scheme, each in found.items() if each}
         for scheme, each in settings.items():
             having.setdefault(each["value"], []).append(scheme)
@@ -237,7 +244,8 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
         elif len(having) > 1 and (key in _SHARED or key in around):
             told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
             may_set = all(each["source"] != OWN for each in settings.values())
-            remedy = f"; --set {key}={next(iter(having))} makes them equal" if may_set else ""
+            value = FIFO if key == HOST_QUEUE and FIFO in having else next(iter(having))  # for packets without priority
+            remedy = f"; --set {key}={value} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {told}{remedy}")
     for scheme, values in of_sets.items():
         told = f"its parameter set {sets[scheme]}: {', '.join(f'{key}={value}' for key, value in values.items())}"

@@ -10,6 +10,7 @@ from shortflow.metrics.catalogue import (
     FAMILIES,
     FCT,
     FLOWS_DONE,
+    GOODPUT,
     MEAN_FCT,
     OF_BIN,
     OF_NETWORK,
@@ -83,11 +84,12 @@ def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") 
 
 
 def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
-    """Mean FCTs of several classes, the mean queue, losses and unfinished flows that are not zero everywhere."""
-    means, runs = metrics_of(study, MEAN_FCT), [*study.runs, *study.ideal]
+    """Mean FCTs and goodputs of several classes, the mean queue, losses and unfinished flows that are not all zero."""
+    means, goodputs, runs = metrics_of(study, MEAN_FCT), metrics_of(study, GOODPUT), [*study.runs, *study.ideal]
     losses = metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
     losses = [each for each in losses if any(run.metrics.get(each.name) for run in runs)]
-    found = [*(means if len(means) > 1 else []), *metrics_of(study, QUEUE_MEAN[study.queue_unit]), *losses]
+    of_classes = [each for found in (means, goodputs) if len(found) > 1 for each in found]
+    found = [*of_classes, *metrics_of(study, QUEUE_MEAN[study.queue_unit]), *losses]
     return [each for each in found if each not in metrics]
 
 
