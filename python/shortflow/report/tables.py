@@ -88,7 +88,8 @@ def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
     means, goodputs, runs = metrics_of(study, MEAN_FCT), metrics_of(study, GOODPUT), [*study.runs, *study.ideal]
     losses = metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
     losses = [each for each in losses if any(run.metrics.get(each.name) for run in runs)]
-    of_classes = [each for found in (means, goodputs) if len(found) > 1 for each in found]
+    several = any(sum(row.metric.statistic is GOODPUT for row in run.rows) > 1 for run in runs)
+    of_classes = [*(means if len(means) > 1 else []), *(goodputs if several else [])]
     found = [*of_classes, *metrics_of(study, QUEUE_MEAN[study.queue_unit]), *losses]
     return [each for each in found if each not in metrics]
 
