@@ -152,7 +152,8 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
     """Effect of other values on each claim; `again` reproduces the affected figures."""
     reached = _reached(base, other)
     affected = [each.figure for each in _affected(base, reached)]
-    acting = {name: value for name, value in other.values.items() if _looking_at_moved(base, name, value)}
+    reaching = {name: _looking_at_moved(base, name, value) for name, value in other.values.items()}
+    acting = {name: other.values[name] for name, claims in reaching.items() if not claims.isdisjoint(other.claims)}
     after = again({**base.chosen, **acting}, affected).figures if affected else []
     by_id = {figure.figure.id: figure for figure in after}
     found = []
