@@ -121,14 +121,14 @@ mod tests {
         assert_eq!(full(&choice), full(&together));
     }
 
-    /// Behind a link of 10 Gbit/s two of 2 Gbit/s let a packet of 1500 bytes pass every 3 us: of 1000 the first arrives after
-    /// 1.2 + 2 (6) + 1.2 us, the others 2.997 ms later.
+    /// Behind a link of 10 Gbit/s two of 2 Gbit/s let a packet of 1500 bytes pass every 3 us: of 1000 full ones the first
+    /// arrives after 1.2 + 2 (6) + 1.2 us, the last 2.997 ms later. 100 bytes behind them overtake.
     #[test]
     fn sprayed_packets_pass_parallel_links_at_their_rate_together() {
         let gigabits = |rate: u64| (Rate::new(rate * 1_000_000_000).unwrap(), Span::ZERO);
         let links = vec![gigabits(10), gigabits(2), gigabits(2), gigabits(10)];
         let path = Path { links, before_choice: 1, spread: Rate::new(4_000_000_000) };
-        let time = ideal_fct(Bytes::new(1000 * 1460), &TcpSpec::default(), &path, &Path::default());
+        let time = ideal_fct(Bytes::new(1000 * 1460 + 100), &TcpSpec::default(), &path, &Path::default());
         assert_eq!(time, Span::from_nanos(1_200 + 2 * 6_000 + 1_200 + 999 * 3_000));
     }
 

@@ -190,7 +190,7 @@ fn a_trace_is_replayed() {
 fn flows_from_the_duration_on_are_omitted() {
     let (flows, notes) = trace("start,source,destination,bytes\n0,0,1,125KB\n1,0,1,5\n2,0,1,5\n").unwrap();
     assert_eq!(flows.len(), 1);
-    assert!(notes[0].contains("1 flows of mean 125KB"), "{}", notes[0]);
+    assert!(notes[0].contains("1 flow of mean 125KB"), "{}", notes[0]);
 }
 
 #[test]
