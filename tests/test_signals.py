@@ -45,7 +45,7 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     assert "interrupted" in stderr
     assert "Traceback" not in stderr
     kept = list((out / "runs").iterdir())
-    told = f"interrupted; {len(kept)} of 1000 runs finished and are stored in {out}; the same command resumes"
+    told = f"interrupted; {len(kept)} of 1,000 runs finished and are stored in {out}; the same command resumes"
     assert told in stderr
     assert 0 < len(kept) < 1000
     assert pl.read_parquet(out / "runs.parquet").height == len(kept)
