@@ -96,7 +96,7 @@ def test_pages_are_as_they_should_be(site: Path, browser: Browser, page: str, wi
 
 def test_a_notebook_is_shown_with_its_outputs_and_can_be_downloaded(site: Path) -> None:
     page = (site / "notebooks" / "first-comparison.html").read_text(encoding="utf-8")
-    assert page.count("<!-- specification ") == 2
+    assert page.count("<!-- specification ") == 3
     (file,) = re.findall(r'href="\.\./(_downloads/\w+/first-comparison\.ipynb)"', page)
     assert (site / file).read_text() == (ROOT / "docs" / "notebooks" / "first-comparison.ipynb").read_text()
 
