@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+import shortflow as sf
 from conftest import Answer, Command, Tables
 
 SWITCH: Tables = {"buffer": "100pkt", "mark_above": "65pkt"}
@@ -114,3 +115,23 @@ def test_a_flow_over_two_full_ports_that_starves_is_named(shortflow: Command, tm
         chance = shortflow(*run, "--set", jitter)
         assert metric(chance, "flow_goodput_both_bps") > 20e6
         assert "phase may decide" not in chance.stderr
+
+
+def test_jitter_above_a_delay_target_is_named_with_the_setting_that_helps(tmp_path: Path) -> None:
+    """Four Swift flows behind 50 Mbps: jitter of 120 us is in the hosts' delay, whose target is 100 us."""
+    tables = {
+        "title": "jitter",
+        "duration": "1s",
+        "warmup": "300ms",
+        "drain": "0s",
+        "topology": {"kind": "dumbbell", "pairs": 4, "rate": "1Gbps", "bottleneck": "50Mbps", "rtt": "4ms"},
+        "switch": {"buffer": "20pkt", "mark_above": "unlimited"},
+        "host": {"jitter": "120us"},
+        "traffic": [{"kind": "long-lived", "from": "0-3", "to": "4-7"}],
+    }
+    (tmp_path / "net.toml").write_text(tomli_w.dumps(tables))
+    slow = sf.run(tmp_path / "net.toml", "swift")
+    assert "transport.host_target=340us allows both" in slow.meta["remarks"]["jitter"]
+    full = sf.run(tmp_path / "net.toml", "swift", settings={"transport.host_target": "340us"})
+    assert "jitter" not in full.meta.get("remarks", {})
+    assert slow.metrics["goodput_long_bps"] < 0.1 * full.metrics["goodput_long_bps"]

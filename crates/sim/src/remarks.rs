@@ -118,14 +118,14 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Jitter of hosts above the delay in queues that a law allows. The jitter of data and of ACKs is in its round trips.
+/// Jitter of hosts above the delay in hosts that a law allows. The jitter of data and of ACKs is in that delay.
 fn jitter(scenario: &Scenario, scheme: &Scheme) -> Option<String> {
-    let allowed = scheme.resolved.iter().find(|setting| setting.key == "transport.queueing")?;
+    let allowed = scheme.resolved.iter().find(|setting| setting.key == "transport.host_target")?;
     let (most, jitter) = (allowed.value.parse::<Span>().ok()?, scenario.jitter().into_iter().max()?);
     (jitter > most).then(|| {
         format!(
-            "hosts delay packets by up to {jitter} each way, and the law's target allows {most} of delay, so that it may leave \
-             links idle; --set transport.queueing={} allows both",
+            "hosts delay packets by up to {jitter} each way, and the law's target for hosts is {most}, so that it may leave \
+             links idle; --set transport.host_target={} allows both",
             most + jitter.times(2)
         )
     })
