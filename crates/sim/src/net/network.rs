@@ -510,21 +510,11 @@ impl Network {
     /// Computes the path of a new connection, if all its packets take one.
     pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
         if self.fixed_paths {
-            let way = |source, to| self.fixed_path(source, to, flow_id);
+            let end = |port: PortId| self.ports[port.index()].to;
+            let way = |source, to| self.routes.fixed_path((source, to, flow_id), &self.chooser, end);
             let ways = way(source, to).zip(way(to, source)).map(|(there, back)| [there, back]);
             self.paths.keep((conn, flow_id), ways);
         }
-    }
-
-    /// Ports of a connection's path, if all its packets take one.
-    fn fixed_path(&self, source: HostId, to: HostId, flow_id: u32) -> Option<Vec<PortId>> {
-        let (mut node, mut path) = (NodeId(source.0), Vec::new());
-        while node.0 != to.0 {
-            let next = self.routes.fixed((node, to, flow_id), &self.chooser)?;
-            path.push(next);
-            node = self.ports[next.index()].to;
-        }
-        Some(path)
     }
 
     /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is down; of the fastest

@@ -184,6 +184,22 @@ impl Routes {
         }
     }
 
+    /// Ports of a connection's path, if all its packets take one. `end` gives the node behind a port.
+    pub fn fixed_path(
+        &self,
+        (source, to, flow_id): (HostId, HostId, u32),
+        chooser: &Chooser,
+        end: impl Fn(PortId) -> NodeId,
+    ) -> Option<Vec<PortId>> {
+        let (mut node, mut path) = (NodeId(source.0), Vec::new());
+        while node.0 != to.0 {
+            let next = self.fixed((node, to, flow_id), chooser)?;
+            path.push(next);
+            node = end(next);
+        }
+        Some(path)
+    }
+
     /// Next port of a stream of packets without gaps at `node`; `None` at its host, without a route, or if each packet decides.
     fn of_stream(&self, (node, to, flow_id): (NodeId, HostId, u32), chooser: &Chooser) -> Option<PortId> {
         match *self.next(node, to) {
