@@ -12,7 +12,8 @@ from typing import Any
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.grid import Grid, Point, Steps, check_apart
 from shortflow.lazy import blocks
-from shortflow.metrics.catalogue import check_name, missing, possible
+from shortflow.metrics.absence import check_name, missing
+from shortflow.metrics.catalogue import possible
 from shortflow.precision import LEAST_SEEDS, Precision
 from shortflow.result import Result, with_distances
 from shortflow.results import Results

@@ -16,6 +16,7 @@ from shortflow.grid import Dimension, dimensions
 from shortflow.lazy import answers, blocks, frames, pl, plots, stored, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
+from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stats import Estimate, difference_table, estimate, mean_table, paired_difference
 from shortflow.quantities import counted, parse
@@ -318,7 +319,7 @@ class Results(Shown):
         """Metrics that no run has, with the error of each: the reason or the nearest name."""
         known = {row.metric.name: row.metric for run in self.runs for row in run.rows}
         metas = [run.meta for run in self.runs]
-        return {name: catalogue.missing(name, known.values(), metas, self.bins) for name in names if name not in known}
+        return {name: missing(name, known.values(), metas, self.bins) for name in names if name not in known}
 
     def require(self, name: str) -> catalogue.Metric:
         """The metric, if some run has it. Raises its error in `absent` otherwise."""
@@ -505,7 +506,7 @@ class Results(Shown):
                 raise unknown_name("scheme of this comparison", scheme, self._by_scheme)
         if metric not in self._described:
             classes = [each.flow_class for each in self._described.values() if each.flow_class]
-            catalogue.check_name(metric, classes, bins=self.bins)
+            check_name(metric, classes, bins=self.bins)
 
     @functools.cached_property
     def _by_scheme(self) -> dict[str, list[Result]]:

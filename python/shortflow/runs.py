@@ -14,6 +14,7 @@ from typing import NotRequired, TypedDict
 from shortflow import _core
 from shortflow.errors import ConfigError
 from shortflow.metrics import catalogue
+from shortflow.metrics.absence import check_name
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.scenario import Scenario, Setting, Settings, as_pairs, as_settings
 from shortflow.scheme import SchemeSource, is_ideal, load_with_sources, split_settings
@@ -180,8 +181,8 @@ def plan_ideal(runs: Sequence[Run]) -> tuple[list[Run], str]:
 
 
 def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:
-    """Refuses a metric that no run of the scenario has (see `catalogue.check_name`). The error has the reason."""
-    catalogue.check_name(name, scenario.classes, without_ideal, bins)
+    """Refuses a metric that no run of the scenario has (see `check_name`). The error has the reason."""
+    check_name(name, scenario.classes, without_ideal, bins)
     if why := _ruled_out(catalogue.possible(scenario.classes, bins)[name], scenario):
         raise ConfigError(f"{name}: {why}, so no run has it")
 

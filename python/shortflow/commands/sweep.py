@@ -13,7 +13,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
 from shortflow.grid import Grid
-from shortflow.metrics.catalogue import check_name
+from shortflow.metrics.absence import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.views import sweep_blocks

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from shortflow.errors import ConfigError, LostRun
-from shortflow.metrics.catalogue import missing, possible
+from shortflow.metrics.absence import missing
+from shortflow.metrics.catalogue import possible
 from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Run

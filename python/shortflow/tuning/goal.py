@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, check_name, possible
+from shortflow.metrics.absence import check_name
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, possible
 from shortflow.quantities import parse, plain, rounded
 from shortflow.terms import Bound, Range
 
