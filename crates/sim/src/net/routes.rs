@@ -221,23 +221,13 @@ impl Routes {
         link: impl Fn(PortId) -> (Rate, Span),
         end: impl Fn(PortId) -> NodeId,
     ) -> Vec<Stage> {
-        let (mut stages, mut node) = (Vec::new(), NodeId(source.0));
-        while let Some(port) = self.of_stream((node, to, flow_id), chooser) {
-            let is_fixed = self.fixed((node, to, flow_id), chooser).is_some();
-            stages.push(Stage {
-                fastest: port,
-                first: port,
-                together: link(port).0,
-                is_shared: true,
-                is_fixed,
-            });
-            node = end(port);
-        }
-        let mut nodes = BTreeMap::from([(node, 1.0)]);
+        let (mut stages, mut stream) = (Vec::new(), Some(NodeId(source.0)));
+        let mut nodes = BTreeMap::from([(NodeId(source.0), 1.0)]);
         while !nodes.contains_key(&NodeId(to.0)) {
             let mut shares: BTreeMap<PortId, f64> = BTreeMap::new();
             for (node, share) in &nodes {
-                let ports = self.next(*node, to);
+                let fixed = self.fixed((*node, to, flow_id), chooser);
+                let ports = fixed.as_ref().map_or(self.next(*node, to), slice::from_ref);
                 ports.iter().for_each(|port| *shares.entry(*port).or_default() += share / ports.len() as f64);
             }
             let speed = |port: &&PortId| {
@@ -246,10 +236,16 @@ impl Routes {
             };
             let Some(fastest) = shares.keys().min_by_key(speed) else { return stages };
             let rates = shares.iter().map(|(port, share)| link(*port).0.as_bps() as f64 / share);
-            let together = Rate::new(rates.fold(f64::INFINITY, f64::min) as u64).unwrap_or(link(*fastest).0);
-            let first = *shares.keys().next().unwrap_or(fastest);
-            let is_shared = shares.len() == 1;
-            stages.push(Stage { fastest: *fastest, first, together, is_shared, is_fixed: is_shared });
+            let spread = Rate::new(rates.fold(f64::INFINITY, f64::min) as u64).unwrap_or(link(*fastest).0);
+            let taken = stream.and_then(|node| self.of_stream((node, to, flow_id), chooser));
+            stages.push(Stage {
+                fastest: *fastest,
+                first: taken.unwrap_or(*shares.keys().next().unwrap_or(fastest)),
+                together: taken.map_or(spread, |port| link(port).0),
+                is_shared: taken.is_some() || shares.len() == 1,
+                is_fixed: shares.len() == 1,
+            });
+            stream = taken.map(&end);
             let mut next: BTreeMap<NodeId, f64> = BTreeMap::new();
             shares.iter().for_each(|(port, share)| *next.entry(end(*port)).or_default() += share);
             nodes = next;
@@ -261,15 +257,15 @@ impl Routes {
 /// Links at one distance from the source of a connection, of which each of its packets takes one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stage {
-    /// Port to the fastest of them, and of equally fast ones to the one with the least delay.
+    /// Port to the fastest of them that packets may take, and of equally fast ones to the one with the least delay.
     pub fastest: PortId,
-    /// The first port, which stands for them all.
+    /// The port that stands for them all: that of the packets that follow each other without gaps, else the first.
     pub first: PortId,
-    /// Rate that the connection has over all of them, if the packets of each switch spread evenly.
+    /// Rate of that port, or, if each packet chooses, of all of them with the packets of each switch spread evenly.
     pub together: Rate,
-    /// There is one link, which all packets take that follow each other without gaps,
+    /// Packets that follow each other without gaps take one link,
     pub is_shared: bool,
-    /// and all others too.
+    /// and all others the same.
     pub is_fixed: bool,
 }
 
@@ -451,23 +447,36 @@ mod tests {
         assert_eq!(routes.next(NodeId(3), HostId(1)), [PortId(3)]);
     }
 
-    /// Sprayed packets assume the fastest path, over the third spine. Each of the four links takes a quarter of the packets, so
-    /// that three links of 1 kbit/s and one of 2 let 4 kbit/s pass.
+    /// Packets that choose assume the fastest path, over the third spine. Each of the four links takes a quarter of the sprayed
+    /// ones, so that three links of 1 kbit/s and one of 2 let 4 kbit/s pass. Flowlets without gaps stay on one link.
     #[test]
     fn a_connection_over_several_paths_counts_on_the_fastest() {
         let graph = leaf_spine(4);
         let routes = Routes::new(&graph).unwrap();
-        let chooser = Routing::Spray(Default::default()).start(8, Seeds::new(1));
         let link = |port: PortId| match port {
             PortId(12) => (Rate::new(2_000).unwrap(), Span::from_micros(9)),
             _ => (Rate::new(1_000).unwrap(), Span::from_micros(1)),
         };
         let end = |port: PortId| graph.ends(port).1;
-        let stages = routes.stages((HostId(0), HostId(1), 0), &chooser, link, end);
-        let seen: Vec<_> =
-            stages.iter().map(|stage| (stage.fastest, stage.together.as_bps(), stage.is_shared)).collect();
+        let stages = |routing: Routing, flow_id| {
+            let chooser = routing.start(8, Seeds::new(1));
+            routes.stages((HostId(0), HostId(1), flow_id), &chooser, link, end).into_iter()
+        };
+        let seen: Vec<_> = stages(Routing::Spray(Default::default()), 0)
+            .map(|stage| (stage.fastest, stage.together.as_bps(), stage.is_shared))
+            .collect();
         let (up, down) = ((PortId(12), 4_000, false), (PortId(6), 4_000, false));
         assert_eq!(seen, [(PortId(0), 1_000, true), up, down, (PortId(3), 1_000, true)]);
+        let (mut slower, flowlets) = (0, Routing::Flowlet(Default::default()));
+        for flow_id in 0..20 {
+            let seen: Vec<_> = stages(flowlets, flow_id)
+                .map(|stage| (stage.fastest, stage.is_shared, stage.is_fixed))
+                .collect();
+            let (up, down) = ((PortId(12), true, false), (PortId(6), true, false));
+            assert_eq!(seen, [(PortId(0), true, true), up, down, (PortId(3), true, true)]);
+            slower += stages(flowlets, flow_id).filter(|stage| stage.first == PortId(4)).count();
+        }
+        assert!((1..20).contains(&slower), "{slower}");
     }
 
     #[test]
