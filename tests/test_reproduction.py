@@ -123,7 +123,10 @@ UNFOLLOWED = {
     "l2dct initial-alpha=1": "eq3.burst fig1.three fig1.many",
     **dict.fromkeys((f"l2dct initial-window={size}" for size in (3, 4, 10)), "sec3b.ramp"),
     "l2dct handshake=off": "fig1.three fig1.many",
-    "l2dct rto-clock=continuous": "fig1.three fig1.many fig14a.testbed fig14b.testbed",
+    **dict.fromkeys(
+        (f"l2dct {value}" for value in ("rto-clock=continuous", "host-queue=1000pkt", "host-queue=unlimited")),
+        "fig1.three fig1.many fig14a.testbed fig14b.testbed",
+    ),
     "l2dct packet=1000B": "fig1.three",
     "l2dct round-trip=286us": "sec2c.bdp50 sec2c.bdp100 sec2c.bdp200 eq5-12.unit eq5-12.smallest fig3.unit fig3.half "
     "fig1.three",

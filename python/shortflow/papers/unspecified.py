@@ -14,8 +14,8 @@ from pathlib import Path
 from shortflow import lab
 from shortflow.scenario import Settings
 
-NS2: Settings = {"tcp.handshake": "true", "tcp.clock_granularity": "10ms"}
-"""`syn_` is true, and `tcpTick_` 0.01 s."""
+NS2: Settings = {"tcp.handshake": "true", "tcp.clock_granularity": "10ms", "host.buffer": "50pkt"}
+"""`syn_` is true, `tcpTick_` 0.01 s, and `limit_` of every queue 50, those of hosts included."""
 
 INITIAL_ALPHA = lab.Choice(
     "congestion estimate of a new connection",
@@ -31,6 +31,10 @@ HANDSHAKE = lab.Choice(
 MARKED_ACKS = lab.Choice(
     "ACKs with a mark that may open the window: none, all but those that shrink it, all but the first of a run",
     {rule: {"tcp.grow_on_marked_acks": rule} for rule in ("no", "yes", "ns-2")},
+)
+HOST_QUEUE = lab.Choice(
+    "buffer of a host's own port: ns-2's `limit_`, that of the sample script, or none",
+    {size: {"host.buffer": size} for size in ("50pkt", "1000pkt", "unlimited")},
 )
 RECOVERY = lab.Choice(
     "loss recovery of all schemes", {each: {"transport.recovery": each} for each in ("newreno", "sack")}

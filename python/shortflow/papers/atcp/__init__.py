@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from shortflow import lab
 from shortflow.papers.atcp.setup import OTHERS
-from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW, RECOVERY, RTO_CLOCK, taking
+from shortflow.papers.unspecified import HANDSHAKE, HOST_QUEUE, INITIAL_WINDOW, RECOVERY, RTO_CLOCK, taking
 
 CHOICES = {
     "initial-window": INITIAL_WINDOW,
     "handshake": taking("on", HANDSHAKE),
     "rto-clock": taking("10ms", RTO_CLOCK),
+    "host-queue": HOST_QUEUE,
     "recovery": replace(RECOVERY, undecided=True),
     "large-flows": lab.Choice(
         "large flows at once on a link of the trace: the number nearest to TCP's medians, half of it, and its double",

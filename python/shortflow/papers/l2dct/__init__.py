@@ -1,7 +1,15 @@
 """L2DCT: A. Munir et al., "Minimizing Flow Completion Times in Data Centers", INFOCOM 2013."""
 
 from shortflow import lab
-from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK, taking
+from shortflow.papers.unspecified import (
+    HANDSHAKE,
+    HOST_QUEUE,
+    INITIAL_ALPHA,
+    INITIAL_WINDOW,
+    MARKED_ACKS,
+    RTO_CLOCK,
+    taking,
+)
 from shortflow.scenario import Settings
 
 
@@ -15,6 +23,7 @@ CHOICES = {
     "handshake": taking("on", HANDSHAKE),
     "marked-acks": MARKED_ACKS,
     "rto-clock": taking("10ms", RTO_CLOCK),
+    "host-queue": HOST_QUEUE,
     "packet": lab.Choice(
         "bytes of a whole packet: as in the sample script of ns-2's DCTCP, or ns-2's `packetSize_`",
         {size: {"tcp.mss": mss} for size, mss in (("1500B", "1460B"), ("1000B", "960B"))},
@@ -40,7 +49,7 @@ STAND_INS = {"l2dct": "dctcp"}
 
 HEADLINES = {
     "l2dct/fig4a-afct-vs-dctcp": "w_min of 0.125 makes long flows yield; 0.3 meets gain and cost",
-    "l2dct/fig4a-afct-vs-tcp": "packets lost at TCP's full queue wait for timeouts; 84 % without handshakes",
+    "l2dct/fig4a-afct-vs-tcp": "packets lost at TCP's full queue wait for timeouts",
     "l2dct/fig5-throughput-cost-10pct": "w_min, as above",
     "l2dct/fig4b-tail-uniform": "w_min, in part",
 }

@@ -23,7 +23,11 @@ LOAD = "load of short flows (share of the link)"
 SCHEMES = ("tcp", "dctcp", "l2dct")
 TCP = {"rto_min": "10ms", "initial_window": 2, "handshake": True, "clock_granularity": "10ms"}
 """RTOmin is the paper's, the others are ns-2's defaults."""
-PORTS: dict[str, Any] = {"switch": {"buffer": "250pkt", "mark_above": "20pkt"}, "tcp": TCP}
+PORTS: dict[str, Any] = {
+    "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
+    "host": {"buffer": "50pkt"},
+    "tcp": TCP,
+}
 
 
 def shipped(name: str) -> dict[str, Any]:

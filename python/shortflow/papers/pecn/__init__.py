@@ -5,6 +5,7 @@ ComSIS 2016.
 from shortflow import lab
 from shortflow.papers.unspecified import (
     HANDSHAKE,
+    HOST_QUEUE,
     INITIAL_ALPHA,
     INITIAL_WINDOW,
     MARKED_ACKS,
@@ -19,6 +20,7 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": taking("ns-2", MARKED_ACKS),
     "rto-clock": taking("10ms", RTO_CLOCK),
+    "host-queue": HOST_QUEUE,
     "recovery": taking("sack", RECOVERY),
     "priority": lab.Choice(
         "source of pECN's priority: Sec. 4.2 allows both, Sec. 5.1 takes the size",

@@ -23,9 +23,10 @@ DCTCP_CODE: Settings = {
     "transport.recovery": "sack",
     "tcp.grow_on_marked_acks": "ns-2",
     "tcp.clock_granularity": "10ms",
+    "host.buffer": "50pkt",
 }
-"""The DCTCP code for ns-2 that the paper builds on, and ns-2's clock, for all schemes: only window laws and queues
-differ. Without a handshake, because a query "can finish using only one RTT" (Sec. 3.4)."""
+"""The DCTCP code for ns-2 that the paper builds on, and ns-2's clock and `limit_` at hosts, for all schemes: only
+window laws and queues differ. Without a handshake, because a query "can finish using only one RTT" (Sec. 3.4)."""
 
 TINY: Settings = {**DCTCP_CODE, "smallest": "1.6KB", "largest": "2KB"}
 """Sizes of Fig. 8."""
