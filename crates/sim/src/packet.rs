@@ -1,8 +1,9 @@
 //! The packet, and the table of places in which packets are while queues and wires hold their numbers. Rare contents are in an
 //! [`Extension`] behind a pointer.
 
+use crate::routing::Hop;
 use shortflow_spec::words;
-use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Span};
 
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +194,8 @@ pub struct Packet {
     pub ecn: EcnField,
     /// ECN flag of the TCP header: ECE of an ACK, CWR of data.
     pub ecn_flag: bool,
-    /// Index of the next port on its connection's path, from 0 there and from [`REVERSE`](crate::net::REVERSE) back.
+    /// Index of the next port on its connection's path, from 0 there and from [`REVERSE`](crate::net::REVERSE) back. Where
+    /// connections have none: the label that its host has given it, and the number of ports since.
     pub hop: u8,
 }
 
@@ -280,10 +282,15 @@ impl Packet {
         }
     }
 
+    /// Its hop at `node`, where it may go on over so many paths.
+    pub fn hop_at(&self, node: NodeId, paths: usize) -> Hop {
+        Hop { node, to: self.to, flow_id: self.flow_id, paths, seq: self.seq, label: self.hop }
+    }
+
     /// It goes to its next port, which sends it after a wait.
     #[inline(always)]
     pub fn go(&mut self, waits: Span, is_marked: bool, in_host: bool) {
-        self.hop += 1;
+        self.hop = self.hop.wrapping_add(1);
         self.wait(waits, in_host);
         if is_marked {
             self.ecn = EcnField::Ce;

@@ -26,7 +26,7 @@ loss = 0.0005
 /// A scheme, its settings, and `routing` over three spines, where it is not one switch.
 type Composition = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 
-const COMPOSITIONS: [Composition; 13] = [
+const COMPOSITIONS: [Composition; 15] = [
     ("sack over codel", &[("queue.target", "100us"), ("queue.interval", "1ms")], ""),
     ("dctcp over codel", &[("queue.target", "100us"), ("queue.interval", "1ms")], ""),
     ("dctcp over tcn", &[], ""),
@@ -41,6 +41,8 @@ const COMPOSITIONS: [Composition; 13] = [
     ("swift", &[("transport.queueing", "5us")], ""),
     ("pfabric-minimal", &[("transport.probe_after", "1")], ""),
     ("dctcp", &[], r#"{ kind = "destination" }"#),
+    ("dctcp", &[("transport.dupthresh", "40")], r#"{ kind = "random-spray" }"#),
+    ("swift", &[("transport.dupthresh", "40")], r#"{ kind = "random-spray" }"#),
     ("dctcp", &[("transport.dupthresh", "40")], r#"{ kind = "spray" }"#),
     ("swift", &[("transport.dupthresh", "40")], r#"{ kind = "spray" }"#),
     ("dctcp", &[], r#"{ kind = "flowlet", gap = "50us" }"#),

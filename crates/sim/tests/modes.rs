@@ -135,7 +135,7 @@ fn every_scheme_gives_the_same_by_every_plan() {
 fn so_does_what_few_networks_have() {
     type Keys<'a> = &'a [(&'a str, &'a str)];
     let fifo = "model = 'fifo'";
-    let cases: [(&str, &str, Keys, Keys, &[usize]); 23] = [
+    let cases: [(&str, &str, Keys, Keys, &[usize]); 24] = [
         (
             "fat-tree",
             "dctcp",
@@ -192,7 +192,8 @@ fn so_does_what_few_networks_have() {
             &[("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'")],
             &[],
         ),
-        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'spray'")], &[]),
+        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'spray'")], &[3]),
+        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'random-spray'")], &[]),
         ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'flowlet'")], &[]),
         ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", fifo)], &[]),
     ];
@@ -313,6 +314,7 @@ fn where_one_core_is_taken_the_reason_is_said() {
     let plain = mix("fat-tree", &[]);
     let lossy = |keys| mix("fat-tree", &[("[faults]", keys)]);
     let sprayed = mix("fat-tree", &[("[routing]", "kind = 'spray'")]);
+    let drawn = mix("fat-tree", &[("[routing]", "kind = 'random-spray'")]);
     assert_eq!(why(&plain, &dctcp, 1), one(""));
     assert_eq!(why(&plain, &dctcp, 2), (2, String::new()));
     assert_eq!(why(&plain, &dctcp, 64), (8, "the network has 8 racks".to_owned()));
@@ -324,7 +326,8 @@ fn where_one_core_is_taken_the_reason_is_said() {
     let failing = lossy("links = ['edge0-agg0']\ndown_at = '1ms'\nup_at = '2ms'");
     assert_eq!(why(&failing, &dctcp, 2), one("links fail"));
     assert_eq!(cores(&plain, &dctcp, 2, true).why.as_deref(), Some("packets are followed one by one"));
-    assert_eq!(why(&sprayed, &dctcp, 2), one("routing.kind = spray draws the path of each packet"));
+    assert_eq!(why(&sprayed, &dctcp, 2), (2, String::new()));
+    assert_eq!(why(&drawn, &dctcp, 2), one("routing.kind = random-spray draws the path of each packet"));
     let answers = mix("fat-tree", &[ANSWERS]);
     assert_eq!(why(&answers, &dctcp, 2), one("traffic.4 waits for answers"));
     let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
@@ -362,7 +365,8 @@ fn networks_are_simulated_in_windows_where_that_pays() {
     let warm = text.replace("'3ms'", "'3ms'\nwarmup = '2ms'");
     assert_eq!([windows_in(&warm, "1MB", "300KB"), windows_in(&warm, "1MB", "200KB")], [true, false]);
     assert!(!windows("'1ms'", "'1us'"));
-    assert!(!windows("[measure]", "[routing]\nkind = 'spray'\n[measure]"));
+    assert!(windows("[measure]", "[routing]\nkind = 'spray'\n[measure]"));
+    assert!(!windows("[measure]", "[routing]\nkind = 'random-spray'\n[measure]"));
     assert!(
         !ExecutionPlan::derive(&scenario(text, &[]), &dctcp, 1, true).modes.windows,
         "packets are watched"
@@ -419,7 +423,8 @@ fn no_plan_is_against_the_needs_of_a_part() {
     );
     assert_eq!(legal("fat-tree", "[faults]", failing), [true, false, false, false]);
     assert_eq!(legal("fat-tree", ANSWERS.0, ANSWERS.1), [true, false, false, true]);
-    for kind in ["kind = 'spray'", "kind = 'flowlet'"] {
+    assert_eq!(legal("fat-tree", "[routing]", "kind = 'spray'"), [true, true, true, false]);
+    for kind in ["kind = 'random-spray'", "kind = 'flowlet'"] {
         assert_eq!(legal("fat-tree", "[routing]", kind), [true, false, false, false]);
     }
 }

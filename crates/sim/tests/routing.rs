@@ -75,7 +75,8 @@ fn no_flow_of_sprayed_packets_beats_its_ideal() {
 #[test]
 fn dctcp_that_is_sprayed_wants_tolerance_of_reordering() {
     let sprayed = |settings: &[(&str, &str)]| {
-        let outcome = run_by("dctcp", settings, "mark_above = \"20pkt\"", ("kind = \"spray\"", &ROWS, 1));
+        let outcome =
+            run_by("dctcp", settings, "mark_above = \"20pkt\"", ("kind = \"random-spray\"", &ROWS, 1));
         assert_eq!((outcome.counters.unfinished, outcome.counters.packets_dropped), (0, 0));
         let slowest = (0..4).map(|index| fct(&outcome, index).as_secs_f64() * 1e3).fold(0.0, f64::max);
         (retransmits(&outcome), slowest)

@@ -14,7 +14,7 @@ use crate::engine::{EventQueue, Seeds};
 use crate::packet::{Handover, Left, Packet, PacketId, Packets};
 use crate::probe::watch::{EnqueueRecord, PacketEvent, PacketTracer, TraceFilter};
 use crate::queue::{DropReason, PortSetup, QueueConfig};
-use crate::routing::{Chooser, Hop, PathChoice};
+use crate::routing::{Chooser, PathChoice};
 use crate::scenario::Scenario;
 use crate::theory::fct::Path;
 use crate::topology::Graph;
@@ -38,6 +38,8 @@ pub struct Network {
     pub(super) crossing: Vec<(PortId, u32)>,
     routes: Routes,
     chooser: Chooser,
+    /// The label of the next packet without a kept path, of each host.
+    labels: Vec<u8>,
     special: Option<Box<PortHooks>>,
     paths: Paths,
     /// True if packets take the paths of their connections.
@@ -103,6 +105,7 @@ impl Network {
             crossing: Vec::new(),
             routes,
             chooser,
+            labels: vec![0; hosts],
             special,
             paths: Paths::default(),
             fixed_paths: false,
@@ -390,19 +393,20 @@ impl Network {
     ) -> Handover {
         let now = events.now();
         let port = match self.paths.next(packet) {
-            Some(port) => {
-                packet.hop += 1;
-                port
-            }
-            None => match *self.routes.next(node, packet.to) {
-                [port] => port,
-                [] => return self.drop_unroutable(now, node, packet),
-                ref ports => {
-                    let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
-                    ports[self.chooser.choose(now, hop)]
+            Some(port) => port,
+            None => {
+                if let Some(label) = self.labels.get_mut(node.index()) {
+                    packet.hop = *label;
+                    *label = label.wrapping_add(1);
                 }
-            },
+                match *self.routes.next(node, packet.to) {
+                    [port] => port,
+                    [] => return self.drop_unroutable(now, node, packet),
+                    ref ports => ports[self.chooser.choose(now, packet.hop_at(node, ports.len()))],
+                }
+            }
         };
+        packet.hop = packet.hop.wrapping_add(1);
         if self.special.is_some() {
             return self.forward_hooked(events, port, packet);
         }
@@ -498,10 +502,7 @@ impl Network {
                 at_host(packet);
                 return false;
             }
-            let next = self
-                .paths
-                .next(packet)
-                .or_else(|| self.routes.fixed((node, packet.to, packet.flow_id), &self.chooser));
+            let next = self.paths.next(packet).or_else(|| self.routes.of_packet(node, packet, &self.chooser));
             next.inspect(|next| of(next).prefetch()).map(|next| *port = next).is_some()
         });
         ports.iter().for_each(|port| of(port).prefetch_ring());

@@ -1,5 +1,6 @@
 //! Shortest-path routes: the ports that lead nearer to a host.
 
+use crate::packet::Packet;
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId, PortId, Rate, Span};
@@ -178,9 +179,19 @@ impl Routes {
         match *self.next(node, to) {
             [] => None,
             [next] => Some(next),
-            ref ports => {
-                chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() }).map(|path| ports[path])
-            }
+            ref ports => chooser
+                .of_flow(Hop { node, to, flow_id, paths: ports.len(), ..Hop::default() })
+                .map(|path| ports[path]),
+        }
+    }
+
+    /// Next port of a packet at `node`; `None` without a route, or if more than the packet decides.
+    #[inline(never)] // most connections have kept paths
+    pub fn of_packet(&self, node: NodeId, packet: &Packet, chooser: &Chooser) -> Option<PortId> {
+        match *self.next(node, packet.to) {
+            [] => None,
+            [next] => Some(next),
+            ref ports => chooser.of_packet(packet.hop_at(node, ports.len())).map(|path| ports[path]),
         }
     }
 
@@ -206,9 +217,9 @@ impl Routes {
             _ if node == NodeId(to.0) => None,
             [] => None,
             [next] => Some(next),
-            ref ports => {
-                chooser.of_stream(Hop { node, to, flow_id, paths: ports.len() }).map(|path| ports[path])
-            }
+            ref ports => chooser
+                .of_stream(Hop { node, to, flow_id, paths: ports.len(), ..Hop::default() })
+                .map(|path| ports[path]),
         }
     }
 
@@ -371,14 +382,16 @@ mod tests {
         let (routes, mut chooser) = (Routes::new(&leaf_spine(4)).unwrap(), routing.start(8, Seeds::new(1)));
         let mut choose = |flow_id| {
             let ports = routes.next(node, to);
-            ports[chooser.choose(Instant::ZERO, Hop { node, to, flow_id, paths: ports.len() })]
+            let hop = Hop { node, to, flow_id, paths: ports.len(), ..Hop::default() };
+            ports[chooser.choose(Instant::ZERO, hop)]
         };
         (0..flows).map(&mut choose).collect()
     }
 
     #[test]
     fn hashes_and_draws_use_equal_paths_evenly() {
-        for routing in [Routing::FlowHash(Default::default()), Routing::Spray(Default::default())] {
+        let sprays = [Routing::Spray(Default::default()), Routing::RandomSpray(Default::default())];
+        for routing in sprays.into_iter().chain([Routing::FlowHash(Default::default())]) {
             let mut counts = BTreeMap::new();
             chosen(routing, 4000).into_iter().for_each(|port| *counts.entry(port).or_insert(0u32) += 1);
             assert_eq!(counts.len(), 4);

@@ -3,7 +3,7 @@
 use shortflow_units::{HostId, Instant, NodeId};
 
 /// A place where a packet may go on over several equally short paths.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Hop {
     /// The switch.
     pub node: NodeId,
@@ -13,6 +13,10 @@ pub struct Hop {
     pub flow_id: u32,
     /// Number of paths, two or more.
     pub paths: usize,
+    /// The packet's sequence number; 0 if a whole connection is asked for.
+    pub seq: u64,
+    /// The label that its host has given it, which counts its packets modulo 256.
+    pub label: u8,
 }
 
 /// Chooses among equally short paths.
@@ -22,6 +26,11 @@ pub trait PathChoice {
 
     /// The path that all packets of the flow take there, if that is known before they come.
     fn of_flow(&self, hop: Hop) -> Option<usize>;
+
+    /// The path of a packet there, if nothing but the packet decides.
+    fn of_packet(&self, hop: Hop) -> Option<usize> {
+        self.of_flow(hop)
+    }
 
     /// A path that all packets of a flow may take there while they follow each other without gaps; `None` if each chooses anew.
     fn of_stream(&self, hop: Hop) -> Option<usize> {
@@ -40,4 +49,6 @@ pub struct RoutingInfo {
     pub source: &'static str,
     /// Packets of a connection may take different paths, and so overtake one another.
     pub reorders: bool,
+    /// More than the packet decides on its path, such as a random number or the time.
+    pub draws: bool,
 }

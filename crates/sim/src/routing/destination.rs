@@ -14,6 +14,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
     summary: "the number of the destination modulo the number of paths chooses",
     source: "",
     reorders: false,
+    draws: false,
 };
 
 keys! {

@@ -13,6 +13,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
     summary: "a hash of the connection's number chooses, and the connection keeps its path",
     source: "RFC 2992",
     reorders: false,
+    draws: false,
 };
 
 keys! {
@@ -21,24 +22,38 @@ keys! {
     pub struct Params {}
 }
 
+/// A random number of the run for each node.
+#[derive(Debug, Clone)]
+pub(super) struct Salts(Vec<u64>);
+
+impl Salts {
+    /// The numbers of a run, of this name.
+    pub(super) fn new(name: &str, nodes: usize, seeds: Seeds) -> Salts {
+        let mut salts = seeds.stream(name, 0);
+        Salts((0..nodes).map(|_| salts.bits()).collect())
+    }
+
+    /// A path of a hop for what decides there.
+    #[inline]
+    pub(super) fn choose(&self, hop: Hop, decides: u64) -> usize {
+        let spread = mix(self.0[hop.node.index()] ^ decides);
+        (((spread >> 32) * hop.paths as u64) >> 32) as usize
+    }
+}
+
 /// Hashes of connections.
 #[derive(Debug, Clone)]
-pub struct FlowHash {
-    /// By node.
-    salts: Vec<u64>,
-}
+pub struct FlowHash(Salts);
 
 impl FlowHash {
     /// The hashes of a run.
     pub fn new(_: Params, nodes: usize, seeds: Seeds) -> Self {
-        let mut salts = seeds.stream("ecmp", 0);
-        FlowHash { salts: (0..nodes).map(|_| salts.bits()).collect() }
+        FlowHash(Salts::new("ecmp", nodes, seeds))
     }
 
     #[inline]
     fn hash(&self, hop: Hop) -> usize {
-        let spread = mix(self.salts[hop.node.index()] ^ u64::from(hop.flow_id) ^ (u64::from(hop.to.0) << 32));
-        (((spread >> 32) * hop.paths as u64) >> 32) as usize
+        self.0.choose(hop, u64::from(hop.flow_id) ^ (u64::from(hop.to.0) << 32))
     }
 }
 

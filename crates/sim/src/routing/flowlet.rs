@@ -19,6 +19,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
     summary: "a connection that pauses for longer than a gap goes on over a path drawn at random",
     source: "LetFlow, NSDI 2017",
     reorders: true,
+    draws: true,
 };
 
 keys! {
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     fn hop(flow_id: u32) -> Hop {
-        Hop { node: NodeId(9), to: HostId(1), flow_id, paths: 8 }
+        Hop { node: NodeId(9), to: HostId(1), flow_id, paths: 8, ..Hop::default() }
     }
 
     /// Path changes of a hundred packets at intervals of `us`, with a gap of 500 us.

@@ -5,6 +5,7 @@ mod choice;
 pub mod destination;
 pub mod flow_hash;
 pub mod flowlet;
+pub mod random_spray;
 pub mod spray;
 
 pub use choice::{Hop, PathChoice, RoutingInfo};
@@ -53,6 +54,13 @@ macro_rules! registry {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name),)+
         }
 
+        impl Chooser {
+            /// True if more than a packet decides on its path.
+            pub fn draws(&self) -> bool {
+                match self { $(Chooser::$name(_) => $module::INFO.draws,)+ }
+            }
+        }
+
         impl PathChoice for Chooser {
             #[inline(never)] // most hops have one path
             fn choose(&mut self, now: Instant, hop: Hop) -> usize {
@@ -60,6 +68,9 @@ macro_rules! registry {
             }
             fn of_flow(&self, hop: Hop) -> Option<usize> {
                 match self { $(Chooser::$name(way) => way.of_flow(hop),)+ }
+            }
+            fn of_packet(&self, hop: Hop) -> Option<usize> {
+                match self { $(Chooser::$name(way) => way.of_packet(hop),)+ }
             }
             fn of_stream(&self, hop: Hop) -> Option<usize> {
                 match self { $(Chooser::$name(way) => way.of_stream(hop),)+ }
@@ -72,16 +83,17 @@ registry! {
     FlowHash => flow_hash,
     Destination => destination,
     Spray => spray,
+    RandomSpray => random_spray,
     Flowlet => flowlet,
 }
 
 impl Routing {
     /// Demands on the execution of a run.
     pub(crate) fn needs(&self) -> Needs {
-        let RoutingInfo { name, reorders, .. } = self.info();
+        let RoutingInfo { name, reorders, draws, .. } = self.info();
         let reason = || format!("routing.kind = {name} draws the path of each packet");
         Needs {
-            global_order: reorders.then(reason),
+            global_order: draws.then(reason),
             packet_routing: reorders,
             reordering: reorders,
             ..Needs::default()

@@ -10,7 +10,7 @@ use shortflow_units::{Instant, NodeId, PortId};
 impl Network {
     /// Prepares a network for windows, in which switches go output by output if that is wanted and possible.
     pub fn with_windows(mut self, nodes: usize, by_output: bool) -> Network {
-        let is_plain = by_output && self.fixed_paths && self.special.is_none() && self.outages.is_none();
+        let is_plain = by_output && !self.chooser.draws() && self.special.is_none() && self.outages.is_none();
         let mut by_output = vec![is_plain; nodes];
         by_output[..self.hosts].fill(false);
         let (mut counts, mut numbers) = (vec![0; nodes], Vec::new());
@@ -63,7 +63,7 @@ impl Network {
                     break;
                 }
                 let packet = packets.get(id);
-                let route = || routes.fixed((node, packet.to, packet.flow_id), chooser);
+                let route = || routes.of_packet(node, packet, chooser);
                 if let Some(next) = paths.next(packet).or_else(route) {
                     Passing { at, from, id }.line_up(windows.touch(next));
                 }
