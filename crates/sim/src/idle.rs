@@ -1,11 +1,13 @@
 //! Keys that were set and cannot act, by the conditions that their declarations state.
 
 use crate::config::{Setting, Source};
+use crate::engine::Seeds;
 use crate::host::priority::By;
 use crate::net::Routes;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
+use crate::traffic::Workload;
 use shortflow_cc::{CongestionControl, Ecn, Host, Recovery, Role, TransportConfig};
 use shortflow_spec::{Condition, Idle};
 use shortflow_units::{NodeId, Occupancy};
@@ -153,6 +155,11 @@ impl<'s> Run<'s> {
             "deadlines" => self.scenario.deadlines,
             "unknown_role" => {
                 self.scenario.classes.iter().any(|class| Role::of_class(class) == Role::Unknown)
+            }
+            "applications" => {
+                self.scenario.traffic.iter().enumerate().any(|(index, traffic)| {
+                    matches!(traffic.start(Seeds::new(0), index), Workload::Closed(_))
+                })
             }
             "several_paths" => Routes::new(&self.scenario.graph).is_ok_and(|routes| routes.has_choice()),
             "finite_flows" => (1..=self.scenario.traffic.len()).any(|entry| {

@@ -14,12 +14,19 @@ pub struct Needs {
     pub packet_routing: bool,
     /// Packets of a connection may overtake one another.
     pub reordering: bool,
+    /// Flows start because of what happens elsewhere.
+    pub answers: bool,
 }
 
 impl Needs {
     /// Demands of a part for which the order of all events of the network matters.
     pub fn global_order(reason: impl Into<String>) -> Needs {
         Needs { global_order: Some(reason.into()), ..Needs::default() }
+    }
+
+    /// True if hosts may take packets ahead of time: no flow starts because of what happens elsewhere.
+    pub fn lets_hosts_go_ahead(&self) -> bool {
+        self.global_order.is_none() && !self.answers
     }
 }
 
@@ -30,6 +37,7 @@ impl Sum for Needs {
             whole_ports: [all.whole_ports, part.whole_ports].concat(),
             packet_routing: all.packet_routing || part.packet_routing,
             reordering: all.reordering || part.reordering,
+            answers: all.answers || part.answers,
         })
     }
 }

@@ -44,6 +44,9 @@ keys! {
         pub jitter: Option<Span> = "0s", KeywordOr("half-packet", ANY_TIME);
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order
         pub stalls: f64 = "0", 0.0..=10_000.0;
+        /// time from the arrival of a message until its application answers; from the longest delay of a link on, several cores
+        /// may simulate the network
+        pub reaction: Span = "0s", ANY_TIME, acts: applications;
         /// shortest pause
         pub stall_min: Span = "500us", ANY_TIME, acts: stalls > 0;
         /// longest pause

@@ -135,7 +135,7 @@ fn every_scheme_gives_the_same_by_every_plan() {
 fn so_does_what_few_networks_have() {
     type Keys<'a> = &'a [(&'a str, &'a str)];
     let fifo = "model = 'fifo'";
-    let cases: [(&str, &str, Keys, Keys, &[usize]); 24] = [
+    let cases: [(&str, &str, Keys, Keys, &[usize]); 25] = [
         (
             "fat-tree",
             "dctcp",
@@ -196,6 +196,7 @@ fn so_does_what_few_networks_have() {
         ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'random-spray'")], &[]),
         ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'flowlet'")], &[]),
         ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", fifo)], &[]),
+        ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", "reaction = '50us'")], &[2, 4]),
     ];
     for (topology, name, settings, keys, cores) in cases {
         let (outcome, legal) = all_alike(&mix(topology, keys), &scheme(name, settings), 3);
@@ -232,25 +233,30 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     /// Links of different delays: windows are as long as the shortest of those between parts, and the end of a flow is known
-    /// after the longest of all. Some switches are far from all hosts, or in another network.
+    /// after the longest of all, as are arrivals to applications, which take as long to answer. Some switches are far from all
+    /// hosts, or in another network.
     #[test]
     fn so_does_any_network(
         delays in prop::collection::vec(prop_oneof![500u64..2000, 2000u64..300_000], 14),
-        (far, seed) in (any::<bool>(), 0u64..1000),
+        (far, answers, seed) in (any::<bool>(), any::<bool>(), 0u64..1000),
         name in prop::sample::select(vec!["tcp", "dctcp", "l2dct", "swift", "pfabric", "dcqcn"]),
     ) {
         let ends = "h0,s0 h1,s0 h2,s1 h3,s1 h4,s2 h5,s2 h6,s3 h7,s3 s0,s4 s1,s4 s2,s4 s3,s4 s0,s1 s2,s3";
         let links = ends.split(' ').zip(&delays).map(|(ends, delay)| format!("{ends},1Gbps,{delay}ns\n"));
         let beside = if far { "s7,s8,1Gbps,3ns\ns8,s9,1Gbps,3ns\ns9,s7,1Gbps,3ns\n" } else { "" };
         let edges = format!("a,b,rate,delay\n{}{beside}", links.collect::<String>());
+        let waiting = format!("[host]\nreaction = '{}ns'\n{}\n{}\n", delays.iter().max().unwrap(), ANSWERS.0, ANSWERS.1);
         let text = "title = 'any network'\nduration = '1ms'\nwarmup = '200us'\ndrain = '4ms'\n\
             [topology]\nkind = 'explicit'\nfile = 'links.csv'\n[switch]\nbuffer = '20pkt'\nmark_above = '8pkt'\n\
             [tcp]\nrto_min = '1ms'\n[measure]\nsample_every = '100us'\n\
             [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'uniform', min = '1KB', max = '60KB' }\n\
             load = 0.6\npattern = 'all-to-all'\n";
-        let (scenario, scheme) = (scenario_with_file(text, &edges), scheme(name, &[]));
+        let text = format!("{text}{}", if answers { &waiting } else { "" });
+        let (scenario, scheme) = (scenario_with_file(&text, &edges), scheme(name, &[]));
         let (outcome, legal) = all_alike(&scenario, &scheme, seed);
-        prop_assert_eq!(legal, MODES);
+        let all = MODES.into_iter().filter(|modes| !(answers && modes.early_hosts));
+        prop_assert_eq!(legal, all.collect::<Vec<_>>());
+        prop_assert!(!answers || outcome.flows.iter().any(|flow| flow.task.is_some()));
         prop_assert!(outcome.flows.iter().any(|flow| flow.finish.is_some()));
     }
 }
@@ -329,7 +335,11 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!(why(&sprayed, &dctcp, 2), (2, String::new()));
     assert_eq!(why(&drawn, &dctcp, 2), one("routing.kind = random-spray draws the path of each packet"));
     let answers = mix("fat-tree", &[ANSWERS]);
-    assert_eq!(why(&answers, &dctcp, 2), one("traffic.4 waits for answers"));
+    let sooner =
+        "traffic.4 waits for answers, and host.reaction is below 16.666666us, the longest delay of a link";
+    assert_eq!(why(&answers, &dctcp, 2), one(sooner));
+    let later = mix("fat-tree", &[ANSWERS, ("[host]", "reaction = '50us'")]);
+    assert_eq!(why(&later, &dctcp, 2), (2, String::new()));
     let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
     let (_, taken) = ideal.run_on(2, &plain, 1, &mut NoObserver).unwrap();
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));

@@ -27,6 +27,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("reads_threshold", "the queue discipline reads mark_above"),
     ("deadlines", "flows have deadlines"),
     ("unknown_role", "a class is neither short nor long by its name"),
+    ("applications", "traffic waits for answers"),
     ("several_paths", "hosts have several shortest paths between them"),
     ("finite_flows", "flows have a last byte"),
     ("default_drain", "flows have a last byte and drain is not given"),

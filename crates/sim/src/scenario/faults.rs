@@ -91,6 +91,7 @@ impl Fault {
             whole_ports: if reorders || self.corrupt > 0.0 { self.ports.clone() } else { Vec::new() },
             packet_routing: fails,
             reordering: fails || reorders,
+            ..Needs::default()
         }
     }
 }

@@ -20,6 +20,8 @@ pub enum Event {
     },
     /// Start of the next flow of this traffic source.
     FlowStart(u32),
+    /// An application learns what has arrived on this connection.
+    Answer(ConnId),
     /// Both ends of this connection know that a message is fully acknowledged.
     Finish(ConnId),
     /// The backlogged flow of this connection sends no more new data.
@@ -59,10 +61,11 @@ impl From<NetworkEvent> for Event {
 /// | 0 | of the network | its own |
 /// | 10 | timer | 3 for the timer, 27 for the connection |
 /// | 110 | start of a flow | the source |
-/// | 1110 | end of a message | the connection |
+/// | 11100 | end of a message | the connection |
+/// | 11101 | an application's answer | the connection |
 /// | 1111 | stop of a backlogged flow | the connection |
 ///
-/// Order at one instant: links that change, measured time and probes, packets, timers, starts of flows, ends, stops.
+/// Order at one instant: links that change, measured time and probes, packets, timers, starts of flows, ends, answers, stops.
 impl EventCode for Event {
     #[inline(always)]
     fn pack(self) -> u32 {
@@ -71,6 +74,7 @@ impl EventCode for Event {
             Event::Timer { connection, timer } => (4, u32::from(timer) << 27 | connection.0),
             Event::FlowStart(source) => (6, source),
             Event::Finish(connection) => (7, connection.0),
+            Event::Answer(connection) => (7, 1 << 27 | connection.0),
             Event::Stop(connection) => (7, 1 << 28 | connection.0),
             Event::WarmUpEnd => (0, ONCE),
             Event::MeasureEnd => (0, ONCE + 1),
@@ -90,6 +94,7 @@ impl EventCode for Event {
                 timer: (bits >> 27) as u8 % Event::TIMERS,
             },
             12..14 => Event::FlowStart(bits & ((1 << 29) - 1)),
+            14 if bits >> 27 & 1 > 0 => Event::Answer(ConnId(bits % Event::CONNECTIONS)),
             14 => Event::Finish(ConnId(bits % Event::CONNECTIONS)),
             _ => Event::Stop(ConnId(bits % Event::CONNECTIONS)),
         }
@@ -111,7 +116,7 @@ impl EventCode for Event {
 
     /// A message that ends concerns no packet of another, nor one that an end of its own connection expects.
     fn is_barrier(bits: u32) -> bool {
-        bits >> 28 != 14
+        bits >> 27 != 14 << 1
     }
 
     /// The timer of a sender for its host's card concerns that host alone.
@@ -143,6 +148,7 @@ mod tests {
         for event in [
             [first, last, network],
             [Event::FlowStart(9), Event::Finish(ConnId(5)), Event::Stop(ConnId(5))],
+            [Event::Answer(ConnId(0)), Event::Answer(ConnId(Event::CONNECTIONS - 1)), first],
             once,
         ]
         .concat()

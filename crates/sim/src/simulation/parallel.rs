@@ -8,7 +8,7 @@
 //!
 //! Windows of this kind are those of UNISON (EuroSys 2024) and of conservative simulation before it.
 
-use super::part::{AckNotice, Part};
+use super::part::{Notice, Part};
 use super::plan::ExecutionPlan;
 use super::state::Simulation;
 use super::{Observer, RunError, RunProgress};
@@ -33,7 +33,7 @@ const PARK_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 struct Mailbox {
     packets: Vec<BoundaryPacket>,
-    news: Vec<AckNotice>,
+    news: Vec<Notice>,
 }
 
 /// State shared by the parts.
@@ -266,7 +266,7 @@ impl Simulation<'_> {
         for from in (0..exchange.parts).filter(|from| *from != me) {
             let mut post = exchange.post(from, me, turn);
             post.packets.drain(..).for_each(|mail| self.network.import(&mut self.events, mail));
-            post.news.drain(..).for_each(|news| self.on_message_acked(news));
+            post.news.drain(..).for_each(|news| self.on_notice(news));
         }
         let next = exchange.next.iter().map(|next| next[turn].load(Ordering::Acquire)).min();
         Instant::from_ps(next.unwrap_or(u64::MAX))

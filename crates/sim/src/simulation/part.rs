@@ -3,13 +3,13 @@
 use shortflow_units::{ConnId, HostId, Instant, NodeId};
 use std::sync::Arc;
 
-/// Fully acknowledged messages of a connection, for the other parts.
+/// What a part tells the others.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AckNotice {
-    pub conn: ConnId,
-    /// First unacknowledged byte of the stream.
-    pub acked: u64,
-    pub at: Instant,
+pub(super) enum Notice {
+    /// The sender of a connection has its stream acknowledged up to this byte, where a message ends.
+    Acked { conn: ConnId, acked: u64, at: Instant },
+    /// The receiver has the stream up to this byte, and so a message whose application waits.
+    Arrived { conn: ConnId, flow_id: u32, received: u64, at: Instant },
 }
 
 /// A part of a network: hosts and switches, with the ports that send from them.
@@ -19,7 +19,7 @@ pub(super) struct Part {
     /// The part of each node.
     pub owner: Arc<[u32]>,
     /// Notices not yet sent to the other parts.
-    pub news: Vec<AckNotice>,
+    pub news: Vec<Notice>,
 }
 
 impl Part {

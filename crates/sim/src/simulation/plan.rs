@@ -100,7 +100,10 @@ fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
     let law = scheme.transport.is_user_defined().then(|| Needs::global_order(own));
     let queues = Needs { reordering: scheme.reads_priority(), ..Needs::default() };
     let traffic = scenario.traffic.iter().enumerate();
-    let traffic = traffic.map(|(index, traffic)| traffic.start(Seeds::new(0), index).needs(index));
+    let longest = scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
+    let traffic = traffic.map(|(index, traffic)| {
+        traffic.start(Seeds::new(0), index).needs(index, scenario.host.reaction, longest)
+    });
     let faults = scenario.faults.iter().map(Fault::needs);
     let others = [queues, scenario.routing.needs()].into_iter();
     watch.into_iter().chain(law).chain(faults).chain(others).chain(traffic).sum()
@@ -124,7 +127,7 @@ impl ExecutionPlan {
         let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
         let is_legal = plan.modes.cores == modes.cores
             && (plan.node_lookahead.is_some() || !modes.windows)
-            && (plan.needs.global_order.is_none() && modes.predicts || !modes.early_hosts)
+            && (plan.needs.lets_hosts_go_ahead() && modes.predicts || !modes.early_hosts)
             && (modes.windows || !modes.by_output)
             && (!plan.needs.packet_routing || !modes.fixed_paths);
         is_legal.then_some(ExecutionPlan { modes, ..plan })
@@ -158,8 +161,7 @@ impl ExecutionPlan {
                 fixed_paths: !needs.packet_routing,
                 prefetch: 2 * graph.links.len() >= LARGE,
                 predicts: false,
-                // Flows must not start because of what happens elsewhere.
-                early_hosts: needs.global_order.is_none(),
+                early_hosts: needs.lets_hosts_go_ahead(),
                 by_output: windows,
             },
             fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },

@@ -37,6 +37,8 @@ pub(super) struct Sources {
     steps: AppActions,
     /// Ends of applications' flows in the stream of each connection.
     awaited: BTreeMap<u32, VecDeque<(u64, Reply)>>,
+    /// Bytes up to which answers are due, by connection.
+    told: BTreeMap<u32, u64>,
     planned: u64,
     end: Instant,
 }
@@ -53,6 +55,7 @@ impl Sources {
             entries: entries.collect(),
             steps: AppActions::default(),
             awaited: BTreeMap::new(),
+            told: BTreeMap::new(),
             planned: 0,
             end: Instant::ZERO + scenario.duration + scenario.drain,
         }
@@ -99,6 +102,17 @@ impl Sources {
         self.awaited.entry(flow_id).or_default().push_back((end, reply));
     }
 
+    /// True if a flow of an application has arrived with its connection's stream up to `received`, at the first call that finds it.
+    pub(super) fn is_news(&mut self, flow_id: u32, received: u64) -> bool {
+        let told = self.told.get(&flow_id).copied().unwrap_or(0);
+        let ends = self.awaited.get(&flow_id).into_iter().flatten().map(|(end, _)| *end);
+        let is_news = ends.into_iter().any(|end| end > told && end <= received);
+        if is_news {
+            self.told.insert(flow_id, received);
+        }
+        is_news
+    }
+
     /// Reports that a connection has received its stream up to `received`. Returns the start times of flows that follow.
     pub(super) fn delivered(&mut self, now: Instant, flow_id: u32, received: u64) -> Vec<FlowStart> {
         let mut starts = Vec::new();
@@ -117,6 +131,7 @@ impl Sources {
         awaited.pop_front();
         if awaited.is_empty() {
             self.awaited.remove(&flow_id);
+            self.told.remove(&flow_id);
         }
         Some(reply)
     }

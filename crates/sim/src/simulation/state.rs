@@ -8,7 +8,7 @@ use super::connections::{Connections, SequenceGap};
 use super::ends::AckOutcome;
 use super::event::{Event, OF_RECEIVER, OF_SENDER};
 use super::outbox::EndpointOutbox;
-use super::part::{AckNotice, Part, owns};
+use super::part::{Notice, Part, owns};
 use super::plan::ExecutionPlan;
 use super::sources::Sources;
 use super::{Observer, RunError, RunProgress};
@@ -86,6 +86,8 @@ pub(super) struct Simulation<'a> {
     pub(super) common: u64,
     /// Buffer for lists of ports.
     arriving: Vec<PortId>,
+    /// Bytes that receivers have, of which applications learn at this time, by number of the connection.
+    answers: BTreeMap<(Instant, u32), u64>,
     /// A place to list those that lead to hosts, and when something reaches them.
     reached: Vec<(PortId, Instant)>,
 }
@@ -167,6 +169,7 @@ impl<'a> Simulation<'a> {
             part: None,
             common: 0,
             arriving: Vec::new(),
+            answers: BTreeMap::new(),
             reached: Vec::new(),
         };
         simulation.events.schedule(simulation.window.start, NodeScope::GLOBAL, Event::WarmUpEnd);
@@ -379,6 +382,7 @@ impl<'a> Simulation<'a> {
             Event::FlowStart(source) => self.start_flow(source as usize),
             Event::Finish(connection) => self.finish_messages(connection),
             Event::Stop(connection) => self.stop(connection),
+            Event::Answer(_) => self.answer(),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
                 let kept =
@@ -430,8 +434,12 @@ impl<'a> Simulation<'a> {
             connection.ends.deliver_to_receiver(packet, cx, &mut outbox);
             if connection.has_app_waiter {
                 let received = connection.ends.received();
-                let starts = self.sources.delivered(cx.now, flow_id, received);
-                self.plan_flows(&starts);
+                if self.scenario.host.reaction.is_zero() {
+                    let starts = self.sources.delivered(cx.now, flow_id, received);
+                    self.plan_flows(&starts);
+                } else if self.sources.is_news(flow_id, received) {
+                    self.publish(Notice::Arrived { conn, flow_id, received, at: cx.now });
+                }
             }
         }
     }
@@ -439,15 +447,30 @@ impl<'a> Simulation<'a> {
     /// Publishes fully acknowledged messages of a sender to all parts.
     #[inline(never)] // keeps the path of every other ACK short
     fn publish_acked(&mut self, conn: ConnId) {
-        let news = AckNotice { conn, acked: self.connections.slot(conn).ends.acked(), at: self.events.now() };
-        self.on_message_acked(news);
-        self.part.iter_mut().for_each(|part| part.news.push(news));
+        let acked = self.connections.slot(conn).ends.acked();
+        self.publish(Notice::Acked { conn, acked, at: self.events.now() });
     }
 
-    pub(super) fn on_message_acked(&mut self, AckNotice { conn, acked, at }: AckNotice) {
-        self.check_acked(conn, acked);
-        self.connections.slot(conn).ends.messages_mut().finish(acked, at);
-        self.events.schedule(at + self.finish_delay, NodeScope::GLOBAL, Event::Finish(conn));
+    /// Takes note, in all parts.
+    fn publish(&mut self, notice: Notice) {
+        self.on_notice(notice);
+        self.part.iter_mut().for_each(|part| part.news.push(notice));
+    }
+
+    pub(super) fn on_notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Acked { conn, acked, at } => {
+                self.check_acked(conn, acked);
+                self.connections.slot(conn).ends.messages_mut().finish(acked, at);
+                self.events.schedule(at + self.finish_delay, NodeScope::GLOBAL, Event::Finish(conn));
+            }
+            Notice::Arrived { conn, flow_id, received, at } => {
+                let at = at + self.scenario.host.reaction;
+                self.answers.insert((at, flow_id), received);
+                self.pending += 1;
+                self.events.schedule(at, NodeScope::GLOBAL, Event::Answer(conn));
+            }
+        }
     }
 
     fn finish_messages(&mut self, conn: ConnId) {
@@ -463,6 +486,17 @@ impl<'a> Simulation<'a> {
         if connection.ends.messages().is_empty() && !connection.persistent {
             self.check_connection(conn);
             self.connections.close(conn);
+        }
+    }
+
+    /// The application that has waited longest for it learns of an arrival.
+    fn answer(&mut self) {
+        let now = self.events.now();
+        self.pending -= 1;
+        let due = self.answers.first_entry().filter(|first| first.key().0 <= now);
+        if let Some(((_, flow_id), received)) = due.map(|first| first.remove_entry()) {
+            let starts = self.sources.delivered(now, flow_id, received);
+            self.plan_flows(&starts);
         }
     }
 

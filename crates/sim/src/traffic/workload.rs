@@ -6,7 +6,7 @@ use super::{Arrivals, Count, Expected, MeasurementWindow};
 use crate::config::{ConfigError, Reader};
 use crate::engine::Seeds;
 use crate::needs::Needs;
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Span};
 use std::fmt::Debug;
 
 /// Reads a traffic entry from its table.
@@ -37,11 +37,20 @@ impl Workload {
         Workload::Open(Box::new(arrivals))
     }
 
-    /// Demands of entry `index` on the execution of a run.
-    pub(crate) fn needs(&self, index: usize) -> Needs {
+    /// Demands of entry `index` on the execution of a run. An answer that takes at least as long as the `longest` link comes after
+    /// all nodes have learnt of the arrival, in any order in which they are simulated.
+    pub(crate) fn needs(&self, index: usize, reaction: Span, longest: Span) -> Needs {
         match self {
             Workload::Open(_) => Needs::default(),
-            Workload::Closed(_) => Needs::global_order(format!("traffic.{} waits for answers", index + 1)),
+            Workload::Closed(_) if reaction >= longest && !longest.is_zero() => {
+                Needs { answers: true, ..Needs::default() }
+            }
+            Workload::Closed(_) => {
+                let waits = format!("traffic.{} waits for answers", index + 1);
+                let reason =
+                    format!("{waits}, and host.reaction is below {longest}, the longest delay of a link");
+                Needs { answers: true, ..Needs::global_order(reason) }
+            }
         }
     }
 
