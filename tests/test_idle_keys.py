@@ -187,6 +187,22 @@ def test_a_stagger_of_host_0_alone_is_named(sender: object, shortflow: Command, 
     assert "traffic.1.stagger: host 0 alone sends, and 0 times 1ms moves no flow" in stderr.replace("\n", " ")
 
 
+def test_flows_of_one_host_with_a_stagger_have_one_warning(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(tomli_w.dumps(star([{**LONG, "from": 0, "flows": 2, "stagger": "1ms"}])))
+    stderr = shortflow("run", "own.toml", "--scheme", "dctcp").stderr.replace("\n", " ")
+    assert "traffic.1.stagger: 2 flows have fewer hosts (1)" in stderr
+    assert stderr.count("traffic.1.stagger") == 1
+
+
+def test_a_key_may_be_quoted_as_in_a_file(shortflow: Command) -> None:
+    plain, quoted = (
+        shortflow("run", "incast", "--scheme", "dctcp", "--set", "servers=5", "--set", f"switch.{port}.buffer=30pkt")
+        for port in ("s0->h3", '"s0->h3"')
+    )
+    assert (plain.code, quoted.code) == (0, 0)
+    assert plain.stdout == quoted.stdout
+
+
 @pytest.mark.parametrize(
     ("scheme", "setting", "said"),
     [

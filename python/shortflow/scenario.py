@@ -13,6 +13,7 @@ from typing import Literal, TypedDict
 
 from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean, front_door, unknown_name
+from shortflow.terms import unquoted
 
 SHIPPED = Path(__file__).parent / "scenarios"
 
@@ -264,9 +265,10 @@ def load_scenario(
 
 
 def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:
-    """Settings in the core's form."""
+    """Settings in the core's form. A part of a key may be quoted as in a file: `switch."s0->h3".buffer`."""
     return [
-        (key, str(value).lower() if isinstance(value, bool) else str(value)) for key, value in (settings or {}).items()
+        (unquoted(key), str(value).lower() if isinstance(value, bool) else str(value))
+        for key, value in (settings or {}).items()
     ]
 
 

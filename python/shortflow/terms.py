@@ -1,5 +1,6 @@
 """Grammars of options: KEY=VALUE, names between commas, KEY=LOW:HIGH[:STEP], METRIC <= NUMBER."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -8,11 +9,16 @@ from shortflow.quantities import of_one_kind, parse, rounded
 
 
 def pair(text: str, option: str, expected: str) -> tuple[str, str]:
-    """Both sides of LEFT=RIGHT. A `ConfigError` gives the expected form."""
+    """Both sides of LEFT=RIGHT, a key on the left without quotes. A `ConfigError` gives the expected form."""
     left, _, right = (part.strip() for part in text.partition("="))
     if not left or not right:
         raise ConfigError(f"{option} {text}: expected {expected}")
-    return left, right
+    return unquoted(left), right
+
+
+def unquoted(key: str) -> str:
+    """A key without the quotes that files need around parts such as `"s0->h3"`. Parts with a point keep them."""
+    return re.sub(r'"([^".]*)"', r"\1", key)
 
 
 def pairs(texts: Iterable[str], option: str, expected: str) -> dict[str, str]:

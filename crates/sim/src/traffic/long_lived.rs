@@ -70,8 +70,9 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
             reader.path("stagger"),
             senders.len()
         ));
+    } else {
+        context.check_stagger(reader, keys.stagger, senders.iter());
     }
-    context.check_stagger(reader, keys.stagger, senders.iter());
     let start = |host: HostId| keys.start + keys.stagger.times(u64::from(host.0));
     let mut flows: Vec<(Span, HostId, HostId)> =
         pairs.into_iter().cycle().take(count).map(|(from, to)| (start(from), from, to)).collect();
