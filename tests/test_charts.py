@@ -215,7 +215,9 @@ def test_panels_of_sizes_share_their_axis_and_lines_differ_by_more_than_colour()
 
 def test_means_count_flows_up_to_one_time_where_several_schemes_leave_some_unfinished() -> None:
     times = {"dctcp": 0.5, "tcp": 2.0}
-    late = [stalled(make_result(name, seed, fct_s=[time] * 10), [0]) for name, time in times.items() for seed in (1, 2)]
+    late = [
+        stalled(make_result(name, seed, fct_s=[time] * 10), [0]) for name, time in times.items() for seed in range(1, 6)
+    ]
     (line,) = (ranking := answer(study_of(late), Criteria(["afct_upto_100kb_s"]))).lines
     assert (line.outcome, line.leaders, line.cut_s) == ("winner", ["dctcp"], 2.5)
     assert [each.mean.value for each in line.standings] == pytest.approx([0.7, 2.05])

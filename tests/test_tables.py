@@ -16,11 +16,14 @@ from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.report import tables, wording
+from shortflow.report import caveats, tables, wording
 from shortflow.report.answer import headlines
 from shortflow.report.blocks import Block, terminal
 from shortflow.result import Result, with_distances
 from shortflow.results import Results
+
+SHOWN = ("flows done", "mean FCT", "p99 FCT", "p99 slowdown")
+"""By size, of a run."""
 
 
 def printed(blocks: Iterable[Block], width: int = 1000) -> list[str]:
@@ -121,10 +124,9 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
         for scheme in ("stalls", "quick")
     }
-    # A slowdown of at least 2.5 s over 0.5 s, the mean of 1 s and at least 2.5 s; half of the flows did not finish.
+    # A slowdown of at least 2.5 s over 0.5 s, the mean of 1 s and at least 2.5 s; the answer counts unfinished flows.
     assert rows["stalls"][1:5] == ["≥", "5", "≥", "1.75"]
-    assert rows["stalls"][-1] == "50"
-    assert rows["quick"][-1] == "0"
+    assert caveats.unfinished(comparison).startswith("Unfinished flows: stalls 1 of 2, stalls too 1 of 2.")
     afct = {(a, b): comparison.difference(a, b, "afct_short_s") for a in comparison.schemes for b in comparison.schemes}
     assert wording.percent(afct["stalls", "quick"]) == "≥ +59.1"
     assert wording.percent(afct["quick", "stalls"]) == "≤ -37.1"
@@ -232,3 +234,14 @@ def test_rows_of_a_trace_that_start_too_late_are_counted_beside_the_answer(short
         assert done.stderr.count(said) == 1
         assert done.stdout.count(said) == 1
         assert "Are the starts in milliseconds" in " ".join(done.stdout.split())
+
+
+def test_a_run_shows_the_main_metrics_by_size_and_no_size_that_holds_all_flows(shortflow: Command) -> None:
+    command = ("run", "l2dct-benchmark", "--scheme", "dctcp", "--set", "duration=300ms")
+    text, whole = shortflow(*command).stdout, shortflow(*command, "--json").document["schemes"]["dctcp"]["metrics"]
+    assert whole["flows_upto_100kb"]["mean"] == whole["flows_short"]["mean"], "all of them"
+    assert not [line for line in text.splitlines() if "up to 100 KB" in line or "time to receipt" in line]
+    sizes = [line.split("  ")[0].strip() for line in text.splitlines() if "10 KB" in line]
+    assert sizes == [f"{each} of flows up to 10 KB".replace("done of flows", "done") for each in SHOWN]
+    assert [line.split()[-1] for line in text.splitlines() if "unfinished" in line] == ["0"]
+    assert {"receipt_short_s", "slowdown_p50_upto_100kb", "unfinished_share_short"} <= whole.keys()

@@ -272,7 +272,7 @@ class Result(Shown):
     def _blocks(self) -> "list[blocks.Block]":
         alone = views.alone(self)
         notes = [*alone.omitted, *alone.notes]
-        return [*tables.comparison_blocks(alone), *([blocks.Words("\n".join(notes))] if notes else [])]
+        return [*tables.run_blocks(alone), *([blocks.Words("\n".join(notes))] if notes else [])]
 
 
 def changed(origin: Provenance) -> dict[str, str]:

@@ -28,7 +28,7 @@ def _answer(found: Result, values: Mapping[str, Any]) -> Answer:
 
 
 def _blocks(alone: Results) -> "Iterator[blocks.Block]":
-    yield from tables.comparison_blocks(alone)
+    yield from tables.run_blocks(alone, " (all metrics: --json)")
     if alone.omitted:
         yield blocks.Words("\n".join(f"{text}." for text in alone.omitted))
 

@@ -15,6 +15,13 @@ from shortflow.lazy import np, npt, ranks, special
 
 CONFIDENCE = 0.95
 
+DECISIVE = 5
+"""Fewest seeds that decide an order by chance.
+
+From 2, 3 and 4 seeds, a worse scheme was named as the winner in up to 8, 7 and 4 % of draws, the worst of 196
+populations of real and of heavy-tailed values. From 5 seeds on no population was above 5 %.
+"""
+
 ESTIMABLE = 20
 """Fewest seeds that estimate how many further seeds narrow an interval.
 

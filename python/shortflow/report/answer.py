@@ -8,12 +8,12 @@ from shortflow.errors import unknown_name
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stakes import place
-from shortflow.metrics.stats import ESTIMABLE, mean_table
+from shortflow.metrics.stats import DECISIVE, ESTIMABLE, mean_table
 from shortflow.quantities import counted
 from shortflow.report.caveats import notes
-from shortflow.report.order import AnswerLine, line_of, margin, on_common_seeds
+from shortflow.report.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.report.sentences import at_one_point, over_points, range_of, short, where
-from shortflow.report.study import by_value, default_baseline
+from shortflow.report.study import by_value, default_baseline, without_effect
 from shortflow.report.wording import listed, metrics_of, phrase, unit_of
 from shortflow.results import Results
 
@@ -120,7 +120,8 @@ class Ranking:
     @property
     def caveats(self) -> list[str]:
         """Limits of the answer."""
-        found = [*self._few_seeds(), *self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
+        idle = [f"{each.label} has no effect on these runs." for each in without_effect(self.study)]
+        found = [*idle, *self._few_seeds(), *self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
         among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
         if among > 2 and len(self.study.seeds) > 1:
             level = f"{100 - 5 / (among - 1):.3g} %"
@@ -172,17 +173,21 @@ class Ranking:
             return ""
         leaders = lines[0].leaders
         if self.baseline not in leaders:
-            found = range_of([line.factor(leaders[0]) for line in lines])
-            return f" ({found} of {self.baseline}'s)" if found else ""
+            found = range_of([line.factor(leaders[0]) for line in lines], f"{self.baseline}'s")
+            return f" ({found})" if found else ""
         lost = [each.scheme for each in lines[0].standings if each.place == "worse"]
-        found_of = {scheme: range_of([line.factor(scheme) for line in lines]) for scheme in lost}
+        found_of = {scheme: range_of([line.factor(scheme) for line in lines], f"{self.baseline}'s") for scheme in lost}
         texts = [f"{scheme} has {text}" for scheme, text in found_of.items() if text]
-        return f" ({listed(texts, ', ')} of {self.baseline}'s)" if texts else ""
+        return f" ({listed(texts)})" if texts else ""
 
     def _few_seeds(self) -> Iterator[str]:
-        """Note on open orders of several seeds that are too few to estimate how many would settle them."""
-        seeds = [line.standings[0].mean.n for line in self.lines if line.outcome == "open"]
-        if seeds and 1 < min(seeds) < ESTIMABLE:
+        """Note on open orders of several seeds that are too few to settle them, or to estimate how many would."""
+        exact = {point.label for point in self.study.points if is_exact(point)}
+        lines = [line for line in self.lines if line.outcome == "open" and line.at not in exact]
+        seeds = min((each.mean.n for line in lines for each in line.standings), default=0)
+        if 1 < seeds < DECISIVE:
+            yield f"No winner is named from fewer than {DECISIVE} seeds: run at least {DECISIVE} seeds."
+        elif DECISIVE <= seeds < ESTIMABLE:
             yield f"Run at least {ESTIMABLE} seeds to estimate how many seeds settle an open order."
 
     def _without_runs(self) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
-from shortflow.metrics.stats import ESTIMABLE, Estimate
+from shortflow.metrics.stats import DECISIVE, ESTIMABLE, Estimate
 from shortflow.quantities import counted
 from shortflow.report.wording import listed, phrase, scheme_pairs
 from shortflow.results import Results
@@ -20,7 +20,7 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     yield from _cut_goodput(study, metrics)
     yield from _sizes(study, metrics)
     if len(study.seeds) == 1:
-        yield "One seed has no interval: run several seeds."
+        yield f"One seed has no interval: run at least {DECISIVE} seeds."
     elif all(point.is_exact(scheme) for point in study.points for scheme in point.schemes):
         yield "Every seed gives the same run: nothing is random here, so the numbers are exact."
     seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]

@@ -2,6 +2,7 @@
 
 The winner comes from multiple comparisons with the best (J. C. Hsu, Ann. Stat. 12, 1984) on the intervals of the paired
 differences, with the level divided by the number of other schemes (Bonferroni). Points and metrics are not corrected.
+Fewer than `DECISIVE` seeds name no winner, unless every seed gives the same run.
 """
 
 import bisect
@@ -13,7 +14,7 @@ from typing import Literal
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
 from shortflow.metrics.data import RunData, Times, mean
 from shortflow.metrics.stakes import place
-from shortflow.metrics.stats import ESTIMABLE, Estimate, nearest_rank, student
+from shortflow.metrics.stats import DECISIVE, ESTIMABLE, Estimate, nearest_rank, student
 from shortflow.result import as_measured
 from shortflow.results import Results
 
@@ -93,12 +94,18 @@ def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, fl
     sign = -1 if metric.more_is_better else 1
     order = sorted(found, key=lambda scheme: (found[scheme].lower_bound, sign * found[scheme].value))
     best = order[0]
-    standings = []
+    decided, standings = min(each.n for each in found.values()) >= DECISIVE or is_exact(point), []
     for scheme in order:
         compared = (point, metric, best, scheme, len(order) - 1, ties)
         where, more = ("best", None) if scheme == best else _beside(*compared)
+        where = "open" if where == "worse" and not decided else where
         standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), where, more))
     return AnswerLine(metric, at, standings, cut_s)
+
+
+def is_exact(point: Results) -> bool:
+    """True if several seeds gave the same run under every scheme."""
+    return all(map(point.is_exact, point.schemes))
 
 
 def _means(point: Results, metric: Metric) -> dict[str, Estimate]:

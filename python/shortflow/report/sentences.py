@@ -8,7 +8,7 @@ from shortflow.metrics.catalogue import Metric
 from shortflow.metrics.stats import ESTIMABLE, Estimate
 from shortflow.quantities import DisplayUnit
 from shortflow.report.order import AnswerLine
-from shortflow.report.wording import in_words, listed, number, phrase
+from shortflow.report.wording import extreme, in_words, is_plural, listed, number, phrase, times, times_between
 
 _FEW = 3
 """Most schemes to name where all of them may be the best."""
@@ -19,10 +19,10 @@ def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: flo
     best = line.standings[0]
     value = in_words(best.mean, unit)
     if line.outcome == "alone":
-        return f"Under {best.scheme}, the {phrase(line.metric)} is {value}.{_cut([line])}"
+        return f"Under {best.scheme}, the {phrase(line.metric)} {_are(line.metric)} {value}.{_cut([line])}"
     values = f"{value}{_factor(line, baseline)}"
     if line.outcome == "winner":
-        text = f"{best.scheme} has the {_extreme(line.metric)}: {values}."
+        text = f"{best.scheme} has the {extreme(line.metric)}: {values}."
     else:
         text = f"{_shared(line)}: {best.scheme} has {values}."
     return f"{text}{advice([line], margin)}{_cut([line])}"
@@ -36,8 +36,9 @@ def over_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: D
     (lines, place, factors), *others = groups
     line = lines[0]
     texts = {
-        "winner": f"{line.leaders[0]} has the {_extreme(line.metric)} at {place}{factors}.",
-        "alone": f"Under {line.leaders[0]}, the {phrase(line.metric)} is {_values(lines, unit)} at {place}.",
+        "winner": f"{line.leaders[0]} has the {extreme(line.metric)} at {place}{factors}.",
+        "alone": f"Under {line.leaders[0]}, the {phrase(line.metric)} {_are(line.metric)} {_values(lines, unit)} "
+        f"at {place}.",
     }
     found = [texts.get(line.outcome, f"{_shared(line)} at {place}{factors}.") + advice(lines, margin) + _cut(lines)]
     for lines, place, factors in others:
@@ -61,29 +62,21 @@ def _contenders(line: AnswerLine) -> str:
 def _shared(line: AnswerLine) -> str:
     """Beginning of a sentence on several schemes that may be the best."""
     if line.outcome == "tie":
-        return f"{listed(line.leaders)} tie for the {_extreme(line.metric)}"
-    return f"The {_extreme(line.metric)} is open between {_contenders(line)}"
+        return f"{listed(line.leaders)} tie for the {extreme(line.metric)}"
+    return f"The {extreme(line.metric)} {_are(line.metric)} open between {_contenders(line)}"
 
 
-def _extreme(metric: Metric) -> str:
-    return f"{'highest' if metric.more_is_better else 'lowest'} {phrase(metric)}"
+def _are(metric: Metric) -> str:
+    return "are" if is_plural(metric) else "is"
 
 
 def _factor(line: AnswerLine, baseline: str) -> str:
     """The best scheme's factor of the baseline; of a leading baseline, the factor of the next scheme."""
-    best, *others = line.standings
+    (best, *others), whose = line.standings, f"{baseline}'s"
     if best.scheme == baseline:
         following = next((each for each in others if each.factor), None)
-        return f"; {following.scheme} has {factor_in_words(following.factor)} of that" if following else ""
-    return f", {factor_in_words(best.factor)} of {baseline}'s" if best.factor else ""
-
-
-def factor_in_words(difference: Estimate | None) -> str:
-    """A relative difference as a factor, without its interval, which tables have."""
-    if difference is None:
-        return ""
-    bound = "at least " if difference.lower_bound else "at most " if difference.upper_bound else ""
-    return f"{bound}{number(1 + difference.value)}"
+        return f"; {following.scheme} has {times(following.factor, 'that')}" if following else ""
+    return f", {times(best.factor, whose)}" if best.factor else ""
 
 
 def advice(lines: Sequence[AnswerLine], margin: float) -> str:
@@ -139,7 +132,7 @@ def _values(lines: Sequence[AnswerLine], unit: DisplayUnit) -> str:
     return f"{' to '.join(dict.fromkeys((ends[0], ends[-1])))}{unit.suffix}"
 
 
-def range_of(factors: Sequence[Estimate | None]) -> str:
+def range_of(factors: Sequence[Estimate | None], whose: str) -> str:
     """Smallest and largest of some factors, in the order of the points if they fall; bounds have their sign."""
     known = [replace(each, ci95=None) for each in factors if each]
     if not known:
@@ -150,7 +143,7 @@ def range_of(factors: Sequence[Estimate | None]) -> str:
     ends[least] = replace(ends[least], upper_bound=any(each.upper_bound for each in known))
     ends[most] = replace(ends[most], lower_bound=any(each.lower_bound for each in known))
     where = f" at {len(known)} of {len(factors)} points" if len(known) < len(factors) else ""
-    return " to ".join(dict.fromkeys(map(factor_in_words, (ends[0], ends[-1])))) + where
+    return times_between((ends[0], ends[-1]), whose) + where
 
 
 def _cut(lines: Sequence[AnswerLine]) -> str:

@@ -130,12 +130,18 @@ def by_value(study: Results, scheme: str) -> Results | None:
     return replace(study, done=done, keys=keys, ideal_names=(), measured=None)
 
 
+def without_effect(study: Results) -> list[Dimension]:
+    """Settings with several values that change no run and no metric of any scheme."""
+    runs = {scheme: [run for run in study.runs if run.scheme == scheme] for scheme in study.schemes}
+    return [each for each in study.dimensions if not any(_matters(each, found) for found in runs.values())]
+
+
 def _matters(dimension: Dimension, runs: Iterable[Result]) -> bool:
-    """True if a setting changes runs that are otherwise alike."""
-    digests: dict[tuple[Place, int], set[str]] = {}
+    """True if a setting changes runs that are otherwise alike, or their metrics."""
+    alike: dict[tuple[Place, int], set[tuple[str, str]]] = {}
     for run in runs:
-        digests.setdefault((_rest(run, [dimension]), run.seed), set()).add(run.digest)
-    return any(len(found) > 1 for found in digests.values())
+        alike.setdefault((_rest(run, [dimension]), run.seed), set()).add((run.digest, str(run.metrics)))
+    return any(len(found) > 1 for found in alike.values())
 
 
 def _rest(run: Result, kept: Sequence[Dimension]) -> Place:

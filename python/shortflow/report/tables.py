@@ -17,14 +17,18 @@ from shortflow.metrics.catalogue import (
     OF_PORTS,
     OF_SIZE,
     QUEUE_MEAN,
+    SIZE_FLOW_GOODPUT,
+    SIZE_FLOWS_DONE,
     SIZE_SLOWDOWNS,
     TIMEOUTS,
     UNFINISHED_OF_ALL,
+    UNFINISHED_SHARE,
     Metric,
 )
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, terminal_width, text_section
+from shortflow.report.study import without_effect
 from shortflow.report.wording import (
     NOTHING,
     everyone,
@@ -48,6 +52,8 @@ _UNSHOWN = {
     *(each for family in FAMILIES for percent, each in family.percentiles.items() if percent in (1, 5, 100)),
 }
 """Statistics that tables have on request only: extremes, and the share of all flows beside that of each class."""
+_OF_SIZES = ("flows done", "mean FCT", "p99 FCT", "p99 slowdown")
+"""Labels of the statistics by size that a run shows."""
 _MOST_ROWS = 40
 """Most rows in a terminal."""
 NARROWEST = 80
@@ -67,12 +73,21 @@ def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict
 
 
 def comparison_blocks(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Block]:
-    """Caption and tables of a comparison: all metrics, or only the given ones."""
+    """Caption and tables of a comparison: all metrics but extremes, or only the given ones."""
     groups = [("Chosen metrics", metrics)] if metrics else list(_metric_groups(comparison))
     sections = [_estimates(comparison, heading, found) for heading, found in groups]
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, metrics or headline_metrics(comparison)))
     return [caption(comparison), *sections]
+
+
+def run_blocks(alone: Results, more: str = "") -> list[Block]:
+    """Caption and tables of one run; `more` tells how to get the metrics that `_brief` leaves out."""
+    groups = [(heading, found) for heading, every in _metric_groups(alone) if (found := _brief(alone, every))]
+    sections = [
+        _estimates(alone, heading + ("" if place else more), found) for place, (heading, found) in enumerate(groups)
+    ]
+    return [caption(alone), *sections]
 
 
 def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") -> list[Block]:
@@ -84,9 +99,12 @@ def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") 
 
 
 def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
-    """Mean FCTs and goodputs of several classes, the mean queue, losses and unfinished flows that are not all zero."""
+    """Mean FCTs and goodputs of several classes, the mean queue, and losses that are not all zero.
+
+    Unfinished flows are told by point; those of a single point are in the answer.
+    """
     means, goodputs, runs = metrics_of(study, MEAN_FCT), metrics_of(study, GOODPUT), [*study.runs, *study.ideal]
-    losses = metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
+    losses = metrics_of(study, *_LOSSES, *([UNFINISHED_OF_ALL] if study.x_name else []))
     losses = [each for each in losses if any(run.metrics.get(each.name) for run in runs)]
     several = any(sum(row.metric.statistic is GOODPUT for row in run.rows) > 1 for run in runs)
     of_classes = [*(means if len(means) > 1 else []), *(goodputs if several else [])]
@@ -129,7 +147,8 @@ def _of_points(
     keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
     first = [not i or point is not rows[i - 1][0] for i, (point, _) in enumerate(rows)]  # rows may be sorted by name
     told = [point.settings if name or is_first else {} for (point, _), is_first in zip(rows, first, strict=True)]
-    lead = [Column(key, [at.get(key, "") for at in told]) for key in keys]
+    idle = {key for each in without_effect(study) for key in (each.key, *each.in_step)}
+    lead = [Column(key + "\n(no effect)" * (key in idle), [at.get(key, "") for at in told]) for key in keys]
     return Section(heading, [*lead, Column("scheme", [scheme for _, scheme in rows])], columns, name=name)
 
 
@@ -194,6 +213,28 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
     if rates or of_ports:
         yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *of_ports]
     yield "Whole network, per run", [metric for metric in metrics if metric.statistic in OF_NETWORK.statistics]
+
+
+def _brief(alone: Results, metrics: Sequence[Metric]) -> list[Metric]:
+    """Metrics of one run without times to receipt; by size only the main ones, and the goodput of long flows.
+
+    A range of sizes that holds all flows of the only class is left out, and so are shares of unfinished flows beside
+    their number, unless there are several classes.
+    """
+    (run,) = alone.runs
+    done = {row.metric: row.value for row in run.rows if row.metric.statistic is FLOWS_DONE}
+    one_class = len(done) == 1
+    by_size = {row.metric.size_bin: row.value for row in run.rows if row.metric.statistic is SIZE_FLOWS_DONE}
+    whole = {sizes for sizes, count in by_size.items() if [count] == [*done.values()]}
+    kept = []
+    for metric in metrics:
+        of_sizes = metric.size_bin in whole or metric.statistic.label not in _OF_SIZES
+        if metric.size_bin and of_sizes and metric != Metric(SIZE_FLOW_GOODPUT, size_bin=alone.bins.long):
+            continue
+        counted_once = metric.statistic is UNFINISHED_SHARE and (one_class or not run.metrics[metric.name])
+        if not counted_once and not metric.statistic.label.endswith("time to receipt"):
+            kept.append(metric)
+    return kept
 
 
 def _estimates(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:

@@ -4,7 +4,17 @@ import math
 import re
 from collections.abc import Sequence
 
-from shortflow.metrics.catalogue import FCT, GOODPUT, MEAN_FCT, QUEUE_MEAN, SLOWDOWN, TASK_TIME, Metric, Statistic
+from shortflow.metrics.catalogue import (
+    FCT,
+    GOODPUT,
+    MEAN_FCT,
+    QUEUE_MEAN,
+    SLOWDOWN,
+    TASK_TIME,
+    TASKS,
+    Metric,
+    Statistic,
+)
 from shortflow.metrics.data import Sizes
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import DisplayUnit, scale_for
@@ -17,6 +27,10 @@ _MOST_LISTED = 8
 """Most parts named in a row."""
 _LOPSIDED = 0.1
 """Asymmetry, as a share of half the width, above which both ends of an interval are shown."""
+_PLURAL = re.compile(
+    rf"(\w+ )?(flows|packets|marks|segments|timeouts|inversions|deadlines|{'|'.join(TASKS.values())})\b"
+)
+"""Beginning of a label whose noun is plural."""
 
 
 def number(value: float, spread: float | None = None) -> str:
@@ -93,6 +107,7 @@ def phrase(metric: Metric) -> str:
     """Name of a metric in sentences and titles: `p99 slowdown of flows up to 100 KB`."""
     label = re.sub("^queue, (.+)", r"\1 queue", metric.label)
     label = re.sub("(.+), (measured time|whole run)$", r"\1 in the \2", label)
+    label = re.sub("^unfinished$", "unfinished share", label)
     sizes = sizes_in_words(metric.size_bin)
     counts = label.startswith("flows ")  # `flows done`: the label has the noun
     if metric.flow_class is None:
@@ -100,6 +115,34 @@ def phrase(metric: Metric) -> str:
         return f"{label} {whose}{sizes}" if sizes else label
     named = f"{metric.flow_class} {label}" if counts else f"{label} of {metric.flow_class} flows"
     return f"{named} {sizes}" if sizes else named
+
+
+def is_plural(metric: Metric) -> bool:
+    """True if a metric's phrase is plural: `dropped packets`."""
+    return bool(_PLURAL.match(metric.label))
+
+
+def extreme(metric: Metric) -> str:
+    """Best value of a metric: `lowest mean queue`, `fewest timeouts`."""
+    low, high = ("fewest", "most") if is_plural(metric) else ("lowest", "highest")
+    return f"{high if metric.more_is_better else low} {phrase(metric)}"
+
+
+def times(difference: Estimate | None, whose: str) -> str:
+    """A relative difference as a ratio: `0.5 of tcp's`, `2 times tcp's`; empty without one. Tables have intervals."""
+    return times_between((difference, difference), whose) if difference else ""
+
+
+def times_between(ends: tuple[Estimate, Estimate], whose: str) -> str:
+    """Two relative differences as a range of ratios: `0.5 to 0.7 of tcp's`, `0.9 to 2 times tcp's`."""
+    texts = dict.fromkeys(_ratio(end) for end in ends)
+    joint = "times" if any(float(number(1 + end.value).replace(",", "")) >= 1 for end in ends) else "of"
+    return f"{' to '.join(texts)} {joint} {whose}"
+
+
+def _ratio(difference: Estimate) -> str:
+    bound = "at least " if difference.lower_bound else "at most " if difference.upper_bound else ""
+    return f"{bound}{number(1 + difference.value)}"
 
 
 def sizes_in_words(sizes: Sizes | None) -> str:
