@@ -123,7 +123,7 @@ class Ranking:
         idle = [f"{each.label} has no effect on these runs." for each in without_effect(self.study)]
         found = [*idle, *self._few_seeds(), *self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
         among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
-        if among > 2 and len(self.study.seeds) > 1:
+        if among > 2 and len(self.study.seeds) >= DECISIVE:
             level = f"{100 - 5 / (among - 1):.3g} %"
             found.append(f"With {among} schemes an order is decided by intervals of {level}, wider than in the tables.")
         return found

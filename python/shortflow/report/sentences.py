@@ -55,8 +55,10 @@ def short(line: AnswerLine) -> str:
 
 def _contenders(line: AnswerLine) -> str:
     """Schemes that may be the best."""
-    every = len(line.standings)
-    return f"all {every}" if every == len(line.leaders) > _FEW else listed(line.leaders)
+    every, names = len(line.standings), line.leaders
+    if not every == len(names) > _FEW:
+        return listed(names)
+    return f"all {every} {'values' if '=' in names[0].partition('+')[0] else 'schemes'}"
 
 
 def _shared(line: AnswerLine) -> str:
