@@ -119,6 +119,7 @@ def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> 
         ("two-level-aggregation", "query_time_s"),
         ("mapreduce", "job_time_s"),
         ("web-tier", "request_time_s"),
+        ("ring-all-reduce", "collective_time_s"),
     ],
 )
 def test_applications_have_tasks(name: str, metric: str) -> None:

@@ -25,7 +25,13 @@ KEY_LENGTH = 12
 MOST_SEEDS = 100_000
 """Most seeds of a comparison."""
 _LARGEST_SEED = 2**64 - 1
-_TASKS = {"queries": ["query"], "aggregation": ["query"], "mapreduce": ["job", "shuffle"], "web": ["request"]}
+_TASKS = {
+    "queries": ["query"],
+    "aggregation": ["query"],
+    "mapreduce": ["job", "shuffle"],
+    "web": ["request"],
+    "ring": ["collective"],
+}
 """Kinds of traffic with tasks, and their tasks."""
 _OF_ALL = ("flow_goodput", "queueing", "timeouts", "timed_out")
 """Statistics of finite and backlogged flows."""

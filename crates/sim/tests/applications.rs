@@ -108,6 +108,30 @@ fn reading_and_stragglers_delay_a_job() {
     assert!(straggling > plain + Span::from_millis(10), "{straggling} {plain}");
 }
 
+/// Four ranks with 4 MB each: six steps, each of 1 MB to the next rank, which takes 8.22 ms with its headers on a link of 1 Gbit/s.
+/// A rank answers 2 us after a chunk; half of the steps do the other operations.
+#[test]
+fn a_collective_takes_its_steps_one_after_the_other() {
+    let took = |operation: &str, steps: u64| {
+        let entry = format!(
+            "kind = 'ring'\nranks = '0-3'\nsize = '4MB'\nrepeat = 2\noperation = '{operation}'\n[host]\nreaction = '2us'"
+        );
+        let outcome = run(&in_star(4, &entry), &scheme("dctcp", &[]));
+        let times = times(&outcome, TaskKind::Collective);
+        assert_eq!((times.len(), outcome.flows.len() as u64), (2, 2 * 4 * steps));
+        let reacts = Span::from_micros(2).times(steps - 1);
+        let least = Span::from_micros(8_219).times(steps) + reacts;
+        // The first chunk of a connection starts slowly.
+        assert!(
+            times.iter().all(|time| *time > least && *time < least + Span::from_millis(5)),
+            "{times:?} {least}"
+        );
+    };
+    took("all-reduce", 6);
+    took("reduce-scatter", 3);
+    took("all-gather", 3);
+}
+
 const WEB: &str = "kind = 'web'\nclients = '0-1'\nservers = 2\ndatabases = 3\nsessions = 4\nthink = '10ms'
     sizes = { kind = 'fixed', value = '1KB' }\nclass = 'page'
     answer = { sizes = { kind = 'fixed', value = '1KB' }, class = 'answer' }";

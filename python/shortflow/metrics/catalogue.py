@@ -34,7 +34,7 @@ from shortflow.records import Meta
 
 S = TypeVar("S")
 
-TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
+TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests", "collective": "collectives"}
 """Kinds of tasks with their plurals."""
 
 PERCENTILES = (1, 5, 50, 95, 99, 100)

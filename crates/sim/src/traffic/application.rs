@@ -27,6 +27,8 @@ words! {
         Shuffle = "shuffle",
         /// From the request of a client until the last byte of the page.
         Request = "request",
+        /// From the first chunk sent until the last rank has its last one.
+        Collective = "collective",
     }
 }
 

@@ -25,6 +25,7 @@ mod periodic;
 mod poisson;
 mod queries;
 mod query_tree;
+mod ring;
 mod rounds;
 pub mod sizes;
 mod trace;
@@ -55,6 +56,7 @@ const KINDS: &[Kind<Read>] = &[
     aggregation::KIND,
     mapreduce::KIND,
     web::KIND,
+    ring::KIND,
 ];
 
 /// Every traffic kind, in the order of the documentation.

@@ -1,0 +1,183 @@
+//! Collectives over a ring: each rank sends a chunk to its right neighbour, and sends on what has come from the left.
+//!
+//! With n ranks and S bytes at each, chunks have S / n bytes. A reduce-scatter and an all-gather take n − 1 steps each, an
+//! all-reduce both. A collective is done when the last rank has its last chunk: at the earliest after S (n − 1) / (n B) over
+//! links of rate B, and an all-reduce after twice that time.
+
+use super::context::{Context, four_digits, size_text};
+use super::flow::Connections;
+use super::hosts::{HostSet, Hosts};
+use super::rounds::Rounds;
+use super::{AppActions, Application, FlowArrival, TaskId, TaskKind, Traffic, Workload};
+use crate::config::{ANY_SIZE, ConfigError, Kind, ParamInfo, Reader, Text, keys};
+use crate::engine::Seeds;
+use shortflow_spec::words;
+use shortflow_units::{Bytes, ClassId, HostId, Instant};
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "ring",
+    summary: "collectives over a ring of ranks: dependent steps, each of a chunk to the next rank",
+    source: "nccl-tests, doc/PERFORMANCE.md",
+    parameters,
+    read,
+};
+
+words! {
+    /// Collective of a ring.
+    pub enum Operation {
+        /// Both others, one after the other.
+        AllReduce = "all-reduce",
+        /// Each rank ends with the sum of one chunk.
+        ReduceScatter = "reduce-scatter",
+        /// Each rank begins with one chunk and ends with all.
+        AllGather = "all-gather",
+    }
+}
+
+impl Operation {
+    fn steps(self, ranks: usize) -> usize {
+        match self {
+            Operation::AllReduce => 2 * (ranks - 1),
+            Operation::ReduceScatter | Operation::AllGather => ranks - 1,
+        }
+    }
+}
+
+keys! {
+    /// Ranks and sizes.
+    struct RingKeys {
+        /// hosts of the ranks, in the order of the ring
+        ranks: HostSet = required, Hosts;
+        /// bytes that the collective is about, at each rank
+        size: Bytes = "8MB", ANY_SIZE;
+        /// all-reduce: reduce-scatter, then all-gather
+        operation: Operation = "all-reduce", Operation::WORDS;
+        /// name of the traffic class in results
+        class: String = "ring", Text::Name;
+        /// new: a connection for each chunk; persistent: two neighbours share one; shared: also with other entries that say
+        /// shared
+        connections: Connections = "persistent", Connections::WORDS;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Ring {
+    rounds: Rounds,
+    ranks: Vec<HostId>,
+    steps: usize,
+    chunk: Bytes,
+    class: ClassId,
+    connections: Connections,
+}
+
+fn parameters() -> Vec<ParamInfo> {
+    [RingKeys::parameters(), Rounds::parameters()].concat()
+}
+
+fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let keys = RingKeys::read(reader)?;
+    let rounds = Rounds::read(reader, context)?;
+    let ranks = keys.ranks.resolve(&context.names, reader, "ranks")?;
+    if ranks.len() < 2 {
+        return Err(reader.impossible("ranks", "one rank has no neighbour; expected two hosts or more"));
+    }
+    let (steps, chunk) =
+        (keys.operation.steps(ranks.len()), Bytes::new(keys.size.get().div_ceil(ranks.len() as u64)));
+    let ring = Ring {
+        rounds,
+        steps,
+        chunk,
+        class: context.class(&keys.class),
+        connections: keys.connections,
+        ranks,
+    };
+    ring.announce(reader, context);
+    Ok(Box::new(ring))
+}
+
+impl Ring {
+    fn announce(&self, reader: &Reader, context: &mut Context) {
+        let (ranks, steps) = (self.ranks.len(), self.steps as f64);
+        context.expect(f64::from(self.rounds.repeat) * steps * ranks as f64, self.chunk.as_f64());
+        context.peers.add_pairs((0..ranks).map(|rank| (self.ranks[rank], self.right_of(rank))));
+        let slowest = self.ranks.iter().map(|host| context.access_rate(*host).as_bps()).min();
+        let least = steps * self.chunk.as_f64() * 8e3 / slowest.unwrap_or(1) as f64;
+        let note = format!(
+            "{} x {} steps of {ranks} ranks, chunks of {}; the slowest rank's link needs {}ms for its chunks",
+            self.rounds.repeat,
+            self.steps,
+            size_text(self.chunk.as_f64()),
+            four_digits(least)
+        );
+        context.note(reader, &note);
+    }
+
+    fn right_of(&self, rank: usize) -> HostId {
+        self.ranks[(rank + 1) % self.ranks.len()]
+    }
+}
+
+impl Traffic for Ring {
+    fn start(&self, _: Seeds, _: usize) -> Workload {
+        Workload::Closed(Box::new(Run { ring: self.clone(), done: 0, under_way: None }))
+    }
+}
+
+/// The collectives of one run.
+struct Run {
+    ring: Ring,
+    /// Collectives begun so far.
+    done: u32,
+    /// The present one, and the number of ranks that wait for their last chunk.
+    under_way: Option<(TaskId, usize)>,
+}
+
+impl Run {
+    fn begin_collective(&mut self, at: Instant, steps: &mut AppActions) {
+        let ranks = self.ring.ranks.len();
+        self.done += 1;
+        self.under_way = Some((steps.open(TaskKind::Collective, self.ring.class, at, None), ranks));
+        (0..ranks).for_each(|rank| self.send(rank, 0, at, steps));
+    }
+
+    /// A rank sends the chunk of a step.
+    fn send(&self, rank: usize, step: usize, at: Instant, steps: &mut AppActions) {
+        let (ring, Some((task, _))) = (&self.ring, self.under_way) else { return };
+        let arrival = FlowArrival {
+            at,
+            source: ring.ranks[rank],
+            destination: ring.right_of(rank),
+            size: ring.chunk,
+            class: ring.class,
+            deadline: None,
+            connection: ring.connections.of(0),
+            stop: None,
+        };
+        steps.send(task, (step * ring.ranks.len() + rank) as u64, arrival);
+    }
+}
+
+impl Application for Run {
+    fn begin(&mut self, steps: &mut AppActions) {
+        self.begin_collective(self.ring.rounds.first, steps);
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+        let ranks = self.ring.ranks.len();
+        let (step, rank) = (tag as usize / ranks, tag as usize % ranks);
+        if step + 1 < self.ring.steps {
+            return self.send((rank + 1) % ranks, step + 1, now, steps);
+        }
+        let Some((task, waiting)) = &mut self.under_way else { return };
+        *waiting -= 1;
+        if *waiting > 0 {
+            return;
+        }
+        steps.close(*task, now);
+        self.under_way = None;
+        if let Some(at) = self.ring.rounds.next(now, self.done) {
+            self.begin_collective(at, steps);
+        }
+    }
+}
