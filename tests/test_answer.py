@@ -62,6 +62,9 @@ def test_the_winner_is_named_with_factors_of_the_baseline() -> None:
         "dctcp has the highest goodput per flow above 1 MB: 800 Mbps; l2dct has 0.600 of that.",
         "All measured flows finished.",
     ]
+    level = compared({"dctcp": [4.0] * 5, "l2dct": [4.0] * 5})
+    tied = "tie for the lowest mean FCT of flows up to 100 KB: dctcp has 4 ms; l2dct has the same."
+    assert answer(level).words[1] == f"dctcp and l2dct {tied}"
     assert answer(found, Criteria((), "l2dct")).words[1].endswith("; dctcp has 2 times that.")
 
 
