@@ -93,7 +93,8 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         context.packets += rate(*to).min(sent) * seconds / context.tcp.mss.as_f64();
     }
     match keys.permutation {
-        true => context.peers.add(&Vec::from_iter(senders.clone()), &Vec::from_iter(receivers.clone())),
+        // Each of the flows may go to any of the hosts.
+        true => context.peers.add(&Vec::from_iter(senders.clone()), &Vec::from_iter(senders.clone())),
         false => context.peers.add_pairs(flows.iter().map(|(_, from, to)| (*from, *to))),
     }
     context.backlogged += count;

@@ -82,6 +82,14 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     if ranks.len() < 2 {
         return Err(reader.impossible("ranks", "one rank has no neighbour; expected two hosts or more"));
     }
+    if let Some(host) = (1..ranks.len()).map(|rank| ranks[rank]).find(|host| {
+        let first = ranks.iter().position(|rank| rank == host);
+        ranks.iter().rposition(|rank| rank == host) != first
+    }) {
+        return Err(
+            reader.impossible("ranks", format!("host {} is in the ring twice", context.names.name(host)))
+        );
+    }
     let (steps, chunk) =
         (keys.operation.steps(ranks.len()), Bytes::new(keys.size.get().div_ceil(ranks.len() as u64)));
     let ring = Ring {
