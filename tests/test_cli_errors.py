@@ -178,7 +178,8 @@ sys.exit(execute(["run", sys.argv[1]]))
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux's")
 def test_a_result_too_large_for_memory_says_so_before_the_run_and_in_it(tmp_path: Path) -> None:
     limited = "ulimit -v 4000000; exec "
-    sampled = f"{limited} {sys.executable} -m shortflow run {BENCHMARK} --set measure.sample_every=200ns"
+    many = "--set measure.sample_every=200ns --set traffic.1.flows=100"
+    sampled = f"{limited} {sys.executable} -m shortflow run {BENCHMARK} {many}"
     done = subprocess.run(["bash", "-c", sampled], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert "its tables do not fit in memory: they need at least" in done.stderr

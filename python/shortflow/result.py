@@ -3,7 +3,7 @@
 import functools
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NotRequired, Protocol, TypedDict
@@ -12,7 +12,7 @@ from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
 from shortflow.grid import short_name
 from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
 from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, distances, measure, measuring_id, named
-from shortflow.metrics.data import USUAL_BINS, Bins, Table
+from shortflow.metrics.data import BLOCK_ROWS, USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
 from shortflow.runs import KEY_LENGTH, Provenance, Run
@@ -24,6 +24,9 @@ SHORTEST = "ideal-srpt"
 
 class ArrowTable(Table, Protocol):
     """A table with the Arrow C stream interface."""
+
+    def slice(self, offset: int, length: int, /) -> "ArrowTable":
+        """Rows from a number on, at most so many."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow stream."""
@@ -214,11 +217,19 @@ class Result(Shown):
 
     def table(self, name: str) -> "pl.DataFrame":
         """A table with the added columns `scheme`, `seed` and `run`, to join it to the table of runs."""
+        return labelled(pl.DataFrame(self._table(name)), self.provenance)
+
+    def in_blocks(self, name: str) -> "Iterator[pl.DataFrame]":
+        """Yields `table(name)` in frames of 16,384 rows at most. The rows of one frame are in memory at a time."""
+        table = self._table(name)
+        for first in range(0, max(table.height, 1), BLOCK_ROWS):
+            yield labelled(pl.DataFrame(table.slice(first, BLOCK_ROWS)), self.provenance)
+
+    def _table(self, name: str) -> ArrowTable:
         if name not in self.tables:
             raise ConfigError(f"the tables of {self.scheme} were not stored; pass tables=True, or `sweep --tables`")
         found = self.tables[name]
-        table = pl.read_parquet(io.BytesIO(found)) if isinstance(found, bytes) else pl.DataFrame(found)
-        return labelled(table, self.provenance)
+        return pl.read_parquet(io.BytesIO(found)) if isinstance(found, bytes) else found
 
     flows = table_of("flows", "Every started flow, warm-up included; an unfinished flow has no `fct_s`")
     drain_flows = table_of(
@@ -232,7 +243,7 @@ class Result(Shown):
         """A copy with its tables as Parquet, and their checksums."""
         if self.tables and all(isinstance(table, bytes) for table in self.tables.values()):
             return self
-        found = {name: parquet(getattr(self, name)) for name in columns.TABLES}
+        found = {name: parquet(self.in_blocks(name)) for name in columns.TABLES}
         return replace(
             self, record={**self.record, "tables": {name: checksum(data) for name, data in found.items()}}, tables=found
         )
@@ -295,10 +306,15 @@ def checksum(data: bytes) -> Checksum:
     return Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
 
 
-def parquet(table: "pl.DataFrame") -> bytes:
-    """A table as a Parquet file."""
+def parquet(blocks: "Iterable[pl.DataFrame]") -> bytes:
+    """A table as a Parquet file, from one or more blocks of its rows."""
+    parts = [_written(block.write_parquet) for block in blocks]
+    return parts[0] if len(parts) == 1 else _written(pl.scan_parquet(parts).sink_parquet)
+
+
+def _written(write: Callable[[io.BytesIO], object]) -> bytes:
     buffer = io.BytesIO()
-    table.write_parquet(buffer)
+    write(buffer)
     return buffer.getvalue()
 
 

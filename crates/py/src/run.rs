@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 use shortflow_sim::fairness::fairness_windows;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
+use shortflow_sim::probe::Samples;
 use shortflow_sim::probe::watch::{PacketEvent, TraceFilter};
 use shortflow_sim::remarks::remarks;
 use shortflow_sim::scenario::Scenario;
@@ -147,22 +148,24 @@ pub fn run(
     let outcome = py.detach(|| {
         let outcome = service.run_on(cores, &setting, seed, &mut watch);
         watch.recorder.iter_mut().for_each(Recorder::finish);
-        outcome
+        outcome.map(|(outcome, _)| (outcome.digest(), outcome))
     });
     watch.shared.open.store(0, Ordering::Relaxed); // nothing is waited for any more
     if let Some(error) = scheme.failure.take() {
         return Err(error);
     }
     match outcome {
-        Ok((outcome, _)) if !tables::fit(&outcome) => {
+        Ok((_, outcome)) if !tables::fit(&outcome) => {
             Err(PyMemoryError::new_err(RunError::NoMemory.to_string()))
         }
-        Ok((outcome, _)) => {
+        Ok((digest, mut outcome)) => {
             let remarks = match &scheme.inner {
                 ServiceModel::Packets(scheme) => remarks(&outcome, &setting, scheme),
                 ServiceModel::Ideal(_) => Vec::new(),
             };
-            Ok(PyOutcome { outcome, remarks, scenario: setting, scheme: scheme.name().to_owned(), seed })
+            let samples = Arc::new(std::mem::take(&mut outcome.samples));
+            let scheme = scheme.name().to_owned();
+            Ok(PyOutcome { outcome, digest, samples, remarks, scenario: setting, scheme, seed })
         }
         Err(error @ RunError::NoMemory) => Err(PyMemoryError::new_err(error.to_string())),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
@@ -198,7 +201,10 @@ impl PyFloor {
 /// Result of a run.
 #[pyclass(frozen, name = "Result", module = "shortflow._core")]
 pub struct PyOutcome {
+    /// Without its samples.
     outcome: Outcome,
+    digest: String,
+    samples: Arc<Samples>,
     remarks: Vec<(&'static str, String)>,
     scenario: Arc<Scenario>,
     scheme: String,
@@ -209,8 +215,10 @@ pub struct PyOutcome {
 impl PyOutcome {
     /// The tables by name.
     fn tables(&self) -> PyResult<BTreeMap<&str, Table>> {
+        let samples = Table::of_samples(&self.samples, &self.scenario);
         let tables = tables::tables(&self.outcome, &self.scenario);
-        tables.into_iter().map(|(name, columns)| Ok((name, Table::of(columns)?))).collect()
+        let tables = tables.into_iter().map(|(name, columns)| Ok((name, Table::of(columns)?)));
+        tables.chain([Ok(("samples", samples))]).collect()
     }
 
     /// Provenance and totals.
@@ -230,7 +238,7 @@ impl PyOutcome {
         meta.set_item("scenario", &scenario.name)?;
         meta.set_item("scheme", &self.scheme)?;
         meta.set_item("seed", self.seed)?;
-        meta.set_item("digest", self.outcome.digest())?;
+        meta.set_item("digest", &self.digest)?;
         meta.set_item("version", version())?;
         meta.set_item("warmup_s", scenario.warmup.as_secs_f64())?;
         meta.set_item("duration_s", scenario.duration.as_secs_f64())?;

@@ -9,11 +9,14 @@ use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
     UInt64Array,
 };
-use arrow_schema::DataType;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
-use shortflow_sim::tables::{COLUMNS, Column, Declared, Values};
+use shortflow_sim::probe::Samples;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::tables::{self, COLUMNS, Column, Declared, Values};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Declared columns of a run's tables.
@@ -24,7 +27,16 @@ pub(crate) fn columns() -> Vec<(&'static str, Vec<Declared>)> {
 
 /// A table that hands itself over by the Arrow PyCapsule protocol.
 #[pyclass(frozen, module = "shortflow._core")]
-pub struct Table(RecordBatch);
+pub struct Table(Rows);
+
+enum Rows {
+    Columns(RecordBatch),
+    /// Samples, whose columns are made block by block.
+    Samples(Arc<Samples>, Arc<Scenario>),
+}
+
+/// Rows of a block of samples.
+const BLOCK: usize = 1 << 14;
 
 #[pymethods]
 impl Table {
@@ -35,14 +47,49 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema); // the protocol allows any answer; there is one form of each table
-        let reader = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        let stream = match &self.0 {
+            Rows::Columns(batch) => stream([Ok(batch.clone())], batch.schema()),
+            Rows::Samples(samples, scenario) => {
+                let (samples, scenario) = (Arc::clone(samples), Arc::clone(scenario));
+                let schema = sampled(&samples, 0..0, &scenario).map_err(refused)?.schema();
+                let firsts = (0..samples.len().max(1)).step_by(BLOCK);
+                let block =
+                    move |first| sampled(&samples, first..samples.len().min(first + BLOCK), &scenario);
+                stream(firsts.map(block), schema)
+            }
+        };
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// Number of rows.
+    #[getter]
+    fn height(&self) -> usize {
+        match &self.0 {
+            Rows::Columns(batch) => batch.num_rows(),
+            Rows::Samples(samples, _) => samples.len(),
+        }
+    }
+
+    /// `length` rows from the one with this number on, or those that there are.
+    fn slice(&self, offset: usize, length: usize) -> PyResult<Table> {
+        let height = self.height();
+        let rows = offset.min(height)..offset.saturating_add(length).min(height);
+        let batch = match &self.0 {
+            Rows::Columns(batch) => Ok(batch.slice(rows.start, rows.len())),
+            Rows::Samples(samples, scenario) => sampled(samples, rows, scenario),
+        };
+        batch.map(|batch| Table(Rows::Columns(batch))).map_err(refused)
     }
 
     /// The values of a column as Python has them.
     fn get_column<'py>(&self, py: Python<'py>, name: String) -> PyResult<Bound<'py, PyList>> {
-        let Some(array) = self.0.column_by_name(&name) else { return Err(PyKeyError::new_err(name)) };
+        let batch = match &self.0 {
+            Rows::Columns(batch) => batch.clone(),
+            Rows::Samples(samples, scenario) => {
+                sampled(samples, 0..samples.len(), scenario).map_err(refused)?
+            }
+        };
+        let Some(array) = batch.column_by_name(&name) else { return Err(PyKeyError::new_err(name)) };
         match array.data_type() {
             DataType::Utf8 => PyList::new(py, array.as_string::<i32>()),
             DataType::Float64 => PyList::new(py, array.as_primitive::<Float64Type>()),
@@ -55,11 +102,32 @@ impl Table {
 
 impl Table {
     pub(crate) fn of(columns: Vec<Column>) -> PyResult<Table> {
-        let columns = columns.into_iter().map(|column| (column.name, array(column.values), column.nullable));
-        RecordBatch::try_from_iter_with_nullable(columns)
-            .map(Table)
-            .map_err(|error| SimulationError::new_err(error.to_string()))
+        batch(columns).map(|batch| Table(Rows::Columns(batch))).map_err(refused)
     }
+
+    pub(crate) fn of_samples(samples: &Arc<Samples>, scenario: &Arc<Scenario>) -> Table {
+        Table(Rows::Samples(Arc::clone(samples), Arc::clone(scenario)))
+    }
+}
+
+fn batch(columns: Vec<Column>) -> Result<RecordBatch, ArrowError> {
+    let columns = columns.into_iter().map(|column| (column.name, array(column.values), column.nullable));
+    RecordBatch::try_from_iter_with_nullable(columns)
+}
+
+fn sampled(samples: &Samples, rows: Range<usize>, scenario: &Scenario) -> Result<RecordBatch, ArrowError> {
+    batch(tables::samples(samples, rows, scenario))
+}
+
+fn stream<I>(blocks: I, schema: SchemaRef) -> FFI_ArrowArrayStream
+where
+    I: IntoIterator<Item = Result<RecordBatch, ArrowError>, IntoIter: Send + 'static> + 'static,
+{
+    FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new(blocks, schema)))
+}
+
+fn refused(error: ArrowError) -> PyErr {
+    SimulationError::new_err(error.to_string())
 }
 
 fn array(values: Values) -> ArrayRef {

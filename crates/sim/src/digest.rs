@@ -14,7 +14,7 @@
 use crate::host::DeliveryCounters;
 use crate::net::Percentiles;
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, Place, PortRow};
-use crate::probe::{Sample, Subject};
+use crate::probe::{Sample, Samples, Subject};
 use crate::queue::DropReason;
 use crate::traffic::{TaskId, TaskKind, TaskRow};
 use sha2::Sha256;
@@ -152,10 +152,21 @@ impl<T: Encode> Encode for [T] {
     }
 }
 
+impl Encode for Samples {
+    fn encode(&self, out: &mut impl Update) {
+        (self.len() as u64).encode(out);
+        self.iter().for_each(|sample| sample.encode(out));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    fn sample(subject: Subject) -> Sample {
+        Sample { at: Instant::from_ps(5), subject, value: 1.5 }
+    }
 
     /// A task, a sample and a drop. Golden runs have the other rows.
     fn outcome() -> Outcome {
@@ -171,7 +182,7 @@ mod tests {
         let place = Place::Port(NodeId(258), NodeId(3));
         Outcome {
             tasks: vec![task],
-            samples: vec![Sample { at: Instant::from_ps(5), subject: Subject::Cwnd(FlowId(9)), value: 1.5 }],
+            samples: Samples::from_iter([sample(Subject::Cwnd(FlowId(9)))]),
             drops: vec![DropRow { place, reason: DropReason::Loss, in_run: 4, measured: 3 }],
             counters: Counters { packet_hops: 6, ..Counters::default() },
             end: Instant::from_ps(1 << 40),
@@ -196,7 +207,10 @@ mod tests {
         let [cwnd, alpha] = [Subject::Cwnd(flow), Subject::Alpha(flow)];
         let [throughput, rate] = [Subject::FlowThroughput(flow), Subject::Rate(flow)];
         let subjects = [packets, bytes, cwnd, alpha, throughput, Subject::Throughput(ClassId(3)), rate];
-        assert_eq!(different(&subjects, |all, subject| all.samples[0].subject = subject), 7);
+        assert_eq!(
+            different(&subjects, |all, subject| all.samples = [sample(subject)].into_iter().collect()),
+            7
+        );
         let places = [(0, 1), (1, 0), (0, 0)].map(|(from, to)| Place::Port(NodeId(from), NodeId(to)));
         let places = [places.as_slice(), &[Place::Node(NodeId(0)), Place::Node(NodeId(1))]].concat();
         assert_eq!(different(&places, |all, place| all.drops[0].place = place), 5);

@@ -2,7 +2,7 @@
 
 use crate::host::{DeliveryCounters, MessageCounts};
 use crate::net::{Network, Percentiles, Port, PortCounts};
-use crate::probe::Sample;
+use crate::probe::Samples;
 use crate::queue::DropReason;
 use crate::traffic::{FlowArrival, TaskId, TaskRow};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
@@ -298,7 +298,7 @@ pub struct Outcome {
     /// Queries, jobs and requests in the order in which they were opened.
     pub tasks: Vec<TaskRow>,
     /// Samples in order of time.
-    pub samples: Vec<Sample>,
+    pub samples: Samples,
     /// Ports in order of links.
     pub ports: Vec<PortRow>,
     /// Dropped packets by place, ports first, and reason.

@@ -1,12 +1,13 @@
 //! A run's tables in columns: times in seconds, sizes in bytes. Whoever hands results out, as Arrow, as
 //! JSON, turns these into its own form, so that a table has the same columns everywhere.
 
-use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
+use crate::outcome::{DropRow, FlowRow, Outcome, Place};
 use crate::packet::{EcnField, Packet};
 use crate::probe::watch::{PacketEvent, PacketEventKind};
-use crate::probe::{Sample, Subject};
+use crate::probe::{Samples, Subject};
 use crate::scenario::Scenario;
 use shortflow_units::{Bytes, Instant, NodeId, PortId};
+use std::ops::Range;
 
 /// The values of a column, one per row.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,13 +167,12 @@ pub struct Column {
     pub nullable: bool,
 }
 
-/// The tables of a run, by name.
-pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Column>); 5] {
+/// The tables of a run, by name, except [`samples`], which may have many rows.
+pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Column>); 4] {
     [
         ("flows", flows(&outcome.flows, outcome.end, scenario)),
         ("drain_flows", flows(&outcome.drain_flows, outcome.end, scenario)),
         ("tasks", tasks(outcome, scenario)),
-        ("samples", samples(outcome, scenario)),
         ("ports", ports(outcome, scenario)),
     ]
 }
@@ -180,6 +180,11 @@ pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Col
 /// "s0->h22".
 pub fn port_name(scenario: &Scenario, from: NodeId, to: NodeId) -> String {
     format!("{}->{}", scenario.graph.name(from), scenario.graph.name(to))
+}
+
+fn name_of_port(scenario: &Scenario, port: PortId) -> String {
+    let (from, to) = scenario.graph.ends(port);
+    port_name(scenario, from, to)
 }
 
 /// The names of all ports, in their order: two a link.
@@ -198,9 +203,10 @@ pub fn place_name(scenario: &Scenario, row: &DropRow) -> String {
     }
 }
 
-/// Memory that a row of the flow table takes, and one of the samples: in the outcome, and in the columns made of it.
+/// Memory that a row of the flow table takes, in the outcome and in the columns made of it.
 const BYTES_PER_FLOW: usize = size_of::<FlowRow>() + 400;
-const BYTES_PER_SAMPLE: usize = size_of::<Sample>() + 130;
+/// Memory of a sample, whose columns are made block by block.
+const BYTES_PER_SAMPLE: usize = size_of::<f64>();
 
 /// Minimal memory of the two tables with most rows, in bytes, estimated before the run.
 pub fn expected_bytes(scenario: &Scenario) -> f64 {
@@ -215,8 +221,7 @@ pub fn expected_bytes(scenario: &Scenario) -> f64 {
 
 /// True if memory for the columns of `outcome` is available.
 pub fn fit(outcome: &Outcome) -> bool {
-    let bytes = outcome.flows.len() * BYTES_PER_FLOW + outcome.samples.len() * BYTES_PER_SAMPLE;
-    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+    Vec::<u8>::new().try_reserve_exact(outcome.flows.len() * BYTES_PER_FLOW).is_ok()
 }
 
 fn column((name, values, nullable): (&'static str, Values, bool)) -> Column {
@@ -296,16 +301,12 @@ pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     columns(&TASKS, values)
 }
 
-/// A row a sample.
-pub fn samples(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
-    let rows = &outcome.samples[..];
-    let port = |port: usize| {
-        let row: &PortRow = &outcome.ports[port];
-        port_name(scenario, row.from, row.to)
-    };
+/// A row for each of these rows of `samples`.
+pub fn samples(samples: &Samples, rows: Range<usize>, scenario: &Scenario) -> Vec<Column> {
+    let rows = &samples.rows(rows).collect::<Vec<_>>()[..];
     let describe = |subject: Subject| match subject {
-        Subject::QueuePackets(id) => ("queue_pkt", port(id.index())),
-        Subject::QueueBytes(id) => ("queue_bytes", port(id.index())),
+        Subject::QueuePackets(port) => ("queue_pkt", name_of_port(scenario, port)),
+        Subject::QueueBytes(port) => ("queue_bytes", name_of_port(scenario, port)),
         Subject::Cwnd(flow) => ("cwnd_seg", flow.0.to_string()),
         Subject::Alpha(flow) => ("alpha", flow.0.to_string()),
         Subject::FlowThroughput(flow) => ("flow_throughput_bps", flow.0.to_string()),
@@ -350,12 +351,7 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
 
 /// A row for each thing that happened to a packet or its sender.
 pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
-    let link = |port: PortId| (&scenario.graph.links[port.index() / 2], port.index().is_multiple_of(2));
-    let port = |row: &PacketEvent| match row.port.map(link) {
-        Some((link, true)) => port_name(scenario, link.a, link.b),
-        Some((link, false)) => port_name(scenario, link.b, link.a),
-        None => String::new(),
-    };
+    let port = |row: &PacketEvent| row.port.map_or_else(String::new, |port| name_of_port(scenario, port));
     let reason = |row: &PacketEvent| match row.kind {
         PacketEventKind::Dropped(reason) => reason.name(),
         _ => "",

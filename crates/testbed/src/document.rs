@@ -13,7 +13,9 @@ use shortflow_units::Span;
 /// `tables` with the type and the values of each column; `meta` as of a simulation; `testbed` on its
 /// timing.
 pub fn document(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured, trust: &Trust) -> Value {
-    let tables = tables::tables(&measured.outcome, scenario).into_iter();
+    let samples = &measured.outcome.samples;
+    let samples = ("samples", tables::samples(samples, 0..samples.len(), scenario));
+    let tables = tables::tables(&measured.outcome, scenario).into_iter().chain([samples]);
     let tables: Map<String, Value> =
         tables.map(|(name, columns)| (name.to_owned(), table(columns))).collect();
     json!({ "tables": tables, "meta": meta(scenario, scheme, seed, measured), "testbed": account(scenario, measured, trust) })

@@ -15,7 +15,7 @@ use shortflow_deploy::sys::Namespace;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
-use shortflow_sim::probe::{Sample, Subject};
+use shortflow_sim::probe::{Samples, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::theory::fct::{Path, ideal_fct};
@@ -187,8 +187,7 @@ fn measured(
     congestion: &str,
 ) -> Measured {
     let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
-    let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, stalls, start_error, end } =
-        traffic;
+    let TrafficReport { rows: mut flows, numbers, samples, unfinished, stalls, start_error, end } = traffic;
     let measured = cards(scenario);
     let as_cards = |mut path: Path, from: HostId| {
         let is_measured = measured.iter().any(|(host, _)| host.0 == from.0);
@@ -214,8 +213,7 @@ fn measured(
     for port in network.ports_between(&cards(scenario)) {
         of_card(&mut ports[port.index()], port, scenario, &switch.samples);
     }
-    samples.append(&mut switch.samples);
-    samples.sort_by_key(|sample| sample.at);
+    let samples = Samples::merged(&[samples, std::mem::take(&mut switch.samples)], |_| {});
     let in_drain = |transfer: &&Transfer| !transfer.counted && transfer.arrival.at < end;
     let drained = || plan.transfers.iter().filter(in_drain).map(|transfer| transfer.arrival.size);
     let counters = Counters {
@@ -242,7 +240,7 @@ fn of_card_rate(port: Rate) -> Rate {
 }
 
 /// The row of a port whose queue is in the card of its host, as samples have it.
-fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &[Sample]) {
+fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &Samples) {
     let window = Instant::ZERO + scenario.warmup..=Instant::ZERO + scenario.duration;
     let mean_and_most = |subject| {
         let mine = samples.iter().filter(|sample| sample.subject == subject && window.contains(&sample.at));

@@ -15,7 +15,7 @@ use shortflow_deploy::Failure;
 use shortflow_deploy::sys::Namespace;
 use shortflow_sim::host::{Flow, Message};
 use shortflow_sim::outcome::FlowRow;
-use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
+use shortflow_sim::probe::{ClassMeter, Sample, Samples, Subject, throughput};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::{Bytes, FlowId, HostId, Instant, Span};
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -160,7 +160,7 @@ pub struct Traffic<'a> {
     carriers: Vec<usize>,
     active: Vec<usize>,
     meter: ClassMeter,
-    samples: Vec<Sample>,
+    samples: Samples,
     sampled: Instant,
     pending: usize,
     /// The measured time, as far as it has begun and ended.
@@ -176,7 +176,7 @@ pub struct TrafficReport {
     /// For each row the number of its connection in the network, if it had both to itself.
     pub numbers: Vec<Option<u32>>,
     /// Throughput and windows.
-    pub samples: Vec<Sample>,
+    pub samples: Samples,
     /// Counted flows with an end that were not finished.
     pub unfinished: usize,
     /// Stalls of the thread.
@@ -224,7 +224,7 @@ impl<'a> Traffic<'a> {
             carriers: Vec::new(),
             active: Vec::new(),
             meter: ClassMeter::new(scenario.classes.len()),
-            samples: Vec::new(),
+            samples: Samples::default(),
             sampled: Instant::ZERO,
             pending: 0,
             window: Instant::MAX..Instant::MAX,
@@ -491,7 +491,9 @@ impl<'a> Traffic<'a> {
                 let window = f64::from(info.tcpi_snd_cwnd);
                 let subjects =
                     [(Subject::FlowThroughput(message.flow), shared), (Subject::Cwnd(message.flow), window)];
-                self.samples.extend(subjects.map(|(subject, value)| Sample { at, subject, value }));
+                subjects
+                    .into_iter()
+                    .for_each(|(subject, value)| self.samples.push(Sample { at, subject, value }));
             }
         }
         self.meter.sample(at, time, &mut self.samples);

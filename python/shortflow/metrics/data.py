@@ -7,10 +7,11 @@ numeric libraries load slowly.
 
 import functools
 import math
+from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from shortflow.errors import ConfigError
@@ -32,12 +33,21 @@ segments, a usual buffer, are averaged.
 """
 _ROUNDING = 1e-9
 """Largest relative error of a time."""
+BLOCK_ROWS = 1 << 14
+"""Most rows of a table that are in memory at a time as Python's values, or as a data frame."""
 BURST_GAP_S = 1e-3
 BURST_FLOWS = 10
 
 
 class Table(Protocol):
     """A table of a run: the core's own, or a polars data frame."""
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+
+    def slice(self, offset: int, length: int, /) -> "Table":
+        """Rows from a number on, at most so many."""
 
     def get_column(self, name: str, /) -> Iterable[Any]:
         """Values of a column, one per row."""
@@ -353,7 +363,7 @@ class FlowGroup:
         if not self._is_sampled(length_s):
             return None
         warmup_s, indices = self.run.meta["warmup_s"], []
-        last_s = max(self._rates) * (1 + _ROUNDING)
+        last_s = self._acked.times[-1] * (1 + _ROUNDING)
         for number in range(int((last_s - warmup_s) / length_s)):
             begin, end = warmup_s + number * length_s, warmup_s + (number + 1) * length_s
             shares = self._shares(begin, end)
@@ -369,7 +379,7 @@ class FlowGroup:
         """
         if not self._is_sampled(self._window_s):
             return None
-        last_start_s, last_s = max(flow.start_s for flow in self.backlogged), max(self._rates)
+        last_start_s, last_s = max(flow.start_s for flow in self.backlogged), self._acked.times[-1]
         since, row, at = last_start_s, 0, last_start_s
         while row < FAIR_WINDOWS and at + self._window_s <= last_s * (1 + _ROUNDING):
             shares = self._shares(at, at + self._window_s)
@@ -381,7 +391,7 @@ class FlowGroup:
     def _shares(self, begin_s: float, end_s: float) -> list[float]:
         """Bits acknowledged from `begin_s` to `end_s`, of each backlogged flow that is there all the time."""
         there = (flow for flow in self.backlogged if flow.start_s <= begin_s and (flow.finish_s or end_s) >= end_s)
-        return [self._acked[str(flow.id)].between(begin_s, end_s) for flow in there]
+        return [self._acked.between(str(flow.id), begin_s, end_s) for flow in there]
 
     @functools.cached_property
     def _window_s(self) -> float:
@@ -390,49 +400,41 @@ class FlowGroup:
         return max((windows.get(name, 0.0) for name in {flow.flow_class for flow in self.backlogged}), default=0.0)
 
     @functools.cached_property
-    def _acked(self) -> dict[str, "_Cumulative"]:
-        """Acknowledged bits of each backlogged flow over time."""
-        times = sorted(self._rates)
-        rates = {subject: [self._rates[at].get(subject, 0.0) for at in times] for subject in self._ids}
-        return {subject: _Cumulative(times, of) for subject, of in rates.items()}
+    def _acked(self) -> "_Acked":
+        """Acknowledged bits of each of two or more backlogged flows, by time of the samples."""
+        times, bits, step_s = array("d"), {str(flow.id): array("d") for flow in self.backlogged}, 0.0
+        if len(bits) > 1:
+            for time, kind, subject, value in self.run.rows("samples", ("time_s", "kind", "subject", "value")):
+                if not times or time != times[-1]:
+                    step_s = time - times[-1] if times else 0.0
+                    times.append(time)
+                    for each in bits.values():
+                        each.append(each[-1] if each else 0.0)
+                if kind == "flow_throughput_bps" and subject in bits:
+                    bits[subject][-1] += value * step_s
+        return _Acked(times, bits)
 
     def _is_sampled(self, window_s: float) -> bool:
         """True if two samples are no further apart than a window."""
-        times = sorted(self._rates)
+        times = self._acked.times
         return window_s > 0 and len(times) > 1 and max(b - a for a, b in pairwise(times)) <= window_s * (1 + _ROUNDING)
 
-    @functools.cached_property
-    def _ids(self) -> set[str]:
-        """Backlogged flows as samples name them."""
-        return {str(flow.id) for flow in self.backlogged}
 
-    @functools.cached_property
-    def _rates(self) -> dict[float, dict[str, float]]:
-        """Throughput of each of two or more backlogged flows since the previous sample, by the time of the sample."""
-        rates: dict[float, dict[str, float]] = {}
-        if len(self.backlogged) > 1:
-            for time, kind, subject, value in self.run.rows("samples", ("time_s", "kind", "subject", "value")):
-                of_time = rates.setdefault(time, {})
-                if kind == "flow_throughput_bps" and subject in self._ids:
-                    of_time[subject] = value
-        return rates
+@dataclass(frozen=True)
+class _Acked:
+    """Acknowledged bits of flows, linear between samples."""
 
+    times: "array[float]"
+    bits: "Mapping[str, array[float]]"
+    """By flow as samples name it, one for each time."""
 
-class _Cumulative:
-    """Bits that a flow had acknowledged at any time, linear between samples."""
-
-    def __init__(self, times: Sequence[float], rates: Sequence[float]) -> None:
-        self.times = times
-        steps = (rate * (end - begin) for (begin, end), rate in zip(pairwise(times), rates[1:], strict=True))
-        self.sums = [0.0, *accumulate(steps)]
-
-    def between(self, begin: float, end: float) -> float:
+    def between(self, flow: str, begin: float, end: float) -> float:
         """Bits acknowledged between two times."""
-        return self._at(end) - self._at(begin)
+        return self._at(flow, end) - self._at(flow, begin)
 
-    def _at(self, time: float) -> float:
+    def _at(self, flow: str, time: float) -> float:
         after = min(max(bisect_left(self.times, time), 1), len(self.times) - 1)
-        (begin, end), (low, high) = self.times[after - 1 : after + 1], self.sums[after - 1 : after + 1]
+        (begin, end), (low, high) = self.times[after - 1 : after + 1], self.bits[flow][after - 1 : after + 1]
         return low + (high - low) * min(max((time - begin) / (end - begin), 0.0), 1.0)
 
 
@@ -505,5 +507,8 @@ class RunData:
         return [float(value) for port, value in rows if port in self.meta["measured_ports"] and value is not None]
 
     def rows(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-        """Selected columns of a table, row by row."""
-        return zip(*(self._tables[table].get_column(name) for name in columns), strict=True)
+        """Selected columns of a table, row by row. Python's values of one block of rows are in memory at a time."""
+        whole, names = self._tables[table], [*columns]
+        for first in range(0, whole.height, BLOCK_ROWS):
+            block = whole.slice(first, BLOCK_ROWS)
+            yield from zip(*(block.get_column(name) for name in names), strict=True)

@@ -154,7 +154,7 @@ def write_burst(directory: Path, table: pl.DataFrame) -> None:
 
 
 def _burst_files(table: pl.DataFrame) -> dict[str, bytes]:
-    data = parquet(table)
+    data = parquet([table])
     return {BURST: data, f"{BURST}.sum": msgspec.json.encode(checksum(data))}
 
 

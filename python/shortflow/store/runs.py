@@ -260,6 +260,6 @@ def superseded(selection: Selection) -> list[Result]:
 
 def _renew(directory: Path, table: pl.DataFrame) -> None:
     """Writes the file unless unchanged."""
-    path, data = directory / TABLE, parquet(table)
+    path, data = directory / TABLE, parquet([table])
     if not path.is_file() or path.read_bytes() != data:
         write_bytes(path, data, Kind.RUNS)

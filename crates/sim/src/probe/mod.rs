@@ -2,39 +2,11 @@
 //! throughput, window and congestion estimate of backlogged flows. Events of single packets are in [`watch`].
 
 pub mod pcap;
+mod samples;
 pub mod watch;
 
-use shortflow_units::{ClassId, FlowId, Instant, PortId, Span};
-
-/// Sampled quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
-    /// Backlog of a port, in packets.
-    QueuePackets(PortId),
-    /// Backlog of a port, in bytes.
-    QueueBytes(PortId),
-    /// Congestion window of a flow, in segments.
-    Cwnd(FlowId),
-    /// Congestion estimate of a flow.
-    Alpha(FlowId),
-    /// Acknowledged bits per second of a flow since the sample before.
-    FlowThroughput(FlowId),
-    /// Acknowledged bits per second of a class since the sample before.
-    Throughput(ClassId),
-    /// Bits per second at which the sender of a flow paces.
-    Rate(FlowId),
-}
-
-/// One number at one time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
-    /// Time.
-    pub at: Instant,
-    /// Source of the value.
-    pub subject: Subject,
-    /// Value.
-    pub value: f64,
-}
+pub use samples::{Sample, Samples, Subject};
+use shortflow_units::{ClassId, Instant, Span};
 
 /// Counts acknowledged bytes by class, to turn them into throughput.
 #[derive(Debug, Clone)]
@@ -55,26 +27,15 @@ impl ClassMeter {
     }
 
     /// Throughput of every class over the time since the last call.
-    pub fn sample(&mut self, at: Instant, time: Span, samples: &mut Vec<Sample>) {
-        let first = samples.len();
-        self.take(at, samples);
-        samples[first..].iter_mut().for_each(|sample| sample.value = throughput(sample.value as u64, time));
+    pub fn sample(&mut self, at: Instant, time: Span, samples: &mut Samples) {
+        self.take(at, samples, |bytes| throughput(bytes, time));
     }
 
-    /// Takes the counters of every class since the last call: bytes, until [`ClassMeter::finish`].
-    pub fn take(&mut self, at: Instant, samples: &mut Vec<Sample>) {
+    /// Samples a value of the bytes of every class since the last call.
+    pub fn take(&mut self, at: Instant, samples: &mut Samples, value: impl Fn(u64) -> f64) {
         for (class, acked) in self.acked.iter_mut().enumerate() {
-            let value = std::mem::take(acked) as f64;
-            samples.push(Sample { at, subject: Subject::Throughput(ClassId::from(class)), value });
-        }
-    }
-
-    /// Makes throughput of the bytes in `samples`, which were taken from the beginning on, at intervals of `every`.
-    pub fn finish(every: Span, samples: &mut [Sample]) {
-        let of_classes = samples.iter_mut().filter(|sample| matches!(sample.subject, Subject::Throughput(_)));
-        for sample in of_classes {
-            let time = if sample.at == Instant::ZERO { Span::ZERO } else { every };
-            sample.value = throughput(sample.value as u64, time);
+            let (subject, value) = (Subject::Throughput(ClassId::from(class)), value(std::mem::take(acked)));
+            samples.push(Sample { at, subject, value });
         }
     }
 }

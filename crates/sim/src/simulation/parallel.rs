@@ -14,7 +14,7 @@ use super::state::Simulation;
 use super::{Observer, RunError, RunProgress};
 use crate::net::{BoundaryPacket, Network};
 use crate::outcome::FlowRow;
-use crate::probe::{Sample, Subject};
+use crate::probe::{Sample, Samples, Subject, throughput};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use shortflow_units::{HostId, Instant, PortId, Span};
@@ -281,22 +281,23 @@ impl Simulation<'_> {
         let drain_flows = others.iter_mut().map(|other| std::mem::take(&mut other.drain_flows));
         join_rows(&mut self.drain_flows, &mut drain_flows.collect::<Vec<_>>(), part_of);
         let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());
+        let mut samples = vec![std::mem::take(&mut self.samples)];
         for mut other in others {
             self.handled += other.handled - other.common;
             self.packets_received += other.packets_received;
             self.skips.append(&mut other.skips);
             self.broken = self.broken.take().or(other.broken.take()).or(other.check_time().err());
-            self.samples.append(&mut other.samples);
+            samples.push(other.samples);
             networks.push(other.network);
             tables.push(other.connections);
         }
         self.network.join(networks, &owner);
         self.connections.join(&mut tables, part_of);
-        self.order_samples();
+        self.join_samples(&samples);
     }
 
     /// Merges samples of all parts in the order of a single part, and sums those of each class.
-    fn order_samples(&mut self) {
+    fn join_samples(&mut self, parts: &[Samples]) {
         let places: HashMap<PortId, usize> = self.measured.iter().copied().zip(0..).collect();
         let place = |sample: &Sample| match sample.subject {
             Subject::QueuePackets(port) | Subject::QueueBytes(port) => (0, places[&port]),
@@ -306,14 +307,21 @@ impl Simulation<'_> {
             | Subject::FlowThroughput(flow)
             | Subject::Rate(flow) => (2, flow.index()),
         };
-        self.samples.sort_by_cached_key(|sample| (sample.at, place(sample)));
-        self.samples.dedup_by(|next, kept| {
-            let is_same = matches!(next.subject, Subject::Throughput(_))
-                && (next.at, next.subject) == (kept.at, kept.subject);
-            if is_same {
-                kept.value += next.value;
+        let every = self.scenario.measure.sample_every.unwrap_or_default();
+        self.samples = Samples::merged(parts, |of_time| {
+            of_time.sort_by_key(place);
+            of_time.dedup_by(|next, kept| {
+                let is_same = matches!(next.subject, Subject::Throughput(_)) && next.subject == kept.subject;
+                if is_same {
+                    kept.value += next.value;
+                }
+                is_same
+            });
+            for sample in of_time.iter_mut().filter(|sample| matches!(sample.subject, Subject::Throughput(_)))
+            {
+                let time = if sample.at == Instant::ZERO { Span::ZERO } else { every };
+                sample.value = throughput(sample.value as u64, time);
             }
-            is_same
         });
     }
 }

@@ -18,7 +18,7 @@ use crate::net::{Network, NetworkEvent};
 use crate::outcome::{FlowRow, LongPath};
 use crate::packet::{Left, Packet};
 use crate::probe::watch::TraceFilter;
-use crate::probe::{ClassMeter, Sample};
+use crate::probe::{ClassMeter, Samples};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
@@ -49,7 +49,7 @@ pub(super) struct Simulation<'a> {
     backlogged: Vec<Backlogged>,
     long_paths: Vec<LongPath>,
     pub(super) measured: Vec<PortId>,
-    pub(super) samples: Vec<Sample>,
+    pub(super) samples: Samples,
     sampled: Instant,
     meter: ClassMeter,
     pub(super) handled: u64,
@@ -149,7 +149,7 @@ impl<'a> Simulation<'a> {
             drained: (0, 0),
             backlogged: Vec::new(),
             long_paths: Vec::new(),
-            samples: Vec::new(),
+            samples: Samples::default(),
             sampled: Instant::ZERO,
             handled: 0,
             next_tick: TICK,

@@ -20,7 +20,7 @@ use shortflow_sim::engine::{EventQueue, NodeScope};
 use shortflow_sim::host::DeliveryCounters;
 use shortflow_sim::net::Network;
 use shortflow_sim::packet::{EcnField, Packet, PacketType};
-use shortflow_sim::probe::{Sample, Subject};
+use shortflow_sim::probe::{Sample, Samples, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::Event;
 use shortflow_units::{Bytes, HostId, Instant, PortId, Span};
@@ -112,7 +112,7 @@ pub struct SwitchReport {
     /// Frames that were lost here and not in a queue, for want of memory or because a host took no more.
     pub lost: u64,
     /// Backlog of the measured ports, if the scenario wants samples.
-    pub samples: Vec<Sample>,
+    pub samples: Samples,
     /// Fate of the data packets of each connection, by its number ([`flow_of`]).
     pub tallies: HashMap<u32, DeliveryCounters>,
     /// `tallies` at the beginning and at the end of the measured time.
@@ -303,10 +303,9 @@ impl<'a> Switch<'a> {
         for &port in &self.measured {
             let card = self.taps.cards.get(&HostId(self.network.ports()[port.index()].from.0));
             let backlog = card.map_or_else(|| Ok(self.network.backlog(port, at)), Card::backlog)?;
-            let packets = (Subject::QueuePackets(port), f64::from(backlog.packets));
-            let bytes = (Subject::QueueBytes(port), backlog.bytes.as_f64());
-            let samples = [packets, bytes].map(|(subject, value)| Sample { at, subject, value });
-            self.report.samples.extend(samples);
+            let (packets, bytes) = (f64::from(backlog.packets), backlog.bytes.as_f64());
+            self.report.samples.push(Sample { at, subject: Subject::QueuePackets(port), value: packets });
+            self.report.samples.push(Sample { at, subject: Subject::QueueBytes(port), value: bytes });
         }
         let next = self.scenario.measure.sample_every.map(|every| at + every);
         if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {

@@ -7,7 +7,7 @@ use crate::engine::NodeScope;
 use crate::host::{Message, SenderSnapshot};
 use crate::net::Port;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
-use crate::probe::{ClassMeter, Sample, Subject, throughput};
+use crate::probe::{Sample, Subject, throughput};
 use crate::theory::fct::ideal_fct;
 use shortflow_units::{ConnId, Occupancy, Span};
 
@@ -19,7 +19,7 @@ impl Simulation<'_> {
     pub(super) fn sample(&mut self) {
         let at = self.events.now();
         let rows = 2 * self.measured.len() + self.scenario.classes.len() + 4 * self.backlogged.len();
-        if self.samples.try_reserve(rows).is_err() {
+        if !self.samples.try_reserve(rows) {
             self.is_full = true;
             return;
         }
@@ -28,14 +28,16 @@ impl Simulation<'_> {
                 continue;
             }
             let backlog = self.network.backlog(port, at);
-            let packets =
-                Sample { at, subject: Subject::QueuePackets(port), value: f64::from(backlog.packets) };
-            let bytes = Sample { at, subject: Subject::QueueBytes(port), value: backlog.bytes.as_f64() };
-            self.samples.extend([packets, bytes]);
+            let (packets, bytes) = (f64::from(backlog.packets), backlog.bytes.as_f64());
+            self.samples.push(Sample { at, subject: Subject::QueuePackets(port), value: packets });
+            self.samples.push(Sample { at, subject: Subject::QueueBytes(port), value: bytes });
         }
         let time = at.since(self.sampled);
         self.sampled = at;
-        self.meter.take(at, &mut self.samples);
+        match self.part {
+            None => self.meter.sample(at, time, &mut self.samples),
+            Some(_) => self.meter.take(at, &mut self.samples, |bytes| bytes as f64), // until parts are joined
+        }
         for Backlogged { conn, flow, sampled } in &mut self.backlogged {
             let connection = self.connections.slot(*conn);
             if !owns(&self.part, connection.source) {
@@ -44,14 +46,16 @@ impl Simulation<'_> {
             let flow = *flow;
             let ends = &connection.ends;
             let acked = ends.acked() - std::mem::replace(sampled, ends.acked());
-            let value = throughput(acked, time);
-            self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
             let SenderSnapshot { window, rate, alpha } = ends.view(at);
-            let cwnd = window.map(|window| (Subject::Cwnd(flow), window.cwnd));
-            self.samples.extend(cwnd.map(|(subject, value)| Sample { at, subject, value }));
-            let rate = rate.map(|rate| (Subject::Rate(flow), rate.as_bps() as f64));
-            self.samples.extend(rate.map(|(subject, value)| Sample { at, subject, value }));
-            self.samples.extend(alpha.map(|value| Sample { at, subject: Subject::Alpha(flow), value }));
+            let quantities = [
+                (Subject::FlowThroughput(flow), Some(throughput(acked, time))),
+                (Subject::Cwnd(flow), window.map(|window| window.cwnd)),
+                (Subject::Rate(flow), rate.map(|rate| rate.as_bps() as f64)),
+                (Subject::Alpha(flow), alpha),
+            ];
+            for (subject, value) in quantities {
+                value.into_iter().for_each(|value| self.samples.push(Sample { at, subject, value }));
+            }
         }
         if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
             && at <= self.window.end
@@ -120,9 +124,6 @@ impl Simulation<'_> {
         };
         let ports = PortRow::all(&self.network, length);
         let drops = DropRow::all(&self.network);
-        if let Some(every) = self.scenario.measure.sample_every {
-            ClassMeter::finish(every, &mut self.samples);
-        }
         let (flows, drain_flows, samples) = (self.flows, self.drain_flows, self.samples);
         let (tasks, long_paths) = (self.sources.into_tasks(), self.long_paths);
         Outcome { flows, drain_flows, tasks, samples, ports, drops, long_paths, counters, end }
