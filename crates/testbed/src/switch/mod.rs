@@ -246,7 +246,11 @@ impl<'a> Switch<'a> {
                     self.report.busy = (now[1] - since[1]) as f64 / (now[0] - since[0]).max(1) as f64;
                 }
                 // Hosts are real here: they have their own timers.
-                Event::Timer { .. } | Event::FlowStart(_) | Event::Finish(_) | Event::Stop(_) => {}
+                Event::Timer { .. }
+                | Event::FlowStart(_)
+                | Event::Answer(_)
+                | Event::Finish(_)
+                | Event::Stop(_) => {}
             }
         }
         self.events.advance(now);
