@@ -215,7 +215,7 @@ mod tests {
         let places = [places.as_slice(), &[Place::Node(NodeId(0)), Place::Node(NodeId(1))]].concat();
         assert_eq!(different(&places, |all, place| all.drops[0].place = place), 5);
         assert_eq!(different(&DropReason::ALL, |all, reason| all.drops[0].reason = reason), 6);
-        assert_eq!(different(TaskKind::WORDS.0, |all, (_, kind)| all.tasks[0].kind = kind), 4);
+        assert_eq!(different(TaskKind::WORDS.0, |all, (_, kind)| all.tasks[0].kind = kind), 5);
     }
 
     #[derive(Default)]

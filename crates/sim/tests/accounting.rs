@@ -120,8 +120,8 @@ fn a_flow_that_stops_delivers_what_it_has_sent() {
         let goodput = other.delivered_in_window.as_f64() * 8.0 / 0.05;
         assert!(goodput > 0.9e9, "{name}: the other has {goodput} bit/s");
         assert_eq!(outcome.counters.unfinished, 0, "{name}");
-        let of_stopped = |sample: &&Sample| sample.subject == Subject::FlowThroughput(FlowId(0));
-        let last = outcome.samples.iter().rfind(of_stopped).unwrap().at.as_secs_f64();
+        let of_stopped = |sample: &Sample| sample.subject == Subject::FlowThroughput(FlowId(0));
+        let last = outcome.samples.iter().filter(of_stopped).last().unwrap().at.as_secs_f64();
         assert!((0.039..=finish).contains(&last), "{name}: sampled until {last} s");
     }
 }

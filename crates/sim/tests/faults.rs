@@ -156,7 +156,7 @@ fn the_distribution_of_a_queue_forgets_what_an_outage_took() {
         let outcome = run(&scenario(&text, &rows), &scheme(name, &[]));
         assert!(lost(&outcome, DropReason::LinkDown) > 10);
         let kept = outcome.ports.iter().find_map(|port| port.percentiles).unwrap();
-        let of_queue = |sample: &&Sample| matches!(sample.subject, Subject::QueuePackets(_));
+        let of_queue = |sample: &Sample| matches!(sample.subject, Subject::QueuePackets(_));
         let mut levels: Vec<u64> =
             outcome.samples.iter().filter(of_queue).map(|sample| sample.value as u64).collect();
         levels.sort_unstable();

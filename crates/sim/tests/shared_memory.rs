@@ -47,7 +47,7 @@ fn ports_together_never_hold_more_than_the_memory() {
     for info in schemes() {
         let outcome = incast(&[0, 1], "memory = \"120KB\"\nmemory_alpha = 8.0", &info.name);
         let mut used: BTreeMap<_, f64> = BTreeMap::new();
-        for sample in &outcome.samples {
+        for sample in outcome.samples.iter() {
             if matches!(sample.subject, Subject::QueueBytes(_)) {
                 *used.entry(sample.at).or_default() += sample.value;
             }

@@ -138,7 +138,7 @@ mod tests {
             flows,
             drain_flows,
             tasks,
-            samples,
+            samples: samples.into_iter().collect(),
             ports,
             drops,
             counters,
