@@ -3,7 +3,7 @@
 use shortflow_units::{ConnId, HostId, Instant, NodeId};
 use std::sync::Arc;
 
-/// What a part tells the others.
+/// News of a part, for the others.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Notice {
     /// The sender of a connection has its stream acknowledged up to this byte, where a message ends.

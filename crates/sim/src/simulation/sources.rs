@@ -105,8 +105,8 @@ impl Sources {
     /// True if a flow of an application has arrived with its connection's stream up to `received`, at the first call that finds it.
     pub(super) fn is_news(&mut self, flow_id: u32, received: u64) -> bool {
         let told = self.told.get(&flow_id).copied().unwrap_or(0);
-        let ends = self.awaited.get(&flow_id).into_iter().flatten().map(|(end, _)| *end);
-        let is_news = ends.into_iter().any(|end| end > told && end <= received);
+        let mut ends = self.awaited.get(&flow_id).into_iter().flatten().map(|(end, _)| *end); // ascending
+        let is_news = ends.find(|end| *end > told).is_some_and(|end| end <= received);
         if is_news {
             self.told.insert(flow_id, received);
         }
