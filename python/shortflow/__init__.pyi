@@ -6,6 +6,8 @@ from shortflow._core import Window as Window
 from shortflow.asks import Condition as Condition
 from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
+from shortflow.commands.import_files import Imported as Imported
+from shortflow.commands.import_files import import_files as import_files
 from shortflow.commands.report import write_report as write_report
 from shortflow.commands.run import run as run
 from shortflow.commands.search import search as search

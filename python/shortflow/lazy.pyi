@@ -19,6 +19,7 @@ from shortflow import plots as plots
 from shortflow import records as records
 from shortflow import scenario as scenarios
 from shortflow.front import terminal as terminal
+from shortflow.imports import formats as formats
 from shortflow.report import answer as answers
 from shortflow.report import blocks as blocks
 from shortflow.report import caveats as caveats

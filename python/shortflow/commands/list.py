@@ -12,7 +12,7 @@ from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.terminal import working
-from shortflow.lazy import papers, sensitivity
+from shortflow.lazy import formats, papers, sensitivity
 from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
 from shortflow.report.blocks import Block, Words, text_section
@@ -42,7 +42,7 @@ def list_(
     """List schemes, scenarios, metrics and other names; with a name, show its details.
 
     Kinds: schemes, ideal, parameter-sets, transports, queues, topologies, routing, traffic, sizes, tables (the other
-    keys of scenarios), scenarios, metrics, figures, claims, choices.
+    keys of scenarios), scenarios, metrics, formats (of `import`), figures, claims, choices.
     """
     if kind is None:
         raise ConfigError(f"list: expected a kind: {', '.join(KINDS)}")
@@ -73,6 +73,8 @@ def _entries(kind: str) -> Entries:
         return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
     if kind == "metrics":
         return [{"name": name, "unit": each.unit, "summary": each.about} for name, each in STATISTICS.items()]
+    if kind == "formats":
+        return [{"name": each.name, "summary": each.summary, "begins": each.begins} for each in formats.FORMATS]
     if kind == "tables":
         return [
             {"name": _table_name(each), "summary": each["summary"], "parameters": each["keys"]}
@@ -178,6 +180,12 @@ def _claim(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "", f"  agrees if: {entry['agrees_if']}"
 
 
+def _format(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """A format, then the beginning of its files."""
+    yield from _one_line_each([entry])
+    yield "", f"  begins with {entry['begins']}"
+
+
 def _choice(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """A choice, then each value with its settings and the figures that follow it."""
     yield from _one_line_each([entry])
@@ -208,6 +216,7 @@ DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]]] 
     **dict.fromkeys([*_core.registry(), "tables"], _parameters),
     "claims": _claim,
     "choices": _choice,
+    "formats": _format,
 }
 OF_PAPERS = ("figures", "claims", "choices")
-KINDS = (*_core.registry(), "tables", "scenarios", "metrics", *OF_PAPERS)
+KINDS = (*_core.registry(), "tables", "scenarios", "metrics", "formats", *OF_PAPERS)

@@ -22,9 +22,11 @@ from shortflow.front.console import notes_on_stderr, print_note
 
 COMMANDS = (
     *("run", "compare", "reproduce", "survey", "sweep", "search", "tune"),
-    *("list", "show", "schema", "report", "bench", "linux"),
+    *("list", "show", "import", "schema", "report", "bench", "linux"),
 )
-"""Commands and the modules that declare them."""
+"""Commands, each declared in the module of its name."""
+NOT_NAMES = {"list": ("list", "list_"), "import": ("import_files", "import_files")}
+"""Module and function of commands whose name Python uses itself."""
 
 
 class Commands(CommandGroup):
@@ -56,21 +58,23 @@ class Commands(CommandGroup):
         self.commands = {name: TyperCommand(name) for name in COMMANDS}
 
 
-def _function(name: str) -> str:
-    """Name of the function that declares a command, in the module of the command's name."""
-    return "list_" if name == "list" else name
+def _home(name: str) -> tuple[str, str]:
+    """Module and function that declare a command."""
+    return NOT_NAMES.get(name, (name, name))
 
 
 def _load(name: str) -> Any:
-    module = import_module(f"shortflow.commands.{name}")
-    return get_command(module.group) if hasattr(module, "group") else built(name, getattr(module, _function(name)))
+    home, function = _home(name)
+    module = import_module(f"shortflow.commands.{home}")
+    return get_command(module.group) if hasattr(module, "group") else built(name, getattr(module, function))
 
 
 def _summary(name: str) -> str:
     """First paragraph of a command's docstring, read from the source: the modules import slow packages."""
-    source = (Path(__file__).parents[1] / "commands" / f"{name}.py").read_text("utf-8")
+    home, function = _home(name)
+    source = (Path(__file__).parents[1] / "commands" / f"{home}.py").read_text("utf-8")
     functions = (each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef))
-    found = next(ast.get_docstring(each) for each in functions if each.name == _function(name))
+    found = next(ast.get_docstring(each) for each in functions if each.name == function)
     return " ".join((found or "").partition("\n\n")[0].split())
 
 

@@ -1,0 +1,119 @@
+"""`import`: files of other tools as a scenario."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from shortflow.errors import ConfigError
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Opt, showing
+from shortflow.imports.formats import FORMATS, read_all
+from shortflow.imports.hosts import read_hosts
+from shortflow.imports.parts import Options
+from shortflow.imports.scenario import FILE, draft, toml
+from shortflow.imports.summary import Summary, summary
+from shortflow.quantities import scale_for
+from shortflow.report.blocks import Block, Words, text_section
+from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
+from shortflow.store.files import new_directory
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A scenario made of other tools' files."""
+
+    scenario: Scenario
+    summary: Summary
+
+    def __repr__(self) -> str:
+        """Scenario and sizes."""
+        found = self.summary
+        return f"<Imported {self.scenario.title}: {found['hosts']} hosts, {found['flows']} flows>"
+
+
+def _answer(found: Imported, values: Mapping[str, Any]) -> Answer:
+    place = Path(values["out"]) / FILE
+    return Answer(lambda: {"scenario": str(place), **found.summary}, _blocks(found, place))
+
+
+def _blocks(found: Imported, place: Path) -> Iterator[Block]:
+    about = found.summary
+    yield text_section("", ("imported", "value"), list(_rows(about)))
+    for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Read so", about["notes"])):
+        if texts:
+            yield Words("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
+    schemes = ",".join(about["schemes"]) or "dctcp,tcp"
+    change = "\nChange an assumed value with --set KEY=VALUE." if about["assumed"] else ""
+    yield Words(f"Run it: shortflow compare {place} --schemes {schemes}{change}")
+
+
+def _rows(about: Summary) -> Iterator[tuple[str, str]]:
+    yield from about["files"].items()
+    for key in ("hosts", "switches", "links", "flows", "bytes"):
+        if about[key] is not None:
+            yield key, f"{about[key]:,}"
+    if about["span_s"] is not None:
+        scale = scale_for("s", [about["span_s"]])
+        yield "span", f"{about['span_s'] / scale.divisor:,.4g}{scale.suffix}"
+    if about["load"] is not None and about["busiest_load"] is not None:
+        yield (
+            "load",
+            f"{about['load']:.3g} of receivers' links, most at {about['busiest']}: {about['busiest_load']:.3g}",
+        )
+
+
+@showing(_answer)
+def import_files(
+    paths: Annotated[Sequence[str | Path] | str | Path, Arg("Files to import together.", "PATH", many=True)],
+    *,
+    out: Annotated[str | Path, Opt("Write the scenario into this new directory.", "DIR", read=Path)],
+    format_: Annotated[
+        str | None,
+        Opt(
+            "Format of the files (default: recognised from their contents).",
+            "NAME",
+            "--format",
+            complete=lambda: [each.name for each in FORMATS],
+        ),
+    ] = None,
+    unit: Annotated[str | None, Opt("Unit of sizes: B, KB, MB, packets, or 1460B for packets of 1460 bytes.")] = None,
+    hosts: Annotated[
+        str | Path | None, Opt("Hosts of addresses: a CSV file with the header address,host.", "FILE", read=Path)
+    ] = None,
+    settings: Annotated[
+        Settings | None,
+        Opt(
+            "Set a key of the scenario, such as topology.rate=25Gbps.",
+            "KEY=VALUE",
+            "--set",
+            many=True,
+            read=given.parse_settings,
+        ),
+    ] = None,
+) -> Imported:
+    """Import files of other simulators and of switches as a scenario.
+
+    `shortflow import topology.txt flow.txt --out mine` makes a scenario of HPCC's files; `shortflow list formats` has
+    all formats.
+
+    The scenario is DIR/scenario.toml, each value with the file and line that
+    it comes from. The summary names what was left out, and values that no file says.
+
+    In Python the answer has the loaded `scenario` and the `summary` as a mapping. A `ConfigError` names file, line,
+    field, value and what was expected.
+    """
+    place = Path(out)
+    if place.exists() or place.is_symlink():
+        raise ConfigError(f"--out: {place} exists; name a new directory")
+    several = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not several:
+        raise ConfigError("import: expected one or more files")
+    wanted = Options(unit, read_hosts(Path(hosts)) if hosts else {})
+    parts = read_all([Path(each) for each in several], format_, wanted)
+    made = draft(parts, wanted, dict(as_pairs(settings)))
+    with new_directory(place) as directory:
+        for name, text in {**made.texts, FILE: toml(made)}.items():
+            (directory / name).write_text(text, "utf-8")
+        load_scenario(str(directory / FILE))
+    return Imported(load_scenario(str(place / FILE)), summary(made, {file.name: form.name for file, form, _ in parts}))

@@ -1,0 +1,1 @@
+"""Files of other tools as scenarios. A format is a module, and a line of `formats.FORMATS`."""

@@ -1,0 +1,103 @@
+"""Files that a user wants to import: their text, whatever its encoding, and errors that name a place in them."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shortflow import _core
+from shortflow.errors import ConfigError
+
+_ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+"""Byte order marks, and what they announce."""
+_HEAD = 65_536
+"""Bytes that tell a format."""
+_COMMENTS = ("#", "//", "%", ";")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to import, as the user named it."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Name without directory, as comments and errors show it."""
+        return self.path.name
+
+    @functools.cached_property
+    def data(self) -> bytes:
+        """Contents. A `ConfigError` names a file that cannot be read."""
+        return _core.read_file(str(self.path))
+
+    @functools.cached_property
+    def text(self) -> str:
+        """Contents as text: UTF-8, UTF-16 with a byte order mark, or else Latin-1. Lines end with a newline alone."""
+        return _decoded(self.data, self.path).replace("\r\n", "\n").replace("\r", "\n")
+
+    @functools.cached_property
+    def head(self) -> str:
+        """The first lines, which tell the format. Empty for a file that is no text."""
+        try:
+            return _decoded(self.data[:_HEAD], self.path, "ignore").replace("\r\n", "\n").replace("\r", "\n")
+        except ConfigError:
+            return ""
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Lines with their numbers from 1. Empty lines and comments are left out."""
+        yield from _with_data(self.text)
+
+    def head_lines(self) -> list[str]:
+        """Lines of the head that are neither empty nor comments."""
+        return [line for _, line in _with_data(self.head)]
+
+    def origin(self, line: int = 0, last: int = 0) -> str:
+        """A place in the file for a comment: `flow.txt, line 3`."""
+        if last > line:
+            return f"{self.name}, lines {line} to {last}"
+        return f"{self.name}, line {line}" if line else self.name
+
+    def wrong(self, line: int, field: str, value: object, expected: str) -> ConfigError:
+        """An error that names file, line (0 for none), field, value, and what was expected."""
+        return ConfigError(f"{self.path}{f':{line}' if line else ''}: {field}: {_shown(value)}; expected {expected}")
+
+    def number(self, line: int, field: str, text: str, least: float = 0) -> float:
+        """A number of at least `least`."""
+        try:
+            found = float(text)
+        except ValueError:
+            found = float("nan")
+        if not least <= found < float("inf"):
+            raise self.wrong(line, field, text, f"a number from {least:g} on")
+        return found
+
+    def whole(self, line: int, field: str, text: str, least: int = 0) -> int:
+        """A whole number of at least `least`, which may be written as `1e6`."""
+        found = self.number(line, field, text, least)
+        if found != int(found):
+            raise self.wrong(line, field, text, f"a whole number from {least} on")
+        return int(found)
+
+
+def _decoded(data: bytes, path: Path, errors: str = "strict") -> str:
+    encoding = next((name for mark, name in _ENCODINGS.items() if data.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and b"\0" in data[:_HEAD]:
+        raise ConfigError(f"{path}: is no text: it has bytes of zero")
+    try:
+        return data.decode(encoding, errors)
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _with_data(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        stripped = line.strip()
+        if stripped and not stripped.startswith(_COMMENTS):
+            yield number, stripped
+
+
+def _shown(value: object) -> str:
+    """A value in an error; long ones are cut."""
+    text = str(value)
+    return '"' + (text if len(text) <= 60 else f"{text[:57]}…") + '"'

@@ -1,0 +1,145 @@
+"""Files of HPCC's ns-3 simulator and its descendants (conweave, SimAI): `topology.txt` and `flow.txt`.
+
+Source: HPCC's `simulation/mix` and README (Alibaba Edu, High-Precision-Congestion-Control), SimAI's `topo` folder.
+"""
+
+import re
+
+from shortflow.imports import columns
+from shortflow.imports.files import File
+from shortflow.imports.parts import Flows, Format, Link, Network, Node, Options, Part
+from shortflow.quantities import counted
+
+_RATE = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)([KMGT]?)(?:bps|b/s)?", re.IGNORECASE)
+_BYTE_RATE = re.compile(r"(\d+(?:\.\d*)?)([KMGT]?)(?:Bps|B/s)")
+_TIME = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?(?:ps|ns|us|ms|s)")
+
+
+def _head(file: File) -> list[list[str]]:
+    return [columns.fields(line) for line in file.head_lines()[:4]]
+
+
+def _is_topology(file: File) -> bool:
+    """Three or more whole numbers; identifiers of switches; a link with a rate."""
+    head = _head(file)
+    if len(head) < 2 or not 3 <= len(head[0]) <= 6:
+        return False
+    links = [line for line in head[1:] if len(line) in (4, 5) and _RATE.fullmatch(line[2]) and _TIME.fullmatch(line[3])]
+    return all(map(columns.is_whole, head[0][:3])) and bool(links)
+
+
+def _topology(file: File, _: Options) -> Part:
+    lines = list(file.lines())
+    (first, head), rest = lines[0], lines[1:]
+    counts = columns.fields(head)
+    is_simai = len(counts) >= 5
+    numbers = [file.whole(first, "first line", text) for text in counts[: 5 if is_simai else 3]]
+    if is_simai:  # nodes, GPUs per server, NVSwitches, switches, links, type of GPU
+        nodes, servers, switches, links = numbers[0], numbers[1], numbers[2] + numbers[3], numbers[4]
+    else:
+        nodes, switches, links = numbers
+    named: list[int] = []
+    while len(named) < switches and rest:  # the switches may go over several lines
+        number, line = rest.pop(0)
+        named += (file.whole(number, "switch", text) for text in columns.fields(line))
+    if len(named) != switches or any(each >= nodes for each in named):
+        raise file.wrong(first + 1, "switches", len(named), f"{switches} numbers of nodes below {nodes}")
+    if len(rest) < links:
+        raise file.wrong(first, "number of links", links, f"{len(rest)}, as many as the file lists")
+    part = Part()
+    found = [_link(file, number, line, nodes, part) for number, line in rest[:links]]
+    if len(rest) > links:
+        part.left_out.append(f"{counted(len(rest) - links, 'line')} after the links: remarks.")
+    joined = {int(end) for link in found for end in (link.a, link.b)}
+    lone = [str(each) for each in range(nodes) if each not in joined]
+    if lone:
+        more = ", …" * (len(lone) > 5)
+        part.left_out.append(f"{counted(len(lone), 'node')} without a link: {', '.join(lone[:5])}{more}.")
+    switch = set(named)
+    listed = [Node(str(each), each not in switch) for each in range(nodes) if each in joined]
+    part.network = Network(listed, found, file.origin(rest[0][0], rest[links - 1][0]) if links else file.origin(first))
+    if is_simai:
+        part.notes.append(
+            f"SimAI's form: {servers} GPUs a server. A GPU is a host, an NVSwitch a switch; paths are the shortest in "
+            "number of links."
+        )
+    return part
+
+
+def _link(file: File, number: int, line: str, nodes: int, part: Part) -> Link:
+    values = columns.fields(line)
+    if len(values) < 4:
+        raise file.wrong(number, "link", line, "source, destination, rate, delay, error rate")
+    for field, text in (("source", values[0]), ("destination", values[1])):
+        if not columns.is_whole(text) or int(text) >= nodes:
+            raise file.wrong(number, field, text, f"a node from 0 to {nodes - 1}")
+    if len(values) > 4 and file.number(number, "error rate", values[4]) > 0:
+        part.left_out.append(
+            f"The error rate {values[4]} of the link in line {number}: [faults] has such a key, `loss`."
+        )
+    return Link(values[0], values[1], _rate(file, number, values[2]), _delay(file, number, values[3]))
+
+
+def _rate(file: File, line: int, text: str) -> str:
+    bytes_ = _BYTE_RATE.fullmatch(text)
+    found = bytes_ or _RATE.fullmatch(text)
+    if not found or float(found[1]) <= 0:
+        raise file.wrong(line, "rate", text, "a rate above zero such as 100Gbps")
+    rate = float(found[1]) * (8 if bytes_ else 1)
+    return f"{rate:.12g}{found[2].upper()}bps"
+
+
+def _delay(file: File, line: int, text: str) -> str:
+    if not _TIME.fullmatch(text):
+        raise file.wrong(line, "delay", text, "a time such as 1us or 0.001ms")
+    return text
+
+
+def _is_flows(file: File) -> bool:
+    """A number alone, then rows of five or six numbers with the start last."""
+    head = _head(file)
+    if len(head) < 2 or len(head[0]) != 1 or not columns.is_whole(head[0][0]):
+        return False
+    return len(head[1]) in (5, 6) and all(map(columns.is_whole, head[1][:-1]))
+
+
+def _flows(file: File, _: Options) -> Part:
+    lines = file.lines()
+    first, head = next(lines)
+    count = file.whole(first, "first line", head, 1)
+    width = len(columns.fields(next(lines, (0, ""))[1]))
+    if width not in (5, 6):
+        raise file.wrong(first + 1, "row", f"{width} fields", "source, destination, class, (port,) bytes, start")
+    names = ["source", "destination", "class", *(["port"] if width == 6 else []), "bytes", "start"]
+    table = columns.rows(file, first + 1, names, count)
+    start = columns.numbers(file, table, "start", "a start in seconds")
+    size = columns.numbers(file, table, "bytes", "a whole number of bytes above zero", 1, is_whole=True)
+    flows = table.select("source", "destination").with_columns(size, start)
+    part = Part()
+    part.notes.append("Starts are in seconds and sizes in bytes of payload.")
+    classes = table["class"].unique().sort().to_list()
+    if len(classes) > 1:
+        flows = flows.with_columns("pg" + table["class"])
+        part.notes.append(f"Priority groups are classes: {', '.join(f'pg{each}' for each in classes)}.")
+    else:
+        part.left_out.append(f"The priority group, {classes[0]} of all flows: it separates nothing.")
+    if "port" in names:
+        part.left_out.append("The destination port of each flow: paths follow from a hash of the flow's number.")
+    part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])))
+    return part
+
+
+TOPOLOGY = Format(
+    "hpcc-topology",
+    "HPCC's, conweave's and SimAI's topology.txt: a network",
+    "a line of the numbers of nodes, switches and links, then the switches, then links such as 0 16 100Gbps 1us 0",
+    _is_topology,
+    _topology,
+)
+FLOWS = Format(
+    "hpcc-flows",
+    "HPCC's and conweave's flow.txt: a trace of flows",
+    "a line of the number of flows, then rows: source, destination, priority group, (port,) bytes, start in seconds",
+    _is_flows,
+    _flows,
+)

@@ -1,0 +1,120 @@
+"""What a file says: a network, flows, sizes, and single values, each with its origin."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from shortflow.imports.files import File
+from shortflow.lazy import pl
+
+Plain: TypeAlias = "str | int | float | bool | Sequence[object] | Mapping[str, object]"
+"""A value as TOML can have it."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the scenario, and where it comes from: `config.txt, line 12`."""
+
+    value: Plain
+    origin: str
+    is_assumed: bool = False
+    """True for a value that no file says. The summary names it, with the option that changes it."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host or switch of a network."""
+
+    name: str
+    is_host: bool
+    tier: str = ""
+    """Word for the tier of a switch, such as `leaf`; empty for none."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link. Empty texts stand for a rate or delay that the file does not say."""
+
+    a: str
+    b: str
+    rate: str = ""
+    """Such as `100Gbps`."""
+    delay: str = ""
+    """One-way, such as `1us`."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes and links; `origin` says where the links are listed."""
+
+    nodes: Sequence[Node]
+    links: Sequence[Link]
+    origin: str
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts."""
+        return [node.name for node in self.nodes if node.is_host]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows by increasing start."""
+
+    table: "pl.DataFrame"
+    """Columns `start` (seconds), `source`, `destination` (text), `bytes` (integer); optional `class`, `deadline`."""
+    origin: str
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """A distribution of flow sizes in bytes: rows of size and share of flows that are not larger."""
+
+    rows: Sequence[tuple[float, float]]
+    origin: str
+    is_steps: bool = False
+    """True if sizes are the listed ones alone, false if they are spread evenly between two of them."""
+
+
+@dataclass
+class Part:
+    """What one file says."""
+
+    network: Network | None = None
+    flows: Flows | None = None
+    sizes: SizeTable | None = None
+    values: dict[str, Value] = field(default_factory=dict)
+    """By key of the scenario: `duration`, `topology.kind`, `switch.tor.up.mark_above`, `traffic.1.class`."""
+    schemes: list[Value] = field(default_factory=list)
+    """Schemes that correspond to the file's own, such as `dcqcn+g=0.004`."""
+    left_out: list[str] = field(default_factory=list)
+    """Sentences on contents that the scenario does not carry, each with the reason."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences on how the file was read: units, times moved to zero, sums."""
+    more: list[str] = field(default_factory=list)
+    """Further files that this one names, relative to it; they are imported too."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What formats do not say, given by the user."""
+
+    unit: str | None = None
+    """Unit of sizes: `B`, `KB`, `MB`, `packets` or `1000B` for packets of 1,000 bytes."""
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Hosts by the names or addresses of the files."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how to recognise and read a file of it."""
+
+    name: str
+    summary: str
+    """One line: the file, the tool that writes it, what it becomes."""
+    begins: str
+    """What its files begin with, for the error about a file of no known format."""
+    is_of: Callable[[File], bool]
+    """True if the head of a file has this form. Never raises for a text."""
+    read: Callable[[File, Options], Part]
+    """Reads a file. A `ConfigError` names file, line, field, value and what was expected."""

@@ -1,0 +1,69 @@
+"""The summary of an import: the network, the flows, the load, and what was left out."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from shortflow.imports.scenario import Draft, host_rates
+from shortflow.lazy import pl
+
+
+class Summary(TypedDict):
+    """Numbers and sentences on an import. Numbers of things that no file describes are None."""
+
+    files: Mapping[str, str]
+    """Formats by file."""
+    hosts: int | None
+    switches: int | None
+    links: int | None
+    flows: int | None
+    bytes: int | None
+    span_s: float | None
+    """Time from the first to the last start."""
+    load: float | None
+    """Bytes over what the links of receiving hosts carry within the span, mean of these hosts."""
+    busiest: str | None
+    """Receiver with the highest load."""
+    busiest_load: float | None
+    schemes: list[str]
+    assumed: list[str]
+    notes: list[str]
+    left_out: list[str]
+
+
+def summary(made: Draft, files: Mapping[str, str]) -> Summary:
+    """The summary of a scenario."""
+    network, flows = made.network, made.flows
+    found: Summary = {
+        "files": dict(files),
+        "hosts": len(network.hosts) if network else None,
+        "switches": len(network.nodes) - len(network.hosts) if network else None,
+        "links": len(network.links) if network else None,
+        "flows": None,
+        "bytes": None,
+        "span_s": None,
+        "load": None,
+        "busiest": None,
+        "busiest_load": None,
+        "schemes": [str(each.value) for each in made.schemes],
+        "assumed": made.assumed,
+        "notes": made.notes,
+        "left_out": made.left_out,
+    }
+    if flows is not None:
+        table = flows.table
+        span = float(table["start"][-1] - table["start"][0])
+        found |= {"flows": table.height, "bytes": int(table["bytes"].sum()), "span_s": span}
+        if span > 0:
+            loads = loads_by_host(made, span).sort("load", descending=True)
+            found |= {"busiest": loads["host"][0], "busiest_load": loads["load"][0], "load": loads["load"].mean()}  # type: ignore[typeddict-item]
+    return found
+
+
+def loads_by_host(made: Draft, span: float) -> "pl.DataFrame":
+    """Load of each receiving host: bytes over what its link carries in `span` seconds."""
+    assert made.flows
+    rates = host_rates(made)
+    slowest = min(rates.values())
+    by_host = made.flows.table.group_by(pl.col("destination").alias("host")).agg(pl.col("bytes").sum())
+    rate = pl.col("host").replace_strict(rates, default=slowest, return_dtype=pl.Float64)
+    return by_host.with_columns(load=8 * pl.col("bytes") / rate / span)
