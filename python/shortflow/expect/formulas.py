@@ -1,0 +1,155 @@
+"""Closed forms for flows at one link: shares of long flows, slowdowns of a queue, bursts."""
+
+import bisect
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shortflow.expect.network import Port
+
+
+class Group(NamedTuple):
+    """Backlogged flows with equal rights."""
+
+    flow_class: str
+    flows: float
+    use: Mapping[Port, float]
+    """Rate on each link while every flow of the group has rate 1."""
+    most_bps: float = math.inf
+    """Most that the window of one flow allows."""
+
+
+def max_min(groups: Sequence[Group], capacity: Mapping[Port, float]) -> list[tuple[float, Port | None]]:
+    """Rate of one flow of each group (bit/s on the wire), and the link that limits it; None for the window.
+
+    Progressive filling: all rates grow alike until a link is full; its flows keep their rate (Bertsekas and Gallager,
+    Data Networks, Sec. 6.5.2).
+    """
+    found: dict[int, tuple[float, Port | None]] = {}
+    left, level = dict(capacity), 0.0
+    while len(found) < len(groups):
+        growing = [place for place in range(len(groups)) if place not in found]
+        use: dict[Port, float] = {}
+        for place in growing:
+            for port, share in groups[place].use.items():
+                use[port] = use.get(port, 0.0) + share
+        full = min(use, key=lambda port: left[port] / use[port])
+        step = max(left[full] / use[full], 0.0)
+        most = min(groups[place].most_bps for place in growing) - level
+        stopped: Port | None = full if step <= most else None
+        step = min(step, most)
+        level += step
+        for port, share in use.items():
+            left[port] -= share * step
+        for place in growing:
+            held = full in groups[place].use if stopped else groups[place].most_bps <= level
+            if held:
+                found[place] = (level, stopped)
+    return [found[place] for place in range(len(groups))]
+
+
+class Work(NamedTuple):
+    """Flows of one size at a link."""
+
+    service_s: float
+    latency_s: float
+    """Part of the completion time that no queue lengthens."""
+    weight: float
+
+
+@dataclass(frozen=True)
+class Server:
+    """A link as a single server with Poisson arrivals of flows, beside endless flows."""
+
+    work: Sequence[Work]
+    """Flows by size, in order of size; the weights sum to 1."""
+    load: float
+    endless: int = 0
+
+    def ps_mean(self) -> float:
+        """Mean slowdown under processor sharing: (K + 1)/(1 - load) for the time of service, K endless flows.
+
+        Kleinrock, Queueing Systems II, Sec. 4.4; with permanent customers van den Berg and Boxma, 1991.
+        """
+        return self._mean((self.endless + 1) / (1 - self.load))
+
+    def ps_short(self, share: float) -> float:
+        """Quantile of the slowdown under processor sharing of flows that finish before the others change.
+
+        The number of other finite flows is negative binomial with K + 1 (geometric without endless flows). Flows that
+        last longer see it change, and their slowdown comes closer to the mean.
+        """
+        states = list(self._states())
+        slowdowns = sorted(
+            ((work.latency_s + work.service_s * others) / (work.latency_s + work.service_s), work.weight * chance)
+            for work in self.work
+            for others, chance in states
+        )
+        return _quantile(slowdowns, share)
+
+    def srpt(self) -> list[tuple[float, float]]:
+        """Mean slowdown of each size under SRPT, with its weight (Schrage and Miller, 1966)."""
+        mean_s = sum(work.service_s * work.weight for work in self.work)
+        per_s = self.load / mean_s
+        found, below, second, weight, residence, last = [], 0.0, 0.0, 0.0, 0.0, 0.0
+        for work in self.work:
+            size = work.service_s
+            residence += (size - last) / max(1 - below, 1e-9)
+            last = size
+            below += per_s * size * work.weight
+            second += per_s * size * size * work.weight
+            weight += work.weight
+            rest = per_s * size * size * max(1 - weight, 0.0)
+            waiting = (second + rest) / (2 * max(1 - below, 1e-9) ** 2)
+            found.append(((work.latency_s + waiting + residence) / (work.latency_s + size), work.weight))
+        return found
+
+    def _mean(self, stretch: float) -> float:
+        return sum(
+            work.weight * (work.latency_s + work.service_s * stretch) / (work.latency_s + work.service_s)
+            for work in self.work
+        )
+
+    def _states(self) -> "itertools.chain[tuple[int, float]]":
+        chance, reached, states = (1 - self.load) ** (self.endless + 1), 0.0, []
+        for others in range(10_000):
+            states.append((others + self.endless + 1, chance))
+            reached += chance
+            if reached > 1 - 1e-6:
+                break
+            chance *= self.load * (others + self.endless + 1) / (others + 1)
+        return itertools.chain(states)
+
+
+def _quantile(values: Sequence[tuple[float, float]], share: float) -> float:
+    """Quantile of sorted (value, weight) pairs."""
+    sums = list(itertools.accumulate(weight for _, weight in values))
+    return values[min(bisect.bisect_left(sums, share * sums[-1]), len(values) - 1)][0]
+
+
+class Burst(NamedTuple):
+    """Completion times of flows that start together on one link (s)."""
+
+    shortest_first: float
+    """Mean if the shortest goes first."""
+    shared: float
+    """Mean under equal shares."""
+    last: float
+    """Last byte of all."""
+
+
+def burst(services: Sequence[float], latency_s: float, endless: int = 0) -> Burst:
+    """Flows that start together, beside endless flows that take equal shares (pECN, ComSIS 2016, Sec. 3).
+
+    In order of size, the i-th of n is done after the sum of the first i under SJF, and under equal shares once every
+    flow has had as much as it.
+    """
+    ordered, count = sorted(services), len(services)
+    done = list(itertools.accumulate(ordered))
+    shared = [
+        before + size * (count - place) + endless * size
+        for place, (before, size) in enumerate(zip([0.0, *done[:-1]], ordered, strict=True))
+    ]
+    return Burst(latency_s + sum(done) / count, latency_s + sum(shared) / count, latency_s + max(shared[-1], done[-1]))

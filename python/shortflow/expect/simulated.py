@@ -1,0 +1,74 @@
+"""Short simulations beside expected numbers: one seed of the scheme, and ideal schedulers on the same flows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from shortflow import _core
+from shortflow.expect.numbers import IDEAL_PS, IDEAL_SRPT, Arithmetic, Expected, Reading
+from shortflow.lazy import pl
+from shortflow.result import Result
+from shortflow.runner import Ask, Wanted
+from shortflow.runs import Plan, Run
+
+MOST_HOPS = 20e6
+"""Packet-hops of a simulation that takes about two seconds."""
+_MOST_FLOWS = 30_000
+"""Flows of an ideal scheduler's run that takes about two seconds."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Expected numbers of a scenario, with those of a simulation where there was one."""
+
+    arithmetic: Arithmetic
+    scheme: str
+    numbers: Sequence[Expected]
+    omitted: str = ""
+    """The reason that there was no simulation."""
+
+
+def marks_above_threshold(scheme: str) -> bool:
+    """True if the switches of a scheme mark packets that find more than K in the queue."""
+    base, _, queue = scheme.partition("+")[0].partition(" over ")
+    known = {each["name"]: each["queue"] for each in _core.registry()["schemes"]}
+    return (queue or known.get(base, "")) == "step-ecn"
+
+
+def expectation(plan: Plan, *, simulate: bool = True, seed: int = 1) -> Ask[Expectation]:
+    """Computes the expected numbers; simulates the scenario once if this is short."""
+    (run,) = plan.runs([seed])
+    arithmetic = Arithmetic.of(run.scenario, marks=marks_above_threshold(run.scheme.name))
+    found = Expectation(arithmetic, run.scheme.name, list(arithmetic.numbers()))
+    if not simulate:
+        return replace(found, omitted="--no-simulate leaves it out")
+    runs, omitted = wanted_runs(plan, run, arithmetic, found.numbers)
+    done = {result.scheme: result for result in ((yield Wanted(runs, tables=False)) if runs else [])}
+    numbers = [replace(each, simulated=read(each.reading, done, run.scheme.name)) for each in found.numbers]
+    return replace(found, numbers=numbers, omitted=omitted)
+
+
+def wanted_runs(plan: Plan, run: Run, arithmetic: Arithmetic, numbers: Sequence[Expected]) -> tuple[list[Run], str]:
+    """The runs of at most about two seconds, and the reason if the scheme's own is not among them."""
+    hops = arithmetic.packet_hops()
+    is_short = hops <= MOST_HOPS
+    runs = [run] if is_short else []
+    known = sum(each["flows"] for each in run.scenario.expected_flows())
+    if not run.scenario.core.ideal_schedulers()[1] and known <= _MOST_FLOWS:
+        schedulers = {each.reading.scheme for each in numbers if each.reading} & {IDEAL_PS, IDEAL_SRPT}
+        runs += Plan(run.scenario, sorted(schedulers)).runs([run.seed]) if schedulers else []
+    most = f"more than the {MOST_HOPS / 1e6:g} million of about two seconds"
+    return runs, "" if is_short else f"a run has about {hops / 1e6:,.0f} million packet-hops, {most}"
+
+
+def read(reading: Reading | None, done: dict[str, Result], scheme: str) -> float | None:
+    """The number of a run that an expected number names; None if no run has it."""
+    result = done.get(reading.scheme or scheme) if reading else None
+    if reading is None or result is None:
+        return None
+    if reading.metric == "ideal":
+        alone = result.flows.filter(pl.col("class") == reading.of)["ideal_fct_s"].mean()
+        return None if alone is None else float(alone)  # type: ignore[arg-type]
+    if reading.metric == "utilisation":
+        used = result.ports.filter(pl.col("port").is_in(list(reading.ports)))["utilisation"].mean()
+        return None if used is None else float(used)  # type: ignore[arg-type]
+    return result.metrics.get(reading.metric)

@@ -1,0 +1,346 @@
+"""Suspects of a measured number that lies outside of what is expected.
+
+Each suspect is one thing that differs between the scenario and the measured system. It is simulated with typical
+values; the suspect whose number comes closest to the measured one is first.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shortflow.errors import ConfigError
+from shortflow.expect.network import UNLIMITED, number
+from shortflow.expect.numbers import Arithmetic
+from shortflow.expect.simulated import MOST_HOPS
+from shortflow.lazy import pl
+from shortflow.quantities import parse
+from shortflow.result import Result
+from shortflow.runner import Ask, Wanted
+from shortflow.runs import Plan, Run
+
+SEEDS = range(1, 6)
+"""Seeds whose numbers are expected."""
+_STUDENT = 4.604
+"""99 % of new values lie within this many standard errors; 4 degrees of freedom."""
+_NEAR = {"bps": 0.01, "share": 0.01}
+_NEAR_TIMES = 0.1
+"""Relative difference that is always inside: 1 % for rates, 10 % for times."""
+_CLOSE = 0.1
+"""Suspects that leave as much unexplained, within this share, keep the order of the list."""
+SHORT_NAMES = ("mean", "p50", "p95", "p99", "goodput", "bandwidth")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured number."""
+
+    name: str
+    """As written."""
+    metric: str
+    """Metric of a run; `utilisation` of the hottest link for a bandwidth."""
+    value: float
+    unit: str
+    scale: float = 1.0
+    """Measured number over the metric: the rate of the link for a bandwidth."""
+
+    def of(self, result: Result, port: str) -> float | None:
+        """The number in a run."""
+        if self.metric != "utilisation":
+            return result.metrics.get(self.metric)
+        row = result.ports.filter(pl.col("port") == port)["utilisation"]
+        return float(row[0]) * self.scale if len(row) else None
+
+
+class Verdict(NamedTuple):
+    """A measured number beside the expected ones."""
+
+    measured: Measured
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def inside(self) -> bool:
+        """True if the number lies within what is expected."""
+        return self.low <= self.measured.value <= self.high
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A possible cause, with the settings that imitate it."""
+
+    cause: str
+    test: str
+    """The test in the measured system that would tell."""
+    settings: Sequence[Mapping[str, str]]
+
+
+class Accused(NamedTuple):
+    """A suspect with its best settings."""
+
+    suspect: Suspect
+    settings: Mapping[str, str]
+    numbers: Sequence[float]
+    """Predicted numbers, one for each measured."""
+    unexplained: float
+    """Share of the deviation that is left; 0 if the suspect gives the measured numbers."""
+
+
+class Inquiry(NamedTuple):
+    """Verdicts on measured numbers, and suspects in order."""
+
+    verdicts: Sequence[Verdict]
+    accused: Sequence[Accused]
+    tried: int
+
+
+def parse_measured(text: str, arithmetic: Arithmetic) -> Measured:
+    """Parses `p99=3.1ms`: a metric of runs, or a short name where one class is meant."""
+    name, _, value = (part.strip() for part in text.partition("="))
+    found = parse(value)
+    if found is None:
+        raise ConfigError(f"--measured {text}: expected NAME=NUMBER with a unit, such as p99=3.1ms or goodput=940Mbps")
+    metric, scale = _metric(name, text, arithmetic), 1.0
+    if metric == "utilisation":
+        port = hottest(arithmetic)
+        scale = arithmetic.network.links[port].rate_bps
+    unit = "s" if metric.endswith("_s") else "bps" if metric.endswith("_bps") or name == "bandwidth" else found.base
+    if found.base != unit:
+        raise ConfigError(f"--measured {text}: expected a number in {unit}")
+    return Measured(name, metric, found.number * found.factor, unit, scale)
+
+
+def hottest(arithmetic: Arithmetic) -> tuple[str, str]:
+    """The most used link."""
+    return max(arithmetic.use, key=lambda port: arithmetic.use[port])
+
+
+def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
+    finite = sorted({each.flow_class for each in arithmetic.demands if each.sizes})
+    endless = sorted({each.flow_class for each in arithmetic.demands if each.backlogged})
+    if name == "bandwidth":
+        return "utilisation"
+    if name not in SHORT_NAMES:
+        return name
+    classes, pattern = (endless, "goodput_{}_bps") if name == "goodput" else (finite, f"{name}_{{}}_s")
+    pattern = pattern.replace("mean_", "afct_")
+    if len(classes) != 1:
+        known = ", ".join(pattern.format(each) for each in classes) or "no class has it"
+        raise ConfigError(f"--measured {text}: name the class: {known}")
+    return pattern.format(classes[0])
+
+
+def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
+    """Suspects that the scenario can have, the most usual first."""
+    values = arithmetic.network.values
+    has_finite = any(each.sizes for each in arithmetic.demands)
+
+    def every(key: str, change: Callable[[str], str]) -> dict[str, str]:
+        names = [name for name in values if _is_of_ports(name, key)]
+        return {name: change(values[name]) for name in names}
+
+    def times(key: str, *factors: float) -> list[dict[str, str]]:
+        found = parse(values[key])
+        return [] if found is None else [{key: f"{found.number * factor:.9g}{found.unit}"} for factor in factors]
+
+    least = number(values, "tcp.rto_min", 0.0)
+    longer = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.2, 1.0) if each > 1.5 * least]
+    shorter = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.01, 0.001) if each < least / 1.5]
+    yield Suspect(
+        "RTO_min is another one: Linux has 200 ms, RFC 6298 has 1 s",
+        "`ip route show` (rto_min), `ss -ti` (rto:), and TcpExtTCPTimeouts of `nstat`",
+        [*longer, *shorter, *({**each, **_smaller_buffers(values, 0.25)} for each in longer[:1])],
+    )
+    if arithmetic.marks and any(number(values, name) != UNLIMITED for name in every("mark_above", str)):
+        yield Suspect(
+            "ECN is not negotiated, or no switch marks",
+            "`ss -ti` (ecn, ecnseen) and TcpExtTCPDeliveredCE of `nstat`: zero if nothing is marked",
+            [every("mark_above", lambda _: "unlimited")],
+        )
+        yield Suspect(
+            "the marking threshold K is another one",
+            "the switch's ECN profile; its unit may be bytes, cells or packets",
+            [every("mark_above", _times(factor)) for factor in (0.1, 0.25, 4.0)],
+        )
+    if any(number(values, name) != UNLIMITED for name in every("buffer", str)):
+        yield Suspect(
+            "the buffer of the ports is smaller, below one bandwidth-delay product",
+            "drops of the port (`ethtool -S`, the switch's counters), and the switch's buffer profile",
+            [_smaller_buffers(values, factor) for factor in (0.5, 0.25, 0.1, 0.04)],
+        )
+        yield Suspect(
+            "the buffer of the ports is larger",
+            "round-trip times under load beside those of an idle network (`ping`)",
+            [every("buffer", _times(factor)) for factor in (4.0, 16.0)],
+        )
+    if values["tcp.ack_every"] == "1":
+        delays = [{"tcp.ack_every": "2", "tcp.ack_delay": delay} for delay in ("40ms", "200ms")]
+        yield Suspect(
+            "ACKs are delayed", "`tcpdump`: time from the last data packet to its ACK; `ip route` (quickack)", delays
+        )
+    framing = (
+        [] if values["tcp.wire"] == "ethernet" else [{"tcp.wire": "ethernet", "tcp.mss": "1448B", "tcp.header": "52B"}]
+    )
+    yield Suspect(
+        "headers take more: timestamps, Ethernet framing, or small segments",
+        "`ss -ti` (mss:), and payload over bytes of the interface (`ip -s link`)",
+        [*framing, {"tcp.mss": "536B"}],
+    )
+    if arithmetic.has_equal_paths and values["routing.kind"] == "flow-hash":
+        yield Suspect(
+            "hashes are polarised: few of the equal paths are used",
+            "bytes of each uplink beside one another, and the hash seeds of the switches",
+            [{"routing.kind": "destination"}],
+        )
+    core = [
+        key for key in ("bottleneck", "trunk_rate", "uplink_rate", "second_bottleneck") if f"topology.{key}" in values
+    ]
+    if core and "topology.oversubscription" not in values:
+        slower = times(f"topology.{core[0]}", 0.5, 0.25, 0.1)
+        yield Suspect(
+            "the core is slower than the scenario says",
+            "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
+            slower,
+        )
+    elif "topology.oversubscription" in values:
+        yield Suspect(
+            "the core is slower than the scenario says",
+            "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
+            times("topology.oversubscription", 2.0, 4.0),
+        )
+    yield Suspect(
+        "the window is limited by the receiver",
+        "`ss -ti` (rwnd_limited) and net.ipv4.tcp_rmem",
+        [{"tcp.receive_window": f"{packets}pkt"} for packets in (4, 11, 44)],
+    )
+    if "topology.rate" in values:
+        yield Suspect(
+            "links of hosts are slower",
+            "`ethtool`: negotiated rate; `iperf3` to a neighbour",
+            times("topology.rate", 0.1, 0.4),
+        )
+    if "topology.rtt" in values:
+        yield Suspect(
+            "the round trip is longer",
+            "`ping` in an idle network; interrupt coalescing (`ethtool -c`)",
+            times("topology.rtt", 2.0, 4.0, 10.0),
+        )
+    if not any(key.startswith("faults") for key in values):
+        yield Suspect(
+            "a link loses packets",
+            "error counters of the links (`ethtool -S`), retransmissions without drops",
+            [{"faults.loss": "0.001"}, {"faults.loss": "0.01"}],
+        )
+    if has_finite:
+        yield Suspect("the load is higher", "bytes of the interfaces over time (`sar -n DEV`)", _loads(values))
+        yield Suspect(
+            "connections are opened for each flow",
+            "`tcpdump`: SYN packets",
+            [{"tcp.handshake": "true"}] if values["tcp.handshake"] == "false" else [],
+        )
+        yield Suspect(
+            "the initial window is another one",
+            "`ip route` (initcwnd)",
+            [
+                {"tcp.initial_window": str(each)}
+                for each in (1, 2, 10, 30)
+                if str(each) != values.get("tcp.initial_window")
+            ],
+        )
+
+
+def _smaller_buffers(values: Mapping[str, str], factor: float) -> dict[str, str]:
+    """Buffers times a factor. A threshold that is no longer below its buffer never marks."""
+    changed = {key: _times(factor)(value) for key, value in values.items() if _is_of_ports(key, "buffer")}
+    least = min((number(changed, key) for key in changed), default=UNLIMITED)
+    for key, value in values.items():
+        found = parse(value)
+        if _is_of_ports(key, "mark_above") and found:
+            changed |= {key: "unlimited"} if number(values, key) >= least or found.unit != "pkt" else {}
+    return changed
+
+
+def _is_of_ports(key: str, name: str) -> bool:
+    return key.startswith("switch.") and key.endswith(f".{name}")
+
+
+def _loads(values: Mapping[str, str]) -> list[dict[str, str]]:
+    keys = [key for key in values if key.startswith("traffic.") and key.endswith((".load", ".rate_per_s"))]
+    found = []
+    for factor in (1.5, 2.5):
+        changed = {key: _times(factor)(values[key]) for key in keys}
+        if changed and all(number(changed, key) < 1 or key.endswith("per_s") for key in changed):
+            found.append(changed)
+    return found
+
+
+def _times(factor: float) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        found = parse(text)
+        if found is None:
+            return text
+        value = found.number * factor
+        whole = max(round(value), 1) if found.unit == "pkt" else value
+        return f"{whole:.9g}{found.unit}"
+
+    return change
+
+
+def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) -> Ask[Inquiry]:
+    """Compares measured numbers with five seeds, and simulates the suspects if a number lies outside."""
+    hops = arithmetic.packet_hops()
+    if hops > MOST_HOPS:
+        raise ConfigError(
+            f"--measured: five seeds and each suspect would take {hops / 1e6:,.0f} million packet-hops a run; "
+            f"shorten the scenario to {MOST_HOPS / 1e6:g} million, as with --set duration=…"
+        )
+    port = "->".join(hottest(arithmetic))
+    usual = yield Wanted(plan.runs(list(SEEDS)), tables=False)
+    verdicts = [_verdict(each, usual, port) for each in measured]
+    outside = [each for each in verdicts if not each.inside]
+    if not outside:
+        return Inquiry(verdicts, [], 0)
+    wanted: list[tuple[Suspect, Mapping[str, str], Run]] = []
+    for suspect in suspects(arithmetic):
+        for settings in suspect.settings:
+            try:
+                (run,) = plan.runs([SEEDS[0]], settings)
+            except ConfigError:  # a value that does not fit this scenario
+                continue
+            wanted.append((suspect, settings, run))
+    done = yield Wanted([run for _, _, run in wanted], tables=False, keep_going=True)
+    best: dict[str, Accused] = {}
+    for (suspect, settings, _), result in zip(wanted, done, strict=True):
+        accused = None if result.error else _accused(suspect, settings, result, usual[0], verdicts, port)
+        if accused and (suspect.cause not in best or accused.unexplained < best[suspect.cause].unexplained):
+            best[suspect.cause] = accused
+    order = sorted(best.values(), key=lambda each: round(each.unexplained / _CLOSE))
+    return Inquiry(verdicts, [each for each in order if each.unexplained < 1 - _CLOSE], len(wanted))
+
+
+def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Verdict:
+    found = [value for result in usual if (value := measured.of(result, port)) is not None]
+    if len(found) < len(usual):
+        raise ConfigError(
+            f"--measured {measured.name}: {measured.metric} is no number of every run (`shortflow list metrics`)"
+        )
+    mean, spread = statistics.mean(found), statistics.stdev(found)
+    near = max(_STUDENT * spread * math.sqrt(1 + 1 / len(found)), _NEAR.get(measured.unit, _NEAR_TIMES) * abs(mean))
+    return Verdict(measured, mean, mean - near, mean + near)
+
+
+def _accused(
+    suspect: Suspect, settings: Mapping[str, str], result: Result, usual: Result, verdicts: Sequence[Verdict], port: str
+) -> Accused | None:
+    """A suspect's numbers: those expected, times the change in the first seed."""
+    numbers, left, deviation = [], 0.0, 0.0
+    for verdict in verdicts:
+        changed, before = verdict.measured.of(result, port), verdict.measured.of(usual, port)
+        if changed is None or not before or changed <= 0 or verdict.measured.value <= 0:
+            return None
+        numbers.append(verdict.expected * changed / before)
+        left += abs(math.log(numbers[-1] / verdict.measured.value))
+        deviation += abs(math.log(verdict.expected / verdict.measured.value))
+    return Accused(suspect, settings, numbers, left / deviation if deviation else 1.0)

@@ -1,0 +1,159 @@
+"""Expected numbers, verdicts and suspects as tables and plain data."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from shortflow.expect.numbers import Expected
+from shortflow.expect.simulated import Expectation
+from shortflow.expect.suspects import Accused, Inquiry
+from shortflow.quantities import scale_for
+from shortflow.report.blocks import Block, Column, Section, Words, text_section
+
+TOPICS = {
+    "links": "Links",
+    "alone": "Flows alone in the network",
+    "load": "Use of links and shares of long flows",
+    "slowdown": "Slowdown at the most loaded link",
+    "bursts": "Flows that start together",
+    "queue": "Queue, threshold and marks",
+    "timers": "Timers",
+}
+NEAR = ((0.1, "within 10 %"), (0.25, "within 25 %"))
+_SUSPECTS = 5
+
+
+def off_by(expected: Expected) -> float | None:
+    """Relative difference of the simulation from the expected number; None without a simulation."""
+    if expected.simulated is None or not expected.value:
+        return None
+    return expected.simulated / expected.value - 1
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number with three digits and its unit."""
+    scale = scale_for(unit, [value])
+    shown = value / scale.divisor
+    return f"{shown:,.0f}{scale.suffix}" if abs(shown) >= 1000 else f"{shown:.3g}{scale.suffix}"
+
+
+def blocks(found: Expectation, inquiry: Inquiry | None) -> Iterator[Block]:
+    """Verdicts and suspects first, then one table for each topic."""
+    scenario = found.arithmetic.scenario
+    yield Words(f"{scenario.title}\n{scenario.name}, {found.scheme}")
+    if inquiry:
+        yield from _inquiry_blocks(inquiry)
+    for topic, rows in groupby(found.numbers, key=lambda row: row.topic):
+        yield _section(TOPICS[topic], list(rows))
+    yield _formulas(found.numbers)
+    if found.omitted:
+        yield Words(f"There is no simulation of {found.scheme} beside the numbers: {found.omitted}.")
+
+
+def _section(heading: str, rows: Sequence[Expected]) -> Section:
+    simulated = any(row.simulated is not None for row in rows)
+    lead = Column("number", [row.name for row in rows], text=True)
+    columns = [
+        Column("of", [row.subject for row in rows], text=True),
+        Column("expected", [quantity(row.value, row.unit) for row in rows]),
+    ]
+    if simulated:
+        columns.append(Column("simulated", [_beside(row) for row in rows]))
+        columns.append(Column("difference", [_difference(row) for row in rows]))
+    return Section(heading, [lead], columns)
+
+
+def _beside(row: Expected) -> str:
+    return "" if row.simulated is None else quantity(row.simulated, row.unit)
+
+
+def _difference(row: Expected) -> str:
+    off = off_by(row)
+    return "" if off is None else f"{100 * off:+.0f} %"
+
+
+def _formulas(rows: Sequence[Expected]) -> Section:
+    known = {row.name: [row.name, row.formula, row.source, _simulator(row)] for row in rows}
+    heads = ["number", "formula", "source", "simulated by"]
+    return text_section("Formulas", heads, list(known.values()))
+
+
+def _simulator(row: Expected) -> str:
+    return "" if row.reading is None or row.simulated is None else row.reading.scheme or "the scheme"
+
+
+def _inquiry_blocks(inquiry: Inquiry) -> Iterator[Block]:
+    for verdict in inquiry.verdicts:
+        measured = verdict.measured
+        unit = measured.unit
+        low, expected, high = (quantity(value, unit) for value in (verdict.low, verdict.expected, verdict.high))
+        place = "inside" if verdict.inside else "outside"
+        yield Words(
+            f"{measured.name} = {quantity(measured.value, unit)} is {place} of what five seeds give: {expected} "
+            f"({low} to {high}).",
+            "answer",
+        )
+    if all(verdict.inside for verdict in inquiry.verdicts):
+        return
+    if not inquiry.accused:
+        yield Words(f"None of the {inquiry.tried} simulated suspects brings the numbers closer.")
+        return
+    rows = [_suspect_row(place, each, inquiry) for place, each in enumerate(inquiry.accused[:_SUSPECTS], start=1)]
+    heads = ["suspect", "simulated, and what is left unexplained", "the test that would tell"]
+    yield text_section("Suspects in order", heads, rows, spaced=True)
+
+
+def _suspect_row(place: int, accused: Accused, inquiry: Inquiry) -> list[str]:
+    given = zip(inquiry.verdicts, accused.numbers, strict=True)
+    settings = [f"{key}={value}" for key, value in accused.settings.items()]
+    others = [f"and {len(settings) - 3} others"] if len(settings) > 3 else []
+    gives = [f"{verdict.measured.name} {quantity(number, verdict.measured.unit)}" for verdict, number in given]
+    left = f"{100 * accused.unexplained:.0f} % left"
+    simulated = "\n".join([*settings[:3], *others, f"gives {', '.join(gives)}: {left}"])
+    return [f"{place}. {accused.suspect.cause}", simulated, accused.suspect.test]
+
+
+def document(found: Expectation, inquiry: Inquiry | None) -> dict[str, Any]:
+    """Plain data, for --json."""
+    answer: dict[str, Any] = {
+        "scenario": found.arithmetic.scenario.name,
+        "title": found.arithmetic.scenario.title,
+        "scheme": found.scheme,
+        "expected": [_row(row) for row in found.numbers],
+        "omitted": found.omitted or None,
+    }
+    if inquiry:
+        answer["measured"] = [
+            {
+                "name": verdict.measured.name,
+                "metric": verdict.measured.metric,
+                "value": verdict.measured.value,
+                "unit": verdict.measured.unit,
+                "expected": verdict.expected,
+                "low": verdict.low,
+                "high": verdict.high,
+                "inside": verdict.inside,
+            }
+            for verdict in inquiry.verdicts
+        ]
+        answer["suspects"] = [_suspect(each, inquiry) for each in inquiry.accused]
+    return answer
+
+
+def _row(row: Expected) -> dict[str, Any]:
+    reading: Mapping[str, Any] = {}
+    if row.reading:
+        reading = {"metric": row.reading.metric, "simulated_scheme": row.reading.scheme or None}
+    fields = ("topic", "name", "subject", "value", "unit", "formula", "source", "simulated")
+    return {**{field: getattr(row, field) for field in fields}, **reading}
+
+
+def _suspect(accused: Accused, inquiry: Inquiry) -> dict[str, Any]:
+    given = zip(inquiry.verdicts, accused.numbers, strict=True)
+    return {
+        "cause": accused.suspect.cause,
+        "test": accused.suspect.test,
+        "settings": dict(accused.settings),
+        "would_give": {verdict.measured.name: number for verdict, number in given},
+        "unexplained": accused.unexplained,
+    }

@@ -1,0 +1,147 @@
+"""`expect`: arithmetic beside numbers by hand and beside runs, and the suspects of measured numbers."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import tomli_w
+
+import shortflow as sf
+from conftest import Command, Tables
+from shortflow.expect.demands import demands
+from shortflow.expect.formulas import Group, Server, Work, burst, max_min
+from shortflow.expect.network import Network
+from shortflow.expect.numbers import Arithmetic
+from shortflow.runner import run_one
+from shortflow.runs import plan
+from shortflow.scenario import shipped_scenarios
+
+LARGE = ("bench-many-flows", "known-md1", "known-mm1", "known-random-loss", "known-random-marks")
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_scenarios() if name not in LARGE])
+def test_links_and_times_alone_are_those_of_the_simulator(name: str) -> None:
+    scenario = sf.load(name)
+    network = Network.of(scenario)
+    assert sorted("->".join(port) for port in network.links) == sorted(scenario.core.ports())
+    if scenario.core.ideal_schedulers()[1]:
+        return
+    (run,) = plan(scenario, ["ideal-fifo"], [1])
+    near = 0.013 if name == "explicit-example" else 1e-6  # there equal paths have links of unequal rates
+    for source, destination, size, alone in (
+        run_one(run).flows.select("source", "destination", "size_bytes", "ideal_fct_s").iter_rows()
+    ):
+        if size:
+            found = network.ideal_s(size, network.path(source, destination))
+            assert math.isclose(found, alone, rel_tol=near), (source, destination, size)
+
+
+@pytest.mark.parametrize("name", shipped_scenarios())
+def test_shares_of_pairs_are_whole_and_no_link_is_used_beyond_its_rate_by_long_flows(name: str) -> None:
+    scenario = sf.load(name)
+    arithmetic = Arithmetic.of(scenario, marks=True)
+    for demand in arithmetic.demands:
+        assert math.isclose(sum(demand.pairs.values()), 1.0)
+        assert all(source != destination for source, destination in demand.pairs)
+    for port, use in arithmetic.use.items():
+        finite = arithmetic.loads.get(port, 0.0) / arithmetic.network.links[port].rate_bps
+        assert use <= max(1.0 + 1e-9, finite), port
+    assert all(math.isfinite(each.value) for each in arithmetic.numbers())
+
+
+def test_sizes_have_the_mean_of_their_distribution() -> None:
+    scenario = sf.load("l2dct-benchmark")
+    (_, short) = demands(scenario, Network.of(scenario))
+    assert (short.mean, short.per_s) == (50_000, 500)
+    assert math.isclose(sum(short.sizes) / len(short.sizes), 50_000, rel_tol=0.02)
+
+
+def test_max_min_shares_of_a_parking_lot() -> None:
+    """DCTCP, SIGCOMM 2010, Fig. 17: 50 Mbps over the second bottleneck, 475 over the first alone."""
+    first, second = ("s0", "s1"), ("s1", "s2")
+    groups = [
+        Group("s1", 10, {first: 10, second: 10}),
+        Group("s2", 20, {first: 20}),
+        Group("s3", 10, {second: 10}),
+        Group("held", 1, {first: 0.0}, most_bps=7e6),
+    ]
+    shares = max_min(groups, {first: 10e9, second: 1e9})
+    assert shares == [(50e6, second), (475e6, first), (50e6, second), (7e6, None)]
+
+
+def test_slowdowns_of_one_server() -> None:
+    """M/M/1-PS at half load: 2 on average, and 7 flows at the 99th percentile: 1 - 0.5^7 = 0.992."""
+    work = [Work(-math.log(1 - (place + 0.5) / 1000), 0.0, 0.001) for place in range(1000)]
+    alone, beside = Server(work, 0.5), Server(work, 0.5, endless=2)
+    assert math.isclose(alone.ps_mean(), 2.0)
+    assert math.isclose(beside.ps_mean(), 6.0)
+    assert alone.ps_short(0.99) == 7.0
+    means = [slowdown for slowdown, _ in alone.srpt()]
+    assert 1.0 <= sum(means) / 1000 < 1.6
+    assert math.isclose(Server([Work(1.0, 3.0, 1.0)], 0.5).ps_mean(), (3 + 2) / 4)
+
+
+def test_a_burst_of_two_flows() -> None:
+    """Flows of 1 and 3 s end after 1 and 4 s under SJF, after 2 and 4 s with equal shares."""
+    assert burst([3.0, 1.0], 0.5) == (3.0, 3.5, 4.5)
+    assert burst([3.0, 1.0], 0.0, endless=1) == (2.5, 5.0, 7.0)
+
+
+def test_numbers_of_the_benchmark_beside_a_run() -> None:
+    """The first scenario of the README: arithmetic within 10 % of one seed."""
+    scenario = sf.load("l2dct-benchmark")
+    found = {each.name: each.value for each in Arithmetic.of(scenario, marks=True).numbers()}
+    result = run_one(plan(scenario, ["dctcp"], [1])[0])
+    hottest = result.ports.filter(pl.col("port") == "s0->h22")["utilisation"].item()
+    assert math.isclose(found["use"], 0.0103, rel_tol=0.01)  # the last of three rows: links of the senders
+    assert hottest > 0.99
+    assert math.isclose(found["goodput together"], result.metrics["goodput_long_bps"], rel_tol=0.1)
+    assert math.isclose(found["payload rate"], 1e9 * 1460 / 1500)
+
+
+def rows(document: Any) -> dict[tuple[str, str], Any]:
+    return {(row["name"], row["subject"]): row for row in document["expected"]}
+
+
+def test_the_command_has_formulas_sources_and_a_simulation(shortflow: Command) -> None:
+    found = shortflow("expect", "incast", "--json", code=0).document
+    assert all(row["formula"] and row["source"] for row in found["expected"])
+    last = rows(found)["last of all", "short: 40 at s0->h40"]
+    assert (last["metric"], last["unit"]) == ("p100_short_s", "s")
+    assert last["simulated"] > 0.9 * last["value"]
+    shown = shortflow("expect", "incast", "--no-simulate", code=0).stdout
+    assert "last of all" in shown
+    assert "simulated" not in shown.partition("Formulas")[0]
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="r" for="edge" attr.name="rate"/>
+<key id="d" for="edge" attr.name="delay"/><graph edgedefault="undirected">
+<node id="h0"/><node id="h1"/><node id="s0"/>
+<edge source="h0" target="s0"><data key="r">1Gbps</data><data key="d">1us</data></edge>
+<edge source="h1" target="s0"><data key="r">1Gbps</data><data key="d">1us</data></edge></graph></graphml>"""
+
+
+def test_a_network_of_graphml_is_refused_by_name(shortflow: Command, small: Tables, tmp_path: Path) -> None:
+    (tmp_path / "two.graphml").write_text(GRAPHML, encoding="utf-8")
+    small |= {"topology": {"kind": "explicit", "file": "two.graphml"}, "traffic": [LONG], "parameters": {}}
+    (tmp_path / "own.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    assert (
+        "two.graphml: `shortflow expect` reads networks from edge lists"
+        in shortflow("expect", "own.toml", code=2).stderr
+    )
+
+
+LONG = {"kind": "long-lived", "flows": 1, "from": 0, "to": 1}
+
+
+def test_a_measured_number_is_refused_by_name(shortflow: Command) -> None:
+    for text, wanted in {
+        "p99": "expected NAME=NUMBER with a unit",
+        "p99=3Mbps": "expected a number in s",
+        "goodput=3Mbps": "name the class: no class has it",
+        "p98_short_s=3ms": "p98_short_s is no number of every run",
+    }.items():
+        assert wanted in shortflow("expect", "incast", "--measured", text, code=2).stderr, text
