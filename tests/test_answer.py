@@ -12,9 +12,9 @@ import pytest
 import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
+from shortflow.judge.estimates import student
 from shortflow.metrics.catalogue import MetricValue, short_and_long
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.metrics.stats import student
 from shortflow.report.answer import Criteria, answer
 from shortflow.report.order import AnswerLine
 from shortflow.results import Results

@@ -12,9 +12,10 @@ from made import make_flows, make_result, make_results, make_rows, make_run, wit
 from shortflow import lab, papers
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, TooLittle
-from shortflow.lab.finding import BOUND, Verdict, not_tested, ranging
+from shortflow.judge.estimates import Estimate, estimate, over_seeds
+from shortflow.judge.verdicts import Verdict
+from shortflow.lab.finding import BOUND, not_tested, ranging
 from shortflow.lab.study import Position
-from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.judged import Baseline, Group, Judged, count, judge
 from shortflow.reproduction.summary import claim_section, measured, summary_row, verdict_text

@@ -11,7 +11,8 @@ import pytest
 import verdicts
 
 from shortflow import papers
-from shortflow.lab.finding import Verdict, within
+from shortflow.judge.verdicts import Verdict
+from shortflow.lab.finding import within
 from shortflow.lab.quantity import HALVED, SLACK, TENFOLD, TIE
 from shortflow.reproduction import kept
 from shortflow.reproduction.judged import Judged, count

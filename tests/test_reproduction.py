@@ -19,8 +19,9 @@ from conftest import Command
 from made import answered, make_flows, make_meta, make_results, make_run, sure, with_tables
 from shortflow import _core, papers
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.judge.verdicts import Verdict
 from shortflow.lab import Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
-from shortflow.lab.finding import Verdict, fact
+from shortflow.lab.finding import fact
 from shortflow.lab.study import Scale, Study, Value
 from shortflow.papers.atcp.setup import SMALL, in_time, median
 from shortflow.papers.pecn.bursts import overtakers

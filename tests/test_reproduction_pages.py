@@ -13,10 +13,10 @@ import pytest
 from browser import Browser
 from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
+from shortflow.judge.estimates import Estimate
 from shortflow.lab import RELATIVE, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, computed, level, within
 from shortflow.lab.finding import Finding, all_hold
 from shortflow.lab.study import Position, Value
-from shortflow.metrics.stats import Estimate
 from shortflow.papers import figures
 from shortflow.report.chart import Chart
 from shortflow.report.library import library

@@ -23,11 +23,11 @@ from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run
-from shortflow.survey import WORKLOADS, Cell, CellVerdict, Survey, Workload, engine, judge, words
+from shortflow.survey import WORKLOADS, Cell, Survey, Workload, engine, judge, words
 from shortflow.survey.pages import document, evidence, write_pages
 from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas
 from shortflow.survey.tables import UNFINISHED
-from shortflow.survey.winners import AFCT, CRITERIA
+from shortflow.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED
 from shortflow.survey.workloads import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ def test_two_schemes_are_held_against_each_other_by_a_paired_t_test() -> None:
     # above it lies 3.71 % of Student's t with two degrees of freedom.
     found = cell("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)]})
     assert found.chances["b"] == pytest.approx(0.0371, abs=5e-5)
-    assert (found.best, found.verdict) == (["a"], CellVerdict.ALONE)
+    assert (found.best, found.outcome) == (["a"], SOLE)
     # To be told apart at 5 %, t = 2.920: b would have to lie exp(2.920 * 0.1 / sqrt(3)) behind.
     assert found.detectable["b"] == pytest.approx(math.expm1(2.91999 * 0.1 / math.sqrt(3)), rel=1e-4)
 
@@ -66,7 +66,7 @@ def test_with_more_schemes_the_same_difference_no_longer_tells() -> None:
     found = cell("afct_short_s", values)
     # Twice as many others.
     assert found.chances["b"] == pytest.approx(2 * 0.0371, abs=1e-4)
-    assert (found.best, found.verdict) == (["a", "b"], CellVerdict.NOT_TOLD_APART)
+    assert (found.best, found.outcome) == (["a", "b"], SEVERAL)
 
 
 def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
@@ -75,34 +75,34 @@ def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
     cells = [cell("afct_short_s", {f"s{number}": list(row) for number, row in enumerate(table)}) for table in draws]
     left_out = 1 - sum(len(each.best) for each in cells) / (16 * len(cells))
     assert 0.01 < left_out <= 0.05
-    assert all(each.verdict in (CellVerdict.NOT_TOLD_APART, CellVerdict.UNDECIDED) for each in cells)
+    assert all(each.outcome in (SEVERAL, UNDECIDED) for each in cells)
 
 
 def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
     winning = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 2.5, 5.1]})
     equal = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 1.9, 4.1]})
     (alone,) = judge([winning])
-    assert alone[AFCT].verdict is CellVerdict.ALONE
+    assert alone[AFCT].outcome == SOLE
     assert 0.01 < alone[AFCT].claim < 0.05
     among, *others = judge([winning, *[equal] * 20])
     assert among[AFCT].best == ["a"]
-    assert among[AFCT].verdict is CellVerdict.UNDECIDED
-    assert all(each[AFCT].verdict is CellVerdict.UNDECIDED for each in others)
+    assert among[AFCT].outcome == UNDECIDED
+    assert all(each[AFCT].outcome == UNDECIDED for each in others)
     # As one of many that hold, it does.
-    assert all(each[AFCT].verdict is CellVerdict.ALONE for each in judge([winning] * 20))
+    assert all(each[AFCT].outcome == SOLE for each in judge([winning] * 20))
 
 
 def test_a_hundredfold_more_or_less_is_told_apart() -> None:
     # The differences are 29, 999 and 99, far from significant; the ratios say it all the same.
     found = cell("p99_short_s", {"a": [1.0, 1.0, 1.0], "slow": [30.0, 1000.0, 100.0]})
-    assert found.verdict is CellVerdict.ALONE
+    assert found.outcome == SOLE
 
 
 def test_equal_values_are_alike_and_one_seed_decides_nothing() -> None:
     found = cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [2.0, 4.0]})
-    assert (found.best, found.verdict) == (["a", "b"], CellVerdict.NOT_TOLD_APART)
-    assert cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0]}).verdict is CellVerdict.ALIKE
-    assert cell("afct_short_s", {"a": [1.0], "b": [1.0], "c": [1.1]}).verdict is CellVerdict.UNDECIDED
+    assert (found.best, found.outcome) == (["a", "b"], SEVERAL)
+    assert cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0]}).outcome == ALIKE
+    assert cell("afct_short_s", {"a": [1.0], "b": [1.0], "c": [1.1]}).outcome == UNDECIDED
 
 
 def test_shares_are_compared_by_difference_so_that_zero_can_win() -> None:
@@ -117,9 +117,9 @@ def test_more_goodput_is_better() -> None:
 def test_a_scheme_that_left_flows_unfinished_is_never_among_the_best_and_beats_no_other() -> None:
     values = {"a": [1.0, 2.0], "b": [2.0, 4.0], "c": [2.0, 4.0], "d": [3.0, 6.0]}
     found = cell("afct_short_s", values, unfinished=["a"])
-    assert (found.best, found.unfinished, found.verdict) == (["b", "c"], ["a"], CellVerdict.NOT_TOLD_APART)
+    assert (found.best, found.unfinished, found.outcome) == (["b", "c"], ["a"], SEVERAL)
     assert cell("afct_short_s", values).best == ["a"]
-    assert cell("afct_short_s", {"a": [1.0, 1.0], "b": [2.0, 2.1]}, unfinished=["a"]).verdict is CellVerdict.UNDECIDED
+    assert cell("afct_short_s", {"a": [1.0, 1.0], "b": [2.0, 2.1]}, unfinished=["a"]).outcome == UNDECIDED
 
 
 def test_there_is_no_cell_where_nobody_has_the_metric() -> None:

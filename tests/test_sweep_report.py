@@ -9,9 +9,9 @@ import pytest
 import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
+from shortflow.judge.estimates import Estimate
 from shortflow.metrics.catalogue import short_and_long
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.metrics.stats import Estimate
 from shortflow.report.answer import Criteria, answer
 from shortflow.report.figures import charts, over_points
 from shortflow.report.sentences import range_of

@@ -16,6 +16,7 @@ import pytest
 import shortflow
 from conftest import Patch
 from made import make_results, make_run, sure
+from shortflow.judge.verdicts import Verdict
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
 from shortflow.runs import Plan, plan
@@ -256,7 +257,7 @@ NEAR, FAR = shortflow.Estimate(0.01, (0.0, 0.02), 5), shortflow.Estimate(0.08, (
     ],
 )
 def test_the_whole_interval_decides(statistic: Statistic, difference: shortflow.Estimate | None, expected: str) -> None:
-    assert agreement.standing(Metric(statistic), difference) == expected
+    assert agreement.STANDINGS[agreement.standing(Metric(statistic), difference)] == expected
 
 
 def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> shortflow.Results:
@@ -277,10 +278,11 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     one_flow = [(1.0, 1.01), (2.0, 2.02), (3.0, 3.03)]
     of_many = {SHORT_MEAN: one_flow, SHORT_TAIL: [(2.0, 3.0), (3.0, 4.5), (4.0, 6.0)]}
     cell = side_by_side({LARGE_MEAN: one_flow, LARGE_TAIL: one_flow, **of_many, Metric(MARKS): [(0.0, 0.0)] * 3})
-    assert agreement.standings(cell) == {LARGE_MEAN: "within", SHORT_MEAN: "within", SHORT_TAIL: "outside"}
+    agrees = dict.fromkeys((LARGE_MEAN, SHORT_MEAN), Verdict.AGREES)
+    assert agreement.standings(cell) == {**agrees, SHORT_TAIL: Verdict.DIFFERS}
     found = agreement.Agreement({("s", "dctcp"): cell, ("s", "l2dct"): side_by_side({SHORT_MEAN: []})})
-    assert found.named(agreement.AimVerdict.OUTSIDE) == ["s dctcp p95_short_s"]
-    assert found.named(agreement.AimVerdict.UNDECIDED) == ["s l2dct no data"]
+    assert found.named(Verdict.DIFFERS) == ["s dctcp p95_short_s"]
+    assert found.named(Verdict.UNDECIDED) == ["s l2dct no data"]
     table = agreement.markdown(found.document())
     assert "|  | p95 FCT of short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
     assert "|  | mean FCT of short flows | +1.0 ± 0.0 % | – ? |  |  |" in table

@@ -6,33 +6,34 @@ import pytest
 
 from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
+from shortflow.judge.verdicts import Verdict
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.pages import document
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import Holds, holds, sentence, verdict
+from shortflow.tuning.verdict import holds, sentence, verdict
 
 
 @pytest.mark.parametrize(
     ("tuned", "expected"),
     [
-        (made(1.00, 1.01, 0.99), Holds.YES),
-        (made(3.00, 3.01, 2.99), Holds.NO),
-        (made(1.00, 3.50, 1.10), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, unfinished=0.001, bound=True), Holds.NO),
-        (made(1.00, 1.01, 0.99, goodput=0.8e8), Holds.NO),
-        (made(1.00, 1.01, 0.99, goodput=0.95e8), Holds.YES),
-        (made(1.00, 1.01, 0.99, goodput=[0.97e8, 0.94e8, 0.95e8]), Holds.YES),
-        (made(1.00, 1.01, 0.99, goodput=[1.05e8, 0.85e8, 0.94e8]), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, goodput=[0.95e8, 0.80e8, 0.89e8]), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, goodput=[0.81e8, 0.79e8, 0.80e8]), Holds.NO),
+        (made(1.00, 1.01, 0.99), Verdict.AGREES),
+        (made(3.00, 3.01, 2.99), Verdict.DIFFERS),
+        (made(1.00, 3.50, 1.10), Verdict.UNDECIDED),
+        (made(1.00, 1.01, 0.99, unfinished=0.001, bound=True), Verdict.DIFFERS),
+        (made(1.00, 1.01, 0.99, goodput=0.8e8), Verdict.DIFFERS),
+        (made(1.00, 1.01, 0.99, goodput=0.95e8), Verdict.AGREES),
+        (made(1.00, 1.01, 0.99, goodput=[0.97e8, 0.94e8, 0.95e8]), Verdict.AGREES),
+        (made(1.00, 1.01, 0.99, goodput=[1.05e8, 0.85e8, 0.94e8]), Verdict.UNDECIDED),
+        (made(1.00, 1.01, 0.99, goodput=[0.95e8, 0.80e8, 0.89e8]), Verdict.UNDECIDED),
+        (made(1.00, 1.01, 0.99, goodput=[0.81e8, 0.79e8, 0.80e8]), Verdict.DIFFERS),
     ],
 )
-def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Holds) -> None:
+def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Verdict) -> None:
     """Constraints too: 0.9 of a steady 1e8 is required; a constraint met only on average is undecided."""
     found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
     assert holds(found) is expected
-    words = {Holds.YES: "hold on", Holds.NO: "do not hold on", Holds.OPEN: "undecided whether"}
+    words = {Verdict.AGREES: "hold on", Verdict.DIFFERS: "do not hold on", Verdict.UNDECIDED: "undecided whether"}
     assert words[expected] in sentence(found)
 
 
@@ -49,22 +50,22 @@ def test_a_gain_that_rests_on_few_events_is_told_and_may_not_hold() -> None:
     tuned, untuned = (dataclasses.replace(made(*times), stakes={AFCT: 1.0}) for times in ((1.9, 2.0, 2.1), (3.0,) * 3))
     few = checked(FASTEST, tuned, untuned, untuned)
     found = verdict(few, few.checks[0], 0)
-    assert found.holds is Holds.OPEN
+    assert found.verdict is Verdict.UNDECIDED
     assert "difference in mean FCT of short flows from untuned l2dct allows for rare events" in found.words
     plain = checked(FASTEST, made(1.9, 2.0, 2.1), made(3.0, 3.0, 3.0), made(3.0, 3.0, 3.0))
-    assert verdict(plain, plain.checks[0], 0).holds is Holds.YES
+    assert verdict(plain, plain.checks[0], 0).verdict is Verdict.AGREES
 
 
 @pytest.mark.parametrize(
     ("goodput", "expected", "interval"),
     [
-        ([0.9e8, 1.2e8, 1.5e8], Holds.OPEN, "4.548e+07 to 1.945e+08"),  # 1.2e8 ± 4.303 * 0.3e8 / √3
-        ([1.19e8, 1.2e8, 1.21e8], Holds.YES, "1.175e+08 to 1.225e+08"),
-        ([0.89e8, 0.9e8, 0.91e8], Holds.NO, "8.752e+07 to 9.248e+07"),
-        ([1.2e8], Holds.OPEN, ""),
+        ([0.9e8, 1.2e8, 1.5e8], Verdict.UNDECIDED, "4.548e+07 to 1.945e+08"),  # 1.2e8 ± 4.303 * 0.3e8 / √3
+        ([1.19e8, 1.2e8, 1.21e8], Verdict.AGREES, "1.175e+08 to 1.225e+08"),
+        ([0.89e8, 0.9e8, 0.91e8], Verdict.DIFFERS, "8.752e+07 to 9.248e+07"),
+        ([1.2e8], Verdict.UNDECIDED, ""),
     ],
 )
-def test_a_constraint_by_number_needs_the_whole_interval(goodput: list[float], expected: Holds, interval: str) -> None:
+def test_a_bound_by_number_needs_the_whole_interval(goodput: list[float], expected: Verdict, interval: str) -> None:
     goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
     tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
     found = checked(goal, tuned, others, others)
@@ -81,7 +82,7 @@ def test_an_infeasible_scheme_is_no_yardstick() -> None:
     assert sentence(found).endswith("hold on fresh seeds. They are held against dctcp, as untuned l2dct is infeasible.")
     worse = checked(KEPT, made(3.5, 3.5, 3.5), *fresh, trials=[made(3.5, 3.5)], references=slow)
     assert sentence(worse) == "No feasible trial is better than dctcp."
-    assert holds(worse) is Holds.NO
+    assert holds(worse) is Verdict.DIFFERS
 
 
 def test_where_all_schemes_are_infeasible_feasibility_alone_is_judged() -> None:
@@ -89,12 +90,12 @@ def test_where_all_schemes_are_infeasible_feasibility_alone_is_judged() -> None:
     fresh, slow = (made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9)), [made(3.5, 3.5, goodput=1.3e8)]
     found = checked(wanted, made(3.5, 3.4, 3.6, goodput=1.3e8), *fresh, trials=slow)
     assert found.yardstick is None
-    assert holds(found) is Holds.YES
+    assert holds(found) is Verdict.AGREES
     assert sentence(found) == (
         "The found parameters hold on fresh seeds. Only feasibility is judged: untuned l2dct and dctcp are infeasible "
         "too, so there is no gain to state."
     )
-    assert holds(checked(wanted, made(1.0, 1.0, 1.0, goodput=1.1e8), *fresh, trials=slow)) is Holds.NO
+    assert holds(checked(wanted, made(1.0, 1.0, 1.0, goodput=1.1e8), *fresh, trials=slow)) is Verdict.DIFFERS
 
 
 MISSES = Goal([Objective(AFCT), Objective(MISS)])
@@ -105,14 +106,14 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
     fast, whole = made(1.0, 1.0, misses=[0.4, 0.5]), made(1.5, 1.5)
     found = checked(MISSES, made(1.5, 1.51, 1.49), *FRESH, trials=[fast, whole])
     assert sure(found.chosen).number == 1, "0 loses deadlines, of which none was missed"
-    assert holds(found) is Holds.YES
+    assert holds(found) is Verdict.AGREES
     lost = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.4, 0.5, 0.45]), *FRESH, trials=[whole])
-    assert holds(lost) is Holds.NO
+    assert holds(lost) is Verdict.DIFFERS
     assert "deadline_miss is 0.45 (95 % interval 0.3258 to 0.5742) higher than with untuned l2dct, where it is 0" in (
         verdict(lost, lost.checks[0], 0).words  # 0.45 ± 4.303 * 0.05 / √3
     )
     some = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.0, 0.2, 0.0]), *FRESH, trials=[whole])
-    assert holds(some) is Holds.OPEN
+    assert holds(some) is Verdict.UNDECIDED
     rates = Goal([Objective(GOODPUT, maximize=True)])
     nothing, all_of_it = made(2.0, 2.0, goodput=0.0), made(2.0, 2.0, 2.0, goodput=0.0)
     risen = checked(
@@ -129,13 +130,13 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
 @pytest.mark.parametrize(
     ("promised", "goodput", "expected"),
     [
-        ([0.995e8, 0.995e8], [0.40e8, 0.40e8, 0.40e8], Holds.NO),
-        ([0.95e8, 0.95e8], [0.96e8, 0.96e8, 0.96e8], Holds.YES),
-        ([0.94e8, 0.96e8], [0.949e8, 0.948e8, 0.950e8], Holds.YES),  # few seeds promised 0.95e8 only roughly
-        ([0.95e8, 0.95e8], [0.98e8, 0.80e8, 0.96e8], Holds.OPEN),
+        ([0.995e8, 0.995e8], [0.40e8, 0.40e8, 0.40e8], Verdict.DIFFERS),
+        ([0.95e8, 0.95e8], [0.96e8, 0.96e8, 0.96e8], Verdict.AGREES),
+        ([0.94e8, 0.96e8], [0.949e8, 0.948e8, 0.950e8], Verdict.AGREES),  # few seeds promised 0.95e8 only roughly
+        ([0.95e8, 0.95e8], [0.98e8, 0.80e8, 0.96e8], Verdict.UNDECIDED),
     ],
 )
-def test_the_first_promise_is_held(promised: list[float], goodput: list[float], expected: Holds) -> None:
+def test_the_first_promise_is_held(promised: list[float], goodput: list[float], expected: Verdict) -> None:
     found = checked(BOTH, made(1.0, 1.01, 0.99, goodput=goodput), *FRESH, trials=[made(1.0, 1.0, goodput=promised)])
     assert holds(found) is expected
 
@@ -185,16 +186,16 @@ def test_a_parameter_that_changes_the_flows_is_told() -> None:
 
 def test_runs_that_fail_in_the_check_are_told() -> None:
     broken = checked(FASTEST, made(1.0, 1.01, 0.99, failed=[3]), *FRESH)
-    assert holds(broken) is Holds.NO
+    assert holds(broken) is Verdict.DIFFERS
     assert "1 of 3 runs with the found parameters failed: it went wrong" in verdict(broken, broken.checks[0], 0).words
     other = checked(FASTEST, made(1.0, 1.01, 0.99), FRESH[0], made(3.0, 3.1, 2.9, failed=[1, 2]))
-    assert holds(other) is Holds.OPEN
+    assert holds(other) is Verdict.UNDECIDED
     assert "2 of 3 runs with dctcp failed: it went wrong" in verdict(other, other.checks[0], 0).words
 
 
 def test_before_its_check_a_tuning_is_undecided() -> None:
     begun = dataclasses.replace(checked(FASTEST, made(1.0, 1.0), *FRESH), checks=[])
-    assert holds(begun) is Holds.OPEN
+    assert holds(begun) is Verdict.UNDECIDED
     assert sentence(begun) == "Trials so far: 1, not checked yet; the same command resumes."
     assert document(begun)["verdict"] == sentence(begun)
 
@@ -202,13 +203,13 @@ def test_before_its_check_a_tuning_is_undecided() -> None:
 def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
     left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
     found = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.01, bound=True), left, left)
-    assert holds(found) is Holds.OPEN
+    assert holds(found) is Verdict.UNDECIDED
     words = verdict(found, found.checks[0], 0).words
     assert "1 % of the flows did not finish, 2 % with untuned l2dct" in words
     assert "afct_short_s is not comparable with untuned l2dct" in words, "both means are bounds"
     few = made(2.0, 2.1, 1.9, unfinished=0.001, bound=True)
     more = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.3, bound=True), few, made(4.0, 4.0, 4.0))
-    assert holds(more) is Holds.NO
+    assert holds(more) is Verdict.DIFFERS
     assert "30 % of the flows did not finish, 0.1 % with untuned l2dct" in verdict(more, more.checks[0], 0).words
     assert "and at most 75.0 % lower than with dctcp" in verdict(more, more.checks[0], 0).words
 
@@ -216,5 +217,5 @@ def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
 def test_what_untuned_leaves_unfinished_makes_a_gain_a_bound() -> None:
     left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
     found = checked(FASTEST, made(1.0, 1.01, 0.99), left, FRESH[1])
-    assert holds(found) is Holds.YES
+    assert holds(found) is Verdict.AGREES
     assert "afct_short_s is at least 50.0 % lower than with untuned l2dct" in verdict(found, found.checks[0], 0).words

@@ -22,7 +22,7 @@ from shortflow.errors import SimulationError as SimulationError
 from shortflow.executors.cluster import Dask as Dask
 from shortflow.grid import Grid as Grid
 from shortflow.grid import Steps as Steps
-from shortflow.metrics.stats import Estimate as Estimate
+from shortflow.judge.estimates import Estimate as Estimate
 from shortflow.plots import Plots as Plots
 from shortflow.plots import TuningPlots as TuningPlots
 from shortflow.result import Result as Result

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
+from shortflow.judge.estimates import Estimate, student
 from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME
-from shortflow.metrics.stats import Estimate, student
 from shortflow.results import Results
 from shortflow.runs import check_metric
 from shortflow.scenario import Scenario

@@ -13,12 +13,12 @@ from typing import Any
 
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.grid import Dimension, dimensions
+from shortflow.judge.estimates import Estimate, difference_table, estimate, mean_table, paired_difference
 from shortflow.lazy import answers, blocks, frames, pl, plots, stored, views
 from shortflow.lazy import measured as measured_flows
 from shortflow.metrics import catalogue
 from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.data import USUAL_BINS, Bins
-from shortflow.metrics.stats import Estimate, difference_table, estimate, mean_table, paired_difference
 from shortflow.quantities import counted, parse
 from shortflow.result import Result
 from shortflow.scenario import WARNING, idle_notes, warnings_at

@@ -12,10 +12,10 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
+from shortflow.judge.estimates import ESTIMABLE
 from shortflow.lazy import answers, blocks, bursts
 from shortflow.lazy import measured as measured_flows
 from shortflow.lazy import tables as tables_of
-from shortflow.metrics.stats import ESTIMABLE
 from shortflow.precision import WIDTHS, Precision, more_seeds, plus_minus, widths
 from shortflow.quantities import counted
 from shortflow.results import Results

@@ -14,6 +14,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, command, shell_command
 from shortflow.front.console import note, note_about, note_faults
 from shortflow.front.progress import told
+from shortflow.judge.verdicts import Verdict
 from shortflow.linux import agreement as study
 from shortflow.linux import fig14 as figure
 from shortflow.linux import testbed
@@ -224,8 +225,8 @@ def agreement(
     table = study.markdown(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
-    for standing, said in ((study.AimVerdict.OUTSIDE, "outside the aim"), (study.AimVerdict.UNDECIDED, "undecided")):
-        for each in found.named(standing):
+    for verdict, said in ((Verdict.DIFFERS, "outside the aim"), (Verdict.UNDECIDED, "undecided")):
+        for each in found.named(verdict):
             note(f"{said}: {each}")
     kept_time = not any(cell.superseded for cell in found.cells.values())
     return Answer(lambda: document, [Words(table)], exit_code(kept_time, allow_late, virtual))

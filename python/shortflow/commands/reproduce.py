@@ -12,8 +12,8 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note, note_report
 from shortflow.front.progress import Lines, progress_bar
+from shortflow.judge.verdicts import Verdict
 from shortflow.lab.figure import Figure
-from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale, parse_choices
 from shortflow.report.blocks import Block, Words
 from shortflow.reproduction.engine import Chosen, Reproduction, select

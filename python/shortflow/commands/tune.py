@@ -12,6 +12,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note, note_warnings_at
 from shortflow.front.progress import told
+from shortflow.judge.verdicts import Verdict
 from shortflow.quantities import counted
 from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
@@ -27,14 +28,14 @@ from shortflow.tuning.goal import Goal, Parameter
 from shortflow.tuning.pages import document, write_page
 from shortflow.tuning.proposals import require_optuna
 from shortflow.tuning.record import Tuning
-from shortflow.tuning.verdict import Holds, holds, verdicts
+from shortflow.tuning.verdict import holds, verdicts
 
 NOWHERE = "none"
 """Value of `--check-on` for no second workload."""
 
 
 def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:
-    code = ExitCode.CLAIM_FAILED if holds(found) is Holds.NO else ExitCode.FINE
+    code = ExitCode.CLAIM_FAILED if holds(found) is Verdict.DIFFERS else ExitCode.FINE
     return Answer(lambda: document(found), _blocks(found), code)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from shortflow.errors import ConfigError, TooLittle
+from shortflow.judge.estimates import Estimate, estimate, paired_difference
 from shortflow.lab.study import Position, Study, Value
-from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Run

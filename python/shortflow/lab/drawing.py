@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shortflow.errors import TooLittle
+from shortflow.judge.estimates import Estimate, Interval
 from shortflow.lab.data import Data
 from shortflow.lab.expressions import Metric
 from shortflow.lab.quantity import Printed
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, Interval
 from shortflow.quantities import in_unit_of_first, scale_for
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError, TooLittle
+from shortflow.judge.estimates import Estimate, estimate, over_seeds, paired_difference
 from shortflow.lab.data import Data, Studies, each_seed, reads
 from shortflow.lab.quantity import Every, Find, Points, Quantity, Selection, listed, short
 from shortflow.lab.study import Value
 from shortflow.metrics.catalogue import STATISTICS, TASKS
-from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference
 from shortflow.quantities import RELATIVE
 from shortflow.result import Result
 

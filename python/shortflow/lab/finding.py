@@ -1,37 +1,23 @@
-"""Verdicts of measurements: the position of a number's interval relative to the bands of each verdict."""
+"""Findings: measured numbers of a claim, with their verdict."""
 
 import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
-from shortflow.metrics.stats import Estimate
+from shortflow.judge.estimates import Estimate
+from shortflow.judge.verdicts import RANKED, Band, Possible, Verdict, joint, possible_verdicts, reach
 from shortflow.quantities import counted
 
 Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]
-Band = tuple[float, float]
 
 BOUND = "flows were left unfinished, so that the value is a bound and the truth may lie beyond its interval"
 """Note for a deciding number that is a bound. The claim agrees only if every possible true value does."""
 
 
-class Verdict(StrEnum):
-    """Verdict of a claim."""
-
-    AGREES = "agrees"
-    DIRECTION = "direction"
-    """A change has the published sign but not the size, or an order holds."""
-    DIFFERS = "differs"
-    UNDECIDED = "undecided"
-    """The interval or the open side of a bound spans several verdicts. More seeds or longer runs may decide."""
-    UNTESTED = "untested"
-
-
 _NAMED = 4
-_RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
 
 
 @dataclass(frozen=True)
@@ -62,7 +48,7 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """Verdict, undecided if `worst` and `best` differ."""
-        return self.worst if self.worst is self.best else Verdict.UNDECIDED
+        return Possible(self.worst, self.best).verdict
 
     @property
     def could_be(self) -> list[Verdict]:
@@ -101,11 +87,7 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: 
     The whole interval counts (with one seed, the value).
     """
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    bands = {Verdict.AGREES: agrees, Verdict.DIRECTION: direction or agrees}
-    low, high = ends(found)
-    worst = min((_at(end, bands) for end in (low, high)), key=_RANKED.index)
-    met = [verdict for verdict, band in bands.items() if low <= band[1] and band[0] <= high]
-    best = met[0] if met else Verdict.DIFFERS
+    worst, best = possible_verdicts(reach(found, one_seed_decides=True), agrees, direction)
     note = BOUND if found.lower_bound or found.upper_bound else ""
     units = {"value": unit} if unit else {}
     beyond = _beyond(found.ci95 or (found.value, found.value), agrees)
@@ -132,10 +114,7 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     )
     tested = {name: each for name, each in findings.items() if each.verdict is not Verdict.UNTESTED}
     untested = [name for name in findings if name not in tested]
-    worst, best = (
-        min((getattr(each, end) for each in tested.values()), key=_RANKED.index, default=Verdict.UNTESTED)
-        for end in ("worst", "best")
-    )
+    worst, best = joint(Possible(each.worst, each.best) for each in tested.values())
     if untested and best is not Verdict.DIFFERS:
         worst = best = Verdict.UNTESTED
     whole = Finding(worst, best)
@@ -165,8 +144,8 @@ def ranging(
     tested = [each for each in (finding, *others.values(), *set_ups) if each.verdict is not Verdict.UNTESTED]
     if finding not in tested or len(tested) == 1:
         return finding
-    worst = min((each.worst for each in tested), key=_RANKED.index)
-    best = max((each.best for each in tested), key=_RANKED.index)
+    worst = min((each.worst for each in tested), key=RANKED.index)
+    best = max((each.best for each in tested), key=RANKED.index)
     told = [f"{each.verdict.value} with {name}" for name, each in others.items()]
     counts = dict(Counter(each.verdict.value for each in set_ups))
     told += [f"{verdict} with {counted(number, 'set-up')}" for verdict, number in counts.items()]
@@ -189,21 +168,11 @@ def shortened(parts: Sequence[str], most: int = _NAMED) -> str:
     return ", ".join(parts[:most]) + f" and {len(parts) - most} more" * (len(parts) > most)
 
 
-def ends(estimate: Estimate) -> Band:
-    """Interval (with one seed, the value), with an infinite end beyond a bound."""
-    low, high = estimate.ci95 or (estimate.value, estimate.value)
-    return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
-
-
 def _beyond(interval: Band, band: Band) -> float:
     """Relative distance by which an interval reaches out of a band."""
     (low, high), (least, most) = interval, band
     outside = [(least - low, least)] * (low < least) + [(high - most, most)] * (high > most)
     return max((by / (abs(end) if abs(end) > sys.float_info.min else 1.0) for by, end in outside), default=0.0)
-
-
-def _at(value: float, bands: Mapping[Verdict, Band]) -> Verdict:
-    return next((verdict for verdict, (low, high) in bands.items() if low <= value <= high), Verdict.DIFFERS)
 
 
 def _qualified(name: str, key: str) -> str:

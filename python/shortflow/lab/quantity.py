@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from shortflow.lab import finding
+from shortflow.judge.estimates import Estimate, over_seeds
+from shortflow.judge.verdicts import Band, reach
 from shortflow.lab.data import TOO_LITTLE, Studies, applied, each_seed, reads, some
 from shortflow.lab.finding import Finding, fact, placed
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, over_seeds, rank_correlation
+from shortflow.metrics.stats import rank_correlation
 from shortflow.quantities import RELATIVE, DisplayUnit, scale_for
 
 Points = Mapping[str, Estimate]
@@ -255,7 +256,7 @@ class Quantity:
         text = f"at most {amount(limit, self.unit)} (printed: {amount(paper, self.unit)})"
         return self._if(text, (-math.inf, limit), None, (paper, paper), is_limit=True)
 
-    def _direction(self, paper: float) -> finding.Band | None:
+    def _direction(self, paper: float) -> Band | None:
         """Values on the printed value's side of `neutral`; None without a neutral value."""
         if self.neutral is None:
             return None
@@ -281,9 +282,9 @@ class Quantity:
     def _if(
         self,
         text: str,
-        agrees: finding.Band,
-        direction: finding.Band | None = None,
-        printed: finding.Band | None = None,
+        agrees: Band,
+        direction: Band | None = None,
+        printed: Band | None = None,
         *,
         is_limit: bool = False,
         is_order: bool = False,
@@ -351,7 +352,7 @@ def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
 def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
     """Minimum or maximum of estimates, with an interval from all their intervals."""
     intervals = [each.ci95 or (each.value, each.value) for each in found]
-    ends = [finding.ends(each) for each in found]
+    ends = [reach(each, one_seed_decides=True) for each in found]
     ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
     return Estimate(
         of([each.value for each in found]),

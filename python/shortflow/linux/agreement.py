@@ -1,17 +1,16 @@
 """Agreement of kernel and simulator: every testbed scenario with its schemes, side by side."""
 
-import enum
-import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from shortflow.front.console import note
+from shortflow.judge.estimates import Estimate
+from shortflow.judge.verdicts import Verdict, reach, verdict_of
 from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
-from shortflow.metrics.stats import Estimate
 from shortflow.quantities import counted
 from shortflow.report import blocks
 from shortflow.report.blocks import Section, text_section
@@ -106,14 +105,8 @@ LEAST_SEEDS = 3
 """Fewest seeds for a decision."""
 
 
-class AimVerdict(enum.StrEnum):
-    """AimVerdict of a difference's 95 % interval."""
-
-    WITHIN = "within"
-    """The interval is inside the aim."""
-    OUTSIDE = "outside"
-    UNDECIDED = "undecided"
-    """The interval includes the aim's border, or there are too few seeds."""
+STANDINGS = {Verdict.AGREES: "within", Verdict.DIFFERS: "outside", Verdict.UNDECIDED: "undecided"}
+"""Verdicts in words: the 95 % interval is inside the aim, outside, or includes its border or comes from few seeds."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +117,12 @@ class Agreement:
     slower: Container[str] = ()
     """Scenarios that ran at a quarter of their rates."""
 
-    def named(self, standing: AimVerdict) -> list[str]:
-        """Metrics with this standing, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
+    def named(self, verdict: Verdict) -> list[str]:
+        """Metrics with this verdict, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
         names = []
         for (scenario, scheme), cell in self.cells.items():
-            found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": AimVerdict.UNDECIDED}
-            names += [f"{scenario} {scheme} {name}" for name, each in found.items() if each is standing]
+            found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": Verdict.UNDECIDED}
+            names += [f"{scenario} {scheme} {name}" for name, each in found.items() if each is verdict]
         return names
 
     def document(self) -> list[dict[str, Any]]:
@@ -141,7 +134,7 @@ class Agreement:
                 "quarter_rates": scenario in self.slower,
                 "host_queue": _host_queue(cell) if scenario in ONE_HOST else None,
                 "comparison": cell.document(),
-                "standing": {metric.name: found for metric, found in standings(cell).items()},
+                "standing": {metric.name: STANDINGS[found] for metric, found in standings(cell).items()},
                 "kept_time": len(cell.seeds),
                 "testbed": testbed.accounts(cell),
             }
@@ -176,8 +169,8 @@ def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:
     return text_section("", ("scenario", "metric", *(f"`{scheme}`" for scheme in schemes)), lines)
 
 
-def standings(comparison: Results) -> dict[Metric, AimVerdict]:
-    """AimVerdict of each compared metric: completion, goodput, queue and marks."""
+def standings(comparison: Results) -> dict[Metric, Verdict]:
+    """Verdict on each compared metric: completion, goodput, queue and marks."""
     compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
     return {
         metric: standing(metric, comparison.relation(testbed.REAL, testbed.SIMULATED, metric.name))
@@ -200,16 +193,12 @@ def aim_of(metric: Metric) -> float:
     return AIM_OF_MARKS if metric.statistic is MARKS else AIM
 
 
-def standing(metric: Metric, difference: Estimate | None) -> AimVerdict:
-    """AimVerdict of a difference. The true value may lie beyond a bound, because of unfinished flows."""
-    if difference is None or difference.ci95 is None or difference.n < LEAST_SEEDS:
-        return AimVerdict.UNDECIDED
+def standing(metric: Metric, difference: Estimate | None) -> Verdict:
+    """Verdict on a difference. The true value may lie beyond a bound, because of unfinished flows."""
+    if difference is None or difference.n < LEAST_SEEDS:
+        return Verdict.UNDECIDED
     aim = aim_of(metric)
-    low = -math.inf if difference.upper_bound else difference.ci95[0]
-    high = math.inf if difference.lower_bound else difference.ci95[1]
-    if low > aim or high < -aim:
-        return AimVerdict.OUTSIDE
-    return AimVerdict.WITHIN if -aim <= low and high <= aim else AimVerdict.UNDECIDED
+    return verdict_of(reach(difference), (-aim, aim))
 
 
 def measure(
@@ -262,8 +251,8 @@ def _shown(cell: Mapping[str, Any], metric: str) -> str:
         return ""
     difference = cell["comparison"]["paired"][testbed.REAL][testbed.SIMULATED].get(metric, {}) if found else {}
     text = percent(_estimate(difference, cell["kept_time"]), "%")
-    marked = {AimVerdict.WITHIN: text, AimVerdict.OUTSIDE: f"**{text}**", AimVerdict.UNDECIDED: f"{text} ?"}
-    return marked[AimVerdict(found.get(metric, AimVerdict.UNDECIDED))]
+    marked = {"within": text, "outside": f"**{text}**", "undecided": f"{text} ?"}
+    return marked[found.get(metric, "undecided")]
 
 
 def _estimate(table: Mapping[str, Any], seeds: int) -> Estimate | None:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shortflow._core import Scheme
+from shortflow.judge.estimates import Estimate
 from shortflow.lab import Claim, Data, Finding, Reading, not_tested
 from shortflow.lab.study import Position, Value
 from shortflow.linux import testbed
-from shortflow.metrics.stats import Estimate
 from shortflow.papers.l2dct import fig14 as paper
 from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import percent, shown

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from shortflow.judge.estimates import Support
 from shortflow.metrics.data import (
     FAIR_ENOUGH,
     FAIR_WINDOWS,
@@ -29,7 +30,6 @@ from shortflow.metrics.data import (
     Times,
     mean,
 )
-from shortflow.metrics.stats import Support
 from shortflow.records import Meta
 
 S = TypeVar("S")

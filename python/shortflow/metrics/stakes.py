@@ -1,6 +1,6 @@
 """Stake of a metric in a run: effect of one more late flow or timeout.
 
-A few seeds may all miss such an event, so intervals make an allowance for it (see `shortflow.metrics.stats`).
+A few seeds may all miss such an event, so intervals make an allowance for it (see `shortflow.judge.estimates`).
 """
 
 import functools

@@ -7,8 +7,9 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.errors import TooLittle
+from shortflow.judge.estimates import Estimate, paired_difference
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, jain_index, paired_difference
+from shortflow.metrics.stats import jain_index
 from shortflow.result import Result
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shortflow.errors import unknown_name
+from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
+from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stakes import place
-from shortflow.metrics.stats import DECISIVE, ESTIMABLE, mean_table
 from shortflow.quantities import counted
 from shortflow.report.caveats import notes
 from shortflow.report.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
@@ -175,7 +176,7 @@ class Ranking:
         if self.baseline not in leaders:
             found = range_of([line.factor(leaders[0]) for line in lines], f"{self.baseline}'s")
             return f" ({found})" if found else ""
-        lost = [each.scheme for each in lines[0].standings if each.place == "worse"]
+        lost = [each.scheme for each in lines[0].standings if each.verdict is Verdict.DIFFERS]
         found_of = {scheme: range_of([line.factor(scheme) for line in lines], f"{self.baseline}'s") for scheme in lost}
         texts = [f"{scheme} has {text}" for scheme, text in found_of.items() if text]
         return f" ({listed(texts)})" if texts else ""
@@ -268,7 +269,7 @@ def _line_table(line: AnswerLine) -> dict[str, Any]:
             "factor_ci95": [1 + end for end in each.factor.ci95] if each.factor and each.factor.ci95 else None,
             "factor_bound": each.factor
             and ("lower" if each.factor.lower_bound else "upper" if each.factor.upper_bound else None),
-            "place": each.place,
+            "place": line.place(each),
         }
         for each in line.standings
     }

@@ -1,7 +1,7 @@
 """Order of schemes by one metric at one point: a winner, a tie, or an open order.
 
-The winner comes from multiple comparisons with the best (J. C. Hsu, Ann. Stat. 12, 1984) on the intervals of the paired
-differences, with the level divided by the number of other schemes (Bonferroni). Points and metrics are not corrected.
+The winner comes from multiple comparisons with the best (`shortflow.judge.best`) on the intervals of the paired
+differences. Points and metrics are not corrected.
 Fewer than `DECISIVE` seeds name no winner, unless every seed gives the same run.
 """
 
@@ -9,19 +9,20 @@ import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from shortflow.judge.best import Best, beside
+from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate, student
+from shortflow.judge.verdicts import Verdict, reach, verdict_of
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
 from shortflow.metrics.data import RunData, Times, mean
 from shortflow.metrics.stakes import place
-from shortflow.metrics.stats import DECISIVE, ESTIMABLE, Estimate, nearest_rank, student
+from shortflow.metrics.stats import nearest_rank
 from shortflow.result import as_measured
 from shortflow.results import Results
 
+_PLACES = {Verdict.AGREES: "tie", Verdict.UNDECIDED: "open", Verdict.DIFFERS: "worse"}
 _FAR = 10_000
 """Most further seeds to suggest."""
-
-Place = Literal["best", "tie", "open", "worse"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Standing:
     mean: Estimate
     factor: Estimate | None
     """Relative difference from the baseline; None without a sign."""
-    place: Place
+    verdict: Verdict
+    """Verdict on "as good as the best"."""
     more_seeds: int | None = None
     """Estimated further seeds to settle an open order; None from few seeds, above 10,000, and on few events."""
 
@@ -48,26 +50,32 @@ class AnswerLine:
     """Time in seconds up to which every flow counts; None if all of it counts."""
 
     @property
+    def best(self) -> Best:
+        """Comparison with the best."""
+        return Best({each.scheme: each.verdict for each in self.standings})
+
+    @property
     def leaders(self) -> list[str]:
         """Schemes that may be the best."""
-        return [each.scheme for each in self.standings if each.place != "worse"]
+        return self.best.leaders
 
     def factor(self, scheme: str) -> Estimate | None:
         """Relative difference of a scheme from the baseline, if it has a sign."""
         return next((each.factor for each in self.standings if each.scheme == scheme), None)
 
     @property
-    def outcome(self) -> Literal["winner", "tie", "open", "alone"]:
+    def outcome(self) -> str:
         """Outcome of the line; `alone` without another scheme."""
-        if len(self.standings) == 1:
-            return "alone"
-        places = {each.place for each in self.standings}
-        return "open" if "open" in places else "tie" if "tie" in places else "winner"
+        return self.best.word(sole="winner", several="tie", undecided="open", untested="alone")
+
+    def place(self, standing: Standing) -> str:
+        """Position of a scheme: `best`, `tie`, `open` or `worse`."""
+        return "best" if standing is self.standings[0] else _PLACES[standing.verdict]
 
     @property
     def more_seeds(self) -> int | None:
         """Estimated further seeds to settle an open order; None if nothing is open, or if too many."""
-        wanted = [each.more_seeds for each in self.standings if each.place == "open"]
+        wanted = [each.more_seeds for each in self.standings if each.verdict is Verdict.UNDECIDED]
         return max((each for each in wanted if each), default=0) if wanted and None not in wanted else None
 
 
@@ -97,9 +105,9 @@ def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, fl
     decided, standings = min(each.n for each in found.values()) >= DECISIVE or is_exact(point), []
     for scheme in order:
         compared = (point, metric, best, scheme, len(order) - 1, ties)
-        where, more = ("best", None) if scheme == best else _beside(*compared)
-        where = "open" if where == "worse" and not decided else where
-        standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), where, more))
+        verdict, more = (Verdict.AGREES, None) if scheme == best else _beside(*compared)
+        verdict = Verdict.UNDECIDED if verdict is Verdict.DIFFERS and not decided else verdict
+        standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), verdict, more))
     return AnswerLine(metric, at, standings, cut_s)
 
 
@@ -151,28 +159,20 @@ def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times])
 
 def _beside(
     point: Results, metric: Metric, best: str, other: str, among: int, ties: tuple[float, float]
-) -> tuple[Place, int | None]:
-    """Position of a scheme relative to the best, and further seeds to settle an open order."""
+) -> tuple[Verdict, int | None]:
+    """Verdict on "as good as the best", and further seeds to settle an open order."""
+    more_is_better = metric.more_is_better
     found = None if point.are_same(best, other) else point.relation(best, other, metric.name, among)
     if found is None:  # the runs are the same, or the other mean is zero
         if point.mean(best, metric.name) == point.mean(other, metric.name):
-            return "tie", None
-        starved = metric.more_is_better and point.relation(other, best, metric.name, among)
-        return ("worse" if starved and starved.has_sign and starved.ci95 and starved.ci95[1] < 0 else "open"), None
-    low, high = found.ci95 or (-1.0, math.inf)
-    if low > 0 and not found.upper_bound if metric.more_is_better else high < 0 and not found.lower_bound:
-        worse: Place = "worse"
-    else:
-        worse = "open"
-    if found.lower_bound or found.upper_bound or found.ci95 is None or low <= -1:
-        return worse, None
-    near, within = map(math.log1p, ties)
-    ratio, ends = math.log1p(found.value), (math.log1p(low), math.log1p(high))
-    if abs(ratio) <= near and max(map(abs, ends)) <= within:
-        return "tie", None
-    if worse == "worse":
-        return worse, None
-    return "open", _more_seeds(found, (ends[1] - ends[0]) / 2, among, margin(ties))
+            return Verdict.AGREES, None
+        starved = point.relation(other, best, metric.name, among) if more_is_better else None
+        return verdict_of(reach(starved), (0.0, math.inf)), None
+    verdict = beside(found, more_is_better, ties)
+    low, high = reach(found)
+    if verdict is not Verdict.UNDECIDED or low <= -1 or found.lower_bound:
+        return verdict, None
+    return verdict, _more_seeds(found, (math.log1p(high) - math.log1p(low)) / 2, among, margin(ties))
 
 
 def margin(ties: tuple[float, float]) -> float:

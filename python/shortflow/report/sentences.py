@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shortflow.grid import Dimension
+from shortflow.judge.estimates import ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import Metric
-from shortflow.metrics.stats import ESTIMABLE, Estimate
 from shortflow.quantities import DisplayUnit
 from shortflow.report.order import AnswerLine
 from shortflow.report.wording import extreme, in_words, is_plural, listed, number, phrase, times, times_between

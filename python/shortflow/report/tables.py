@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from shortflow.judge.estimates import Estimate
 from shortflow.metrics.catalogue import (
     DEADLINE_MISS,
     DROPS,
@@ -25,7 +26,6 @@ from shortflow.metrics.catalogue import (
     UNFINISHED_SHARE,
     Metric,
 )
-from shortflow.metrics.stats import Estimate
 from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, terminal_width, text_section
 from shortflow.report.study import without_effect

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 
+from shortflow.judge.estimates import Estimate
 from shortflow.metrics.catalogue import (
     FCT,
     GOODPUT,
@@ -16,7 +17,6 @@ from shortflow.metrics.catalogue import (
     Statistic,
 )
 from shortflow.metrics.data import Sizes
-from shortflow.metrics.stats import Estimate
 from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.results import Results
 

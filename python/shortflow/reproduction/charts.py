@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from shortflow.judge.estimates import Estimate
 from shortflow.lab.data import Studies
 from shortflow.lab.drawing import Drawing, Line
 from shortflow.lab.figure import Figure
 from shortflow.lab.quantity import Printed
-from shortflow.metrics.stats import Estimate
 from shortflow.quantities import RELATIVE, scale_for
 from shortflow.report.chart import Chart, Row, Spec, by_scheme, lines, mark, markers, numeric, tips, view, words
 from shortflow.report.figures import extremes

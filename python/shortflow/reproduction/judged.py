@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Any
 
 from shortflow._core import Scheme
+from shortflow.judge.verdicts import Verdict
 from shortflow.lab.data import Data
 from shortflow.lab.figure import Claim
-from shortflow.lab.finding import Finding, Verdict, finite
+from shortflow.lab.finding import Finding, finite
 from shortflow.lab.study import Scale
 from shortflow.papers import choices
 from shortflow.reproduction.tried import Tried, stored

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from shortflow.lab.finding import Finding, Number, Verdict, finite
+from shortflow.judge.verdicts import Verdict
+from shortflow.lab.finding import Finding, Number, finite
 from shortflow.lab.study import Scale
 from shortflow.papers import ALL, claims
 from shortflow.reproduction.engine import Reproduction

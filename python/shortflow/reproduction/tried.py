@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 from shortflow import papers
-from shortflow.lab.finding import Verdict
+from shortflow.judge.verdicts import Verdict
 from shortflow.lab.study import Scale
 from shortflow.quantities import counted, parse
 from shortflow.store.files import Kind, read_json, write_text

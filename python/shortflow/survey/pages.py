@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shortflow.metrics.stats import mean_table
+from shortflow.judge.best import LEVEL
+from shortflow.judge.estimates import mean_table
 from shortflow.report import chart
 from shortflow.report.blocks import Block, Part, Section, Words, text_section
 from shortflow.report.chart import Chart
@@ -19,7 +20,7 @@ from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow.survey.tables import ALONE, CLOSE, UNFINISHED, cells_of, matrix, numbers, participants, standings, wins
-from shortflow.survey.winners import AFCT, CRITERIA, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
+from shortflow.survey.winners import AFCT, CRITERIA, DISTANCE, GOODPUT, MISSES, P99, Cell, Criterion
 
 _LEAST = 1e-3
 """Smallest rounded ratio: logarithmic colours need a positive number."""
@@ -213,7 +214,7 @@ def _place_table(view: View, place: Place) -> dict[str, Any]:
         "level": place.level,
         "cells": {
             criterion.metric: {
-                "verdict": cell.verdict.value,
+                "verdict": cell.outcome,
                 "best": cell.best,
                 "p": dict(cell.chances),
                 "unfinished": list(cell.unfinished),

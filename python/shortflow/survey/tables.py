@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shortflow import _core
-from shortflow.metrics.stats import Estimate
+from shortflow.judge.estimates import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import NOTHING, number, shown
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
-from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, CellVerdict, Criterion
+from shortflow.survey.winners import ALIKE, CRITERIA, DISTANCE, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
 
 HEADER = 14
 """Wrap width of headers."""
@@ -87,8 +87,8 @@ def cells_of(view: View, criterion: Criterion) -> dict[Place, Cell]:
 
 def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
     """Number of cells in which a scheme is the best alone, and of those in which it is not told apart from the best."""
-    verdicts = [cell.verdict for cell in cells.values() if cell.wins(scheme)]
-    return verdicts.count(CellVerdict.ALONE), verdicts.count(CellVerdict.NOT_TOLD_APART)
+    outcomes = [cell.outcome for cell in cells.values() if cell.wins(scheme)]
+    return outcomes.count(SOLE), outcomes.count(SEVERAL)
 
 
 def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
@@ -104,7 +104,7 @@ def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion)
 def _mark(cell: Cell | None, scheme: str) -> list[str]:
     if cell and scheme in cell.unfinished:
         return [UNFINISHED]
-    return [ALONE if cell.verdict is CellVerdict.ALONE else CLOSE] if cell and cell.wins(scheme) else []
+    return [ALONE if cell.outcome == SOLE else CLOSE] if cell and cell.wins(scheme) else []
 
 
 def _header(criterion: Criterion, *below: str) -> str:
@@ -114,12 +114,12 @@ def _header(criterion: Criterion, *below: str) -> str:
 def _cell(cell: Cell | None, narrow: bool) -> str:
     if cell is None:
         return NOTHING
-    best, verdict = cell.best, cell.verdict
-    if verdict is CellVerdict.ALIKE:
+    best, outcome = cell.best, cell.outcome
+    if outcome == ALIKE:
         return "all alike"
-    if verdict is CellVerdict.UNDECIDED:
+    if outcome == UNDECIDED:
         return "?" if narrow else f"undecided: {', '.join(best) if len(best) == 1 else len(best)}"
-    if verdict is CellVerdict.ALONE:
+    if outcome == SOLE:
         return f"{best[0]} {ALONE}"
     return f"{best[0]} +{len(best) - 1}" if narrow else ", ".join(best)
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from shortflow.judge.best import LEVEL
 from shortflow.quantities import counted
 from shortflow.report.wording import number
 from shortflow.scheme import ONE_ALPHA
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES
 from shortflow.survey.tables import cells_of, wins
-from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, CellVerdict, Criterion
+from shortflow.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
 
 Cells = dict[Place, Cell]
 
@@ -66,17 +67,18 @@ def detectable(found: Survey) -> str:
 
 def _verdicts(where: str, cells: Cells) -> str:
     """Cells of one criterion by verdict."""
-    of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in CellVerdict}
-    parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[CellVerdict.ALONE])}."]
-    if close := of[CellVerdict.NOT_TOLD_APART]:
+    found = [(place, cell.outcome) for place, cell in cells.items()]
+    of = {word: [place for place, outcome in found if outcome == word] for word in (SOLE, SEVERAL, ALIKE, UNDECIDED)}
+    parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[SOLE])}."]
+    if close := of[SEVERAL]:
         size = np.median([len(cells[place].best) for place in close])
         counts = {scheme: sum(scheme in cells[at].best for at in close) for scheme in SCHEMES}
         most = max(counts.values())
         often = f"most often with {', '.join(each for each, count in counts.items() if count == most)} ({most})"
         parts.append(f"Not told apart: {size:g} schemes in the median of {counted(len(close), 'cell')}, {often}.")
-    if of[CellVerdict.ALIKE]:
-        parts.append(f"All schemes are alike: {_names(of[CellVerdict.ALIKE])}.")
-    parts.append(f"Undecided: {_names(of[CellVerdict.UNDECIDED]) or 'none'}.")
+    if of[ALIKE]:
+        parts.append(f"All schemes are alike: {_names(of[ALIKE])}.")
+    parts.append(f"Undecided: {_names(of[UNDECIDED]) or 'none'}.")
     return " ".join(parts)
 
 
@@ -96,7 +98,7 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     changed = sorted((s for s, (x, y) in counts.items() if x != y), key=lambda s: -abs(counts[s][1] - counts[s][0]))
     moves = ", ".join(f"{scheme} {counts[scheme][0]} → {counts[scheme][1]}" for scheme in changed)
     kept = ", ".join(f"{scheme} {count}" for scheme, (count, other_count) in counts.items() if count == other_count > 0)
-    alone = [sum(cell.verdict is CellVerdict.ALONE for cell in cells.values()) for cells in (before, after)]
+    alone = [sum(cell.outcome == SOLE for cell in cells.values()) for cells in (before, after)]
     return (
         f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
         f"{first.label} and in {plain[1]} at {other.label}. The others, alone or not told "

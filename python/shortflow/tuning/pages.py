@@ -12,7 +12,7 @@ from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Trial, Tuning
 from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import holds, sentence, verdict, verdicts
+from shortflow.tuning.verdict import HOLDS, holds, sentence, verdict, verdicts
 
 
 def write_page(tuning: Tuning, path: Path) -> None:
@@ -44,7 +44,7 @@ def document(tuning: Tuning) -> dict[str, Any]:
     return {
         "question": {**msgspec.to_builtins(tuning.question), "goal": in_words},
         "verdict": sentence(tuning),
-        "holds": holds(tuning).value,
+        "holds": HOLDS[holds(tuning)],
         "chosen": {"trial": chosen.number, "settings": chosen.settings} if chosen else None,
         "front": tuning.front,
         "importance": dict(zip(objectives, found, strict=True)) if found else {},
@@ -72,7 +72,7 @@ def _check(tuning: Tuning, check: Check) -> dict[str, Any]:
     trials = {}
     for number, found in check.trials.items():
         judged = verdict(tuning, check, number)
-        trials[str(number)] = {"holds": judged.holds.value, "words": judged.words, **msgspec.to_builtins(found)}
+        trials[str(number)] = {"holds": judged.holds, "words": judged.words, **msgspec.to_builtins(found)}
     return {
         "scenario": check.scenario,
         "settings": check.settings,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.metrics.catalogue import Metric, possible
-from shortflow.metrics.stats import Estimate, estimate
 from shortflow.quantities import counted
 from shortflow.report.blocks import Column, Section
 from shortflow.report.tables import common_scales
@@ -67,7 +67,7 @@ def _check(tuning: Tuning, check: Check) -> Section:
     rows: dict[str, Measurement] = {}
     for trial, found in check.trials.items():
         is_untuned = tuning.is_untuned(tuning.trials[trial])
-        rows[f"trial {trial}, {'untuned' if is_untuned else verdict(tuning, check, trial).holds.value}"] = found
+        rows[f"trial {trial}, {'untuned' if is_untuned else verdict(tuning, check, trial).holds}"] = found
     others = {f"{'untuned ' if name == scheme else ''}{name}": found for name, found in check.schemes.items()}
     rows |= others
     left = any(found.mean(UNFINISHED) for found in rows.values())

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import zip_longest
 
+from shortflow.judge.estimates import Estimate, Interval, estimate, paired_difference
+from shortflow.judge.verdicts import Possible, Verdict, joint, reach, verdict_of
 from shortflow.metrics.catalogue import Metric, possible
-from shortflow.metrics.stats import Estimate, Interval, estimate, paired_difference
 from shortflow.quantities import counted
 from shortflow.report.caveats import few_events_of
 from shortflow.report.wording import percentage, phrase
@@ -31,9 +31,7 @@ class PairedChange:
 
     def gains(self, objective: Objective) -> Interval:
         """Interval, positive for improvements of an objective; infinite at unknown ends."""
-        low, high = self.estimate.ci95 or (-math.inf, math.inf)
-        ends = -math.inf if self.estimate.upper_bound else low, math.inf if self.estimate.lower_bound else high
-        worst, best = sorted(objective.gain(end) for end in ends)
+        worst, best = sorted(objective.gain(end) for end in reach(self.estimate))
         return worst, best
 
     def words(self, unit: str, *, interval: bool = True) -> str:
@@ -73,45 +71,48 @@ def change(metric: str, ours: Measurement, theirs: Measurement) -> PairedChange 
     return PairedChange(replace(found, lower_bound=low, upper_bound=high), relative is not None)
 
 
-class Holds(StrEnum):
-    """Outcome of a check."""
-
-    YES = "holds"
-    OPEN = "undecided"
-    NO = "does not hold"
+HOLDS = {Verdict.AGREES: "holds", Verdict.DIFFERS: "does not hold", Verdict.UNDECIDED: "undecided"}
+"""Verdicts in words."""
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A check, or one of its requirements, with its numbers in words."""
+class Outcome:
+    """Verdict on a check, or on one of its requirements, with its numbers in words."""
 
-    holds: Holds
+    verdict: Verdict
     words: str
 
+    @property
+    def holds(self) -> str:
+        """The verdict in words."""
+        return HOLDS[self.verdict]
 
-def verdict(tuning: Tuning, check: Check, number: int) -> Judged:
+
+def verdict(tuning: Tuning, check: Check, number: int) -> Outcome:
     """Verdict of a check on trial `number`."""
     parts = [
         *_failures(check, number),
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
-        *(Judged(Holds.YES, f"{each} is not measured there and is left out") for each in check.left_out),
+        *(Outcome(Verdict.AGREES, f"{each} is not measured there and is left out") for each in check.left_out),
     ]
     seeds, told = len(check.trials[number].seeds), "; ".join(part.words for part in parts)
     words = f"{check.scenario}, {seeds} fresh seeds: {told}. {_few_events(tuning, check, number)}".rstrip()
-    return Judged(_worst({part.holds for part in parts}), words)
+    return Outcome(_joint(parts), words)
 
 
-def verdicts(tuning: Tuning) -> list[Judged]:
+def verdicts(tuning: Tuning) -> list[Outcome]:
     """Verdicts on the chosen trial; empty if none is chosen or checked."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
 
 
-def holds(tuning: Tuning) -> Holds:
-    """Worst outcome for the chosen trial; NO if no trial is feasible."""
-    return _worst({each.holds for each in verdicts(tuning)} or {Holds.OPEN}) if tuning.chosen else Holds.NO
+def holds(tuning: Tuning) -> Verdict:
+    """Joint verdict on the chosen trial: undecided before its check, and differs if no trial is feasible."""
+    if tuning.chosen is None:
+        return Verdict.DIFFERS
+    return _joint(verdicts(tuning)) if tuning.checks else Verdict.UNDECIDED
 
 
 def sentence(tuning: Tuning) -> str:
@@ -125,9 +126,9 @@ def sentence(tuning: Tuning) -> str:
         return _nothing_better(tuning)
     if tuning.yardstick and not _has_gained(tuning, chosen):
         return f"No feasible trial is better than {_named(tuning, tuning.yardstick)}."
-    of_place = {_place(tuning, check): each.holds for check, each in zip(tuning.checks, verdicts(tuning), strict=True)}
-    by_word = {each: [place for place, found in of_place.items() if found is each] for each in Holds}
-    clauses = [_CLAUSES[each].format(" and on ".join(found)) for each, found in by_word.items() if found]
+    found = [(_place(tuning, check), each.verdict) for check, each in zip(tuning.checks, verdicts(tuning), strict=True)]
+    places = {verdict: [place for place, of in found if of is verdict] for verdict in _CLAUSES}
+    clauses = [_CLAUSES[verdict].format(" and on ".join(named)) for verdict, named in places.items() if named]
     words = f"{'; '.join([*clauses, *_price(tuning, chosen)])}.".replace("they", "the found parameters", 1)
     keys = " and ".join(tuning.question.flow_keys)
     verb = "change" if " and " in keys else "changes"
@@ -147,14 +148,14 @@ def _nothing_better(tuning: Tuning) -> str:
 
 
 _CLAUSES = {
-    Holds.YES: "they hold on {}",
-    Holds.OPEN: "it is undecided whether they hold on {}",
-    Holds.NO: "they do not hold on {}",
+    Verdict.AGREES: "they hold on {}",
+    Verdict.UNDECIDED: "it is undecided whether they hold on {}",
+    Verdict.DIFFERS: "they do not hold on {}",
 }
 
 
-def _worst(found: set[Holds]) -> Holds:
-    return next(each for each in (Holds.NO, Holds.OPEN, Holds.YES) if each in found)
+def _joint(found: Sequence[Outcome]) -> Verdict:
+    return joint(Possible.of(each.verdict) for each in found).verdict
 
 
 def _place(tuning: Tuning, check: Check) -> str:
@@ -214,17 +215,17 @@ def _has_gained(tuning: Tuning, trial: Trial) -> bool:
     return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
 
 
-def _failures(check: Check, number: int) -> Iterator[Judged]:
+def _failures(check: Check, number: int) -> Iterator[Outcome]:
     """Failed runs: decisive with the checked parameters, undecided with other schemes."""
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
             count = f"{len(found.errors)} of {counted(len(found.seeds), 'run')} with {name} failed"
-            holds = Holds.NO if found is check.trials[number] else Holds.OPEN
-            yield Judged(holds, f"{count}: {next(iter(found.errors.values()))}")
+            verdict = Verdict.DIFFERS if found is check.trials[number] else Verdict.UNDECIDED
+            yield Outcome(verdict, f"{count}: {next(iter(found.errors.values()))}")
 
 
-def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Judged]:
+def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
     """Unfinished flows: undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
@@ -232,13 +233,13 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Judged]:
     if share:
         beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
         hint = ": a longer drain would tell" if share <= theirs else ""
-        holds = Holds.OPEN if share <= theirs else Holds.NO
-        yield Judged(holds, f"{percentage(share)} of the flows did not finish{beside}{hint}")
+        verdict = Verdict.UNDECIDED if share <= theirs else Verdict.DIFFERS
+        yield Outcome(verdict, f"{percentage(share)} of the flows did not finish{beside}{hint}")
     elif ours.lower_bounds:
-        yield Judged(Holds.NO, f"{', '.join(ours.lower_bounds)} is a lower bound only")
+        yield Outcome(Verdict.DIFFERS, f"{', '.join(ours.lower_bounds)} is a lower bound only")
 
 
-def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Judged]:
+def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
     """Checks that the gains over the reference scheme are confirmed."""
     question, ours = tuning.question, check.trials[number]
     trial = tuning.trials[number]
@@ -255,10 +256,10 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Judged]:
         if before and here.gain(before.estimate.value) < 0:
             words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
         if tuning.yardstick is None:
-            yield Judged(Holds.YES, words)
+            yield Outcome(Verdict.AGREES, words)
         else:
             gained = _has_gained(tuning, trial)
-            yield Judged(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
+            yield Outcome(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Verdict.DIFFERS, words)
 
 
 def _few_events(tuning: Tuning, check: Check, number: int) -> str:
@@ -272,28 +273,28 @@ def _few_events(tuning: Tuning, check: Check, number: int) -> str:
     return ""
 
 
-def _is_as_promised(objective: Objective, before: PairedChange | None, found: PairedChange | None) -> Holds:
-    """Checks that the whole interval shows a gain, or a loss no larger than expected.
+def _is_as_promised(objective: Objective, before: PairedChange | None, found: PairedChange | None) -> Verdict:
+    """Verdict on "the whole interval shows a gain, or a loss no larger than expected".
 
     The largest expected loss is the far end of its interval on the trials' seeds, because few seeds are uncertain.
     """
     if found is None:
-        return Holds.OPEN
-    worst, best = found.gains(objective)
+        return Verdict.UNDECIDED
     if before is None or objective.gain(before.estimate.value) > 0:
-        return Holds.YES if worst > 0 else Holds.NO if best <= 0 else Holds.OPEN
-    floor = before.gains(objective)[0] if before.estimate.ci95 else objective.gain(before.estimate.value)
-    return Holds.YES if worst >= floor else Holds.NO if best < floor else Holds.OPEN
+        least = math.nextafter(0.0, math.inf)
+    else:
+        least = before.gains(objective)[0] if before.estimate.ci95 else objective.gain(before.estimate.value)
+    return verdict_of(found.gains(objective), (least, math.inf))
 
 
-def _constraints(check: Check, number: int) -> Iterator[Judged]:
+def _constraints(check: Check, number: int) -> Iterator[Outcome]:
     """Checks each bound, with the whole paired interval if the bound is another scheme's."""
     ours = check.trials[number]
     for each in check.goal.constraints:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
         known = [value for value in values if value is not None]
         if limit is None or len(known) < len(values):
-            yield Judged(Holds.OPEN, f"{each.text} is undecided there")
+            yield Outcome(Verdict.UNDECIDED, f"{each.text} is undecided there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
         relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
@@ -301,21 +302,21 @@ def _constraints(check: Check, number: int) -> Iterator[Judged]:
             value, *ends = (1 + end for end in (relative.estimate.value, *(relative.estimate.ci95 or ())))
             interval = _interval(*(f"{100 * end:.1f}" for end in ends), unit=" %")
             words = f"{100 * value:.1f} % of {each.scheme}'s ({interval}{wanted} {100 * each.bound:.4g} % wanted)"
-            holds = _is_kept(each, ends, each.bound)
+            verdict = _is_kept(each, ends, each.bound)
         else:
             metric = _metric(check, each.metric)
             found = estimate(known, metric.support)
             unit = f" {metric.unit}" if metric.unit not in ("", "share") else ""
             interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
             words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
-            holds = _is_kept(each, found.ci95 or (), limit)
-        yield Judged(holds, f"{each.metric} is {words}")
+            verdict = _is_kept(each, found.ci95 or (), limit)
+        yield Outcome(verdict, f"{each.metric} is {words}")
 
 
-def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Holds:
-    """Outcome of a bound for an interval; undecided if the bound lies inside, or without an interval."""
-    kept = {constraint.violation(end, limit) <= 0 for end in ends}
-    return Holds.OPEN if len(kept) != 1 else Holds.YES if True in kept else Holds.NO
+def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Verdict:
+    """Verdict on a bound by an interval; undecided if the bound lies inside, or without an interval."""
+    low, high = ends or (-math.inf, math.inf)
+    return verdict_of((low, high), (limit, math.inf) if constraint.sign == ">=" else (-math.inf, limit))
 
 
 def _interval(*ends: str, unit: str = "") -> str:

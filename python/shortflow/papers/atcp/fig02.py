@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate, estimate
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.papers.atcp.setup import (
     ALL,
     LARGE_TIME,

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
+from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate
 from shortflow.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, Table, relative
 from shortflow.papers.common import burst, flows, number, of_flows, series, traces
 from shortflow.result import Result

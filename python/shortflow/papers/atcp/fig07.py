@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from shortflow import lab
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.lab.study import Position
-from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.fig02 import CHAIN
 from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SIZES, SMALL, TRACE, TRACE_SETTINGS, Band, median
 from shortflow.papers.common import decreases, number, paired

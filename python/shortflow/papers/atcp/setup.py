@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shortflow import lab
+from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, nearest_rank
+from shortflow.metrics.stats import nearest_rank
 from shortflow.papers.common import paired, recorded
 from shortflow.papers.unspecified import NS2
 from shortflow.result import Result

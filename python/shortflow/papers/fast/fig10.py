@@ -6,8 +6,8 @@ from itertools import takewhile
 import polars as pl
 
 from shortflow import lab
+from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate
 from shortflow.papers.common import burst, fairness, means, number, series, traces
 from shortflow.papers.fast.fig04 import QUERY
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, QUERIES, ROOT, queries, query, tree

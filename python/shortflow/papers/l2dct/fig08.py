@@ -9,7 +9,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow._core import Flow, Window
-from shortflow.metrics.stats import Estimate, estimate
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.papers.common import burst, flows, number, series, traces
 from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE, PORTS

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate, paired_difference
+from shortflow.judge.estimates import Estimate, paired_difference
 from shortflow.papers.common import fairness, means, number, same_tables, series
 from shortflow.papers.l2dct.setup import AFCT, GOODPUT, LOAD, LONG_FLOWS, SCHEMES, benchmark, bottleneck, shipped
 from shortflow.papers.unspecified import NS2

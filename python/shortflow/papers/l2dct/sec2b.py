@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate, estimate
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.papers.common import burst, flows, number, series
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS, bottleneck

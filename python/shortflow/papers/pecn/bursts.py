@@ -9,7 +9,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.errors import TooLittle
-from shortflow.metrics.stats import Estimate, estimate
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.papers.common import number, paired
 from shortflow.papers.pecn.setup import (
     ACROSS,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate, estimate
+from shortflow.judge.estimates import Estimate, estimate
 from shortflow.papers.common import burst, flows, number, of_flows, series, traces
 from shortflow.papers.pecn.setup import DCTCP_CODE, star
 from shortflow.result import Result

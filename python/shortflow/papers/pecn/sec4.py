@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate, kendall_tau
+from shortflow.judge.estimates import Estimate
+from shortflow.metrics.stats import kendall_tau
 from shortflow.papers.common import burst, flows, number, paired, series
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, DCTCP_CODE, star
 from shortflow.result import Result

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shortflow import lab
-from shortflow.metrics.stats import Estimate
+from shortflow.judge.estimates import Estimate
 from shortflow.papers.common import means, number
 from shortflow.result import Result
 from shortflow.scenario import Settings

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from shortflow import lab
+from shortflow.judge.estimates import Estimate
 from shortflow.lab.data import relative
 from shortflow.lab.study import Position
-from shortflow.metrics.stats import Estimate
 from shortflow.papers.common import number
 from shortflow.papers.xdctcp.setup import (
     BASE,

@@ -1,0 +1,82 @@
+"""Verdicts: the position of an estimate's interval relative to bands. Users have their own words for verdicts."""
+
+import math
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from shortflow.judge.estimates import Estimate
+
+Band = tuple[float, float]
+"""Both ends belong to the band."""
+
+
+class Verdict(StrEnum):
+    """Verdict on a number or a claim."""
+
+    AGREES = "agrees"
+    DIRECTION = "direction"
+    """A change has the expected sign but not the size, or an order holds."""
+    DIFFERS = "differs"
+    UNDECIDED = "undecided"
+    """The interval or the open side of a bound spans several verdicts. More seeds or longer runs may decide."""
+    UNTESTED = "untested"
+
+
+RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
+"""Verdicts of an interval inside one band, worst first."""
+
+
+class Possible(NamedTuple):
+    """Worst and best verdict that an interval allows."""
+
+    worst: Verdict
+    best: Verdict
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> "Possible":
+        """The range of a verdict: any, if undecided."""
+        return cls(Verdict.DIFFERS, Verdict.AGREES) if verdict is Verdict.UNDECIDED else cls(verdict, verdict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict, undecided if the worst and the best differ."""
+        return self.worst if self.worst is self.best else Verdict.UNDECIDED
+
+
+def reach(estimate: Estimate | None, *, one_seed_decides: bool = False) -> Band:
+    """Interval of the true value, with an infinite end beyond a bound.
+
+    Without an interval the value may be any, or with `one_seed_decides` the estimated one.
+    """
+    if estimate is None or (estimate.ci95 is None and not one_seed_decides):
+        return -math.inf, math.inf
+    low, high = estimate.ci95 or (estimate.value, estimate.value)
+    return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
+
+
+def possible_verdicts(interval: Band, agrees: Band, direction: Band | None = None) -> Possible:
+    """Verdicts that an interval allows. `direction` is a wider band around `agrees`."""
+    bands = {Verdict.AGREES: agrees, Verdict.DIRECTION: direction or agrees}
+    low, high = interval
+    worst = min((_at(end, bands) for end in interval), key=RANKED.index)
+    met = (verdict for verdict, (least, most) in bands.items() if low <= most and least <= high)
+    return Possible(worst, next(met, Verdict.DIFFERS))
+
+
+def verdict_of(interval: Band, agrees: Band) -> Verdict:
+    """Agrees if the whole interval is in a band, and differs if none of it is."""
+    return possible_verdicts(interval, agrees).verdict
+
+
+def joint(found: Iterable[Possible]) -> Possible:
+    """Range of several verdicts that must all agree: untested without any."""
+    every = list(found)
+    if not every:
+        return Possible.of(Verdict.UNTESTED)
+    worst, best = (min(side, key=RANKED.index) for side in zip(*every, strict=True))
+    return Possible(worst, best)
+
+
+def _at(value: float, bands: Mapping[Verdict, Band]) -> Verdict:
+    return next((verdict for verdict, (low, high) in bands.items() if low <= value <= high), Verdict.DIFFERS)
