@@ -7,6 +7,7 @@ use crate::net::Routes;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
+use crate::specs::SwitchSpec;
 use crate::traffic::Workload;
 use shortflow_cc::{CongestionControl, Ecn, Host, Recovery, Role, TransportConfig};
 use shortflow_spec::{Condition, Idle};
@@ -152,6 +153,9 @@ impl<'s> Run<'s> {
             "alpha_counts" => self.fact(table, "marks")? || self.scenario.measure.sample_every.is_some(),
             "has_threshold" => is_limited,
             "reads_threshold" => reads_threshold(queue, self.fact(table, "ecn")?),
+            "reads_curve" => matches!(queue, QueueConfig::Red(red) if red.min.is_none()) && is_limited,
+            "leaves_max" => is_limited && self.a_curve(table, |port| port.mark_all_above.is_none()),
+            "leaves_max_p" => is_limited && self.a_curve(table, |port| port.mark_probability.is_none()),
             "deadlines" => self.scenario.deadlines,
             "unknown_role" => {
                 self.scenario.classes.iter().any(|class| Role::of_class(class) == Role::Unknown)
@@ -193,6 +197,12 @@ impl<'s> Run<'s> {
         faults
             || marks(&self.scheme.queue, self.switches_have_threshold())
             || marks(&self.scheme.host_queue, is_limited(self.scenario.host.mark_above))
+    }
+
+    /// True if a port with a threshold leaves a part of RED's curve to the scheme. Ports of hosts leave all of it.
+    fn a_curve(&self, table: &str, leaves: impl Fn(&SwitchSpec) -> bool) -> bool {
+        let mut ports = self.switch_ports().map(|(from, to)| self.scenario.switch_port(from, to));
+        table == "host_queue" || ports.any(|port| is_limited(port.mark_above) && leaves(port))
     }
 
     fn switches_have_threshold(&self) -> bool {

@@ -15,11 +15,23 @@ keys! {
         pub buffer: Occupancy = required, OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = required, OCCUPANCY, acts: reads_threshold;
+        /// maximum threshold of RED, from which it marks every packet, in the unit of mark_above, the minimum; auto: queue.max
+        /// times mark_above
+        pub mark_all_above: Option<Occupancy> = "auto", KeywordOr("auto", OCCUPANCY), acts: reads_curve;
+        /// probability of a mark where the backlog reaches the maximum threshold of RED; auto: queue.max_p
+        pub mark_probability: Option<f64> = "auto", KeywordOr("auto", 0.0..=1.0), acts: reads_curve;
         /// memory that the ports of a switch share, each holding at most memory_alpha times the free memory;
         /// static: each port has its buffer to itself
         pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
         /// alpha of the dynamic threshold, where memory is shared
         pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static";
+    }
+}
+
+impl SwitchSpec {
+    /// The minimum threshold of RED and, if the ports have their own, the maximum and the probability there.
+    pub fn curve(&self) -> (Occupancy, Option<Occupancy>, Option<f64>) {
+        (self.mark_above, self.mark_all_above, self.mark_probability)
     }
 }
 

@@ -16,7 +16,15 @@ fn port(kind: QueueKind) -> Port {
     assert!(faults.is_some(), "port 5 is s0->h2");
     let limit = Occupancy::Unlimited;
     let rate = Rate::new(1_000_000_000).unwrap();
-    let setup = PortSetup { mark_above: limit, rate, gap: Bytes::ZERO, seeds: Seeds::new(1), index: 5 };
+    let setup = PortSetup {
+        mark_above: limit,
+        mark_all_above: None,
+        mark_probability: None,
+        rate,
+        gap: Bytes::ZERO,
+        seeds: Seeds::new(1),
+        index: 5,
+    };
     let queue = crate::common::discipline(kind, "").build(setup);
     let window = MeasurementWindow { from: Instant::ZERO, to: at(1000) };
     Port::new(ends, (rate, Span::from_micros(100)), (queue, limit), faults, window)

@@ -74,9 +74,15 @@ struct Bench {
 impl Bench {
     fn new(config: &QueueConfig, buffer: Occupancy) -> Bench {
         let rate = Rate::new(1_000_000_000).unwrap();
-        let mark_above = Occupancy::Packets(5);
-        let queue =
-            config.build(PortSetup { mark_above, rate, gap: Bytes::ZERO, seeds: Seeds::new(1), index: 0 });
+        let queue = config.build(PortSetup {
+            mark_above: Occupancy::Packets(5),
+            mark_all_above: None,
+            mark_probability: None,
+            rate,
+            gap: Bytes::ZERO,
+            seeds: Seeds::new(1),
+            index: 0,
+        });
         let window = MeasurementWindow { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), (queue, buffer), None, window);
         Bench {

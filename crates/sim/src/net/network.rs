@@ -80,14 +80,16 @@ impl Network {
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let faults = FaultInjector::new(scenario, index, (from, to), seeds);
-            let (queue, buffer, mark_above) = match graph.is_host(from) {
-                true => (of_hosts, scenario.host.buffer, scenario.host.mark_above),
+            let (queue, buffer, (mark_above, mark_all_above, mark_probability)) = match graph.is_host(from) {
+                true => (of_hosts, scenario.host.buffer, (scenario.host.mark_above, None, None)),
                 false => {
                     let switch = scenario.switch_port(from, to);
-                    (of_switches, switch.buffer, switch.mark_above)
+                    (of_switches, switch.buffer, switch.curve())
                 }
             };
-            let queue = queue.build(PortSetup { mark_above, rate: link.rate, gap, seeds, index });
+            let rate = link.rate;
+            let setup = PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index };
+            let queue = queue.build(setup);
             let port =
                 Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
             match graph.is_host(from) {

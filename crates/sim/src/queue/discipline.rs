@@ -170,6 +170,10 @@ pub struct QueueInfo {
 pub struct PortSetup {
     /// K, the marking threshold.
     pub mark_above: Occupancy,
+    /// Maximum threshold of RED, if the port has its own.
+    pub mark_all_above: Option<Occupancy>,
+    /// Probability of a mark at that threshold, if the port has its own.
+    pub mark_probability: Option<f64>,
     /// Rate of the link.
     pub rate: Rate,
     /// Bytes that the link could send between two packets.

@@ -5,8 +5,9 @@
 //! | symbol | field |
 //! |---|---|
 //! | min_th | [`Params::min`], in packets or bytes; `auto` is the switch's K |
-//! | max_th | [`Params::max`] · min_th |
-//! | max_p, w_q | [`Params::max_p`], [`Params::weight`] |
+//! | max_th | [`Params::max`] · min_th, or the switch's `mark_all_above` |
+//! | max_p | [`Params::max_p`], or the switch's `mark_probability` |
+//! | w_q | [`Params::weight`] |
 //! | avg, count | `average`, `count` |
 //! | q_time | `idle_from`: when the last packet accepted so far has been sent |
 //! | s | `slot`: time to send 1500 bytes |
@@ -68,12 +69,12 @@ keys! {
     /// The buffer is the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// minimum threshold; auto: mark_above of the switch
+        /// minimum threshold; auto: mark_above of the switch, whose mark_all_above and mark_probability then hold too
         pub min: Option<Occupancy> = "auto", KeywordOr("auto", Threshold);
         /// maximum threshold, in multiples of the minimum
-        pub max: f64 = "3", 1.0..=100.0, acts: min != auto || has_threshold;
+        pub max: f64 = "3", 1.0..=100.0, acts: min != auto || leaves_max;
         /// probability of a mark where the average reaches the maximum threshold
-        pub max_p: f64 = "0.1", 0.0..=1.0, acts: min != auto || has_threshold;
+        pub max_p: f64 = "0.1", 0.0..=1.0, acts: min != auto || leaves_max_p;
         /// weight of a new arrival in the average backlog; 1: the instantaneous backlog
         pub weight: f64 = "0.002", 0.000001..=1.0, acts: min != auto || has_threshold;
         /// beyond the maximum threshold, let the probability rise to 1 at twice of it
@@ -85,11 +86,23 @@ keys! {
     }
 }
 
+/// The number of packets or bytes.
+fn amount(threshold: Occupancy) -> f64 {
+    match threshold {
+        Occupancy::Bytes(bytes) => bytes.as_f64(),
+        Occupancy::Packets(packets) => f64::from(packets),
+        Occupancy::Unlimited => f64::INFINITY,
+    }
+}
+
 /// Random early detection with a finite buffer.
 #[derive(Debug, Clone)]
 pub struct Red {
     params: Params,
     min: Occupancy,
+    /// max_th, in the unit of `min`.
+    max: f64,
+    max_p: f64,
     rate: Rate,
     gap: Bytes,
     slot: Span,
@@ -103,11 +116,16 @@ pub struct Red {
 impl Red {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { mark_above, rate, gap, seeds, index } = port;
+        let PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index } = port;
         let min = params.min.unwrap_or(mark_above);
+        let of_port = params.min.is_none(); // a threshold of the scheme's own has a curve of the scheme's own
+        let max = mark_all_above.filter(|_| of_port).map_or(amount(min) * params.max, amount);
+        let max_p = mark_probability.filter(|_| of_port).unwrap_or(params.max_p);
         Red {
             params,
             min,
+            max,
+            max_p,
             rate,
             gap,
             slot: rate.tx_time(Bytes::new(1500)),
@@ -141,18 +159,12 @@ impl Red {
 
     /// p_b (Eq. 2 of the paper), with gentle RED's second slope; `None` below the minimum threshold.
     fn probability(&self) -> Option<f64> {
-        let Params { max_p, gentle, .. } = self.params;
-        let min = match self.min {
-            Occupancy::Bytes(bytes) => bytes.as_f64(),
-            Occupancy::Packets(packets) => f64::from(packets),
-            Occupancy::Unlimited => return None,
-        };
-        let max = min * self.params.max;
+        let (min, max, max_p) = (amount(self.min), self.max, self.max_p);
         if self.average < min {
             None
         } else if self.average < max {
             Some(max_p * (self.average - min) / (max - min))
-        } else if gentle && self.average < 2.0 * max {
+        } else if self.params.gentle && self.average < 2.0 * max {
             Some(max_p + (1.0 - max_p) * (self.average - max) / max)
         } else {
             Some(1.0)
@@ -223,6 +235,23 @@ mod tests {
         red.params.gentle = false;
         red.observe(Instant::ZERO, found(30).found);
         assert_eq!(red.probability(), Some(1.0));
+    }
+
+    /// A switch's own curve, in bytes: 0.2 · (300 − 100)/(500 − 100) = 0.1 at 300 KB, and every packet from 500 KB on.
+    #[test]
+    fn a_port_may_have_a_curve_of_its_own() {
+        let bytes = |kb: u64| Occupancy::Bytes(Bytes::new(kb * 1000));
+        let port =
+            PortSetup { mark_all_above: Some(bytes(500)), mark_probability: Some(0.2), ..port("100KB") };
+        let at = |red: &mut Red, kb: u64| {
+            red.observe(Instant::ZERO, Backlog { packets: 1, bytes: Bytes::new(kb * 1000) });
+            red.probability()
+        };
+        let mut red = Red::new(Params { gentle: false, ..instantaneous() }, port.clone());
+        let curve = [99, 100, 300, 500].map(|kb| at(&mut red, kb));
+        assert_eq!(curve, [None, Some(0.0), Some(0.1), Some(1.0)]);
+        let own = Params { min: Some(bytes(200)), max: 2.0, ..instantaneous() };
+        assert_eq!(at(&mut Red::new(own, port), 300), Some(0.05), "the scheme's: 0.1 · (300 − 200)/200");
     }
 
     /// Section 7 of the paper: with p_b = 0.05 the gap between two marks is uniform on 1 … 20: each of

@@ -9,6 +9,8 @@ use shortflow_units::{Bytes, ConnId, Instant, Occupancy, Rate, Span};
 pub(super) fn port(mark_above: &str) -> PortSetup {
     PortSetup {
         mark_above: mark_above.parse().unwrap(),
+        mark_all_above: None,
+        mark_probability: None,
         rate: Rate::new(1_000_000_000).unwrap(),
         gap: Bytes::ZERO,
         seeds: Seeds::new(1),

@@ -38,10 +38,29 @@ pub(super) fn switch_port(
 ) -> Result<(), ConfigError> {
     holds_a_packet(reader, switch.buffer, port.packet)?;
     marks_before(reader, switch.mark_above, ("buffer", switch.buffer), port)?;
+    curve(reader, switch)?;
     match switch.memory {
         None => Ok(()),
         Some(memory) => shared_memory(reader, switch, memory, port),
     }
+}
+
+/// The maximum threshold has the unit of the minimum, and is not below it.
+fn curve(reader: &Reader, switch: &SwitchSpec) -> Result<(), ConfigError> {
+    let Some(all) = switch.mark_all_above else { return Ok(()) };
+    let is_above = match (switch.mark_above, all) {
+        (Occupancy::Packets(min), Occupancy::Packets(max)) => Some(min <= max),
+        (Occupancy::Bytes(min), Occupancy::Bytes(max)) => Some(min <= max),
+        (Occupancy::Unlimited, Occupancy::Packets(_) | Occupancy::Bytes(_)) => Some(true),
+        _ => None,
+    };
+    let min = format!("{} = {}", reader.path("mark_above"), switch.mark_above);
+    let reason = match is_above {
+        Some(true) => return Ok(()),
+        Some(false) => format!("{all} is below {min}"),
+        None => format!("{all} and {min} are not in one unit"),
+    };
+    Err(reader.impossible("mark_all_above", reason))
 }
 
 /// The buffer holds a packet, and the host can mark before it drops.

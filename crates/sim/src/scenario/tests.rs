@@ -126,7 +126,7 @@ fn tiers_of_switches_and_their_ports_upwards_have_their_own_buffers() {
     assert_eq!(port("root0", "tor1"), ("250pkt".to_owned(), "65pkt".to_owned()));
     assert_eq!(setting(&scenario, "switch.tor.up.mark_above"), ("90KB", &Source::Set));
     let switch = scenario.resolved.iter().filter(|setting| setting.key.starts_with("switch."));
-    assert_eq!(switch.count(), 8, "what a tier takes over is not listed again");
+    assert_eq!(switch.count(), 10, "what a tier takes over is not listed again");
 }
 
 #[test]
@@ -141,6 +141,20 @@ fn a_single_port_may_have_its_own_threshold() {
     let (buffer, around) = (Occupancy::Packets(250), Occupancy::Packets(20));
     assert_eq!((port("s0->h2"), port("s0->h1")), ((buffer, Occupancy::Packets(9)), (buffer, around)));
     assert_eq!(setting(&scenario, "switch.s0->h2.mark_above"), ("9pkt", &Source::Set));
+}
+
+#[test]
+fn a_maximum_threshold_has_the_unit_of_the_minimum_and_is_not_below_it() {
+    let curve = |min: &str, max: &str| long(&[("switch.mark_above", min), ("switch.mark_all_above", max)]);
+    let switch = curve("100KB", "300KB").unwrap().switch;
+    assert_eq!(switch.curve(), ("100KB".parse().unwrap(), "300KB".parse().ok(), None));
+    assert!(curve("20pkt", "20pkt").is_ok());
+    let refused = |min, max| curve(min, max).unwrap_err().to_string();
+    assert_eq!(refused("100KB", "99KB"), "switch.mark_all_above: 99KB is below switch.mark_above = 100KB");
+    assert_eq!(
+        refused("20pkt", "99KB"),
+        "switch.mark_all_above: 99KB and switch.mark_above = 20pkt are not in one unit"
+    );
 }
 
 #[test]

@@ -179,6 +179,8 @@ mod tests {
         let rate = Rate::new(1_000_000_000).unwrap();
         let setup = PortSetup {
             mark_above: Occupancy::Packets(0),
+            mark_all_above: None,
+            mark_probability: None,
             rate,
             gap: Bytes::ZERO,
             seeds: Seeds::new(1),
