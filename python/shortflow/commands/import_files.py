@@ -1,5 +1,6 @@
 """`import`: files of other tools as a scenario."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from shortflow.errors import ConfigError
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
 from shortflow.imports.formats import FORMATS, read_all
-from shortflow.imports.hosts import read_hosts
+from shortflow.imports.hosts import HostsAt, read_hosts
 from shortflow.imports.parts import Options
 from shortflow.imports.scenario import FILE, draft, toml
 from shortflow.imports.summary import Summary, summary
@@ -43,7 +44,7 @@ def _blocks(found: Imported, place: Path) -> Iterator[Block]:
     for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Read so", about["notes"])):
         if texts:
             yield Words("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
-    schemes = ",".join(about["schemes"]) or "dctcp,tcp"
+    schemes = shlex.quote(",".join(about["schemes"]) or "dctcp,tcp")
     change = "\nChange an assumed value with --set KEY=VALUE." if about["assumed"] else ""
     yield Words(f"Run it: shortflow compare {place} --schemes {schemes}{change}")
 
@@ -81,6 +82,20 @@ def import_files(
     hosts: Annotated[
         str | Path | None, Opt("Hosts of addresses: a CSV file with the header address,host.", "FILE", read=Path)
     ] = None,
+    host_names: Annotated[
+        Sequence[str],
+        Opt("Nodes of a network that are hosts, such as 'srv*'.", "PATTERN", many=True, default=None),
+    ] = (),
+    hosts_at: Annotated[
+        Sequence[str],
+        Opt(
+            "Add hosts to switches, such as 4x10Gbps to all, or 'leaf*=8x25Gbps'.",
+            "[PATTERN=]COUNTxRATE",
+            many=True,
+            default=None,
+        ),
+    ] = (),
+    queue: Annotated[int | None, given.whole("Queue of a switch's ports whose settings are taken.", 0, 63)] = None,
     settings: Annotated[
         Settings | None,
         Opt(
@@ -109,7 +124,8 @@ def import_files(
     several = [paths] if isinstance(paths, str | Path) else list(paths)
     if not several:
         raise ConfigError("import: expected one or more files")
-    wanted = Options(unit, read_hosts(Path(hosts)) if hosts else {})
+    added = [HostsAt.parse(each) for each in hosts_at or ()]
+    wanted = Options(unit, read_hosts(Path(hosts)) if hosts else {}, host_names or (), added, queue)
     parts = read_all([Path(each) for each in several], format_, wanted)
     made = draft(parts, wanted, dict(as_pairs(settings)))
     with new_directory(place) as directory:

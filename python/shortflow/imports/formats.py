@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.imports import hpcc
+from shortflow.imports import containerlab, graphml, hpcc, lldp, netbox, sonic
 from shortflow.imports.files import File
 from shortflow.imports.parts import Format, Options, Part
 
 FORMATS: Sequence[Format] = (
     hpcc.TOPOLOGY,
     hpcc.FLOWS,
+    graphml.GRAPHML,
+    containerlab.CONTAINERLAB,
+    sonic.SONIC,
+    netbox.NETBOX,
+    lldp.LLDP,
 )
 """In order of recognition: a form that others contain comes after them."""
 
@@ -33,12 +38,19 @@ def read_all(paths: Sequence[Path], name: str | None, options: Options) -> list[
     """Reads files, and those that they name."""
     found, waiting = [], list(dict.fromkeys(paths))
     known = {path.resolve() for path in waiting}
+    together: dict[str, tuple[Format, list[File]]] = {}
     while waiting:
         file = File(waiting.pop(0))
         form = recognised(file, name)
+        if form.read_all:
+            together.setdefault(form.name, (form, []))[1].append(file)
+            continue
         part = form.read(file, options)
         found.append((file, form, part))
         named = [file.path.parent / each for each in part.more]
         waiting += [path for path in named if path.resolve() not in known]
         known |= {path.resolve() for path in named}
+    for form, files in together.values():
+        assert form.read_all
+        found.append((files[0], form, form.read_all(files, options)))
     return found

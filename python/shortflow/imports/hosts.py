@@ -1,9 +1,36 @@
-"""The user's table of hosts by address."""
+"""Hosts by the user's word: a table by address, and hosts to be added at switches."""
 
 import csv
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
+from shortflow.errors import ConfigError
 from shortflow.imports.files import File
+from shortflow.imports.rates import of_label, written
+
+_HOSTS_AT = re.compile(r"(?:(?P<of>.+)=)?(?P<count>\d+)x(?P<rate>[\d.]+ ?[A-Za-z]+)")
+
+
+@dataclass(frozen=True)
+class HostsAt:
+    """Hosts to be added at switches: `leaf*=8x25Gbps`."""
+
+    of: str
+    """Pattern of names of switches."""
+    count: int
+    rate: str
+
+    @classmethod
+    def parse(cls, text: str) -> "HostsAt":
+        """Parses `PATTERN=COUNTxRATE`, or `COUNTxRATE` for all switches."""
+        found = _HOSTS_AT.fullmatch(text)
+        rate = of_label(found["rate"]) if found else None
+        if not found or not rate or not int(found["count"]):
+            raise ConfigError(
+                f'--hosts-at: "{text}"; expected COUNTxRATE or PATTERN=COUNTxRATE, such as 4x10Gbps or leaf*=8x25Gbps'
+            )
+        return cls(found["of"] or "*", int(found["count"]), written(rate))
 
 
 def read_hosts(path: Path) -> dict[str, str]:

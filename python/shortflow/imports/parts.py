@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from shortflow.imports.files import File
+from shortflow.imports.hosts import HostsAt
 from shortflow.lazy import pl
 
 Plain: TypeAlias = "str | int | float | bool | Sequence[object] | Mapping[str, object]"
@@ -76,6 +77,17 @@ class SizeTable:
     """True if sizes are the listed ones alone, false if they are spread evenly between two of them."""
 
 
+@dataclass(frozen=True)
+class Ports:
+    """Settings of a switch's ports: keys of `[switch]`, such as `mark_above`."""
+
+    by_rate: Mapping[float, Mapping[str, Value]]
+    """By rate in bit/s; 0 for ports whose rate the file does not say."""
+    rack: tuple[Network, Mapping[str, Mapping[str, Value]]] | None
+    """The switch with a host at each port, and the settings of the port of each host; for want of another network."""
+    origin: str
+
+
 @dataclass
 class Part:
     """What one file says."""
@@ -83,6 +95,7 @@ class Part:
     network: Network | None = None
     flows: Flows | None = None
     sizes: SizeTable | None = None
+    ports: Ports | None = None
     values: dict[str, Value] = field(default_factory=dict)
     """By key of the scenario: `duration`, `topology.kind`, `switch.tor.up.mark_above`, `traffic.1.class`."""
     schemes: list[Value] = field(default_factory=list)
@@ -103,6 +116,12 @@ class Options:
     """Unit of sizes: `B`, `KB`, `MB`, `packets` or `1000B` for packets of 1,000 bytes."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Hosts by the names or addresses of the files."""
+    host_names: Sequence[str] = ()
+    """Patterns of names of nodes that are hosts."""
+    hosts_at: Sequence[HostsAt] = ()
+    """Hosts to be added at switches."""
+    queue: int | None = None
+    """Queue of a switch whose settings are taken."""
 
 
 @dataclass(frozen=True)
@@ -118,3 +137,5 @@ class Format:
     """True if the head of a file has this form. Never raises for a text."""
     read: Callable[[File, Options], Part]
     """Reads a file. A `ConfigError` names file, line, field, value and what was expected."""
+    read_all: Callable[[Sequence[File], Options], Part] | None = None
+    """Reads several files that only together say something, such as one a device."""

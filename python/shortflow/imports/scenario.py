@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.imports.files import File
-from shortflow.imports.parts import Flows, Format, Link, Network, Options, Part, Plain, SizeTable, Value
+from shortflow.imports.parts import Flows, Format, Link, Network, Options, Part, Plain, Ports, SizeTable, Value
+from shortflow.imports.ports import of_network, of_rack
+from shortflow.imports.rates import written
 from shortflow.lazy import pl
 from shortflow.quantities import parse, plain
 from shortflow.terms import unquoted
@@ -17,6 +19,8 @@ FILE = "scenario.toml"
 """Name of the written scenario."""
 _GIVEN = "given with the import"
 _SIZES, _TRACE, _LINKS, _NODES, _HOSTS = "sizes.csv", "flows.csv", "links.csv", "nodes.csv", "hosts.csv"
+_RATE = "10Gbps"
+"""Rate of links for which no file has one."""
 _STAR = 16
 """Hosts of a network that no file describes, if no flow names hosts."""
 _ORDER = ("title", "duration", "warmup", "drain")
@@ -51,6 +55,7 @@ class Draft:
 def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings: Mapping[str, str]) -> Draft:
     """The scenario of several files. A `ConfigError` names two that contradict each other."""
     made = Draft()
+    ports: Ports | None = None
     for file, form, part in parts:
         for kind in ("network", "flows", "sizes"):
             if (new := getattr(part, kind)) is None:
@@ -58,6 +63,10 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
             if earlier := getattr(made, kind):
                 raise ConfigError(f"{file.path}: is a second file of {kind}; the first is {earlier.origin}")
             setattr(made, kind, new)
+        if part.ports is not None:
+            if ports:
+                raise ConfigError(f"{file.path}: is a second file of a switch's ports; the first is {ports.origin}")
+            ports = part.ports
         for key, value in part.values.items():
             if (old := made.values.setdefault(key, value)).value != value.value:
                 said = f"{old.origin} says {_toml(old.value)}"
@@ -69,10 +78,37 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
         made.values[unquoted(key)] = Value(_typed(text), _GIVEN)
     names = ", ".join(dict.fromkeys(file.name for file, _, _ in parts))
     made.values.setdefault("title", Value(f"Imported from {names}", "names of the files"))
+    if ports:
+        _put_ports(made, ports)
     _put_network(made, options)
     _put_traffic(made)
     _put_queues(made)
     return made
+
+
+def _put_ports(made: Draft, ports: Ports) -> None:
+    """The settings of switch ports: of the network's, or else of a rack with a host at each port."""
+    usual = made.values.get("topology.rate")
+    rate = str(usual.value) if usual else _RATE
+    missing: list[float] = []
+    if made.network is not None:
+        found, missing = of_network(made.network, ports, rate)
+    elif "topology.kind" in made.values or not ports.rack:
+        nearest = min(ports.by_rate, key=lambda each: abs(each - _bps(rate)))
+        missing = [] if nearest in (0.0, _bps(rate)) else [_bps(rate)]
+        found = {f"switch.{key}": value for key, value in ports.by_rate[nearest].items()}
+    else:
+        made.network, by_host = ports.rack
+        found = of_rack(made.network, by_host)
+    if missing:
+        of = ", ".join(map(written, missing))
+        made.notes.append(f"{ports.origin} has no port of {of}: such links have the settings of the nearest rate.")
+    for key, value in found.items():
+        made.values.setdefault(key, value)
+    most = made.values.get("switch.mark_all_above")
+    if most and (size := parse(str(most.value))):
+        room = f"{plain(4 * size.number)}{size.unit}"
+        made.assume("switch.buffer", room, "no file gives the buffer of a port; four times mark_all_above")
 
 
 def _put_network(made: Draft, options: Options) -> None:
@@ -88,7 +124,7 @@ def _put_network(made: Draft, options: Options) -> None:
     hosts = max(_numbered(ends) + 1, 2) if ends else _STAR
     made.assume("topology.kind", "star", "no file describes the network")
     made.assume("topology.hosts", hosts, "hosts of the flows" if ends else "no file names hosts")
-    made.assume("topology.rate", "10Gbps", "no file gives the rate of links")
+    made.assume("topology.rate", _RATE, "no file gives the rate of links")
     made.assume("topology.rtt", "20us", "no file gives delays")
 
 
@@ -102,7 +138,7 @@ def _explicit(made: Draft, network: Network) -> None:
     nodes = [f"{node.name},{'host' if node.is_host else 'switch'},{node.tier}" for node in network.nodes]
     made.texts[_NODES] = "\n".join([f"# {network.origin}", "name,kind,tier", *nodes, ""])
     if any(not link.rate for link in network.links):
-        made.assume("topology.rate", "10Gbps", "the file gives some links no rate")
+        made.assume("topology.rate", _RATE, "the file gives some links no rate")
     if any(not link.delay for link in network.links):
         made.assume("topology.delay", "1us", "the file gives some links no delay")
 

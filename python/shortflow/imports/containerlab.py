@@ -1,0 +1,96 @@
+"""Topology files of containerlab (`*.clab.yml`): nodes, kinds, groups and links.
+
+Source: containerlab.dev, "Topology definition" and "Links". Containerlab has no rates: its links are virtual.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from shortflow.imports.documents import Place, read_yaml
+from shortflow.imports.files import File
+from shortflow.imports.networks import completed, few, plain_name
+from shortflow.imports.parts import Format, Link, Network, Node, Options, Part
+from shortflow.quantities import counted
+
+_BEGINS = re.compile(r"^topology:", re.MULTILINE)
+_HAS = re.compile(r"^\s+-?\s*endpoints?:", re.MULTILINE)
+_HOST_KINDS = ("linux", "ext-container", "k8s-kind")
+_ROUTERS = re.compile(r"frr|bird|quagga|gobgp|vyos|openbgpd|sonic|cumulus|holo|exabgp", re.IGNORECASE)
+_OUTSIDE = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
+"""Ends of links that are no node: interfaces of the machine that runs the lab."""
+_TIER = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+def _is_of(file: File) -> bool:
+    return bool(_BEGINS.search(file.head) and (_HAS.search(file.head) or "nodes:" in file.head))
+
+
+def _read(file: File, options: Options) -> Part:
+    topology = read_yaml(file).need("topology")
+    part = Part()
+    nodes = {node.name: node for node in topology.each("nodes")}
+    if not nodes:
+        raise topology.wrong("nodes")
+    names = {of: plain_name(of) for of in nodes}
+    links, outside = [], []
+    for link in topology.each("links"):
+        ends = [_end(end) for end in link.each("endpoints")] or [_end(end) for end in link.each("endpoint")]
+        is_outside = link.text("type") in _OUTSIDE or any(end in _OUTSIDE for end, _ in ends)
+        if is_outside:
+            outside.append(" to ".join(end for end, _ in ends) or link.text("type"))
+            continue
+        if len(ends) != 2:
+            raise link.wrong("two endpoints, such as [leaf1:e1-1, spine1:e1-1]")
+        for end, place in ends:
+            if end not in nodes:
+                raise place.wrong("NODE:INTERFACE with a node of topology.nodes")
+        links.append(Link(*(names[end] for end, _ in ends)))
+    if outside:
+        part.left_out.append(f"{counted(len(outside), 'link')} to the machine of the lab: {few(outside)}.")
+    listed = [_node(topology, nodes[of], names[of]) for of in nodes]
+    hosts = [node.name for node in listed if node.is_host]
+    if hosts and not options.host_names:
+        part.notes.append(
+            f"{counted(len(hosts), 'node')} of kind linux {_are(hosts)}: {few(hosts)}. Nodes whose image is a router "
+            "are switches. --host-names names other hosts."
+        )
+    part.notes.append("The file has no rates and delays: containerlab's links are virtual.")
+    first = topology.at("links")
+    part.network = Network(listed, links, (first or topology).origin)
+    return completed(part, options)
+
+
+def _are(hosts: Sequence[str]) -> str:
+    return "is a host" if len(hosts) == 1 else "are hosts"
+
+
+def _end(end: Place) -> tuple[str, Place]:
+    """The node of an end, `leaf1:e1-1` or a table with `node`."""
+    if isinstance(end.value, Mapping):
+        return end.text("node"), end
+    return str(end.value).partition(":")[0], end
+
+
+def _node(topology: Place, node: Place, name: str) -> Node:
+    group = node.text("group")
+    kind = _setting(topology, node, group, "kind")
+    image = _setting(topology, node, group, "image", kind)
+    is_host = kind in _HOST_KINDS and not _ROUTERS.search(image)
+    tier = group if _TIER.fullmatch(group) and not is_host and group != "up" else ""
+    return Node(name, is_host, tier)
+
+
+def _setting(topology: Place, node: Place, group: str, key: str, kind: str = "") -> str:
+    """A value of a node or, in this order, of its group, its kind and the defaults."""
+    kinds = ("kinds", kind, key) if kind else ("kinds", "", key)
+    places = ((node, (key,)), (topology, ("groups", group, key)), (topology, kinds), (topology, ("defaults", key)))
+    return next((found for place, keys in places if (found := place.text(*keys))), "")
+
+
+CONTAINERLAB: Format = Format(
+    "containerlab",
+    "containerlab's topology file: a network",
+    "topology: with nodes: and links: of endpoints such as [leaf1:e1-1, spine1:e1-1]",
+    _is_of,
+    _read,
+)

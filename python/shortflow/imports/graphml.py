@@ -1,0 +1,225 @@
+"""GraphML of topology collections, such as the Topology Zoo: nodes, links, rates by label, places on a map.
+
+Source: the GraphML primer; the Topology Zoo's dataset (LinkSpeedRaw in bit/s, LinkSpeed with LinkSpeedUnits, LinkLabel,
+Latitude and Longitude in degrees, Internal).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from shortflow.imports import rates
+from shortflow.imports.files import File
+from shortflow.imports.networks import completed, few, plain_name
+from shortflow.imports.parts import Format, Link, Network, Node, Options, Part
+from shortflow.quantities import counted, parse
+
+_EARTH_KM, _KM_PER_S = 6371.0, 200_000.0
+_RATE_NAMES = ("rate", "linkspeedraw", "linkspeed", "linklabel", "linktype", "label")
+_OTHER_RATES = ("bandwidth", "capacity", "speed", "throughput", "bw")
+_READ = {*_RATE_NAMES, "linkspeedunits", "delay", "kind", "tier", "latitude", "longitude", "internal", "id", "key"}
+
+
+@dataclass
+class _Item:
+    """A node or an edge: its line, its attributes in XML, and its data by name in lower case."""
+
+    line: int
+    written: Mapping[str, str]
+    data: dict[str, str] = field(default_factory=dict)
+
+
+class _Reader:
+    """Collects nodes and edges from the events of a parser."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.nodes: list[_Item] = []
+        self.edges: list[_Item] = []
+        self.is_directed = False
+        self.keys: dict[str, tuple[str, str]] = {}
+        self.defaults: dict[tuple[str, str], str] = {}
+        self.open: list[tuple[str, Mapping[str, str]]] = []
+        self.words = ""
+
+    def parse(self) -> None:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.EntityDeclHandler = self._entity
+        self.parser = parser
+        try:
+            parser.Parse(self.file.text, True)
+        except expat.ExpatError as error:
+            raise self.file.wrong(error.lineno, "XML", expat.ErrorString(error.code), "a GraphML document") from error
+        for of, items in (("node", self.nodes), ("edge", self.edges)):
+            for item in items:
+                given = {name: value for (kind, name), value in self.defaults.items() if kind in (of, "all")}
+                item.data = given | item.data
+
+    def _entity(self, name: str, *_: object) -> None:
+        raise self.file.wrong(self.parser.CurrentLineNumber, "entity", name, "a document without entities")
+
+    def _start(self, name: str, written: dict[str, str]) -> None:
+        name = name.rpartition(" ")[2]
+        self.words = ""
+        self.open.append((name, written))
+        if name == "graph":
+            self.is_directed = written.get("edgedefault") == "directed"
+        elif name == "key":
+            self.keys[written.get("id", "")] = (written.get("for", "all"), written.get("attr.name", "").lower())
+        elif name in ("node", "edge"):
+            items = self.nodes if name == "node" else self.edges
+            items.append(_Item(self.parser.CurrentLineNumber, written))
+
+    def _text(self, words: str) -> None:
+        self.words += words
+
+    def _end(self, _: str) -> None:
+        name, written = self.open.pop()
+        outer, of = self.open[-1] if self.open else ("", {})
+        if name == "default" and outer == "key":
+            self.defaults[self.keys[of.get("id", "")]] = self.words.strip()
+        elif name == "data" and outer in ("node", "edge"):
+            key = written.get("key", "")
+            known = self.keys.get(key, ("", key.lower()))[1]
+            (self.nodes if outer == "node" else self.edges)[-1].data[known] = self.words.strip()
+
+
+def _read(file: File, options: Options) -> Part:
+    found = _Reader(file)
+    found.parse()
+    if not found.nodes:
+        raise file.wrong(1, "nodes", 0, "<graphml> with <node> elements")
+    part = Part()
+    nodes = _nodes(found, part)
+    labels, links, seen = [], [], Counter[tuple[str, str]]()
+    for edge in found.edges:
+        ends = []
+        for end in ("source", "target"):
+            of = edge.written.get(end, "")
+            if of not in nodes:
+                raise file.wrong(edge.line, end, of, "the id of a node")
+            ends.append(nodes[of])
+        (a, node_a), (b, node_b) = ends
+        if found.is_directed:
+            seen[a, b] += 1
+            if seen[a, b] <= seen[b, a]:
+                continue  # the other direction of a link
+        rate, unread = _rate(edge, file)
+        labels += [unread] if unread else []
+        links.append(Link(a, b, rate, _delay(edge, file) or _distance(node_a, node_b)))
+    if labels:
+        part.notes.append(
+            f"Labels of {counted(len(labels), 'link')} are not one rate and are not read: {few(dict.fromkeys(labels))}."
+        )
+    if any(_distance(a, b) for (_, a) in nodes.values() for (_, b) in list(nodes.values())[:1]):
+        part.notes.append("Delays follow from great-circle distances between the nodes at 200,000 km/s.")
+    _say_unread(found, part)
+    switches = [Node(name, _is_host(node), node.data.get("tier", "").lower()) for name, node in nodes.values()]
+    part.network = Network(switches, links, file.origin(found.nodes[0].line, (found.edges or found.nodes)[-1].line))
+    return completed(part, options)
+
+
+def _nodes(found: _Reader, part: Part) -> dict[str, tuple[str, _Item]]:
+    """Names of nodes by id: their labels if these are words of which each occurs once, else their ids."""
+    ids = [node.written.get("id", "") for node in found.nodes]
+    twice = next(
+        (node for node, count in zip(found.nodes, map(Counter(ids).get, ids), strict=True) if count != 1), None
+    )
+    if twice:
+        raise found.file.wrong(twice.line, "id", twice.written.get("id", ""), "each node once, with an id")
+    labels = [_name(node.data.get("label", "")) for node in found.nodes]
+    counts = Counter(labels)
+    names = [label if label and counts[label] == 1 else _name(of) for of, label in zip(ids, labels, strict=True)]
+    if len(set(names)) < len(names):
+        names = [_name(of) for of in ids]
+    repeated = [label for label, count in counts.items() if label and count > 1]
+    if repeated:
+        part.notes.append(f"Nodes whose label is not theirs alone have their id as name: {few(repeated)}.")
+    return {of: (name, node) for of, name, node in zip(ids, names, found.nodes, strict=True)}
+
+
+def _name(text: str) -> str:
+    """A name as a scenario's files may have it; empty for signs alone, such as `?`."""
+    return plain_name(text) if any(map(str.isalnum, text)) else ""
+
+
+def _is_host(node: _Item) -> bool:
+    return node.data.get("kind", "").lower() in ("host", "server")
+
+
+def _rate(edge: _Item, file: File) -> tuple[str, str]:
+    """The rate, empty if the edge gives none, and a label that is not a rate."""
+    data = edge.data
+    if text := data.get("rate"):
+        bps = _bps(text)
+        if bps is None:
+            raise file.wrong(edge.line, "rate", text, "a rate such as 10Gbps, or bits per second")
+        return rates.written(bps), ""
+    if text := data.get("linkspeedraw"):
+        return rates.written(file.number(edge.line, "LinkSpeedRaw", text, 1)), ""
+    if (text := data.get("linkspeed")) and (unit := data.get("linkspeedunits")):
+        try:
+            bps = rates.of_unit(float(text), unit)
+        except ValueError:
+            bps = None
+        if bps:
+            return rates.written(bps), ""
+    for name in ("linklabel", "linktype", "label"):
+        if text := data.get(name):
+            bps = rates.of_label(text)
+            return (rates.written(bps), "") if bps else ("", text)
+    return "", ""
+
+
+def _bps(text: str) -> float | None:
+    found = parse(text)
+    if found is None or found.number <= 0 or (found.unit and found.base != "bps"):
+        return None
+    return found.number * found.factor
+
+
+def _delay(edge: _Item, file: File) -> str:
+    text = edge.data.get("delay", "")
+    found = parse(text) if text else None
+    if text and (found is None or found.number < 0 or (found.unit and found.base != "s")):
+        raise file.wrong(edge.line, "delay", text, "a time such as 5us, or seconds")
+    return f"{found.number * found.factor * 1e12:.0f}ps" if found else ""
+
+
+def _distance(a: _Item, b: _Item) -> str:
+    """Delay of the great circle between two places; empty if one is unknown."""
+    try:
+        places = [[math.radians(float(node.data[key])) for key in ("latitude", "longitude")] for node in (a, b)]
+    except (KeyError, ValueError):
+        return ""
+    (lat_a, lon_a), (lat_b, lon_b) = places
+    half = math.sin((lat_b - lat_a) / 2) ** 2 + math.cos(lat_a) * math.cos(lat_b) * math.sin((lon_b - lon_a) / 2) ** 2
+    km = 2 * _EARTH_KM * math.asin(math.sqrt(min(half, 1.0)))
+    return f"{km / _KM_PER_S * 1e9:.0f}ns"
+
+
+def _say_unread(found: _Reader, part: Part) -> None:
+    names = Counter(name for item in (*found.nodes, *found.edges) for name in item.data if name not in _READ)
+    rate = [name for name in names if any(word in name for word in _OTHER_RATES)]
+    if rate and not any(edge.data.get(name) for edge in found.edges for name in _RATE_NAMES):
+        part.left_out.append(
+            f"{few(rate)} of links, because the file does not say the unit. Rename the attribute to rate, with values "
+            "such as 10Gbps or in bits per second."
+        )
+    others = [name for name in names if name not in rate]
+    if others:
+        part.left_out.append(f"Attributes without a counterpart: {few(others, 8)}.")
+
+
+GRAPHML: Format = Format(
+    "graphml",
+    "GraphML of the Topology Zoo and other collections: a network",
+    "<graphml>, with nodes, edges and rates in LinkSpeedRaw, LinkSpeed and LinkSpeedUnits, LinkLabel, or rate",
+    lambda file: "<graphml" in file.head,
+    _read,
+)

@@ -1,0 +1,81 @@
+"""Settings of switch ports by their rate as tables of a scenario: `[switch]`, tiers, and single ports."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+from shortflow.imports.networks import distances
+from shortflow.imports.parts import Network, Ports, Value
+from shortflow.quantities import parse
+
+Settings = Mapping[str, Value]
+Ends = tuple[str, str]
+
+_CURVE = ("mark_all_above", "mark_probability")
+
+
+def of_rack(network: Network, by_host: Mapping[str, Settings]) -> dict[str, Value]:
+    """The ports of one switch towards its hosts."""
+    return _tables(network, {(network.nodes[0].name, host): settings for host, settings in by_host.items()})
+
+
+def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Value], list[float]]:
+    """The ports of switches by the rate of their link, and rates for which the file of ports has none.
+
+    `usual` is the rate of links whose file gives none. A rate that the file of ports lacks takes the settings of the
+    nearest rate.
+    """
+    hosts = set(network.hosts)
+    missing: set[float] = set()
+    found: dict[Ends, Settings] = {}
+    for link in network.links:
+        rate = _bps(link.rate or usual)
+        nearest = min(ports.by_rate, key=lambda each: abs(each - rate))
+        if nearest not in (rate, 0.0):
+            missing.add(rate)
+        for a, b in ((link.a, link.b), (link.b, link.a)):
+            if a not in hosts:
+                found[a, b] = ports.by_rate[nearest]
+    return _tables(network, found), sorted(missing)
+
+
+def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value]:
+    """The settings of most ports in `[switch]`, those of others by tier where a tier agrees, else by port."""
+    plain = {port: _plain(settings) for port, settings in ports.items()}
+    usual = Counter(plain.values()).most_common(1)[0][0]
+    base = next(ports[port] for port in ports if plain[port] == usual)
+    found = {f"switch.{key}": value for key, value in base.items()}
+    heights, tiers = distances(network), {node.name: node.tier for node in network.nodes}
+    groups: dict[str, tuple[list[Ends], list[Ends]]] = defaultdict(lambda: ([], []))
+    for a, b in ports:
+        groups[tiers[a]][heights[b] > heights[a]].append((a, b))
+    for tier, (down, up) in sorted(groups.items()):
+        agree = all(len({plain[port] for port in group}) <= 1 for group in (down, up))
+        is_level = any(heights[a] == heights[b] for a, b in down)
+        if tier and down and agree and not (up and is_level):
+            of_tier = ports[down[0]]
+            found |= _changes(f"switch.{tier}", of_tier, base)
+            found |= _changes(f"switch.{tier}.up", ports[up[0]], of_tier) if up else {}
+            continue
+        for a, b in (*down, *up):
+            found |= _changes(f'switch."{a}->{b}"', ports[a, b], base)
+    return found
+
+
+def _plain(settings: Settings) -> tuple[tuple[str, object], ...]:
+    return tuple(sorted((key, value.value) for key, value in settings.items()))
+
+
+def _changes(table: str, settings: Settings, around: Settings) -> dict[str, Value]:
+    """A table with what differs from the table around it. The memory is the whole switch's."""
+    found = {
+        f"{table}.{key}": value
+        for key, value in settings.items()
+        if key != "memory" and (key not in around or around[key].value != value.value)
+    }
+    lacking = [key for key in around if key not in settings and key in _CURVE]
+    return found | {f"{table}.{key}": Value("auto", "the profile of these ports has none") for key in lacking}
+
+
+def _bps(rate: str) -> float:
+    found = parse(rate)
+    return found.number * found.factor if found else 0.0

@@ -1,0 +1,238 @@
+"""SONiC's configuration: profiles as settings of switch ports, and marks from a byte on."""
+
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from shortflow import import_files, run
+from shortflow.errors import ConfigError
+from shortflow.imports import ports, sonic
+from shortflow.imports.files import File
+from shortflow.imports.formats import recognised
+from shortflow.imports.parts import Link, Network, Node, Options, Part
+
+WRED = {"ecn": "ecn_all", "wred_green_enable": "true"}
+CONFIG: dict[str, Any] = {
+    "DEVICE_METADATA": {"localhost": {"hostname": "tor1"}},
+    "PORT": {
+        **{f"Ethernet{port}": {"speed": "25000", "admin_status": "up"} for port in range(4)},
+        "Ethernet4": {"speed": "100000", "admin_status": "up"},
+        "Ethernet8": {"speed": "100000", "admin_status": "down"},
+    },
+    "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
+    "QUEUE": {
+        "Ethernet0,Ethernet1,Ethernet2,Ethernet3|3-4": {
+            "wred_profile": "[WRED_PROFILE|SLOW]",
+            "scheduler": "scheduler.1",
+        },
+        "Ethernet4|3-4": {"wred_profile": "FAST"},
+    },
+    "WRED_PROFILE": {
+        "SLOW": {
+            **WRED,
+            "green_min_threshold": "100000",
+            "green_max_threshold": "400000",
+            "green_drop_probability": "5",
+            "yellow_min_threshold": "50000",
+            "yellow_max_threshold": "400000",
+        },
+        "FAST": {
+            **WRED,
+            "green_min_threshold": "400000",
+            "green_max_threshold": "1600000",
+            "green_drop_probability": "20",
+        },
+    },
+    "BUFFER_QUEUE": {
+        "Ethernet0,Ethernet1,Ethernet2,Ethernet3|3-4": {"profile": "q_lossy"},
+        "Ethernet4|3-4": {"profile": "q_static"},
+    },
+    "BUFFER_PROFILE": {
+        "q_lossy": {"pool": "[BUFFER_POOL|egress_lossy_pool]", "size": "1518", "dynamic_th": "-1"},
+        "q_static": {"pool": "egress_lossy_pool", "size": "0", "static_th": "3995680"},
+    },
+    "BUFFER_POOL": {
+        "egress_lossy_pool": {"type": "egress", "mode": "dynamic", "size": "9243812"},
+        "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "10875072"},
+    },
+    "SCHEDULER": {"scheduler.1": {"type": "DWRR", "weight": "15"}},
+    "PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "AZURE", "tc_to_queue_map": "AZURE", "pfc_enable": "3,4"}},
+    "DSCP_TO_TC_MAP": {"AZURE": {"26": "3", "8": "0"}},
+    "TC_TO_QUEUE_MAP": {"AZURE": {"0": "0", "3": "3"}},
+    "BGP_NEIGHBOR": {},
+}
+
+
+def file(folder: Path, config: Mapping[str, Any] = CONFIG, name: str = "config_db.json") -> File:
+    path = folder / name
+    path.write_text(json.dumps(config, indent=4), "utf-8")
+    return File(path)
+
+
+def read(folder: Path, config: Mapping[str, Any] = CONFIG, options: Options | None = None) -> Part:
+    found = file(folder, config)
+    assert recognised(found).name == "sonic"
+    return recognised(found).read(found, options or Options())
+
+
+def changed(*path: str, to: Any) -> dict[str, Any]:
+    """The configuration with a value changed, or removed for None."""
+    found = copy.deepcopy(CONFIG)
+    *outer, last = path
+    table: Any = found
+    for key in outer:
+        table = table[key]
+    if to is None:
+        del table[last]
+    else:
+        table[last] = to
+    return found
+
+
+SLOW = {
+    "mark_above": "100000B",
+    "mark_all_above": "400000B",
+    "mark_probability": 0.05,
+    "buffer": "unlimited",
+    "memory": "9243812B",
+    "memory_alpha": 0.5,
+}
+FAST = {"mark_above": "400000B", "mark_all_above": "1600000B", "mark_probability": 0.2, "buffer": "3995680B"}
+
+
+def test_profiles_are_settings_by_rate_of_the_port(tmp_path: Path) -> None:
+    found = read(tmp_path).ports
+    assert found
+    settings = {rate: {key: value.value for key, value in each.items()} for rate, each in found.by_rate.items()}
+    assert settings == {25e9: SLOW, 100e9: FAST}
+    origin = found.by_rate[25e9]["mark_above"].origin
+    line = int(origin.removeprefix("config_db.json, line ").partition(":")[0])
+    assert '"green_min_threshold": "100000"' in (tmp_path / "config_db.json").read_text().split("\n")[line - 1]
+
+
+def test_a_switch_alone_is_a_rack_with_a_host_at_each_port(tmp_path: Path) -> None:
+    found = read(tmp_path).ports
+    assert found
+    assert found.rack
+    network, by_host = found.rack
+    links = [(link.a, link.b, link.rate, link.delay) for link in network.links]
+    assert links[0] == ("tor1", "h0", "25Gbps", "200000ps")  # 40 m at 5 ns a metre
+    assert links[-1] == ("tor1", "h4", "100Gbps", "")
+    tables = {key: value.value for key, value in ports.of_rack(network, by_host).items()}
+    assert {f"switch.{key}": value for key, value in SLOW.items()}.items() <= tables.items()
+    assert {key.rpartition(".")[2]: value for key, value in tables.items() if '"tor1->h4"' in key} == FAST
+
+
+def leaf_spine(host: str, up: str) -> Network:
+    switches = [Node("leaf1", False, "leaf"), Node("leaf2", False, "leaf"), Node("spine", False, "spine")]
+    links = [
+        Link("leaf1", "h0", host),
+        Link("leaf2", "h1", host),
+        Link("leaf1", "spine", up),
+        Link("leaf2", "spine", up),
+    ]
+    return Network([*switches, Node("h0", True), Node("h1", True)], links, "made")
+
+
+def test_ports_of_a_network_take_the_profile_of_their_rate_by_tier(tmp_path: Path) -> None:
+    found = read(tmp_path).ports
+    assert found
+    tables, missing = ports.of_network(leaf_spine("25Gbps", "100Gbps"), found, "10Gbps")
+    values = {key: value.value for key, value in tables.items()}
+    assert values["switch.mark_above"] == "400000B"  # that of four of six ports
+    assert values["switch.leaf.mark_above"] == "100000B"
+    assert values["switch.leaf.up.mark_above"] == "400000B"
+    assert not [key for key in values if key.startswith("switch.spine")]
+    assert missing == []
+    assert ports.of_network(leaf_spine("25Gbps", "40Gbps"), found, "10Gbps")[1] == [40e9]
+
+
+def test_all_that_is_not_carried_is_listed(tmp_path: Path) -> None:
+    part = read(tmp_path)
+    left_out = "\n".join(part.left_out)
+    for words in (
+        "Ethernet8",
+        "curves of SLOW for yellow",
+        "ingress_lossless_pool",
+        "PFC of the priorities 3,4",
+        "scheduler.1",
+        "1518",
+    ):
+        assert words in left_out
+    assert "Queue 3 takes packets of DSCP 26, by AZURE and AZURE." in part.notes
+
+
+def test_queues_with_different_profiles_are_asked_for(tmp_path: Path) -> None:
+    config = changed("QUEUE", "Ethernet0|5", to={"wred_profile": "FAST"})
+    with pytest.raises(ConfigError, match=r"queue 3, 4: FAST, SLOW; queue 5: FAST.*--queue 3"):
+        read(tmp_path, config)
+    found = read(tmp_path, config, Options(queue=5)).ports
+    assert found
+    assert found.by_rate[25e9]["mark_above"].value in ("400000B", "unlimited")
+    with pytest.raises(ConfigError, match=r"--queue: 7: .*expected one of 3, 4, 5"):
+        read(tmp_path, config, Options(queue=7))
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "said"),
+    [
+        (
+            ("WRED_PROFILE", "SLOW", "green_min_threshold"),
+            "low",
+            'SLOW.green_min_threshold: "low"; expected a number of bytes',
+        ),
+        (("WRED_PROFILE", "SLOW", "green_max_threshold"), "99", "expected at least green_min_threshold = 100000"),
+        (("WRED_PROFILE", "SLOW", "green_drop_probability"), "105", "expected a share in per cent, from 0 to 100"),
+        (("WRED_PROFILE", "SLOW"), None, "WRED_PROFILE.SLOW"),
+        (("BUFFER_PROFILE", "q_lossy", "dynamic_th"), "x", 'q_lossy.dynamic_th: "x"; expected an exponent of 2'),
+        (("PORT", "Ethernet0", "speed"), "fast", 'PORT.Ethernet0.speed: "fast"; expected a speed in Mbit/s'),
+        (("QUEUE", "Ethernet0|x"), {"wred_profile": "SLOW"}, "expected PORT|QUEUE, such as Ethernet0|3"),
+    ],
+)
+def test_errors_name_the_place(path: tuple[str, ...], to: Any, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(tmp_path, changed(*path, to=to))
+    assert said in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path}/config_db.json:")
+
+
+def test_marks_begin_at_the_byte_of_the_profile(tmp_path: Path) -> None:
+    """Three senders of ten packets of 1,500 bytes each to one port of their own rate.
+
+    In each of ten packet times three packets arrive and one leaves: they find 2k, 2k + 1 and 2k + 2, k from 0 to
+    9. At 10 packets on, that is all three from k = 5 on and the last for k = 4; at 11 on, two for k = 5 less.
+    """
+    scheme = sonic.SCHEMES[0]
+    flows = tmp_path / "flow.txt"
+    flows.write_text("3\n" + "".join(f"{sender} 3 3 100 14600 2.0\n" for sender in range(3)))
+    marks = {}
+    for threshold in (1, 13500, 13501, 15000, 15001):
+        step = {
+            "green_min_threshold": str(threshold),
+            "green_max_threshold": str(threshold),
+            "green_drop_probability": "100",
+        }
+        config = changed("WRED_PROFILE", "SLOW", to={**WRED, **step})
+        del config["CABLE_LENGTH"]
+        found = import_files([file(tmp_path, config).path, flows], out=tmp_path / str(threshold))
+        marks[threshold] = run(found.scenario, scheme).metrics["marks"]
+    assert marks == {1: 29, 13500: 17, 13501: 16, 15000: 16, 15001: 14}
+
+
+def test_what_is_imported_runs_with_the_named_schemes(shortflow: Command, tmp_path: Path) -> None:
+    file(tmp_path)
+    said = shortflow(
+        "import", "config_db.json", "--out", "made", "--set", "duration=200us", "--set", "traffic.1.load=0.3"
+    )
+    assert "--schemes 'dctcp over" in " ".join(said.stdout.split())
+    compared = shortflow(
+        "compare", "made/scenario.toml", "--schemes", ",".join(sonic.SCHEMES), "--no-ideal", "--seeds", "1"
+    )
+    assert "mark" not in compared.stderr  # no key of the curve is idle
+    text = (tmp_path / "made" / "scenario.toml").read_text()
+    assert 'mark_all_above = "400000B"  # config_db.json, line' in text
