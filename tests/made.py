@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import polars as pl
 
 from shortflow.metrics.catalogue import MetricValue, named
+from shortflow.metrics.columns import TABLES
 from shortflow.records import Meta
 from shortflow.result import Result, as_measured
 from shortflow.results import Results
 from shortflow.runner import Ask, Runner
 from shortflow.runs import Provenance
-from shortflow.store.columns import TABLES
 from shortflow.store.runs import Store
 
 T = TypeVar("T")

@@ -12,10 +12,11 @@ import pytest
 import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
+from shortflow.criteria import Criteria
 from shortflow.judge.estimates import student
 from shortflow.metrics.catalogue import MetricValue, short_and_long
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.report.answer import Criteria, answer
+from shortflow.report.answer import answer
 from shortflow.report.order import AnswerLine
 from shortflow.results import Results
 from shortflow.scenario import Settings

@@ -43,7 +43,7 @@ def public_parts() -> Iterator[tuple[str, object]]:
     for name in sf.__all__:
         value = getattr(sf, name)
         yield name, value
-        if inspect.isclass(value) and (issubclass(value, Shown) or value.__module__ == "shortflow.plots"):
+        if inspect.isclass(value) and (issubclass(value, Shown) or value.__name__.endswith("Plots")):
             parts = (part for part in dir(value) if not part.startswith("_") and part not in dir_of_fields(value))
             yield from ((f"{name}.{part}", getattr(value, part)) for part in parts)
 

@@ -15,6 +15,7 @@ from made import make_results, make_rows, make_run, star, sure
 from shortflow.asks import rounds
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.precision import Precision, more_seeds, widths
+from shortflow.results import Results
 
 
 def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None:
@@ -152,7 +153,7 @@ def test_a_condition_on_a_bound_holds_if_it_does_for_every_larger_value(text: st
     assert not condition.is_open(run, ())
 
 
-def compared(*values: float, scheme: str = "dctcp") -> shortflow.Results:
+def compared(*values: float, scheme: str = "dctcp") -> Results:
     runs = [
         make_run(scheme, seed, f"d{seed}", make_rows(afct_short_s=value, drops=value * 1000), 0.0)
         for seed, value in enumerate(values, 1)

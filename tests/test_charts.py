@@ -19,10 +19,11 @@ from conftest import Command, ran
 from made import make_result, with_tables
 from shortflow import read_store
 from shortflow.commands.report import report
+from shortflow.criteria import Criteria
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.measured import MEASURED, read_measured
 from shortflow.report import library, marks
-from shortflow.report.answer import Criteria, answer
+from shortflow.report.answer import answer
 from shortflow.report.chart import Chart, Row, finite, numeric
 from shortflow.report.figures import charts, distribution, extremes, over_points, ranked, thinned
 from shortflow.report.page import Contents, document

@@ -22,7 +22,7 @@ from conftest import Command
 from made import make_result
 from shortflow import read_store
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.store.columns import TABLES
+from shortflow.metrics.columns import TABLES
 from shortflow.store.directories import write_run
 from shortflow.store.runs import read_run
 

@@ -16,7 +16,7 @@ from shortflow import _core
 from shortflow.front import reference
 from shortflow.front.shell import COMMANDS
 from shortflow.metrics.catalogue import STATISTICS
-from shortflow.store.columns import TABLES
+from shortflow.metrics.columns import TABLES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

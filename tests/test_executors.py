@@ -19,9 +19,9 @@ from conftest import Command, Patch, Tables, started
 from shortflow.errors import ConfigError, ExitCode, LostRun, MissingRequirement
 from shortflow.executors import Executor, Local
 from shortflow.executors.cluster import Dask, _Cluster
+from shortflow.metrics.columns import TABLES
 from shortflow.runs import Run, plan
 from shortflow.scenario import load_scenario
-from shortflow.store.columns import TABLES
 
 LAW = """
 import os

@@ -13,9 +13,10 @@ import tomli_w
 import shortflow
 from conftest import Command
 from made import make_results, make_rows, make_run, star, sure
+from shortflow.criteria import Criteria
 from shortflow.errors import ExitCode
 from shortflow.precision import Precision, more_seeds, widths
-from shortflow.report.answer import Criteria, answer
+from shortflow.report.answer import answer
 from shortflow.result import Record, Result
 
 SIZES = {"uniform": {"kind": "uniform", "min": "2KB", "max": "98KB"}}

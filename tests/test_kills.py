@@ -20,7 +20,7 @@ import tomli_w
 from conftest import Tables
 from shortflow.errors import ExitCode
 from shortflow.front.shell import execute
-from shortflow.store.columns import TABLES
+from shortflow.metrics.columns import TABLES
 from shortflow.store.runs import Store
 
 OUT, SWEPT, TUNED = "store", "swept", "tuned"

@@ -13,6 +13,7 @@ import shortflow
 from conftest import Patch, Tables
 from made import make_result
 from shortflow.report.study import studies
+from shortflow.result import Result
 from shortflow.scenario import Setting, Settings
 from shortflow.store.directories import place_of, write_run
 from shortflow.store.frames import UNSET, varying
@@ -29,12 +30,12 @@ class Law(shortflow.CongestionControl):
 """
 
 
-def changed(result: shortflow.Result, **changes: Any) -> shortflow.Result:
+def changed(result: Result, **changes: Any) -> Result:
     record: Any = {**result.record, "provenance": {**result.provenance, **changes}}
     return dataclasses.replace(result, record=record)
 
 
-def stored(directory: Path, results: Sequence[shortflow.Result]) -> Path:
+def stored(directory: Path, results: Sequence[Result]) -> Path:
     for number, each in enumerate(results):
         write_run(changed(each, key=f"{number:012}"), directory / str(number))
     return directory
@@ -53,9 +54,9 @@ def test_the_newest_run_counts_in_whatever_order_they_lie(tmp_path: Path) -> Non
 
 
 def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
-    def failed(day: int) -> shortflow.Result:
+    def failed(day: int) -> Result:
         origin = changed(make_result(), finished_at=f"2020-01-0{day}").provenance
-        return shortflow.Result.failed(origin, shortflow.SimulationError(f"of day {day}"))
+        return Result.failed(origin, shortflow.SimulationError(f"of day {day}"))
 
     assert [each.error_text for each in supersede([failed(day) for day in (2, 3, 1)]).failed] == ["of day 3"]
 

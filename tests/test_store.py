@@ -22,10 +22,10 @@ from made import make_result, sure, with_tables
 from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.front.shell import execute as execute_command
+from shortflow.metrics.columns import TABLES
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import execute
-from shortflow.store.columns import TABLES
 from shortflow.store.directories import place_of, write_run
 from shortflow.store.files import Kind, new_directory, new_file, write_text
 from shortflow.store.run_logs import RunLog

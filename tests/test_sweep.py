@@ -22,8 +22,8 @@ from browser import Browser
 from conftest import Command, Patch, Tables, started
 from made import make_result, make_rows, make_run
 from shortflow._core import Control
+from shortflow.criteria import Criteria
 from shortflow.errors import ConfigError, DamagedResult, ExitCode, SimulationError
-from shortflow.report.answer import Criteria
 from shortflow.report.blocks import Section
 from shortflow.report.views import sweep_blocks
 from shortflow.runs import plan

@@ -9,10 +9,11 @@ import pytest
 import shortflow as sf
 from conftest import Command
 from made import make_results, make_rows, make_run
+from shortflow.criteria import Criteria
 from shortflow.judge.estimates import Estimate
 from shortflow.metrics.catalogue import short_and_long
 from shortflow.metrics.data import USUAL_BINS
-from shortflow.report.answer import Criteria, answer
+from shortflow.report.answer import answer
 from shortflow.report.figures import charts, over_points
 from shortflow.report.sentences import range_of
 from shortflow.report.study import studies

@@ -19,6 +19,7 @@ from shortflow.quantities import scale_for
 from shortflow.report import caveats, tables, wording
 from shortflow.report.answer import headlines
 from shortflow.report.blocks import Block, terminal
+from shortflow.report.document import results_table
 from shortflow.result import Result, with_distances
 from shortflow.results import Results
 
@@ -132,7 +133,7 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     assert wording.percent(afct["quick", "stalls"]) == "≤ -37.1"
     # 1.75 s or more against 5 s exactly, and two lower bounds.
     assert afct["stalls", "slow"] is afct["slow", "stalls"] is afct["stalls", "stalls too"] is None
-    document = comparison.document()
+    document = results_table(comparison)
     assert document["schemes"]["stalls"]["unfinished_share"] == 0.5
     assert document["schemes"]["stalls"]["metrics"]["afct_short_s"] == {
         "mean": 1.75,

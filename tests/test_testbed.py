@@ -19,9 +19,11 @@ from made import make_results, make_run, sure
 from shortflow.judge.verdicts import Verdict
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
+from shortflow.metrics.columns import KINDS, TABLES
+from shortflow.result import Result
+from shortflow.results import Results
 from shortflow.runs import Plan, plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
-from shortflow.store.columns import KINDS, TABLES
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
@@ -96,7 +98,7 @@ def bed(scenario: str = SCENARIO, attempts: int = 1) -> testbed.Testbed:
     return testbed.Testbed(scenario, attempts=attempts)
 
 
-def measured(settings: Settings) -> shortflow.Result:
+def measured(settings: Settings) -> Result:
     """A run on the stand-in."""
     (result,) = bed().answer(Plan(load_scenario(SCENARIO), ["dctcp"]).runs([1], dict(as_pairs(settings))))
     return result
@@ -260,7 +262,7 @@ def test_the_whole_interval_decides(statistic: Statistic, difference: shortflow.
     assert agreement.STANDINGS[agreement.standing(Metric(statistic), difference)] == expected
 
 
-def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> shortflow.Results:
+def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> Results:
     """A cell of such metrics, simulated and on the kernel, a pair for each seed."""
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [

@@ -4,7 +4,6 @@ from shortflow._core import Ack as Ack
 from shortflow._core import Flow as Flow
 from shortflow._core import Window as Window
 from shortflow.asks import Condition as Condition
-from shortflow.asks import Search as Search
 from shortflow.commands.compare import compare as compare
 from shortflow.commands.import_files import Imported as Imported
 from shortflow.commands.import_files import import_files as import_files
@@ -23,14 +22,16 @@ from shortflow.executors.cluster import Dask as Dask
 from shortflow.grid import Grid as Grid
 from shortflow.grid import Steps as Steps
 from shortflow.judge.estimates import Estimate as Estimate
-from shortflow.plots import Plots as Plots
-from shortflow.plots import TuningPlots as TuningPlots
-from shortflow.result import Result as Result
-from shortflow.results import Results as Results
+from shortflow.report.plots import Plots as Plots
 from shortflow.scenario import Scenario as Scenario
 from shortflow.scenario import Setting as Setting
 from shortflow.scenario import load as load
 from shortflow.scenario import shipped_scenarios as shipped_scenarios
+from shortflow.shown import Result as Result
+from shortflow.shown import Results as Results
+from shortflow.shown import Search as Search
+from shortflow.shown import read_run as read_run
+from shortflow.shown import read_store as read_store
 from shortflow.spec import Faults as Faults
 from shortflow.spec import Host as Host
 from shortflow.spec import Measure as Measure
@@ -45,12 +46,11 @@ from shortflow.spec import schemes as schemes
 from shortflow.spec import sizes as sizes
 from shortflow.spec import topology as topology
 from shortflow.spec import traffic as traffic
-from shortflow.store.runs import read_run as read_run
-from shortflow.store.runs import read_store as read_store
 from shortflow.transport import CongestionControl as CongestionControl
+from shortflow.tuning.plots import TuningPlots as TuningPlots
 from shortflow.tuning.proposals import optuna_study as optuna_study
-from shortflow.tuning.record import Tuning as Tuning
-from shortflow.tuning.record import read_tuning as read_tuning
+from shortflow.tuning.shown import Tuning as Tuning
+from shortflow.tuning.shown import read_tuning as read_tuning
 
 __version__: str
 __all__: list[str]

@@ -11,7 +11,6 @@ from typing import Any
 
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.grid import Grid, Point, Steps, check_apart
-from shortflow.lazy import blocks
 from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.catalogue import possible
 from shortflow.precision import LEAST_SEEDS, Precision
@@ -20,7 +19,6 @@ from shortflow.results import Results
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run, plan_ideal
 from shortflow.scenario import as_pairs
-from shortflow.shown import Printed
 from shortflow.terms import Bound
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # longer signs first
@@ -150,7 +148,7 @@ def check_point(plan: Plan, point: Point, option: str) -> list[Run]:
 
 
 @dataclass(frozen=True)
-class Search(Printed):
+class Search:
     """Largest value of each seed at which a condition holds.
 
     >>> sf.search("incast", "dctcp", key="servers=10:20", condition="p99_short_s<5ms", seeds=1).largest
@@ -167,21 +165,6 @@ class Search(Printed):
     """Largest value of each seed at which the condition holds; None if it fails at the low end."""
     trials: list[dict[str, Any]] = field(default_factory=list)
     """Runs of the bisection (`docs/results.md`)."""
-
-    def _blocks(self) -> "list[blocks.Block]":
-        changed = "".join(f", {name} = {value}" for name, value in self.settings.items())
-        heading = f"Largest {self.steps.key} for which {self.condition.text}"
-        every = [(f"seed {seed}", self._text(value)) for seed, value in self.largest.items()]
-        shares = [("in every seed", 1.0), ("in half of the seeds", 0.5)] if len(every) > 1 else []
-        rows = [*every, *((where, self._text(self.largest_for(share))) for where, share in shares)]
-        head = blocks.Words(f"{self.title}\n{self.scenario}{changed} under {self.scheme}")
-        return [head, blocks.text_section(heading, ("where", self.steps.key), rows)]
-
-    def _text(self, value: float | None) -> str:
-        low, high = self.steps.values[0], self.steps.values[-1]
-        if value is None:
-            return f"below {self.steps.written(low)}, the low end"
-        return f"{self.steps.written(value)}{' or more (holds at the high end)' * (value == high)}"
 
     def largest_for(self, share: float) -> int | float | None:
         """Largest value at which the condition holds for at least this share of the seeds, or None."""

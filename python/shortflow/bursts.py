@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from shortflow import store
 from shortflow._core import Capture
 from shortflow.errors import Cancelled, Interrupted
 from shortflow.executors import Executor, Local
@@ -14,7 +15,6 @@ from shortflow.lazy import np, pl
 from shortflow.result import Result
 from shortflow.runner import Jobs, Progress, Runner, Wanted, run_one
 from shortflow.runs import Run
-from shortflow.store.directories import place_of, write_burst
 
 Happened: TypeAlias = "Callable[[], pl.DataFrame]"
 """Returns the packet events after the run."""
@@ -91,7 +91,7 @@ def keep_bursts(kept: Iterable[Result], jobs: Jobs = None, progress: Progress | 
     followed: dict[str, tuple[Path, Run, Capture, Happened]] = {}
     for result in kept:
         if "burst" not in result.tables and result.run and (found := _followed(result.run, result)):
-            followed[result.key] = place_of(result), result.run, *found
+            followed[result.key] = store.directories.place_of(result), result.run, *found
     if not followed:
         return
     captures = {key: capture for key, (_, _, capture, _) in followed.items()}
@@ -100,7 +100,7 @@ def keep_bursts(kept: Iterable[Result], jobs: Jobs = None, progress: Progress | 
         runs = [run for _, run, _, _ in followed.values()]
         Runner(here, progress=progress).do(Wanted(runs, tables=False, keep_going=True))
         for place, _, _, happened in followed.values():
-            write_burst(place, happened())
+            store.directories.write_burst(place, happened())
     except (OSError, Interrupted) as reason:
         where = next(iter(followed.values()))[0]
         _log.warning("%s: complete, but without the time-line of its largest burst: %s", where, reason)

@@ -1,9 +1,10 @@
-"""Slow modules, each loaded at first use.
+"""Slow libraries, each loaded at first use, and packages whose modules are loaded at first use.
 
 Quote annotations with these names: Python evaluates unquoted ones at import.
 """
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,22 @@ def homes(file: str) -> dict[str, tuple[str, str]]:
     stub = Path(file).with_suffix(".pyi").read_text("utf-8")
     found = re.findall(r"^(?:from (\S+) )?import (\S+) as (\w+)$", stub, re.M)
     return {name: (module, there) for module, there, name in found}
+
+
+def modules(package: str) -> Callable[[str], Any]:
+    """`__getattr__` of a package: loads its module of that name."""
+
+    def load(name: str) -> Any:
+        whole = f"{package}.{name}"
+        if not name.startswith("_"):
+            try:
+                return import_module(whole)
+            except ModuleNotFoundError as error:
+                if error.name != whole:
+                    raise
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load
 
 
 class _Later:

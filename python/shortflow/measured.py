@@ -10,17 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-import polars as pl
-
-from shortflow import _core
+from shortflow import _core, metrics
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.lazy import pd
+from shortflow.lazy import np, pd, pl
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, measure
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.quantities import counted
 from shortflow.result import Result, as_measured
-from shortflow.store.columns import TABLES
 
 MEASURED = "measured"
 """Name of the row and the curve."""
@@ -52,7 +48,7 @@ class Measured:
 
     name: str
     """Name of the file."""
-    flows: pl.DataFrame = field(repr=False, compare=False)
+    flows: "pl.DataFrame" = field(repr=False, compare=False)
     bins: Bins = USUAL_BINS
     too_fast: str = ""
     """Remark on flows that are faster than the scenario's empty network; empty without such flows."""
@@ -75,7 +71,7 @@ class Measured:
         """The completion times as a `Result`."""
         end_s = float((self.flows["start_s"] + self.flows["fct_s"]).to_numpy().max(initial=0.0))
         meta: Any = {"warmup_s": 0.0, "duration_s": end_s, "end_s": end_s, "drops": []}
-        tables = {name: pl.DataFrame(schema=columns) for name, columns in TABLES.items()}
+        tables = {name: pl.DataFrame(schema=columns) for name, columns in metrics.columns.TABLES.items()}
         unknown = {None, *self.flows.filter(pl.col("slowdown").is_null())["class"]}
         rows = [
             row
@@ -86,11 +82,11 @@ class Measured:
         return Result({"provenance": _ORIGIN, **as_measured(rows, self.bins), "tables": {}, "meta": meta})
 
     @property
-    def finished(self) -> pl.DataFrame:
+    def finished(self) -> "pl.DataFrame":
         """All flows, with the column names that charts use."""
         return self.flows.with_columns(elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False))
 
-    def in_network(self, flows: Iterable[pl.DataFrame]) -> "Measured":
+    def in_network(self, flows: "Iterable[pl.DataFrame]") -> "Measured":
         """The flows with slowdowns, if runs give the ideal FCT of each size."""
         known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
         by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
@@ -114,7 +110,7 @@ class Measured:
         return replace(self, flows=found, too_fast=_too_fast(found.with_columns(least_s=least)))
 
 
-def _too_fast(flows: pl.DataFrame) -> str:
+def _too_fast(flows: "pl.DataFrame") -> str:
     """Remark on flows that take less than their least time `least_s`, in seconds."""
     fast = flows.filter(pl.col("fct_s") < (1 - _SAME) * pl.col("least_s")).sort(pl.col("fct_s") / pl.col("least_s"))
     if fast.is_empty():
@@ -135,7 +131,7 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
     """
     name, table = _table(source)
 
-    def check(given: pl.Series, right: pl.Series, expected: str) -> None:
+    def check(given: "pl.Series", right: "pl.Series", expected: str) -> None:
         wrong = (~right.fill_null(False)).arg_true()
         if len(wrong):
             at = int(wrong[0])
@@ -143,7 +139,7 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
             found = "is empty" if given[at] is None else f"{given[at]!r}".replace("'", '"')
             raise ConfigError(f"{name}: {row}, column {given.name}: {found}; expected {expected}")
 
-    def numbers(given: pl.Series) -> pl.Series:
+    def numbers(given: "pl.Series") -> "pl.Series":
         wanted = _EXPECTED[given.name]
         if given.dtype != pl.String and not given.dtype.is_numeric():
             raise ConfigError(f"{name}: column {given.name}: is of type {given.dtype}; expected {wanted}")
@@ -186,7 +182,7 @@ def _separator(columns: Sequence[str]) -> str:
     return f"; the columns are separated by {found}, and commas are expected" if found else ""
 
 
-def _table(source: Source) -> tuple[str, pl.DataFrame]:
+def _table(source: Source) -> "tuple[str, pl.DataFrame]":
     """The table and its name in messages. CSV columns stay texts."""
     if isinstance(source, pl.DataFrame):
         return "measured flows", source
@@ -209,10 +205,10 @@ def _table(source: Source) -> tuple[str, pl.DataFrame]:
         ) from None
 
 
-def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
+def _as_table(flows: "pl.DataFrame") -> "pl.DataFrame":
     """The flows with the columns of a run's flow table; unknown values are null, unknown counts 0."""
     counts = ("acked_bytes", "delivered_bytes", "measured_retransmits", "measured_timeouts", "retransmits", "timeouts")
-    whole = pl.DataFrame(schema=TABLES["flows"])
+    whole = pl.DataFrame(schema=metrics.columns.TABLES["flows"])
     found = flows.with_columns(finish_s=pl.col("start_s") + pl.col("fct_s"))
     table = pl.concat([whole, found], how="diagonal_relaxed").cast(whole.schema)
     zeros, words = pl.col("id", "marks", *counts).fill_null(0), pl.col("source", "destination").fill_null("")

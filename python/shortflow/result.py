@@ -5,18 +5,17 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, NotRequired, Protocol, TypedDict
+from typing import Any, NotRequired, Protocol, Self, TypedDict
 
-from shortflow.errors import ConfigError, LostRun, SimulationError, front_door
+from shortflow import _core
+from shortflow.errors import ConfigError, LostRun, SimulationError
 from shortflow.grid import short_name
-from shortflow.lazy import blocks, columns, directories, frames, pl, plots, tables, views
+from shortflow.lazy import pl
 from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, distances, measure, measuring_id, named
 from shortflow.metrics.data import BLOCK_ROWS, USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
 from shortflow.runs import KEY_LENGTH, Provenance, Run
-from shortflow.shown import Shown
 
 SHORTEST = "ideal-srpt"
 """Ideal scheduler with the lowest mean FCT."""
@@ -91,18 +90,8 @@ def table_of(name: str, about: str) -> "functools.cached_property[pl.DataFrame]"
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Shown):
-    """A finished run.
-
-    `flows`, `tasks`, `samples` and `ports` are its tables as polars frames, with the columns of docs/results.md: times
-    in seconds, sizes in bytes, rates in bits per second. `flows` includes warm-up flows; unfinished flows have a null
-    `fct_s`. `metrics` and plots count unfinished flows with their age. Among several results, some may lack tables, and
-    some may have failed with an `error`.
-
-    >>> result = sf.run(sf.load("incast").with_(servers=10), "dctcp", seed=1)
-    >>> result.metrics["timeouts"], result.flows.height
-    (0.0, 200)
-    """
+class Result:
+    """A finished run, its metrics and tables."""
 
     record: Record = field(repr=False)
     """Provenance, metrics and the simulator's metadata, as plain data."""
@@ -117,15 +106,13 @@ class Result(Shown):
     """The planned run; None for a result read from disk."""
 
     @classmethod
-    def of(
-        cls, provenance: Provenance, tables: "Mapping[str, ArrowTable]", meta: Meta, run: Run | None = None
-    ) -> "Result":
+    def of(cls, provenance: Provenance, tables: "Mapping[str, ArrowTable]", meta: Meta, run: Run | None = None) -> Self:
         """A finished run with these tables."""
         record: Record = {"provenance": provenance, **as_measured(measure(tables, meta)), "tables": {}, "meta": meta}
         return cls(record, tables, at=run.at if run else {}, run=run)
 
     @classmethod
-    def failed(cls, of: Run | Provenance, error: BaseException) -> "Result":
+    def failed(cls, of: Run | Provenance, error: BaseException) -> Self:
         """A run that ended in an error."""
         meta: Any = {}
         run = of if isinstance(of, Run) else None
@@ -173,7 +160,7 @@ class Result(Shown):
         """Size bins of the metrics."""
         return Bins(tuple(self.record["bins"])) if "bins" in self.record else USUAL_BINS
 
-    def with_bins(self, bins: Bins) -> "Result":
+    def with_bins(self, bins: Bins) -> Self:
         """A copy measured by other size bins."""
         if self.error or bins == self.bins:
             return self
@@ -239,51 +226,28 @@ class Result(Shown):
     samples = table_of("samples", "What was sampled over time, where `measure.sample_every` asks for it")
     ports = table_of("ports", "Every port, with its queue over the measured time")
 
-    def encoded(self) -> "Result":
+    def encoded(self) -> Self:
         """A copy with its tables as Parquet, and their checksums."""
         if self.tables and all(isinstance(table, bytes) for table in self.tables.values()):
             return self
-        found = {name: parquet(self.in_blocks(name)) for name in columns.TABLES}
+        found = {name: parquet(self.in_blocks(name)) for name, _ in _core.columns()}
         return replace(
             self, record={**self.record, "tables": {name: checksum(data) for name, data in found.items()}}, tables=found
         )
 
-    def alone(self) -> "Result":
+    def alone(self) -> Self:
         """A copy without tables."""
         return replace(self, record={**self.record, "tables": {}}, tables={})
 
-    def named(self, scheme: str) -> "Result":
+    def named(self, scheme: str) -> Self:
         """A copy with another scheme name."""
         record: Record = {**self.record, "provenance": {**self.provenance, "scheme": scheme}}
         return replace(self, record=record)
-
-    def to_frame(self) -> "pl.DataFrame":
-        """One row with the run's metrics, in the columns of `runs.parquet`."""
-        return frames.runs_frame([self])
-
-    @property
-    def plot(self) -> "plots.Plots":
-        """Plots of the run, such as `plot.fct_cdf()`."""
-        return plots.Plots(views.alone(self))
-
-    @front_door
-    def save(self, directory: str | Path) -> Path:
-        """Saves the run to a directory, as `shortflow run --out` does; `read_run` reads it.
-
-        Raises `ConfigError` if the directory holds something else.
-        """
-        directories.write_run(self, directory)
-        return Path(directory)
 
     def __repr__(self) -> str:
         """Scenario, scheme, seed and digest."""
         of = self.provenance
         return f"<Result {of['scenario']}, {of['scheme']}, seed {of['seed']}, digest {of['digest'][:KEY_LENGTH]}>"
-
-    def _blocks(self) -> "list[blocks.Block]":
-        alone = views.alone(self)
-        notes = [*alone.omitted, *alone.notes]
-        return [*tables.run_blocks(alone), *([blocks.Words("\n".join(notes))] if notes else [])]
 
 
 def changed(origin: Provenance) -> dict[str, str]:

@@ -5,17 +5,15 @@ Within a point (equal `at`), schemes have common seeds, so differences are paire
 
 import functools
 import hashlib
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
+from shortflow.criteria import Criteria
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.grid import Dimension, dimensions
-from shortflow.judge.estimates import Estimate, difference_table, estimate, mean_table, paired_difference
-from shortflow.lazy import answers, blocks, frames, pl, plots, stored, views
-from shortflow.lazy import measured as measured_flows
+from shortflow.judge.estimates import Estimate, estimate, paired_difference
 from shortflow.metrics import catalogue
 from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.data import USUAL_BINS, Bins
@@ -23,12 +21,10 @@ from shortflow.quantities import counted, parse
 from shortflow.result import Result
 from shortflow.scenario import WARNING, idle_notes, warnings_at
 from shortflow.scheme import differing
-from shortflow.shown import Shown
-from shortflow.terms import shares
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from shortflow.measured import Measured
 
-_UNFINISHED = catalogue.UNFINISHED_OF_ALL.pattern
 _SAME_SIZE = 1.05
 """Factor from which on mean packet sizes of schemes differ."""
 
@@ -39,18 +35,10 @@ def _spread(sizes: Mapping[str, float]) -> float:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Results(Shown):
-    """Finished runs of schemes over common seeds, with ideal schedulers on the same flows: a comparison, a sweep, or
-    the contents of a store.
+class Results:
+    """Finished runs of schemes over common seeds, with ideal schedulers on the same flows.
 
-    `runs` has each result; `schemes`, `seeds` and `metric_names` list what is there. `estimate` gives a scheme's metric
-    with its 95 % interval over the seeds; `difference` gives the paired difference of two schemes. Metrics are those of
-    `shortflow list metrics`, in seconds, bits per second, packets or shares. If settings vary, `points` has the results
-    of each point, with its settings `at`. Failed runs are in `failures`.
-
-    >>> runs = sf.compare(sf.load("incast").with_(servers=10), ["tcp", "dctcp"], seeds=2, ideal=False)
-    >>> runs.schemes, runs.to_frame().height, runs.estimate("dctcp", "afct_short_s")
-    (['tcp', 'dctcp'], 4, Estimate(0.00188964, ci95=(0.0017028, 0.00209699), n=2))
+    `estimate` and `difference` are over the seeds. If settings vary, `points` has the results of each point.
     """
 
     done: Sequence[Result]
@@ -65,7 +53,7 @@ class Results(Shown):
     """Schemes that are ideal schedulers."""
     no_ideal: str = ""
     """Reason for leaving out ideal schedulers; empty if they were left out on request."""
-    measured: "measured_flows.Measured | None" = None
+    measured: "Measured | None" = None
     """The user's measured flows, shown beside the schemes without differences."""
     allows_for_events: bool = True
     """Intervals allow for timeouts and late flows that no seed had."""
@@ -77,7 +65,7 @@ class Results(Shown):
     """The store of the runs, with one or several scenarios."""
     label: str = ""
     """Values of a point's settings, as text."""
-    criteria: "answers.Criteria | None" = None
+    criteria: Criteria | None = None
     """Criteria of the answer; None for the usual ones."""
 
     def __post_init__(self) -> None:
@@ -90,17 +78,17 @@ class Results(Shown):
                 seen.add((run.scheme, run.seed))
 
     @classmethod
-    def of_point(cls, runs: Sequence[Result], settings: Mapping[str, str]) -> "Results":
+    def of_point(cls, runs: Sequence[Result], settings: Mapping[str, str]) -> Self:
         """Runs of one scenario with equal settings."""
         of = runs[0].provenance
         return cls(runs, of["scenario"], of["title"], settings)
 
-    def __add__(self, more: Sequence[Result]) -> "Results":
+    def __add__(self, more: Sequence[Result]) -> Self:
         """These and more runs."""
         return replace(self, done=[*self.done, *more])
 
     @functools.cached_property
-    def runs(self) -> list[Result]:
+    def runs(self) -> Sequence[Result]:
         """Successful runs of schemes, ideal schedulers excluded."""
         return [run for run in self.done if not run.error and run.scheme not in self.ideal_names]
 
@@ -110,7 +98,7 @@ class Results(Shown):
         return [run for run in self.done if not run.error and run.scheme in self.ideal_names]
 
     @functools.cached_property
-    def results(self) -> list[Result]:
+    def results(self) -> Sequence[Result]:
         """Successful runs, each once even if at several points; ideal schedulers last."""
         return list({(run.key, run.digest): run for run in [*self.runs, *self.ideal]}.values())
 
@@ -146,7 +134,7 @@ class Results(Shown):
         return self.settings
 
     @functools.cached_property
-    def points(self) -> "list[Results]":
+    def points(self) -> list[Self]:
         """Results of each point; the results themselves if nothing varies."""
         if not self.keys:
             return [self]
@@ -155,7 +143,7 @@ class Results(Shown):
             groups.setdefault(tuple(run.at.items()), []).append(run)
         return [self._point(dict(at), group) for at, group in groups.items()]
 
-    def _point(self, at: Mapping[str, str], done: Sequence[Result]) -> "Results":
+    def _point(self, at: Mapping[str, str], done: Sequence[Result]) -> Self:
         here, label = {run.scheme for run in done}, ", ".join(at[each.key] for each in self.dimensions)
         beside = [name for name in self.ideal_names if name in here]
         beside = beside if len(beside) < len(here) else []  # without others they are the schemes
@@ -177,12 +165,12 @@ class Results(Shown):
         return ", ".join(f"{key} {value}" for key, value in self.settings.items())
 
     @functools.cached_property
-    def with_tables(self) -> "Results":
+    def with_tables(self) -> Self:
         """The runs that have tables."""
         return replace(self, done=[run for run in self.done if run.tables])
 
     @property
-    def shown_first(self) -> "Results":
+    def shown_first(self) -> Self:
         """Point shown first by plots of one point; one that has tables, if any has."""
         points = [point for point in self.points if point.with_tables.done] or self.points
         return points[len(points) // 2]
@@ -218,7 +206,7 @@ class Results(Shown):
         return next((run.bins for run in self.runs), USUAL_BINS)
 
     @front_door
-    def with_bins(self, bins: Bins | str | Sequence[str | int]) -> "Results":
+    def with_bins(self, bins: Bins | str | Sequence[str | int]) -> Self:
         """The runs measured by other size bins: upper ends in bytes, or a text such as `10KB,100KB,1MB`.
 
         Short flows end at the last but one, and long flows begin at the last. The runs need their tables.
@@ -384,97 +372,19 @@ class Results(Shown):
         lacking = len({run.seed for each in (scheme, baseline) for run in self._of(each)}) - len(common)
         return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
 
+    def digests(self, scheme: str) -> dict[str, str]:
+        """Digest of each run of a scheme by seed."""
+        return {str(run.seed): run.digest for run in self._of(scheme)}
+
     def are_same(self, scheme: str, other: str) -> bool:
         """True if two schemes have equal runs: the same digest at every seed."""
-        digests = [{run.seed: run.digest for run in self._of(each)} for each in (scheme, other)]
+        digests = [self.digests(each) for each in (scheme, other)]
         return scheme == other or (digests[0] == digests[1] and all(digests[0].values()))
 
     def is_exact(self, scheme: str) -> bool:
         """True if several seeds of a scheme gave one run, so that others would too."""
         digests = [run.digest for run in self._of(scheme)]
         return len(digests) > 1 and {*digests} == {digests[0]} and bool(digests[0])
-
-    @front_door
-    def answer(
-        self,
-        metrics: Sequence[str] | None = None,
-        baseline: str | None = None,
-        ties: str | Sequence[float] | None = None,
-    ) -> dict[str, Any]:
-        """Winner, tie or open order by each metric at each point, with factors of a baseline.
-
-        What is not given is as in the call that made these results. By default the metrics are p99 slowdown and mean
-        FCT of short flows and goodput of long flows, and the baseline is the first scheme in the order of
-        `shortflow list schemes`. Schemes tie if their factor is within the first of `ties` of 1, and its interval
-        within the second: shares, or a text such as `5%,10%`. A single scheme is compared with itself at other values
-        of settings that keep the flows.
-        """
-        own = self.criteria or answers.USUAL
-        found = replace(own, metrics=metrics or own.metrics, baseline=baseline or own.baseline)
-        criteria = found if ties is None else replace(found, ties=shares(ties))
-        return answers.answer(views.one_scenario(self), criteria).document()
-
-    def document(self) -> dict[str, Any]:
-        """All results as plain data for other programs (`docs/results.md`)."""
-        found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
-        found |= {"bins": list(self.bins.ends), "notes": [*self.omitted, *self.notes_on_settings]}
-        if len(self.schemes) > 1 or self.dimensions:
-            found["answer"] = answers.answer(self, self.criteria or answers.USUAL).document()
-        if self.keys:
-            return {
-                **found,
-                "keys": list(self.keys),
-                "points": [each._point_table() for each in self.points],
-                "runs": len(self.results) + len(self.failed),
-                "failed": self.failures,
-            }
-        found |= {"seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": self._scheme_tables(self.schemes)}
-        if self.measured_s:
-            found["measured_s"] = list(self.measured_s)
-        if self.ideal:
-            found["ideal"] = self._scheme_tables(self.ideal_names)
-        if own := self.measured:
-            here = self._scheme_tables([own.result.scheme])[own.result.scheme]["metrics"]
-            found["measured"] = {"file": own.name, "flows": own.flows.height, "metrics": here}
-        return {**found, **self._paired_table()}
-
-    @functools.cached_property
-    def flows(self) -> "pl.DataFrame":
-        """Measured flows of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
-
-        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound.
-        Column `run` joins to `to_frame`, which has the settings. Runs without tables are left out, and a warning counts
-        them. Raises `ConfigError` if no run has them.
-        """
-        runs = self.with_tables.results or self.results
-        if lacking := len(self.results) - len(runs):
-            _log.warning("%s: %d runs have no tables", self.directory or self.scenario, lacking)
-        return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in runs)
-
-    def to_frame(self) -> "pl.DataFrame":
-        """One row per run, ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
-
-        One column per setting that was set or varies (seconds, bytes, bits per second) and one per metric. Superseded
-        runs of a store are included and marked `superseded`; failed runs have an `error`.
-        """
-        return frames.runs_frame(self.results, self.superseded, self.failed)
-
-    def comparisons(self, scenario: str | None = None) -> "list[Results]":
-        """Results of a scenario (default: the only one), one per choice of settings.
-
-        Runs without tables are included; members that need tables, such as `flows`, raise `ConfigError` for them.
-        """
-        return views.one_scenario(self, scenario).points
-
-    @property
-    def plot(self) -> "plots.Plots":
-        """Plots, such as `plot.fct_cdf()`, or `plot.metric("p99_short_s")` over the varying settings."""
-        return plots.Plots(self)
-
-    @front_door
-    def save(self, directory: str | Path) -> Path:
-        """Saves all runs to a store, as `compare(…, out=DIR)` does; `read_store` and `shortflow report` read it."""
-        return stored.save(self.results, directory)
 
     def __repr__(self) -> str:
         """Scenario, schemes and number of runs."""
@@ -496,9 +406,6 @@ class Results(Shown):
             varies = {key for each in self.dimensions for key in (each.key, *each.in_step)}
             values += [(key, self.done[0].at[key]) for key in self.keys if self.done and key not in varies]
         return "".join(f", {key} = {value}" for key, value in values)
-
-    def _blocks(self) -> "list[blocks.Block]":
-        return views.blocks(self)
 
     def _check(self, metric: str, *schemes: str) -> None:
         for scheme in schemes:
@@ -533,34 +440,3 @@ class Results(Shown):
     def is_bound(self, scheme: str, metric: str) -> bool:
         """True if unfinished flows make a metric of a scheme a lower bound."""
         return any(metric in run.lower_bounds for run in self._of(scheme))
-
-    def _point_table(self) -> dict[str, Any]:
-        schemes = self._scheme_tables(self.schemes)
-        table = {"at": dict(self.at), "seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": schemes}
-        table |= self._paired_table()
-        return table if self.met is None else {**table, "until_ci_met": self.met}
-
-    def _scheme_tables(self, schemes: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Estimates of each scheme as plain data, without differences."""
-        return {
-            scheme: {
-                "metrics": {name: mean_table(of) for name in self.metric_names if (of := self.mean(scheme, name))},
-                "unfinished_share": left.value if (left := self.mean(scheme, _UNFINISHED)) else None,
-                "digests": {str(run.seed): run.digest for run in self._of(scheme)},
-            }
-            for scheme in schemes
-        }
-
-    def _paired_table(self) -> dict[str, Any]:
-        """Differences of several schemes as plain data."""
-        if len(self.schemes) < 2:
-            return {}
-        paired = {
-            scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
-            for scheme in self.schemes
-        }
-        return {"paired": paired}
-
-    def _difference_tables(self, scheme: str, baseline: str) -> dict[str, dict[str, Any]]:
-        found = ((name, self.relation(scheme, baseline, name)) for name in self.metric_names)
-        return {name: difference_table(each) for name, each in found if each}

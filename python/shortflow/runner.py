@@ -10,15 +10,18 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
+from shortflow import store as stores
 from shortflow._core import Capture, Control
 from shortflow.errors import ConfigError, Interrupted
 from shortflow.executors import Executor, Local
-from shortflow.lazy import stored
 from shortflow.quantities import counted
 from shortflow.result import Result
 from shortflow.runs import Run
+
+if TYPE_CHECKING:
+    from shortflow.store.runs import Store
 
 T = TypeVar("T")
 Jobs = int | Executor | None
@@ -62,7 +65,7 @@ class Runner:
     """Executor, store and progress of the runs of asks."""
 
     jobs: Jobs = None
-    store: "stored.Store | None" = None
+    store: "Store | None" = None
     progress: Progress | None = None
     holds: bool = False
     """Results hold their tables in memory if there is no store."""
@@ -145,17 +148,17 @@ def _executor(jobs: Jobs) -> Executor:
 
 
 @contextmanager
-def concluding(store: "stored.Store | None") -> Iterator[None]:
+def concluding(store: "Store | None") -> Iterator[None]:
     """Makes a store's runs durable and renews its table once, after the block or its error."""
     try:
         yield
     except BaseException:
         with suppress(Exception):  # the first error counts
             if store:
-                stored.conclude(store)
+                stores.runs.conclude(store)
         raise
     if store:
-        stored.conclude(store)
+        stores.runs.conclude(store)
 
 
 @dataclass

@@ -1,11 +1,25 @@
-"""Common views of results: data frames, text, plots, and a view in notebooks."""
+"""What a user gets: results that print themselves, draw plots, and save.
 
+Modules pass on plain `Result`, `Results` and `Search`. The calls of Python and of the command line return them as the
+classes here.
+"""
+
+import functools
 import io
+import logging
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Self
 
+from shortflow import asks, report, result, results, store
+from shortflow.criteria import USUAL
 from shortflow.errors import MissingRequirement, front_door
-from shortflow.lazy import blocks, console, markup, pd, pl
+from shortflow.lazy import console, pd, pl
+from shortflow.terms import shares
+
+_log = logging.getLogger(__name__)
 
 
 class Printed(ABC):
@@ -14,16 +28,16 @@ class Printed(ABC):
     def __str__(self) -> str:
         """The main tables, as the command prints them."""
         text = io.StringIO()
-        paper = console.Console(file=text, width=blocks.WIDTH, highlight=False, emoji=False, markup=False)
-        paper.print(blocks.terminal(self._blocks()))
+        paper = console.Console(file=text, width=report.blocks.WIDTH, highlight=False, emoji=False, markup=False)
+        paper.print(report.blocks.terminal(self._blocks()))
         return text.getvalue().rstrip()
 
     def to_markdown(self) -> str:
         """The main tables as Markdown."""
-        return blocks.markdown(self._blocks())
+        return report.blocks.markdown(self._blocks())
 
     @abstractmethod
-    def _blocks(self) -> "list[blocks.Block]":
+    def _blocks(self) -> "list[report.blocks.Block]":
         """The main tables, with caption and notes."""
 
 
@@ -51,4 +65,197 @@ class Shown(Printed):
 
     def _repr_html_(self) -> str:
         """Main tables and one plot, for a notebook."""
-        return markup.part("report/notebook.html", blocks=self._blocks(), chart=self.plot.sketch())
+        return report.templates.part("report/notebook.html", blocks=self._blocks(), chart=self.plot.sketch())
+
+
+class Result(result.Result, Shown):
+    """A finished run.
+
+    `flows`, `tasks`, `samples` and `ports` are its tables as polars frames, with the columns of docs/results.md: times
+    in seconds, sizes in bytes, rates in bits per second. `flows` includes warm-up flows; unfinished flows have a null
+    `fct_s`. `metrics` and plots count unfinished flows with their age. Among several results, some may lack tables, and
+    some may have failed with an `error`.
+
+    >>> result = sf.run(sf.load("incast").with_(servers=10), "dctcp", seed=1)
+    >>> result.metrics["timeouts"], result.flows.height
+    (0.0, 200)
+    """
+
+    @classmethod
+    def showing(cls, plain: result.Result) -> Self:
+        """A plain result with text, plots and files."""
+        return plain if isinstance(plain, cls) else cls(**_fields(plain))
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row with the run's metrics, in the columns of `runs.parquet`."""
+        return store.frames.runs_frame([self])
+
+    @property
+    def plot(self) -> "report.plots.Plots":
+        """Plots of the run, such as `plot.fct_cdf()`."""
+        return report.plots.Plots(report.views.alone(self))
+
+    @front_door
+    def save(self, directory: str | Path) -> Path:
+        """Saves the run to a directory, as `shortflow run --out` does; `read_run` reads it.
+
+        Raises `ConfigError` if the directory holds something else.
+        """
+        store.directories.write_run(self, directory)
+        return Path(directory)
+
+    def _blocks(self) -> "list[report.blocks.Block]":
+        alone = report.views.alone(self)
+        notes = [*alone.omitted, *alone.notes]
+        return [*report.tables.run_blocks(alone), *([report.blocks.Words("\n".join(notes))] if notes else [])]
+
+
+class Results(results.Results, Shown):
+    """Finished runs of schemes over common seeds, with ideal schedulers on the same flows: a comparison, a sweep, or
+    the contents of a store.
+
+    `runs` has each result; `schemes`, `seeds` and `metric_names` list what is there. `estimate` gives a scheme's metric
+    with its 95 % interval over the seeds; `difference` gives the paired difference of two schemes. Metrics are those of
+    `shortflow list metrics`, in seconds, bits per second, packets or shares. If settings vary, `points` has the results
+    of each point, with its settings `at`. Failed runs are in `failures`.
+
+    >>> runs = sf.compare(sf.load("incast").with_(servers=10), ["tcp", "dctcp"], seeds=2, ideal=False)
+    >>> runs.schemes, runs.to_frame().height, runs.estimate("dctcp", "afct_short_s")
+    (['tcp', 'dctcp'], 4, Estimate(0.00188964, ci95=(0.0017028, 0.00209699), n=2))
+    """
+
+    @classmethod
+    def showing(cls, plain: results.Results) -> Self:
+        """Plain results with text, plots and files, and so each of their runs."""
+        done, superseded = ([*map(Result.showing, each)] for each in (plain.done, plain.superseded))
+        return cls(**{**_fields(plain), "done": done, "superseded": superseded})
+
+    @functools.cached_property
+    def runs(self) -> Sequence[Result]:
+        """Successful runs of schemes, ideal schedulers excluded."""
+        return [run for run in super().runs if isinstance(run, Result)]
+
+    @functools.cached_property
+    def results(self) -> Sequence[Result]:
+        """Successful runs, each once even if at several points; ideal schedulers last."""
+        return [run for run in super().results if isinstance(run, Result)]
+
+    @front_door
+    def answer(
+        self,
+        metrics: Sequence[str] | None = None,
+        baseline: str | None = None,
+        ties: str | Sequence[float] | None = None,
+    ) -> dict[str, Any]:
+        """Winner, tie or open order by each metric at each point, with factors of a baseline.
+
+        What is not given is as in the call that made these results. By default the metrics are p99 slowdown and mean
+        FCT of short flows and goodput of long flows, and the baseline is the first scheme in the order of
+        `shortflow list schemes`. Schemes tie if their factor is within the first of `ties` of 1, and its interval
+        within the second: shares, or a text such as `5%,10%`. A single scheme is compared with itself at other values
+        of settings that keep the flows.
+        """
+        own = self.criteria or USUAL
+        found = replace(own, metrics=metrics or own.metrics, baseline=baseline or own.baseline)
+        criteria = found if ties is None else replace(found, ties=shares(ties))
+        return report.answer.answer(report.views.one_scenario(self), criteria).document()
+
+    def document(self) -> dict[str, Any]:
+        """All results as plain data for other programs (`docs/results.md`)."""
+        return report.document.results_table(self)
+
+    @functools.cached_property
+    def flows(self) -> "pl.DataFrame":
+        """Measured flows of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
+
+        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound.
+        Column `run` joins to `to_frame`, which has the settings. Runs without tables are left out, and a warning counts
+        them. Raises `ConfigError` if no run has them.
+        """
+        runs = self.with_tables.results or self.results
+        if lacking := len(self.results) - len(runs):
+            _log.warning("%s: %d runs have no tables", self.directory or self.scenario, lacking)
+        return pl.concat(store.frames.counted(run.table("flows"), run.meta, run.provenance) for run in runs)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row per run, ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
+
+        One column per setting that was set or varies (seconds, bytes, bits per second) and one per metric. Superseded
+        runs of a store are included and marked `superseded`; failed runs have an `error`.
+        """
+        return store.frames.runs_frame(self.results, self.superseded, self.failed)
+
+    def comparisons(self, scenario: str | None = None) -> "list[Results]":
+        """Results of a scenario (default: the only one), one per choice of settings.
+
+        Runs without tables are included; members that need tables, such as `flows`, raise `ConfigError` for them.
+        """
+        return [*map(Results.showing, report.views.one_scenario(self, scenario).points)]
+
+    @property
+    def plot(self) -> "report.plots.Plots":
+        """Plots, such as `plot.fct_cdf()`, or `plot.metric("p99_short_s")` over the varying settings."""
+        return report.plots.Plots(self)
+
+    @front_door
+    def save(self, directory: str | Path) -> Path:
+        """Saves all runs to a store, as `compare(…, out=DIR)` does; `read_store` and `shortflow report` read it."""
+        return store.runs.save(self.results, directory)
+
+    def _blocks(self) -> "list[report.blocks.Block]":
+        return report.views.blocks(self)
+
+
+class Search(asks.Search, Printed):
+    """Largest value of each seed at which a condition holds.
+
+    >>> sf.search("incast", "dctcp", key="servers=10:20", condition="p99_short_s<5ms", seeds=1).largest
+    {1: 17}
+    """
+
+    @classmethod
+    def showing(cls, plain: asks.Search) -> Self:
+        """A plain search with text."""
+        return cls(**_fields(plain))
+
+    def _blocks(self) -> "list[report.blocks.Block]":
+        changed = "".join(f", {name} = {value}" for name, value in self.settings.items())
+        heading = f"Largest {self.steps.key} for which {self.condition.text}"
+        every = [(f"seed {seed}", self._text(value)) for seed, value in self.largest.items()]
+        shares = [("in every seed", 1.0), ("in half of the seeds", 0.5)] if len(every) > 1 else []
+        rows = [*every, *((where, self._text(self.largest_for(share))) for where, share in shares)]
+        head = report.blocks.Words(f"{self.title}\n{self.scenario}{changed} under {self.scheme}")
+        return [head, report.blocks.text_section(heading, ("where", self.steps.key), rows)]
+
+    def _text(self, value: float | None) -> str:
+        low, high = self.steps.values[0], self.steps.values[-1]
+        if value is None:
+            return f"below {self.steps.written(low)}, the low end"
+        return f"{self.steps.written(value)}{' or more (holds at the high end)' * (value == high)}"
+
+
+def _fields(plain: Any) -> dict[str, Any]:
+    return {each.name: getattr(plain, each.name) for each in fields(plain)}
+
+
+@front_door
+def read_run(directory: str | Path) -> Result:
+    """Reads a run's directory from `Result.save` or `shortflow run --out`, or one in a store's `runs`.
+
+    A `DamagedResult` names a missing or altered file.
+    """
+    return Result.showing(store.runs.read_run(directory))
+
+
+@front_door
+def read_store(directory: str | Path) -> Results:
+    """Newest version of each run that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
+
+    Raises `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
+    damaged file. Also updates the store's `runs.parquet`, which has the contents of `to_frame`.
+
+    >>> runs = sf.sweep("incast", "dctcp", grid={"servers": ["5", "10"]}, seeds=1, out="results")
+    >>> sorted(read_store("results").to_frame()["servers"])
+    [5.0, 10.0]
+    """
+    return Results.showing(store.runs.read_store(directory))

@@ -6,22 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from shortflow import asks
+from shortflow import asks, bursts, report
+from shortflow.criteria import USUAL
 from shortflow.errors import ConfigError
-from shortflow.front import console
+from shortflow.front import console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
 from shortflow.judge.estimates import ESTIMABLE
-from shortflow.lazy import answers, blocks, bursts
-from shortflow.lazy import measured as measured_flows
-from shortflow.lazy import tables as tables_of
+from shortflow.measured import Source, read_measured
 from shortflow.precision import WIDTHS, Precision, more_seeds, plus_minus, widths
 from shortflow.quantities import counted
-from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan, check_metric
 from shortflow.scheme import load_schemes, split_settings
+from shortflow.shown import Results
 
 ALL = "all"
 """Value of `--metrics` for all metrics."""
@@ -39,16 +38,16 @@ def _answer(found: Results, values: Mapping[str, Any]) -> Answer:
     return Answer(found.document, _blocks(found, is_full=_names(values["metrics"]) == [ALL]))
 
 
-def _blocks(found: Results, *, is_full: bool) -> "Iterator[blocks.Block]":
-    criteria = found.criteria or answers.USUAL
-    ranking = answers.answer(found, criteria)
+def _blocks(found: Results, *, is_full: bool) -> "Iterator[report.blocks.Block]":
+    criteria = found.criteria or USUAL
+    ranking = report.answer.answer(found, criteria)
     if is_full or criteria.metrics:
-        yield from tables_of.comparison_blocks(found, ranking.metrics if criteria.metrics else ())
+        yield from report.tables.comparison_blocks(found, ranking.metrics if criteria.metrics else ())
     else:
-        yield from tables_of.main_blocks(found, ranking.metrics, MORE)
-        if sys.stdout.isatty() and (spread := tables_of.spread_section(found)):
+        yield from report.tables.main_blocks(found, ranking.metrics, MORE)
+        if sys.stdout.isatty() and (spread := report.tables.spread_section(found)):
             yield spread
-    yield blocks.Words("\n".join(ranking.words))
+    yield report.blocks.Words("\n".join(ranking.words))
 
 
 @showing(_answer)
@@ -70,7 +69,7 @@ def compare(
     ties: given.Ties = None,
     bins: given.BinEnds = None,
     ideal: Annotated[bool, Opt("Show ideal schedulers on the same flows.")] = True,
-    measured: Annotated["measured_flows.Source | None", given.MEASURED] = None,
+    measured: Annotated["Source | None", given.MEASURED] = None,
     out: given.OutDirectory = None,
     tables: Annotated[bool, Opt(default=False)] = True,
     progress: given.Progress = None,
@@ -92,13 +91,13 @@ def compare(
     for name in shown:
         if name != ALL:
             check_metric(name, loaded, "" if ideal else "--no-ideal leaves them out", criteria.bins)
-    own = None if measured is None else measured_flows.read_measured(measured, loaded.classes)
-    console.note_warnings(loaded, load_schemes(names, split_settings(settings or {})[1]))
+    own = None if measured is None else read_measured(measured, loaded.classes)
+    notes.note_warnings(loaded, load_schemes(names, split_settings(settings or {})[1]))
     with told(loaded.name, progress) as bar:
         holds = bool(tables or own or bins)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
         plan, chosen = Plan(loaded, names, settings), given.seed_list(seeds)
-        found = runner.answer(asks.compare(plan, chosen, until, ideal=ideal))
+        found = Results.showing(runner.answer(asks.compare(plan, chosen, until, ideal=ideal)))
         if runner.store:
             bursts.keep_bursts([run for run in found.runs if run.seed == chosen[0]], runner.jobs, bar)
     if own:
@@ -107,7 +106,7 @@ def compare(
     found, absent = found.with_bins(criteria.bins), found.absent(name for name in shown if name != ALL)
     if out:
         console.note(f"results: {out} ({counted(len(found.done), 'run')}, {found.reused} reused)")
-    console.note_about([*found.notes, *(f"{error}; it is left out" for error in absent.values())])
+    notes.note_about([*found.notes, *(f"{error}; it is left out" for error in absent.values())])
     criteria = replace(criteria, metrics=[name for name in shown if name not in {ALL, *absent}])
     _note_precision(found, until, () if until else criteria.metrics)
     return replace(found, criteria=criteria)

@@ -9,7 +9,7 @@ from shortflow.expect.simulated import Expectation, expectation
 from shortflow.expect.suspects import Inquiry, inquiry, parse_measured
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, command
-from shortflow.front.console import note_warnings
+from shortflow.front.notes import note_warnings
 from shortflow.front.progress import told
 from shortflow.runner import Runner
 from shortflow.runs import Plan

@@ -12,7 +12,8 @@ import typer
 from shortflow.errors import ConfigError, ExitCode, did_you_mean
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, command, shell_command
-from shortflow.front.console import note, note_about, note_faults
+from shortflow.front.console import note
+from shortflow.front.notes import note_about, note_faults
 from shortflow.front.progress import told
 from shortflow.judge.verdicts import Verdict
 from shortflow.linux import agreement as study
@@ -25,6 +26,7 @@ from shortflow.quantities import counted
 from shortflow.records import Account
 from shortflow.report.blocks import Block, Words
 from shortflow.report.caveats import unfinished
+from shortflow.report.document import results_table
 from shortflow.report.tables import comparison_blocks
 from shortflow.report.wording import metrics_of
 from shortflow.reproduction.summary import claim_section
@@ -85,7 +87,7 @@ def on_testbed(
     _note_late(account, "")
     code = exit_code(testbed.is_trustworthy(measured), allow_late, virtual)
     return Answer(
-        lambda: {**comparison.document(), "testbed": account},
+        lambda: {**results_table(comparison), "testbed": account},
         [*comparison_blocks(comparison), Words(_account(account))],
         code,
     )
@@ -119,7 +121,7 @@ def compare_sim(
     code = exit_code(kept == seeds, allow_late, virtual)
 
     def document() -> dict[str, Any]:
-        found = both.document()
+        found = results_table(both)
         found.pop("answer", None)  # winners are for schemes
         agreed = {"agreement": _agreement(both)} if both.runs else {}
         return {**found, **agreed, "kept_time": kept, "testbed": accounts, "known_differences": reasons}
@@ -278,7 +280,7 @@ def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, An
 
     return {
         "size_mb": size_mb,
-        "flows": {str(count): comparison.document() for count, comparison in points.items()},
+        "flows": {str(count): results_table(comparison) for count, comparison in points.items()},
         "claims": [judged.document() for judged in figure.claims(points)],
         "testbed": {str(count): accounts(each) for count, each in points.items()},
     }

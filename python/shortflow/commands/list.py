@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from shortflow import _core
+from shortflow import _core, imports, reproduction
 from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.terminal import working
-from shortflow.lazy import formats, papers, sensitivity
 from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
 from shortflow.report.blocks import Block, Words, text_section
@@ -74,39 +73,19 @@ def _entries(kind: str) -> Entries:
     if kind == "metrics":
         return [{"name": name, "unit": each.unit, "summary": each.about} for name, each in STATISTICS.items()]
     if kind == "formats":
-        return [{"name": each.name, "summary": each.summary, "begins": each.begins} for each in formats.FORMATS]
+        return [{"name": each.name, "summary": each.summary, "begins": each.begins} for each in imports.formats.FORMATS]
     if kind == "tables":
         return [
             {"name": _table_name(each), "summary": each["summary"], "parameters": each["keys"]}
             for each in all_declared()
             if not is_kind(each) or each["table"] in ("deadline", "interarrival")
         ]
-    return _of_papers(kind) if kind in OF_PAPERS else _core.registry()[kind]
+    return reproduction.entries.of_papers(kind) if kind in OF_PAPERS else _core.registry()[kind]
 
 
 def _table_name(declared: Declared) -> str:
     """Name of a table or of one of its kinds; `scenario` for keys outside any table."""
     return f"{declared['table']}.{declared['name']}" if is_kind(declared) else declared["name"] or "scenario"
-
-
-def _of_papers(kind: str) -> Entries:
-    """Figures, choices, or claims with the recipe that decides each."""
-    figures = papers.figures()
-    if kind == "figures":
-        return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in figures.items()]
-    if kind == "choices":
-        return sensitivity.choice_entries()
-    return [
-        {
-            "id": claim.id,
-            "recipe": figure.id,
-            "ref": claim.ref or figure.ref,
-            "summary": claim.statement,
-            "agrees_if": claim.tolerance,
-        }
-        for figure in figures.values()
-        for claim in figure.claims
-    ]
 
 
 def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -198,7 +177,7 @@ def _choice(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _reaches(entry: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
     """Figures that follow each alternative at the quick scale, and the others."""
     values = [value for value in entry["values"] if value != entry["taken"]]
-    found = {value: sensitivity.reach(entry["paper"], entry["name"], value) for value in values}
+    found = {value: reproduction.sensitivity.reach(entry["paper"], entry["name"], value) for value in values}
     return {value: {"figures": follow, "others": others} for value, (follow, others) in found.items()}
 
 

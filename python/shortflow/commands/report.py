@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
 from shortflow.measured import Source, read_measured
 from shortflow.quantities import counted
-from shortflow.report.answer import USUAL, Criteria
 from shortflow.report.blocks import Words
 from shortflow.report.page import Contents, document, write
 from shortflow.report.study import studies as make_studies

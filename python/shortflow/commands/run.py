@@ -6,31 +6,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from shortflow import bursts, front, report, store
 from shortflow._core import Capture
 from shortflow.capture import TRACE, Captured, FlowChoice, port_of, recording
 from shortflow.errors import ConfigError
-from shortflow.front import console
+from shortflow.front import console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
-from shortflow.lazy import blocks, bursts, caveats, directories, tables, terminal
-from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import run_one
 from shortflow.runs import plan
 from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.shown import Result
 from shortflow.simulate import cores_for
 
 
 def _answer(found: Result, values: Mapping[str, Any]) -> Answer:
     alone = _alone(found, values["settings"])
-    return Answer(alone.document, _blocks(alone))
+    return Answer(lambda: report.document.results_table(alone), _blocks(alone))
 
 
-def _blocks(alone: Results) -> "Iterator[blocks.Block]":
-    yield from tables.run_blocks(alone, " (all metrics: --json)")
+def _blocks(alone: Results) -> "Iterator[report.blocks.Block]":
+    yield from report.tables.run_blocks(alone, " (all metrics: --json)")
     if alone.omitted:
-        yield blocks.Words("\n".join(f"{text}." for text in alone.omitted))
+        yield report.blocks.Words("\n".join(f"{text}." for text in alone.omitted))
 
 
 def _alone(found: Result, settings: Settings | None) -> Results:
@@ -95,30 +95,31 @@ def run(
         raise ConfigError("--watch: cannot be combined with --json, --trace or --pcap; leave these out")
     place = Path(out) if out else None
     if place:
-        directories.check_target(place)
+        store.directories.check_target(place)
     (planned,) = plan(given.scenario_with(scenario, settings), [scheme], given.seed_list([seed]), settings)
     work = replace(planned, cores=cores)
     if place:
-        directories.check_same_run(place, work.key)
-    console.note_warnings(work.scenario, [work.scheme])
+        store.directories.check_same_run(place, work.key)
+    notes.note_warnings(work.scenario, [work.scheme])
     taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
     if why:
         console.note(f"cores: using {taken} of {cores}: {why}")
     label = f"{work.scenario.name}, {work.scheme.name}"
     with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
-        watching = terminal.watching(work.scenario, label) if watch else contextlib.nullcontext((capture, progress))
+        unwatched = contextlib.nullcontext((capture, progress))
+        watching = front.terminal.watching(work.scenario, label) if watch else unwatched
         with watching as (taken_by, shown), told(label, shown) as bar:
-            result = run_one(work, bar, taken_by)
+            result = Result.showing(run_one(work, bar, taken_by))
         if place:
-            directories.write_run(result, place, csv=csv)
+            store.directories.write_run(result, place, csv=csv)
     if place:
         with told(f"{work.scenario.name}, its largest burst", progress) as bar:
-            bursts.keep_bursts([replace(directories.in_directory(place), run=work)], progress=bar)
+            bursts.keep_bursts([replace(store.directories.in_directory(place), run=work)], progress=bar)
         console.note(f"result: {place}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
-    console.note_faults(result.meta["drops"])
+    notes.note_faults(result.meta["drops"])
     alone = _alone(result, settings)
-    console.note_about([*alone.notes, *filter(None, [caveats.unfinished(alone)])])
+    notes.note_about([*alone.notes, *filter(None, [report.caveats.unfinished(alone)])])
     return result
 
 

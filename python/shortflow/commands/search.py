@@ -6,16 +6,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from shortflow import asks
-from shortflow.asks import Condition, Search
+from shortflow.asks import Condition
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.console import note, note_warnings_at
+from shortflow.front.console import note
+from shortflow.front.notes import note_warnings_at
 from shortflow.front.progress import told
 from shortflow.grid import Steps
 from shortflow.quantities import counted
 from shortflow.runner import Runner
 from shortflow.runs import Plan
+from shortflow.shown import Search
 
 
 def _answer(found: Search, _: Mapping[str, Any]) -> Answer:
@@ -72,8 +74,9 @@ def search(
         found = Runner(given.executor(jobs, dask), given.store_in(out), bar).answer(ask)
     if out:
         note(f"results: {Path(out) / 'runs.parquet'}")
-    _note_unfinished(found)
-    return found
+    shown = Search.showing(found)
+    _note_unfinished(shown)
+    return shown
 
 
 def _note_unfinished(found: Search) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from shortflow import asks
 from shortflow.errors import ConfigError, ExitCode
-from shortflow.front import complete, console
+from shortflow.front import complete, console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
@@ -17,10 +17,10 @@ from shortflow.metrics.absence import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.views import sweep_blocks
-from shortflow.results import Results
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 from shortflow.scenario import warnings_at
+from shortflow.shown import Results
 
 Values = str | int | float | Iterable[str | int | float]
 """Values of a key: `[0.2, 0.4]`, or a text in the form of `--grid`, such as `"0.1:0.8:0.1"`."""
@@ -89,12 +89,13 @@ def sweep(
     with told(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
-        found = runner.answer(asks.sweep(plan, axes, seeds, until, tables=tables))
+        found = Results.showing(runner.answer(asks.sweep(plan, axes, seeds, until, tables=tables)))
     _note(found, out, until)
     found = found.with_bins(criteria.bins)
     absent = found.absent(shown)
-    console.note_about([f"{error}; it is left out" for error in absent.values()])
-    return replace(found, criteria=replace(criteria, metrics=[name for name in shown if name not in absent]))
+    notes.note_about([f"{error}; it is left out" for error in absent.values()])
+    criteria = replace(criteria, metrics=[name for name in shown if name not in absent])
+    return replace(found, criteria=criteria)
 
 
 def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:
@@ -125,7 +126,7 @@ def _note(done: Results, out: str | Path | None, until: Precision | None) -> Non
         console.note(f"results: {Path(out) / 'runs.parquet'} ({runs:,} runs, {done.reused:,} reused)")
     if points := done.points:
         everywhere = set(points[0].notes).intersection(*(point.notes for point in points[1:]))
-        console.note_about([each for each in points[0].notes if each in everywhere])
+        notes.note_about([each for each in points[0].notes if each in everywhere])
     if failures := done.failures:
         first = failures[0]
         at = ", ".join(f"{key}={value}" for key, value in first["at"].items())

@@ -10,7 +10,8 @@ from shortflow.errors import ConfigError, ExitCode, require_at_least
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.console import note, note_warnings_at
+from shortflow.front.console import note
+from shortflow.front.notes import note_warnings_at
 from shortflow.front.progress import told
 from shortflow.judge.verdicts import Verdict
 from shortflow.quantities import counted
@@ -27,7 +28,7 @@ from shortflow.tuning.asking import WORKLOADS, TunedScenario, ask, second_worklo
 from shortflow.tuning.goal import Goal, Parameter
 from shortflow.tuning.pages import document, write_page
 from shortflow.tuning.proposals import require_optuna
-from shortflow.tuning.record import Tuning
+from shortflow.tuning.shown import Tuning
 from shortflow.tuning.verdict import holds, verdicts
 
 NOWHERE = "none"
@@ -173,4 +174,4 @@ def tune(
     if report:
         write_page(found, page)
         note(f"report: {page}")
-    return found
+    return Tuning.showing(found)

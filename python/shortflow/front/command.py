@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
-from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from shortflow import front
 from shortflow.errors import ExitCode, front_door
 from shortflow.front.console import print_json
-from shortflow.lazy import blocks, terminal
+
+if TYPE_CHECKING:
+    from shortflow.report.blocks import Block
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,7 +60,7 @@ class Answer:
 
     document: Callable[[], Any]
     """Plain data, for --json."""
-    blocks: "Iterable[blocks.Block]"
+    blocks: "Iterable[Block]"
     """Output for the terminal; made when printed."""
     exit_code: ExitCode = ExitCode.FINE
 
@@ -110,7 +113,7 @@ def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
         if is_json:
             print_json(answer.document())
         else:
-            terminal.print_blocks(answer.blocks)
+            front.terminal.print_blocks(answer.blocks)
         return int(answer.exit_code)
 
     run.__name__ = called.__name__

@@ -8,13 +8,14 @@ from typing import Annotated, get_args
 
 import typer
 
+from shortflow import store
+from shortflow.criteria import Criteria
 from shortflow.declared import NamedScheme
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.executors.cluster import Dask as Cluster
 from shortflow.front import complete
 from shortflow.front.command import Arg, Opt
 from shortflow.front.progress import Shown
-from shortflow.lazy import answers, stored
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import Jobs as Work
@@ -164,18 +165,18 @@ def criteria(
     ties: str | tuple[float, float] | None,
     bins: str | Sequence[str | int] | None = None,
     schemes: Sequence[str | Transport] = (),
-) -> "answers.Criteria":
+) -> Criteria:
     """Criteria of an answer; a baseline must be among the schemes, if given."""
     known = [getattr(each, "__name__", str(each)) for each in schemes]
     if known and baseline is not None and baseline not in known:
         raise unknown_name("baseline among the schemes", baseline, known)
-    found = answers.Criteria(metrics, baseline, bins=USUAL_BINS if bins is None else Bins.parse(bins))
+    found = Criteria(metrics, baseline, bins=USUAL_BINS if bins is None else Bins.parse(bins))
     return found if ties is None else replace(found, ties=shares(ties))
 
 
-def store_in(out: str | Path | None) -> "stored.Store | None":
+def store_in(out: str | Path | None) -> "store.runs.Store | None":
     """The store for the runs; None without `out`."""
-    return stored.Store(Path(out)) if out else None
+    return store.runs.Store(Path(out)) if out else None
 
 
 def seed_list(seeds: int | Sequence[int]) -> Sequence[int]:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from shortflow import front
 from shortflow.front.console import print_note
-from shortflow.lazy import terminal
 from shortflow.runner import Progress
 
 Shown = Progress | bool | None
@@ -66,7 +66,7 @@ class Lines:
 def progress_bar(label: str, lines: Lines | None = None) -> contextlib.AbstractContextManager[Progress]:
     """A live bar on stderr; without a terminal, a line every 30 s."""
     if sys.stderr.isatty():
-        return terminal.live_bar(label)
+        return front.terminal.live_bar(label)
     return contextlib.nullcontext(_progress_lines(label, lines or Lines()))
 
 

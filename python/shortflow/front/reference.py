@@ -14,9 +14,9 @@ from shortflow import _core
 from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
 from shortflow.metrics.catalogue import STATISTICS
+from shortflow.metrics.columns import ABOUT, OPTIONAL, TABLES
 from shortflow.metrics.data import USUAL_BINS
 from shortflow.records import Declared, ParamInfo, RegistryEntry
-from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
 _KEY_HEADS = ("key", "default", "expected", "meaning")
 _MANY = 3

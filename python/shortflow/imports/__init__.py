@@ -1,1 +1,10 @@
 """Files of other tools as scenarios. A format is a module, and a line of `formats.FORMATS`."""
+
+from typing import TYPE_CHECKING
+
+from shortflow.lazy import modules
+
+if TYPE_CHECKING:
+    from shortflow.imports import formats as formats
+
+__getattr__ = modules(__name__)

@@ -14,6 +14,7 @@ from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEA
 from shortflow.quantities import counted
 from shortflow.report import blocks
 from shortflow.report.blocks import Section, text_section
+from shortflow.report.document import results_table
 from shortflow.report.wording import percent, phrase
 from shortflow.results import Results
 from shortflow.runs import Plan
@@ -133,7 +134,7 @@ class Agreement:
                 "scheme": scheme,
                 "quarter_rates": scenario in self.slower,
                 "host_queue": _host_queue(cell) if scenario in ONE_HOST else None,
-                "comparison": cell.document(),
+                "comparison": results_table(cell),
                 "standing": {metric.name: STANDINGS[found] for metric, found in standings(cell).items()},
                 "kept_time": len(cell.seeds),
                 "testbed": testbed.accounts(cell),

@@ -16,6 +16,7 @@ from shortflow._core import Scheme, registry
 from shortflow.errors import ConfigError, ExitCode, MissingRequirement
 from shortflow.executors.executor import Executor, Outcomes, Watch
 from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
+from shortflow.metrics.columns import KINDS, TABLES, check_columns
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta
 from shortflow.result import Result
@@ -24,7 +25,6 @@ from shortflow.runner import Progress, Runner, Wanted, once
 from shortflow.runs import KEY_LENGTH, Plan, Run
 from shortflow.scenario import Settings, as_pairs, is_default, load_scenario, path_of
 from shortflow.scheme import load_schemes
-from shortflow.store.columns import KINDS, TABLES, check_columns
 from shortflow.store.runs import Store
 
 _SET = next(each["parameters"] for each in registry()["parameter-sets"] if each["name"] == "linux")

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import unknown_name
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
-from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.metrics.stakes import place
 from shortflow.quantities import counted
 from shortflow.report.caveats import notes
@@ -24,32 +24,6 @@ _MOST_POINTS = 20
 """Most points with a line each."""
 _LONGEST_PLACE = 150
 """Most characters on the points of an outcome; of others, their number is said."""
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """Criteria of an answer."""
-
-    metrics: Sequence[str] = ()
-    """Names (default: headlines)."""
-    baseline: str | None = None
-    """Scheme of the factors (default: the first of the registry)."""
-    ties: tuple[float, float] = (0.05, 0.1)
-    """Schemes tie if their factor is within the first share of 1, and its interval within the second."""
-    bins: Bins = USUAL_BINS
-    """Size bins of the metrics."""
-
-    @property
-    def text(self) -> str:
-        """How winners and ties are decided."""
-        factor, interval = (f"{100 * share:g} %" for share in self.ties)
-        return (
-            "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
-            f"corrected. Schemes tie if their factor is within {factor} and its interval within {interval}."
-        )
-
-
-USUAL = Criteria()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shortflow.lazy import chart
+from shortflow.report.chart import Chart
 
 WIDTH = 100
 _GAP = 3  # padding and rule between two columns
@@ -101,9 +101,9 @@ class Part:
     folded: bool = False
 
 
-Block: TypeAlias = "Words | Section | chart.Chart | Legend | Part"
+Block: TypeAlias = "Words | Section | Chart | Legend | Part"
 
-Pictures: TypeAlias = "Callable[[chart.Chart], str]"
+Pictures: TypeAlias = "Callable[[Chart], str]"
 """Addresses of the pictures of charts."""
 
 
@@ -170,7 +170,7 @@ def _markdown(block: Block, picture: "Pictures", level: int) -> str:
         rows = [[each.header for each in block.all], heads, *block.rows]
         lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
         return "\n".join([*([f"**{block.heading}**", ""] if block.heading else []), *lines])
-    if isinstance(block, chart.Chart):
+    if isinstance(block, Chart):
         address = picture(block)
         return (f"![{block.heading}]({address})\n\n" if address else "") + f"**{block.heading}.** {block.caption}"
     if isinstance(block, Part):

@@ -11,10 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
-
+from shortflow import report
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.lazy import markup
+from shortflow.lazy import msgspec
 from shortflow.report.library import VERSIONS
 from shortflow.report.looks import looks, plain, theme
 
@@ -106,7 +105,7 @@ class Chart:
         try:
             return self.svg
         except MissingRequirement:
-            page = markup.part("report/alone.html", chart=self)
+            page = report.templates.part("report/alone.html", chart=self)
             rows = -(-len(self.panels) // (1 if self.wide else _BESIDE))
             style = f"width:100%;height:{120 + 340 * rows}px;border:0"
             return f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(page)}" style="{style}"></iframe>'

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from shortflow import _core
+from shortflow.criteria import USUAL, Criteria
 from shortflow.quantities import counted
 from shortflow.report import markup
-from shortflow.report.answer import USUAL, Criteria, answer
+from shortflow.report.answer import answer
 from shortflow.report.blocks import Block, Legend, Part, Words, text_section
 from shortflow.report.chart import finite
+from shortflow.report.document import results_table
 from shortflow.report.figures import charts, shown_first
 from shortflow.report.tables import choices, measured_time, study_section
 from shortflow.report.wording import everyone, sizes_in_words
@@ -86,7 +88,7 @@ def document(of: Contents) -> dict[str, Any]:
                 "varies": study.x_name,
                 "answer": answer(study, of.criteria).document(),
                 "plots": [chart.document for chart in charts(study, list(map(study.require, of.criteria.metrics)))],
-                "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
+                "points": [{"at": point.label, "comparison": results_table(point)} for point in study.points],
                 "superseded": [
                     {name: value for name, value in each.provenance.items() if name in _SUPERSEDED}
                     for each in study.superseded

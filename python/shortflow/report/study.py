@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from shortflow import _core
+from shortflow import _core, store
 from shortflow.grid import Dimension, keeps_flows, short_name
-from shortflow.lazy import frames
-from shortflow.lazy import measured as measured_flows
+from shortflow.measured import Measured
 from shortflow.quantities import common_axis
 from shortflow.result import Result, with_distances
 from shortflow.results import Results
@@ -18,7 +17,7 @@ Place = tuple[tuple[str, str], ...]
 """Keys with their values."""
 
 
-def with_measured(study: Results, measured: "measured_flows.Measured") -> Results:
+def with_measured(study: Results, measured: Measured) -> Results:
     """Results with measured flows at each point."""
     return replace(study, measured=measured.in_network(run.table("flows") for run in study.with_tables.results))
 
@@ -62,7 +61,7 @@ def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -
     done: list[Result] = []
     beside: set[str] = set()
     for place in _ascending([place for place in places if place not in covered]):
-        at = dict.fromkeys(keys, frames.UNSET) | dict(place)
+        at = dict.fromkeys(keys, store.frames.UNSET) | dict(place)
         here = [result for part in _parts(place, kinds) for result in places.get(part, ())]
         if any(each.scheme not in ideal for each in here):
             beside |= {each.scheme for each in here if each.scheme in ideal}
@@ -74,19 +73,19 @@ def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -
 
 def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Result]]]:
     """Settings that vary in the scenario or within a scheme, and the runs by those that their scheme leaves open."""
-    of_scenario = frames.varying(result.provenance["scenario_settings"] for result in results)
+    of_scenario = store.frames.varying(result.provenance["scenario_settings"] for result in results)
     own: dict[str, set[str]] = {}
     for result in results:
         opened = {each["key"] for each in result.provenance["scheme_settings"] if each["source"] != OWN}
         own.setdefault(result.scheme, {*of_scenario}).update(opened)
     runs_of = ([each.provenance["scheme_settings"] for each in results if each.scheme == scheme] for scheme in own)
-    keys = list(dict.fromkeys([*of_scenario, *(key for runs in runs_of for key in frames.varying(runs))]))
+    keys = list(dict.fromkeys([*of_scenario, *(key for runs in runs_of for key in store.frames.varying(runs))]))
     places: dict[Place, list[Result]] = {}
     for result in results:
         settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
         values = {each["key"]: each["value"] for each in settings}
         here = [key for key in keys if key in own[result.scheme]]
-        place = tuple((short_name(key), values.get(key, frames.UNSET)) for key in here)
+        place = tuple((short_name(key), values.get(key, store.frames.UNSET)) for key in here)
         places.setdefault(place, []).append(result)
     return [*map(short_name, keys)], places
 
@@ -102,7 +101,7 @@ def _parts(place: Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[Place]:
 def _ascending(places: Sequence[Place]) -> list[Place]:
     """Points in ascending order, numbers before words."""
     keys = dict.fromkeys(key for place in places for key, _ in place)
-    rows = [tuple(dict(place).get(key, frames.UNSET) for key in keys) for place in places]
+    rows = [tuple(dict(place).get(key, store.frames.UNSET) for key in keys) for place in places]
     axes = [common_axis(values) for values in zip(*rows, strict=True)]
     ranks = [axis[0] if axis else [0.0] * len(places) for axis in axes]
     return [places[i] for i in sorted(range(len(places)), key=lambda i: ([rank[i] for rank in ranks], rows[i]))]

@@ -1,7 +1,8 @@
 """Blocks of results for terminals and notebooks, and the studies behind plots."""
 
+from shortflow.criteria import USUAL
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.report.answer import USUAL, answer
+from shortflow.report.answer import answer
 from shortflow.report.blocks import Block, Words
 from shortflow.report.study import studies
 from shortflow.report.tables import caption, main_blocks, sweep_section

@@ -10,7 +10,7 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.finding import shortened
 from shortflow.papers import choices, figures, headlines, set_apart, title
 from shortflow.report.blocks import Words
-from shortflow.report.markup import page, part
+from shortflow.report.templates import page, part
 from shortflow.reproduction.engine import Reproduced, Reproduction
 from shortflow.reproduction.judged import Judged, count
 from shortflow.reproduction.kept import Entry, judged, made, update

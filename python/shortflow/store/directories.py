@@ -19,8 +19,8 @@ import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measure, possible
+from shortflow.metrics.columns import TABLES, check_columns, with_added
 from shortflow.result import Checksum, Record, Result, as_measured, checksum, is_measured_today, parquet
-from shortflow.store.columns import TABLES, check_columns, with_added
 from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, sealed, sweep, write_bytes
 
 T = TypeVar("T")

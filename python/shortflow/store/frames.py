@@ -6,13 +6,13 @@ import polars as pl
 
 from shortflow.grid import short_name
 from shortflow.metrics.catalogue import telling
+from shortflow.metrics.columns import TABLES
 from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
 from shortflow.records import Meta
 from shortflow.result import Result, labelled
 from shortflow.runs import KEY_LENGTH, Provenance
 from shortflow.scenario import Setting
-from shortflow.store.columns import TABLES
 from shortflow.transport import SOURCE
 
 UNSET = "not set"

@@ -219,7 +219,7 @@ def read_store(directory: str | Path) -> Results:
             for result in renewed:
                 log.add(result)
             log.flush()
-            _renew(directory, found.to_frame())
+            _renew(directory, runs_frame(found.results, found.superseded, found.failed))
     return found
 
 

@@ -11,7 +11,8 @@ from shortflow.report import chart
 from shortflow.report.blocks import Block, Part, Section, Words, text_section
 from shortflow.report.chart import Chart
 from shortflow.report.marks import heat
-from shortflow.report.markup import now, part, write
+from shortflow.report.markup import now, write
+from shortflow.report.templates import part
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
 from shortflow.results import Results

@@ -173,3 +173,19 @@ def _metric(tuning: Tuning, objective: Objective) -> Metric:
 def _label(trial: Trial) -> str:
     """A trial and its parameters."""
     return f"trial {trial.number}: {', '.join(f'{key} = {value}' for key, value in trial.settings.items())}"
+
+
+class TuningPlots:
+    """Charts of a tuning."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        """The tuning of the charts."""
+        self._tuning = tuning
+
+    def all(self) -> list[Chart]:
+        """Charts of its report: trade-off of two objectives, course, choices and their importance."""
+        return list(plots(self._tuning))
+
+    def sketch(self) -> str:
+        """The first of them as HTML."""
+        return next((chart._repr_html_() for chart in plots(self._tuning)), "")

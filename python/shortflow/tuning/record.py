@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.lazy import blocks, judged, pl, plots, tuned
-from shortflow.quantities import counted, in_base_unit
-from shortflow.shown import Shown
+from shortflow.quantities import counted
 from shortflow.store.files import check_seal, sealed, write_bytes
 from shortflow.tuning.goal import Goal, Judgement, Measurement, Parameter, dominates
 
@@ -101,7 +99,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Tuning(Shown):
+class Tuning:
     """A search for parameters: question, trials, and checks on fresh seeds.
 
     `chosen` is the best trial for the goal, with its `settings`; None if no trial is feasible.
@@ -144,38 +142,10 @@ class Tuning(Shown):
         """Judgement of a trial over its seeds."""
         return self.question.goal.judge(trial.found, self.references)
 
-    @property
-    def plot(self) -> "plots.TuningPlots":
-        """Plots of the report: `plot.all()`."""
-        return plots.TuningPlots(self)
-
-    def to_frame(self) -> "pl.DataFrame":
-        """One row per trial: parameters, mean of each metric of the goal, and state.
-
-        Parameters are in seconds, bytes or bits per second if they have such a unit.
-        """
-        keys, metrics = [each.key for each in self.question.parameters], self.question.goal.metrics
-        of_keys = {key: [trial.settings[key] for trial in self.trials] for key in keys}
-        return pl.DataFrame(
-            [
-                pl.Series("trial", [trial.number for trial in self.trials], pl.UInt32),
-                *(pl.Series(key, in_base_unit(texts), pl.Float64) for key, texts in of_keys.items()),
-                *(pl.Series(name, [trial.found.mean(name) for trial in self.trials], pl.Float64) for name in metrics),
-                pl.Series("given_up", [trial.given_up for trial in self.trials], pl.Boolean),
-                pl.Series("feasible", [trial.number in self.feasible for trial in self.trials], pl.Boolean),
-            ]
-        )
-
     def __repr__(self) -> str:
         """Scenario, scheme, goal and number of trials."""
         of = self.question
         return f"<Tuning {of.scenario}, {of.scheme}: {of.goal.text}; {counted(len(self.trials), 'trial')}>"
-
-    def _blocks(self) -> "list[blocks.Block]":
-        of = self.question
-        changed = "".join(f", {key} = {value}" for key, value in of.settings.items())
-        head = blocks.Words(f"{of.title}\n{of.scenario}{changed}: {of.scheme} for {of.goal.text}")
-        return [head, *tuned.sections(self), blocks.Words(judged.sentence(self))]
 
     @functools.cached_property
     def feasible(self) -> dict[int, list[float]]:

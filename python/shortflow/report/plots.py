@@ -7,8 +7,6 @@ from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart
 from shortflow.report.timeline import timeline
 from shortflow.results import Results
-from shortflow.tuning.plots import plots as tuning_plots
-from shortflow.tuning.record import Tuning
 
 
 class Plots:
@@ -101,19 +99,3 @@ class Plots:
             except ConfigError:
                 continue
         return ""
-
-
-class TuningPlots:
-    """Charts of a tuning."""
-
-    def __init__(self, tuning: Tuning) -> None:
-        """The tuning of the charts."""
-        self._tuning = tuning
-
-    def all(self) -> list[Chart]:
-        """Charts of its report: trade-off of two objectives, course, choices and their importance."""
-        return list(tuning_plots(self._tuning))
-
-    def sketch(self) -> str:
-        """The first of them as HTML."""
-        return next((chart._repr_html_() for chart in tuning_plots(self._tuning)), "")

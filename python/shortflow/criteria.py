@@ -1,0 +1,32 @@
+"""Criteria of an answer: metrics, baseline, and what counts as a tie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shortflow.metrics.data import USUAL_BINS, Bins
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Criteria of an answer."""
+
+    metrics: Sequence[str] = ()
+    """Names (default: headlines)."""
+    baseline: str | None = None
+    """Scheme of the factors (default: the first of the registry)."""
+    ties: tuple[float, float] = (0.05, 0.1)
+    """Schemes tie if their factor is within the first share of 1, and its interval within the second."""
+    bins: Bins = USUAL_BINS
+    """Size bins of the metrics."""
+
+    @property
+    def text(self) -> str:
+        """How winners and ties are decided."""
+        factor, interval = (f"{100 * share:g} %" for share in self.ties)
+        return (
+            "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
+            f"corrected. Schemes tie if their factor is within {factor} and its interval within {interval}."
+        )
+
+
+USUAL = Criteria()

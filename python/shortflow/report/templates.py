@@ -1,0 +1,52 @@
+"""Pages and parts of pages from templates. All inserted text is escaped; plots are data drawn by one script."""
+
+import functools
+import re
+import secrets
+from pathlib import Path
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from shortflow.report import library, looks
+
+
+def page(template: str, **values: object) -> str:
+    """Renders a page from a template of this package.
+
+    Browsers run only scripts with the page's nonce.
+    """
+    return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), **values)
+
+
+def part(template: str, **values: object) -> str:
+    """Renders a part of a foreign page, without scripts."""
+    return _environment().get_template(template).render(**values)
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parents[1]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    # numbers that are not finite become null
+    environment.policies["json.dumps_function"] = lambda value, **_: msgspec.json.encode(value).decode()
+    environment.filters["code"] = _with_code
+    environment.globals |= {
+        "chart_config": looks.theme(legend=False),
+        "css": looks.css,
+        "library": lambda: Markup(library.library()),
+        "looks": looks.looks,
+    }
+    return environment
+
+
+def _with_code(text: str) -> Markup:
+    """Escaped text in which backticks enclose code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
