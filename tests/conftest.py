@@ -61,7 +61,7 @@ def shortflow(tmp_path: Path, monkeypatch: Patch) -> Command:
 
     def run(*arguments: str, code: int | None = None) -> Answer:
         with contextlib.redirect_stdout(io.StringIO()) as stdout, contextlib.redirect_stderr(io.StringIO()) as stderr:
-            found = shell.execute(arguments)
+            found = shell.run_command(arguments)
         assert code in (None, found), stderr.getvalue()
         return Answer(found, stdout.getvalue(), stderr.getvalue())
 

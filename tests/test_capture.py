@@ -14,7 +14,7 @@ from conftest import Command, Patch
 from made import star, sure
 from shortflow import capture
 from shortflow.bursts import find_burst
-from shortflow.front.shell import execute
+from shortflow.front.shell import run_command
 from shortflow.report.timeline import timeline
 
 INCAST = [
@@ -30,7 +30,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An incast that overflows a buffer, with all that can be captured."""
     directory = tmp_path_factory.mktemp("captured") / "run"
     files = ["--trace", "all", "--pcap", FAN_IN, "--pcap", f"h0->s0={directory.parent / 'h0.pcapng'}"]
-    assert execute(["run", *INCAST, "--scheme", "tcp", "--out", str(directory), *files]) == 0
+    assert run_command(["run", *INCAST, "--scheme", "tcp", "--out", str(directory), *files]) == 0
     return directory
 
 

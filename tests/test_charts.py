@@ -24,9 +24,9 @@ from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.measured import MEASURED, read_measured
 from shortflow.report import library, marks
 from shortflow.report.answer import answer
-from shortflow.report.chart import Chart, Row, finite, numeric
-from shortflow.report.figures import charts, distribution, extremes, over_points, ranked, thinned
-from shortflow.report.page import Contents, document
+from shortflow.report.chart import Chart, Row, finite_only, numeric
+from shortflow.report.figures import charts, distribution, extremes, kept_ranks, over_points, ranked
+from shortflow.report.page import Contents, page_table
 from shortflow.report.study import studies, with_measured
 from shortflow.report.tables import study_section
 from shortflow.result import Result
@@ -71,7 +71,7 @@ def test_every_chart_of_a_study_is_valid_and_has_the_numbers_of_the_table(result
     study = study_of(results)
     found = charts(study)
     assert {"ranking", "trade-off", "distribution", "queue"} <= {chart.name for chart in found}
-    points = document(Contents([study]))["studies"][0]["points"]
+    points = page_table(Contents([study]))["studies"][0]["points"]
     numbers = 0
     for chart in found:
         check(chart)
@@ -258,7 +258,7 @@ def test_pictures_of_the_docs_are_drawn_from_the_charts_of_today() -> None:
 
 @pytest.mark.parametrize("count", [1, 7, 1000, 100_000])
 def test_a_thinned_distribution_is_exact_to_a_pixel(count: int) -> None:
-    kept = thinned(count)
+    kept = kept_ranks(count)
     assert kept[0] == 0
     assert kept[-1] == count - 1
     assert len(kept) <= 700
@@ -291,7 +291,7 @@ def test_a_chart_is_saved_as_a_picture_or_as_its_specification(monkeypatch: pyte
     assert chart.save(tmp_path / "a.svg").read_text("utf-8").startswith("<svg")
     assert "var(--" not in chart.svg
     assert chart.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert json.loads(chart.save(tmp_path / "a.json").read_text("utf-8")) == finite(chart.spec)
+    assert json.loads(chart.save(tmp_path / "a.json").read_text("utf-8")) == finite_only(chart.spec)
     with pytest.raises(ConfigError, match=r"expected a name that ends with \.svg"):
         chart.save(tmp_path / "a.gif")
 

@@ -17,8 +17,8 @@ from shortflow.judge.verdicts import Verdict
 from shortflow.lab.finding import BOUND, not_tested, ranging
 from shortflow.lab.study import Position
 from shortflow.papers.atcp.fig02 import _not_slower
-from shortflow.reproduction.judged import Baseline, Group, Judged, count, judge
-from shortflow.reproduction.summary import claim_section, measured, summary_row, verdict_text
+from shortflow.reproduction.judged import Baseline, Group, Judged, count, judge_claim
+from shortflow.reproduction.summary import claim_section, measured_texts, summary_row, verdict_text
 from shortflow.results import Results
 
 ROOT = Path(__file__).parents[1]
@@ -126,7 +126,7 @@ def test_the_worst_part_decides_and_is_named() -> None:
     left = lab.all_hold({"good": good, "open": unsure})
     assert (left.verdict, left.could_be, left.deciding) == (Verdict.UNDECIDED, [DIFFERS, AGREES], "open")
     assert left.note == "undecided: open; holds: good"
-    assert measured(left) == ["open: -0.2 [-0.5, 0.1]", "good: -0.48"]
+    assert measured_texts(left) == ["open: -0.2 [-0.5, 0.1]", "good: -0.48"]
     right_way = found_by(changed(-0.2).near(-0.45))
     assert lab.all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
     assert lab.all_hold({"size": right_way, "good": good}).verdict is DIRECTION
@@ -177,13 +177,13 @@ def test_of_parts_as_bad_the_one_farthest_beyond_its_band_decides() -> None:
 
 def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
     time = Estimate(0.03452, (0.0344, 0.03463), 3)
-    assert measured(found_by(lab.computed("", lambda: time, "s").near(0.072))) == ["34.52 ms [34.4, 34.63]"]
-    assert measured(found_by(changed(-0.5918, -0.5972, 0.1).near(-0.45))) == ["-59.18 % [-59.72, +10]"]
-    assert measured(found_by(lab.computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
+    assert measured_texts(found_by(lab.computed("", lambda: time, "s").near(0.072))) == ["34.52 ms [34.4, 34.63]"]
+    assert measured_texts(found_by(changed(-0.5918, -0.5972, 0.1).near(-0.45))) == ["-59.18 % [-59.72, +10]"]
+    assert measured_texts(found_by(lab.computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
     onset = Estimate(math.inf, (35.0, math.inf), 3)
-    assert measured(found_by(lab.computed("", lambda: onset).near(25))) == ["never [35, never]"]
+    assert measured_texts(found_by(lab.computed("", lambda: onset).near(25))) == ["never [35, never]"]
     shown = lab.Claim("l2dct/one").says("", changed(0.1).above(), shows=[lab.computed("t", lambda: 2e-5, "s")])
-    assert measured(shown.judge({})) == ["+10 %", "t: 20 µs"]
+    assert measured_texts(shown.judge({})) == ["+10 %", "t: 20 µs"]
 
 
 def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
@@ -375,7 +375,7 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     of_tcp = claim(lab.level("tcp", AFCT).over("load").at_least(1.0))
 
     def with_dctcp(each: lab.Claim, data: dict[str, lab.Data]) -> Judged:
-        return judge(each, data, {"l2dct": "dctcp"}, None)
+        return judge_claim(each, data, {"l2dct": "dctcp"}, None)
 
     judged = [with_dctcp(each, data) for each in (better, worse_than_tcp, of_tcp)]
     assert [each.finding.holds for each in judged] == [True, True, True]
@@ -414,7 +414,7 @@ def test_no_harm_is_counted_apart_and_its_verdict_stays(tmp_path: Path) -> None:
     alike = lab.change("l2dct", "dctcp", AFCT).over("load").at_most(0.02)
     for no_harm, of in ((False, Group.OTHERS), (True, Group.NO_HARM)):
         each = lab.Claim("l2dct/one").says("", alike, no_harm=no_harm)
-        judged = judge(each, data, {"l2dct": "dctcp"}, None)
+        judged = judge_claim(each, data, {"l2dct": "dctcp"}, None)
         assert judged.finding.holds
         assert judged.group is of
         assert judged.agrees_emptily is not no_harm

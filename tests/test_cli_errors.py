@@ -167,11 +167,11 @@ UNBOUNDED = star([QUERIES], 2, duration="1000s", rtt="1us", buffer="20pkt", mark
 # A run of the command that may take 100 MB more than one before it.
 LIMITED = """
 import resource, sys
-from shortflow.front.shell import execute
-execute(["run", sys.argv[1], "--set", "duration=1ms", "--json"])
+from shortflow.front.shell import run_command
+run_command(["run", sys.argv[1], "--set", "duration=1ms", "--json"])
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 100_000_000, resource.RLIM_INFINITY))
-sys.exit(execute(["run", sys.argv[1]]))
+sys.exit(run_command(["run", sys.argv[1]]))
 """
 
 

@@ -11,7 +11,7 @@ import tomli_w
 from conftest import Answer, Command, Patch, Tables
 from made import star
 from shortflow.commands import bench
-from shortflow.store.runs import read_run
+from shortflow.store.runs import load_run
 
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
 
@@ -34,7 +34,7 @@ def test_means_over_ports_that_nobody_named_say_so(shortflow: Command, small: di
 def test_a_directory_may_have_brackets_in_its_name(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     for name, seed in (("kept1", "1"), ("kept[1]", "2")):
         assert shortflow("run", scenario, "--seed", seed, "--out", name).code == 0
-    assert read_run(tmp_path / "kept[1]").flows["seed"].unique().to_list() == [2]
+    assert load_run(tmp_path / "kept[1]").flows["seed"].unique().to_list() == [2]
     shutil.rmtree(tmp_path / "kept1")
     shortflow("report", "kept[1]", code=0)
 

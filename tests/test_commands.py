@@ -99,7 +99,7 @@ def test_a_command_imports_nothing_slow_that_it_does_not_need(arguments: list[st
 def imported(arguments: Sequence[str]) -> set[str]:
     """Modules that a command has imported at its end."""
     code = (
-        "import sys; from shortflow.front.shell import execute; code = execute(sys.argv[1:]); "
+        "import sys; from shortflow.front.shell import run_command; code = run_command(sys.argv[1:]); "
         "print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)

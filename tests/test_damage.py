@@ -24,7 +24,7 @@ from shortflow import read_store
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.columns import TABLES
 from shortflow.store.directories import write_run
-from shortflow.store.runs import read_run
+from shortflow.store.runs import load_run
 
 EXAMPLES = settings(
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")),
@@ -66,7 +66,7 @@ def copied(good: Path) -> Iterator[Path]:
 def read_by_every_door(place: Path) -> None:
     """Wrong input may be an error that a user can act on; all else fails the test."""
     store = place.parents[1]
-    for door in (lambda: read_run(place), lambda: read_store(store).flows, lambda: read_store(store).to_frame()):
+    for door in (lambda: load_run(place), lambda: read_store(store).flows, lambda: read_store(store).to_frame()):
         with contextlib.suppress(DamagedResult, ConfigError):
             door()
 
@@ -85,12 +85,12 @@ def test_other_bytes(good: Path, name: str, place: float, cut: int, put: bytes) 
 @given(place=st.floats(0, 1), bit=st.integers(0, 7))
 def test_a_flipped_bit_of_the_record_changes_nothing_unseen(good: Path, place: float, bit: int) -> None:
     with copied(good) as run:
-        before = read_run(run)
+        before = load_run(run)
         data = bytearray((run / "result.json").read_bytes())
         data[round(place * (len(data) - 1))] ^= 1 << bit
         (run / "result.json").write_bytes(data)
         with contextlib.suppress(DamagedResult):
-            after = read_run(run)
+            after = load_run(run)
             assert (after.meta, after.provenance) == (before.meta, before.provenance)
             assert read_store(run.parents[1]).to_frame()["afct_short_s"].to_list() == [before.metrics["afct_short_s"]]
 
@@ -100,7 +100,7 @@ def test_a_flipped_byte_of_any_table_is_named(good: Path, name: str) -> None:
     with copied(good) as run:
         flipped(run / f"{name}.parquet")
         with pytest.raises(DamagedResult, match=rf"{name}\.parquet: damaged: its checksum"):
-            read_run(run)
+            load_run(run)
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -7,14 +7,14 @@ import pytest
 from made import answered
 from shortflow import load, run
 from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import reproduce, select
+from shortflow.reproduction.engine import ask_reproduction, select
 
 
 def test_flows_share_as_they_come_and_go_and_over_two_bottlenecks(tmp_path: Path) -> None:
     """Figs. 16 and 17. With windows that fall to one segment, S1 has less."""
     for floor, s1 in (("2", "agrees"), ("1", "differs")):
         figures = select(["dctcp/fig16", "dctcp/fig17"])
-        judged = answered(tmp_path, reproduce(figures, Scale.QUICK, {"cwnd-floor": floor})).claims
+        judged = answered(tmp_path, ask_reproduction(figures, Scale.QUICK, {"cwnd-floor": floor})).claims
         found = {each.claim.id.partition("/")[2]: each.finding.verdict for each in judged}
         assert (found["fig16-fair"], found["fig17-shares"]) == ("agrees", s1)
 

@@ -203,7 +203,7 @@ def generated() -> dict[str, str]:
     """All parts that pages ask for."""
     names = [name for page in PAGES for name in GENERATED.findall(page.read_text(encoding="utf-8"))]
     assert len(names) == len(set(names))
-    return {name: reference.part(name) for name in names}
+    return {name: reference.part_page(name) for name in names}
 
 
 def test_the_reference_has_every_name_with_its_parameters() -> None:
@@ -230,14 +230,16 @@ def test_the_reference_has_every_key_with_its_default() -> None:
 
 
 def test_the_reference_has_every_command_with_its_options() -> None:
-    text = reference.part("commands")
+    text = reference.part_page("commands")
     assert set(COMMANDS) <= set(re.findall(r"^### `shortflow (\w+)`$", text, re.MULTILINE))
     assert re.search(r"^### `shortflow compare`.*?^\| `--seeds NUMBER` \| .*5.* \|$", text, re.MULTILINE | re.DOTALL)
     assert "#### `shortflow linux agreement`" in text
 
 
 def test_the_reference_has_all_that_python_can_import() -> None:
-    described = re.findall(r"^\.\. auto(?:function|class):: shortflow\.(\w+)$", reference.part("python"), re.MULTILINE)
+    described = re.findall(
+        r"^\.\. auto(?:function|class):: shortflow\.(\w+)$", reference.part_page("python"), re.MULTILINE
+    )
     left = set(shortflow.__all__) - set(described)
     assert {name for name in left if callable(getattr(shortflow, name))} == set()
 
@@ -254,8 +256,10 @@ def test_every_column_of_every_table_is_described(small: Tables) -> None:
 
 
 def test_text_of_the_code_is_no_markdown() -> None:
-    assert r"a switch tor\<i>" in reference.part("table topology")
-    assert re.findall(r"(?<!\\)<(?!str|int|list|quick|float)", re.sub(r"`.*?`", "", reference.part("commands"))) == []
+    assert r"a switch tor\<i>" in reference.part_page("table topology")
+    assert (
+        re.findall(r"(?<!\\)<(?!str|int|list|quick|float)", re.sub(r"`.*?`", "", reference.part_page("commands"))) == []
+    )
 
 
 SOURCE = re.compile(r"^```\{source\} (\S+) (.+)$", re.MULTILINE)

@@ -19,7 +19,7 @@ import tomli_w
 
 from conftest import Tables
 from shortflow.errors import ExitCode
-from shortflow.front.shell import execute
+from shortflow.front.shell import run_command
 from shortflow.metrics.columns import TABLES
 from shortflow.store.runs import Store
 
@@ -48,7 +48,7 @@ def work(command: tuple[str, ...], folder: Path) -> None:
     os.chdir(folder)
     for number, name in ((1, os.devnull), (2, str(folder / ERRORS))):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    sys.exit(execute(list(command)))
+    sys.exit(run_command(list(command)))
 
 
 def begun(command: tuple[str, ...], folder: Path) -> Any:

@@ -11,13 +11,13 @@ from shortflow.papers.l2dct.setup import over_trend
 from shortflow.result import Result
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
-from shortflow.simulate import execute
+from shortflow.simulate import simulate_run
 
 
 def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> Result:
     changes = {key.replace("__", "."): value for key, value in settings.items()}
     (work,) = plan(load_scenario(scenario), [scheme], [1], changes)
-    return execute(work, _core.Control())
+    return simulate_run(work, _core.Control())
 
 
 def fates(result: Result) -> pl.DataFrame:

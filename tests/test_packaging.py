@@ -52,7 +52,7 @@ def test_one_version_is_stated_everywhere() -> None:
 
 
 def test_the_manual_page_has_every_command_and_is_sound_roff() -> None:
-    page = manual.page()
+    page = manual.manual_page()
     for name in COMMANDS:
         assert f'.SS "shortflow {name} ' in page
     assert r".B \-\-schemes NAMES" in page

@@ -17,7 +17,7 @@ from shortflow.lab.quantity import HALVED, SLACK, TENFOLD, TIE
 from shortflow.reproduction import kept
 from shortflow.reproduction.judged import Judged, count
 from shortflow.reproduction.pages import evidence, evidence_table, headline_table, moved_table
-from shortflow.reproduction.summary import measured, summary_row, verdict_text
+from shortflow.reproduction.summary import measured_texts, summary_row, verdict_text
 from shortflow.reproduction.tried import coverage
 from shortflow.survey import pages as survey
 from shortflow.survey.schemes import SCHEMES
@@ -62,7 +62,7 @@ def test_rust_tests_name_a_claim_that_agrees_or_its_verdict() -> None:
 @functools.cache
 def published() -> dict[str, Judged]:
     """Every claim as the committed results have it."""
-    entries = kept.load(REPRODUCTION / "results.json")
+    entries = kept.load_kept(REPRODUCTION / "results.json")
     return {each.claim.id: each for paper in papers.PAPERS for each in kept.judged(entries[paper])}
 
 
@@ -97,7 +97,7 @@ def stands(text: str, pattern: str, name: str, request: pytest.FixtureRequest) -
 
 def test_readme_and_front_page_lead_with_the_claims_about_schemes(request: pytest.FixtureRequest) -> None:
     counts = count(of_paper("all"))
-    builds = {build for entry in kept.load(REPRODUCTION / "results.json").values() for build in entry["made"]}
+    builds = {build for entry in kept.load_kept(REPRODUCTION / "results.json").values() for build in entry["made"]}
     assert builds == set(re.findall(r"0\.\d\.0(?:\+| at )\w+", page_of("README")))
     agrees, direction, differs = counts["scheme"].values()
     of = agrees + direction + differs
@@ -171,13 +171,15 @@ def unsupported(text: str, evidence_of: str) -> list[float]:
 
 def told(one: Judged) -> str:
     """Every number that the evidence has for a claim."""
-    return "; ".join([one.claim.statement, *measured(one.finding), one.claim.tolerance, one.over_choices, one.reason])
+    return "; ".join(
+        [one.claim.statement, *measured_texts(one.finding), one.claim.tolerance, one.over_choices, one.reason]
+    )
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_a_page_says_what_the_results_say(paper: str) -> None:
     page = page_of(paper)
-    assert kept.made(kept.load(REPRODUCTION / "results.json")[paper]) in " ".join(page.split())
+    assert kept.made(kept.load_kept(REPRODUCTION / "results.json")[paper]) in " ".join(page.split())
     assert len(re.findall(r"\S*\w\S*", re.sub(r"\]\([^)]*\)", "]", page))) <= 700, "five minutes"
     assert len(LINK.findall(page)) > 15
     for part in page.split("\n\n"):
@@ -203,7 +205,7 @@ def test_a_number_that_the_results_do_not_have_is_noticed() -> None:
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
-    html = evidence(paper, kept.load(REPRODUCTION / "results.json")[paper])
+    html = evidence(paper, kept.load_kept(REPRODUCTION / "results.json")[paper])
     assert coverage(paper) in html
     assert all(each in coverage(paper) for each in re.findall(r"\d+ of \d+ pairs", page_of(paper)))
     for each in of_paper(paper):
@@ -215,7 +217,7 @@ def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
 def test_the_evidence_is_in_the_tree(paper: str, request: pytest.FixtureRequest) -> None:
     """One line a claim, which is the place that links to it lead to."""
     lead = f"<!-- evidence: {paper} -->\n"
-    table = evidence_table(kept.load(REPRODUCTION / "results.json")[paper])
+    table = evidence_table(kept.load_kept(REPRODUCTION / "results.json")[paper])
     assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", "evidence", request)
     for each in of_paper(paper):
         assert table.count(f'<a id="{each.claim.id}"></a>') == 1
@@ -242,7 +244,7 @@ def test_the_table_of_limits_has_those_of_the_code() -> None:
 
 def test_claims_that_the_fit_moved_are_listed_with_both_verdicts(request: pytest.FixtureRequest) -> None:
     lead = "<!-- moved -->\n"
-    table = moved_table(kept.load(REPRODUCTION / "results.json")["fast"])
+    table = moved_table(kept.load_kept(REPRODUCTION / "results.json")["fast"])
     assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", "moved", request)
     one = Judged(papers.claims()["fast/fig4-order-100"], within(1.0, 0, 2))
     moved = replace(one, finding=replace(one.finding, as_taken="agrees", set_ups={"differs": 9, "agrees": 3}))
@@ -279,7 +281,7 @@ def test_every_exception_to_the_limits_has_its_reason() -> None:
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_a_page_opens_with_what_a_referee_asks_for_first(paper: str, request: pytest.FixtureRequest) -> None:
     lead = "<!-- headlines -->\n"
-    table = headline_table(paper, kept.load(REPRODUCTION / "results.json")[paper])
+    table = headline_table(paper, kept.load_kept(REPRODUCTION / "results.json")[paper])
     assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", paper, request)
     assert page_of(paper).index(lead) < page_of(paper).index("## What holds")
 
@@ -303,6 +305,6 @@ def test_committed_pictures_are_those_that_pages_show() -> None:
 
 
 def test_the_committed_survey_has_every_workload_and_scheme() -> None:
-    html = survey.evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
+    html = survey.survey_evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
     assert all(f">{one.name} {one.label(level)}</th>" in html for one in WORKLOADS.values() for level in one.levels)
     assert all(f">{scheme}</th>" in html for scheme in SCHEMES)

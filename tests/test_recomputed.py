@@ -7,7 +7,7 @@ import recomputed
 
 from shortflow import papers
 from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import reproduce, select
+from shortflow.reproduction.engine import ask_reproduction, select
 from shortflow.runner import Runner
 
 
@@ -19,7 +19,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", recomputed.CLAIMS)
 def test_a_claim_has_the_numbers_that_raw_tables_give(claim: str, runner: Runner) -> None:
-    done = runner.answer(reproduce(select([claim]), Scale.QUICK), conclude=False)
+    done = runner.answer(ask_reproduction(select([claim]), Scale.QUICK), conclude=False)
     (judged,) = (each for each in done.claims if each.claim.id == claim)
     assert recomputed.differing(claim, judged.finding.measured) == {}
 

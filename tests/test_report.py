@@ -17,7 +17,7 @@ from shortflow.commands.report import report, write_report
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.figures import over_points
 from shortflow.report.library import library
-from shortflow.report.page import Contents, document, write
+from shortflow.report.page import Contents, page_table, write_contents
 from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.store.directories import write_run
@@ -192,13 +192,13 @@ def test_runs_that_newer_ones_supersede_are_named(tmp_path: Path) -> None:
     old, newer = make_result("dctcp<", 7), make_result("dctcp", 7)
     older = old.provenance
     file = tmp_path / "page.html"
-    write(file, Contents(studies([newer])))
+    write_contents(file, Contents(studies([newer])))
     assert "superseded" not in file.read_text(encoding="utf-8")
-    write(file, Contents(studies([newer], [old])))
+    write_contents(file, Contents(studies([newer], [old])))
     page = file.read_text(encoding="utf-8")
     assert "Superseded by newer runs with the same settings, and left out: 1" in page
     assert f"dctcp&lt;, seed 7, {older['finished_at']}: {older['digest'][:16].replace('<', '&lt;')}<" in page
-    (named,) = document(Contents(studies([newer], [old])))["studies"][0]["superseded"]
+    (named,) = page_table(Contents(studies([newer], [old])))["studies"][0]["superseded"]
     assert named.items() < older.items()
     assert list(named) == ["scheme", "seed", "digest", "finished_at"]
 
@@ -267,7 +267,7 @@ def test_the_metrics_of_the_answer_are_chosen(tmp_path: Path) -> None:
 
 def test_numbers_that_are_none_become_null() -> None:
     result = make_result(fct_s=[1e-3, float("nan")])
-    printed = document(Contents(studies([result])))
+    printed = page_table(Contents(studies([result])))
     assert "NaN" not in json.dumps(printed, allow_nan=False)
 
 

@@ -28,18 +28,18 @@ from shortflow.papers.pecn.bursts import overtakers
 from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
 from shortflow.papers.unspecified import drawn, near
-from shortflow.reproduction.charts import charts
-from shortflow.reproduction.engine import Chosen, Reproduction, followed, reproduce, select
+from shortflow.reproduction.charts import figure_charts
+from shortflow.reproduction.engine import Chosen, Reproduction, ask_reproduction, followed_choices, select
 from shortflow.reproduction.fit import SetUp, fit
 from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.sensitivity import Other, Shift, alternatives, outcomes, ranged, several, shifts
+from shortflow.reproduction.sensitivity import Other, Shift, alternatives, combinations_of, outcomes, ranged, shifts
 from shortflow.reproduction.summary import reason_section, shift_section
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Result
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Run, plan
 from shortflow.scenario import load_scenario
-from shortflow.simulate import execute
+from shortflow.simulate import simulate_run
 from shortflow.store.runs import Store
 
 ROOT = Path(__file__).parents[1]
@@ -82,7 +82,7 @@ def test_a_recipe_survives_runs_in_which_nothing_happened(figure: Figure, tmp_pa
         finding = claim.judge(data)
         assert not figure.looked_at(claim) or finding.verdict is not Verdict.AGREES, claim.id
         assert not any(np.isnan(np.asarray(v)).any() for v in finding.measured.values() if not isinstance(v, str))
-    charts(figure, data)
+    figure_charts(figure, data)
 
 
 def _claim(*agrees: ClaimCondition, name: str = "l2dct/one", because: str = "") -> Claim:
@@ -107,7 +107,7 @@ def _two() -> list[Run]:
 
 @functools.cache
 def _empty() -> Result:
-    full = execute(_two()[0], _core.Control())
+    full = simulate_run(_two()[0], _core.Control())
     flows, tasks, samples, ports = (table.clear() for table in (full.flows, full.tasks, full.samples, full.ports))
     return with_tables(full, flows=flows, tasks=tasks, samples=samples, ports=ports)
 
@@ -156,7 +156,7 @@ def test_every_other_choice_is_followed_but_where_a_study_has_its_own(paper: str
         moved = {
             f"{figure.id}.{study}": bool(chosen)
             for figure in _figures_of(paper)
-            for study, chosen in followed(figure, Scale.QUICK, {name: value}).items()
+            for study, chosen in followed_choices(figure, Scale.QUICK, {name: value}).items()
         }
         unmoved = [study for study, follows in moved.items() if not follows]
         if name in OF_SOME:
@@ -244,7 +244,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
         (Scale.QUICK, {"initial-alpha": "1"}, ""),
         (Scale.FULL, {}, "no other choice was tried"),
     ):
-        done = answered(tmp_path, reproduce([figure], scale, chosen))
+        done = answered(tmp_path, ask_reproduction([figure], scale, chosen))
         assert [judged.reason for judged in done.claims] == [reason]
         assert (reason_section(done) is None) == (not reason)
     values = sum(len(choice.others) for choice in papers.choices("l2dct").values())
@@ -254,7 +254,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
     ):
         others = {"jitter=0": Outcome("agrees", "1")}
         known[claim.id] = {Scale.QUICK: Tried("value", Outcome(verdict, "3"), others)}
-        (judged,) = answered(tmp_path, reproduce([figure], Scale.FULL)).claims
+        (judged,) = answered(tmp_path, ask_reproduction([figure], Scale.FULL)).claims
         assert judged.reason == f"{reason}; tried: 1 of {values} values"
 
 
@@ -380,14 +380,14 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
 
 
 def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_path: Path) -> None:
-    base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
+    base = answered(tmp_path, ask_reproduction(select(["pecn/fig4"]), Scale.QUICK))
     known = outcomes([Shift(Other({}), each, each, reached=True) for each in base.claims])
     moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
     moved = moving.taken._replace(number="1")
     both = ("marked-acks=no", "marked-acks=yes")
     moving.others = {"initial-window=10": moving.taken, "handshake=on": moved} | dict.fromkeys(both, moved)
     still.others = {"initial-window=10": moved, "handshake=on": still.taken}
-    found = sorted(several(base, known, 2), key=lambda each: each.text)
+    found = sorted(combinations_of(base, known, 2), key=lambda each: each.text)
     assert [each.text for each in found] == [f"handshake=on+{each}" for each in both]
     asked = []
 
@@ -399,13 +399,13 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     assert asked == [{"handshake": "on", "marked-acks": "no"}]
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
     moving.taken = moved
-    assert several(base, known, 2) == [], "what was found for other runs says nothing"
+    assert combinations_of(base, known, 2) == [], "what was found for other runs says nothing"
 
 
 def test_a_choice_that_a_paper_s_numbers_leave_undecided_makes_a_verdict_a_range(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
+    base = answered(tmp_path, ask_reproduction(select(["pecn/fig4"]), Scale.QUICK))
     window = papers.choices("pecn")["initial-window"]
     monkeypatch.setitem(papers.choices("pecn"), "initial-window", replace(window, undecided=True))
     asked = []
@@ -475,7 +475,7 @@ def test_set_ups_near_the_baselines_are_taken_and_drawn(tmp_path: Path) -> None:
 
 
 def test_a_paper_with_set_ups_is_judged_over_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
+    base = answered(tmp_path, ask_reproduction(select(["pecn/fig4"]), Scale.QUICK))
     set_ups = [{"initial-window": "2", "handshake": "on"}, {"initial-window": "3", "rto-clock": "10ms"}]
     monkeypatch.setattr("shortflow.papers.pecn.SET_UPS", set_ups, raising=False)
     asked = []
@@ -550,5 +550,5 @@ def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
     assert f"1 of {values} values tried\n" in told
     assert f"{values} of {values} values tried\n" in told
     (runs,) = re.findall(r"index\.html \((\d+) runs", told)
-    assert int(runs) > 2 * answered(tmp_path, reproduce(select(["pecn/query"]), Scale.QUICK)).runs
+    assert int(runs) > 2 * answered(tmp_path, ask_reproduction(select(["pecn/query"]), Scale.QUICK)).runs
     assert f"Scale quick, {runs} runs." in (tmp_path / "pecn.html").read_text(encoding="utf-8")

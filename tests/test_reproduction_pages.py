@@ -21,11 +21,11 @@ from shortflow.papers import figures
 from shortflow.report.chart import Chart
 from shortflow.report.library import library
 from shortflow.reproduction import kept
-from shortflow.reproduction.charts import charts, curves_of
+from shortflow.reproduction.charts import curves_of, figure_charts
 from shortflow.reproduction.engine import Reproduced, Reproduction, select
 from shortflow.reproduction.judged import Judged
 from shortflow.reproduction.pages import evidence, write_pages
-from shortflow.reproduction.summary import measured
+from shortflow.reproduction.summary import measured_texts
 from shortflow.results import Results
 from valid import check
 
@@ -74,7 +74,7 @@ def test_numbers_stand_beside_those_that_are_printed() -> None:
         computed("fall", lambda: fall, RELATIVE).near(-0.45),
         computed("open", lambda: bound, RELATIVE).between(0.01, 0.02),
     ]
-    (found,) = charts(Figure("x/one", "", "", claims=[Claim("x/one").says("", *conditions)]), {})
+    (found,) = figure_charts(Figure("x/one", "", "", claims=[Claim("x/one").says("", *conditions)]), {})
     check(found)
     assert found.panels[0]["layer"][3]["encoding"]["x"]["title"] == "change (%)"
     rows = [(row["name"], row["ours"], row["low"], row["bound"]) for row in found.rows]
@@ -85,7 +85,7 @@ def test_numbers_stand_beside_those_that_are_printed() -> None:
 def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
     name = "the median of one kind of flows with one scheme over that with another at every load, every size"
     claim = Claim("x/one").says("", computed(name, lambda: {"load 1": 1.0, "load 2": 2.0}).near(1.0))
-    (found,) = charts(Figure("x/one", "", "", claims=[claim]), {})
+    (found,) = figure_charts(Figure("x/one", "", "", claims=[claim]), {})
     shown = [row["name"] for row in found.rows]
     assert [text.partition("…")[2] for text in shown] == [": load 1", ": load 2"]
     assert all(len(text) <= 82 for text in shown)
@@ -106,7 +106,7 @@ def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_pa
     data = {"runs": with_times(study, {n: [n * 1e-3] for n in (10, 20)})}
     claim = Claim("x/one").says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
     figure = Figure("x/one", "Fig. 1", "", {"runs": study}, [claim], [Curves("servers", "afct_short_s", "", "")])
-    curves, beside = charts(figure, data)
+    curves, beside = figure_charts(figure, data)
     assert [(row["scheme"], row["x"], row["y"]) for row in curves.rows if row["printed"]] == [("tcp", 20.0, 5.0)]
     (row,) = beside.rows
     assert (beside.heading, row["paper_low"], row["ours"]) == ("Printed and measured: ms", 5.0, 20.0)
@@ -142,7 +142,7 @@ def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) 
             assert "<img" not in text
         for file in (tmp_path / "pictures").glob("*.svg"):
             ET.parse(file)
-        assert "<script" not in evidence("l2dct", kept.load(tmp_path / "results.json")["l2dct"])
+        assert "<script" not in evidence("l2dct", kept.load_kept(tmp_path / "results.json")["l2dct"])
 
 
 @pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
@@ -180,7 +180,7 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     assert picture.exists()
     write_pages(reproduced("l2dct/sec3b", within(0.5, 0, 1)), tmp_path)
     assert not picture.exists(), "the figure has no such drawing any more"
-    known = kept.load(tmp_path / "results.json")
+    known = kept.load_kept(tmp_path / "results.json")
     assert {paper: [each.finding.verdict for each in kept.judged(entry)] for paper, entry in known.items()} == {
         "l2dct": ["agrees"],
         "pecn": ["agrees"],
@@ -220,5 +220,5 @@ def test_what_is_kept_of_a_finding_is_what_tables_show() -> None:
     found = all_hold({"a b": within(0.123456789, 0, 1), "never": within(math.inf, 0, 1)})
     (before,) = reproduced("l2dct/sec3b", found).claims
     (after,) = kept.judged({"state": "", "made": {}, "scale": None, "claims": {before.claim.id: kept.kept(before)}})
-    assert measured(after.finding) == measured(before.finding)
+    assert measured_texts(after.finding) == measured_texts(before.finding)
     assert (after.finding.verdict, after.reason) == (before.finding.verdict, before.reason)

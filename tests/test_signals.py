@@ -18,7 +18,7 @@ import tomli_w
 
 from conftest import ran, started
 from made import star
-from shortflow.store.runs import read_run
+from shortflow.store.runs import load_run
 
 HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
 # A shell that started the tests in the background may have switched Ctrl-C off for its children.
@@ -51,7 +51,7 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     assert pl.read_parquet(out / "runs.parquet").height == len(kept)
     for run in kept:
         assert not run.name.startswith(".")
-        assert read_run(run).flows.height > 0
+        assert load_run(run).flows.height > 0
 
 
 INSIDE_A_LOCK = """

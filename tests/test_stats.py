@@ -13,7 +13,7 @@ from made import answered, sure
 from shortflow.judge import estimates
 from shortflow.lab.study import Scale
 from shortflow.metrics import stats
-from shortflow.reproduction.engine import reproduce, select
+from shortflow.reproduction.engine import ask_reproduction, select
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 
@@ -225,7 +225,7 @@ def test_there_is_no_rank_correlation_without_an_order(values: list[float]) -> N
 
 
 def test_the_recipe_that_ranks_flows_by_their_size_sees_their_order(tmp_path: Path) -> None:
-    (judged,) = answered(tmp_path, reproduce(select(["pecn/sorting"]), Scale.QUICK)).claims
+    (judged,) = answered(tmp_path, ask_reproduction(select(["pecn/sorting"]), Scale.QUICK)).claims
     of_size = judged.finding.measured["Kendall's tau of size and FCT with pecn"]
     assert isinstance(of_size, float)
     assert of_size > 0.95

@@ -21,15 +21,15 @@ from conftest import Patch, Tables, started
 from made import make_result, sure, with_tables
 from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
-from shortflow.front.shell import execute as execute_command
+from shortflow.front.shell import run_command as execute_command
 from shortflow.metrics.columns import TABLES
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
-from shortflow.simulate import execute
+from shortflow.simulate import simulate_run
 from shortflow.store.directories import place_of, write_run
 from shortflow.store.files import Kind, new_directory, new_file, write_text
 from shortflow.store.run_logs import RunLog
-from shortflow.store.runs import Store, read_run, save, select_runs
+from shortflow.store.runs import Store, load_run, save, select_runs
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -39,7 +39,7 @@ def everything_below(directory: Path) -> list[str]:
 def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
     result = make_result()
     write_run(result, tmp_path / "run", csv=True)
-    back = read_run(tmp_path / "run")
+    back = load_run(tmp_path / "run")
     assert back.flows.equals(result.flows)
     assert back.samples.equals(result.samples)
     assert back.ports.equals(result.ports)
@@ -49,7 +49,7 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
-    result = execute(run, _core.Control())
+    result = simulate_run(run, _core.Control())
     Store(tmp_path / "reproduction").keep(result)
     assert places(tmp_path) == {tmp_path / "reproduction" / "runs"}
     Store(tmp_path).keep(result)
@@ -59,7 +59,7 @@ def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> No
 
 def test_a_store_whose_records_are_gone_says_so(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
-    save([execute(run, _core.Control())], tmp_path)
+    save([simulate_run(run, _core.Control())], tmp_path)
     shutil.rmtree(tmp_path / "run-logs")
     with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or .* metrics are still in "):
         select_runs(tmp_path)
@@ -96,7 +96,7 @@ def test_a_store_of_an_earlier_version_is_read_with_equal_tables(tmp_path: Path)
 
 def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
-    result = execute(run, _core.Control())
+    result = simulate_run(run, _core.Control())
     store = Store(tmp_path)
     assert store.find(run) is None
     kept = store.keep(result)
@@ -104,9 +104,9 @@ def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     metrics = {**result.metrics, "drops": 12345.0}
     log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics}))
     found = sure(Store(tmp_path).find(run))
-    assert found.metrics["drops"] == read_run(place_of(found)).metrics["drops"] == 12345.0
+    assert found.metrics["drops"] == load_run(place_of(found)).metrics["drops"] == 12345.0
     log.add(dataclasses.replace(kept, record={**kept.record, "metrics": metrics, "measured_by": "code of yesterday"}))
-    assert read_run(place_of(found)).metrics == result.metrics
+    assert load_run(place_of(found)).metrics == result.metrics
     renewed = [sure(Store(tmp_path).find(run)), *Store(tmp_path).results()]
     assert [each.metrics for each in renewed] == [result.metrics] * 2
 
@@ -148,7 +148,7 @@ def test_a_failure_while_writing_leaves_what_was_there_before(tmp_path: Path) ->
         with pytest.raises(KeyboardInterrupt):
             fail()
     assert everything_below(tmp_path) == before
-    assert read_run(tmp_path / "run").provenance["seed"] == 1
+    assert load_run(tmp_path / "run").provenance["seed"] == 1
     assert page.read_text() == OURS
 
 
@@ -193,7 +193,7 @@ def test_a_process_killed_while_writing_leaves_no_result_and_its_leftovers_are_s
 def test_a_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         write_run(make_result(seed=seed), tmp_path / "run", csv=seed == 1)
-        assert read_run(tmp_path / "run").provenance["seed"] == seed
+        assert load_run(tmp_path / "run").provenance["seed"] == seed
     of_run = ["run/result.json", *(f"run/{name}.parquet" for name in TABLES)]
     assert everything_below(tmp_path) == ["run", *sorted(of_run)]
 
@@ -202,7 +202,7 @@ def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
     flows = make_result().flows.with_columns(pl.col("marks").cast(pl.Int64))
     write_run(with_tables(make_result(), flows=flows), tmp_path / "run")
     with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: marks: found Int64 in place of UInt32"):
-        read_run(tmp_path / "run")
+        load_run(tmp_path / "run")
 
 
 def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
         assert old in good
         path.write_text(good.replace(old, new), encoding="utf-8")
         with pytest.raises(DamagedResult, match=rf"result\.json: damaged.*{wanted}"):
-            read_run(tmp_path / "run")
+            load_run(tmp_path / "run")
 
 
 @pytest.mark.usefixtures("scenario")

@@ -22,9 +22,9 @@ from shortflow.report.wording import NOTHING
 from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
-from shortflow.store.runs import read_run
-from shortflow.survey import WORKLOADS, Cell, Survey, Workload, engine, judge, words
-from shortflow.survey.pages import document, evidence, write_pages
+from shortflow.store.runs import load_run
+from shortflow.survey import WORKLOADS, Cell, Survey, Workload, engine, judge_cells, words
+from shortflow.survey.pages import survey_evidence, survey_table, write_survey_page
 from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas
 from shortflow.survey.tables import UNFINISHED
 from shortflow.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED
@@ -47,7 +47,7 @@ def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Seq
 
 def cell(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Cell:
     """The only cell of a survey."""
-    (cells,) = judge([compared(metric, values, unfinished)])
+    (cells,) = judge_cells([compared(metric, values, unfinished)])
     return cells[next(each for each in CRITERIA if each.metric == metric)]
 
 
@@ -81,15 +81,15 @@ def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
 def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
     winning = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 2.5, 5.1]})
     equal = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 1.9, 4.1]})
-    (alone,) = judge([winning])
+    (alone,) = judge_cells([winning])
     assert alone[AFCT].outcome == SOLE
     assert 0.01 < alone[AFCT].claim < 0.05
-    among, *others = judge([winning, *[equal] * 20])
+    among, *others = judge_cells([winning, *[equal] * 20])
     assert among[AFCT].best == ["a"]
     assert among[AFCT].outcome == UNDECIDED
     assert all(each[AFCT].outcome == UNDECIDED for each in others)
     # As one of many that hold, it does.
-    assert all(each[AFCT].outcome == SOLE for each in judge([winning] * 20))
+    assert all(each[AFCT].outcome == SOLE for each in judge_cells([winning] * 20))
 
 
 def test_a_hundredfold_more_or_less_is_told_apart() -> None:
@@ -123,7 +123,7 @@ def test_a_scheme_that_left_flows_unfinished_is_never_among_the_best_and_beats_n
 
 
 def test_there_is_no_cell_where_nobody_has_the_metric() -> None:
-    (cells,) = judge([compared("afct_short_s", {"a": [1.0]})])
+    (cells,) = judge_cells([compared("afct_short_s", {"a": [1.0]})])
     assert list(cells) == [AFCT]
 
 
@@ -195,8 +195,8 @@ def made_survey(
 
 def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
     found = made_survey({"0": {}, "1": {}}, list(WORKLOADS.values()), {"tcp.initial_window": "4"})
-    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
-    on_the_site = evidence(json.loads((tmp_path / "beyond.json").read_text(encoding="utf-8")))
+    page = write_survey_page(found, tmp_path).read_text(encoding="utf-8")
+    on_the_site = survey_evidence(json.loads((tmp_path / "beyond.json").read_text(encoding="utf-8")))
     for text in (page, on_the_site):
         for place in found.views[0].places:
             assert f">{place.name}</th>" in text
@@ -209,7 +209,7 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
 def test_a_browser_finds_no_fault_with_the_page(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
-    page = write_pages(made_survey({"0": {}, "1": {"fast": 0.5}}, [WORKLOADS["fast"]]), tmp_path)
+    page = write_survey_page(made_survey({"0": {}, "1": {"fast": 0.5}}, [WORKLOADS["fast"]]), tmp_path)
     assert browser.see(page, width=width, dark=dark).faults == []
 
 
@@ -217,8 +217,8 @@ def test_hostile_names_are_text_everywhere(tmp_path: Path) -> None:
     hostile = "</script><img src=x onerror=alert(1)>|`*[x](javascript:alert(1))"
     workload = dataclasses.replace(WORKLOADS["fast"], name=hostile, title=hostile, about=hostile)
     found = made_survey({"0": {}, hostile: {}}, [workload], {hostile: hostile})
-    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
-    on_the_site = evidence(json.loads((tmp_path / "beyond.json").read_text(encoding="utf-8")))
+    page = write_survey_page(found, tmp_path).read_text(encoding="utf-8")
+    on_the_site = survey_evidence(json.loads((tmp_path / "beyond.json").read_text(encoding="utf-8")))
     for text in (page.replace(library(), ""), on_the_site):
         assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in text
         assert "<img" not in text
@@ -243,7 +243,7 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     assert "plain tcp-ecn is among the best in 0 of 3 cells at alpha 0 and in 0 at alpha 1." in effect
     assert "The others, alone or not told apart from the best: pecn-pmark 3 → 0; as often at both: fast 3." in effect
     assert "Cells with a sole winner: 0 at alpha 0, 3 at alpha 1." in effect
-    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
+    page = write_survey_page(found, tmp_path).read_text(encoding="utf-8")
     assert all(sentence in page for sentence in (*words.conclusions(first), *words.alpha_effects(found)))
 
 
@@ -256,7 +256,7 @@ def heat_map(tmp_path: Path, **metrics: Mapping[str, float]) -> tuple[list[str],
     ]
     places = {engine.Place(workload, level): make_results("fast", "", {}, runs) for level in workload.levels}
     found = Survey(Scale.QUICK, {}, engine.views({"0": places}), 1, 0, 0, 0.0)
-    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
+    page = write_survey_page(found, tmp_path).read_text(encoding="utf-8")
     script, *_ = re.findall(r"<figure.*?<script type=.application/json.>(.*?)</script>", page, re.DOTALL)
     packed = json.loads(script)
     column = {
@@ -310,15 +310,15 @@ def test_the_command_answers_with_one_document(shortflow: Command, tmp_path: Pat
 def test_a_setting_reaches_workload_and_schemes_and_nothing_runs_twice(tmp_path: Path) -> None:
     few = dataclasses.replace(WORKLOADS["fast"], levels=(20,))
     settings = {"transport.initial_alpha": 1, "traffic.1.repeat": 2}
-    first, second = (answered(tmp_path, engine.survey([few], Scale.QUICK, settings, seeds=2)) for _ in range(2))
+    first, second = (answered(tmp_path, engine.ask_survey([few], Scale.QUICK, settings, seeds=2)) for _ in range(2))
     assert first.settings == {"transport.initial_alpha": "1", "traffic.1.repeat": "2"}
     assert (first.reused, second.reused) == (0, first.runs)
-    assert document(first)["views"] == document(second)["views"]
+    assert survey_table(first)["views"] == survey_table(second)["views"]
     (view,) = first.views
     assert view.alpha == "1"
     (comparison,) = view.places.values()
     assert set(comparison.values("tcp", "flows_short").values()) == {40.0}
-    kept = read_run(next(tmp_path.glob("runs/scenario-dctcp-seed1-*")))
+    kept = load_run(next(tmp_path.glob("runs/scenario-dctcp-seed1-*")))
     values = {each["key"]: each["value"] for each in kept.provenance["scheme_settings"]}
     assert values["transport.initial_alpha"] == "1"
 

@@ -28,7 +28,7 @@ from shortflow.report.blocks import Section
 from shortflow.report.views import sweep_blocks
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
-from shortflow.simulate import execute
+from shortflow.simulate import simulate_run
 from shortflow.store.run_logs import Kept, RunLog, RunLogs
 from shortflow.store.runs import Store
 
@@ -205,14 +205,14 @@ from pathlib import Path
 from shortflow import _core
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
-from shortflow.simulate import execute
+from shortflow.simulate import simulate_run
 from shortflow.store.runs import Store
 
 first, *others = plan(load_scenario("small.toml"), ["tcp"], [1, 2, 3])
 store = Store(Path("store"))
 assert all(map(store.claim, (first, *others)))
-store.keep(execute(first, _core.Control()), tables=False)
-store.keep(execute(others[0], _core.Control()))
+store.keep(simulate_run(first, _core.Control()), tables=False)
+store.keep(simulate_run(others[0], _core.Control()))
 print(flush=True)
 sys.stdin.readline()
 store.log.flush()
@@ -258,7 +258,7 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
 def test_an_unreadable_log_hides_no_other_run(small: Tables, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (run,) = plan(load_scenario(small), ["tcp"], [1])
     one, other = Store(tmp_path), Store(tmp_path)
-    one.keep(execute(run, Control()), tables=False)
+    one.keep(simulate_run(run, Control()), tables=False)
     (tmp_path / "run-logs" / "zzz.jsonl").mkdir()
     for _ in range(2):
         other.look()

@@ -152,7 +152,7 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(kernel: Sta
     comparison = testbed.side_by_side(bed(), "dctcp", [1, 2], given)
     assert comparison.schemes == [testbed.SIMULATED, testbed.REAL]
     assert comparison.seeds == [1, 2]
-    assert testbed.kept_time(testbed.measured(comparison)) == "2 of 2"
+    assert testbed.kept_time(testbed.real_runs(comparison)) == "2 of 2"
     # The rest of Linux's TCP is in the scenario, and what the simulator is told besides is not for the kernel.
     assert set(kernel.settings) == {f"{key}={value}" for key, value in {**LINUX_TRANSPORT, **given}.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
@@ -187,7 +187,7 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(kernel: S
     assert [account["attempts"] for account in accounts] == [2, 2, 2]
     assert [account["late"] for account in accounts] == [["late"], ["late", "late"], ["late", "late"]]
     assert both.seeds == [1]
-    assert testbed.kept_time(testbed.measured(both)) == "1 of 3"
+    assert testbed.kept_time(testbed.real_runs(both)) == "1 of 3"
     for attempts, options, code in (("2", (), 1), ("3", (), 0), ("2", ("--allow-late",), 0)):
         kernel.queue = [late, late, on_time]
         run = ("linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts)
@@ -285,12 +285,12 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     found = agreement.Agreement({("s", "dctcp"): cell, ("s", "l2dct"): side_by_side({SHORT_MEAN: []})})
     assert found.named(Verdict.DIFFERS) == ["s dctcp p95_short_s"]
     assert found.named(Verdict.UNDECIDED) == ["s l2dct no data"]
-    table = agreement.markdown(found.document())
+    table = agreement.agreement_tables(found.document())
     assert "|  | p95 FCT of short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
     assert "|  | mean FCT of short flows | +1.0 ± 0.0 % | – ? |  |  |" in table
     once = agreement.Agreement({("s", "dctcp"): side_by_side({SHORT_MEAN: [(1.0, 1.0)]})})
-    assert "| kept time | 1 of 1 seeds in 1 run |  |  |  |" in agreement.markdown(once.document())
-    slower = agreement.markdown(replace(found, slower=("s",)).document())
+    assert "| kept time | 1 of 1 seeds in 1 run |  |  |  |" in agreement.agreement_tables(once.document())
+    slower = agreement.agreement_tables(replace(found, slower=("s",)).document())
     assert slower == table.replace("| `s` |", "| `s`, at a quarter of its rates |") != table
 
 
@@ -301,7 +301,7 @@ def test_the_page_has_the_table_of_what_was_measured() -> None:
     measured = {(cell["scenario"], cell["scheme"]) for cell in cells}
     assert measured == {(name, scheme) for name, schemes in agreement.CELLS.items() for scheme in schemes}
     page = (docs / "agreement.md").read_text(encoding="utf-8")
-    assert all(table in page for table in agreement.markdown(cells).split("\n\n"))
+    assert all(table in page for table in agreement.agreement_tables(cells).split("\n\n"))
 
 
 def test_agreement_has_all_cells_and_tries(monkeypatch: Patch, kernel: StandIn, tmp_path: Path, shortflow: Any) -> None:
@@ -316,7 +316,9 @@ def test_agreement_has_all_cells_and_tries(monkeypatch: Patch, kernel: StandIn, 
     assert "|  | kept time | 2 of 2 seeds in 2 runs | 0 of 2 seeds in 6 runs |  |  |" in table
     found = json.loads((tmp_path / "agreement.json").read_text())
     tool = runpy.run_path(str(kernels.CHECKOUT / "tools" / "agreement.py"))
-    assert agreement.markdown([tool["essence"](cell) for cell in found]) == table, "the page's file keeps enough"
+    assert agreement.agreement_tables([tool["essence"](cell) for cell in found]) == table, (
+        "the page's file keeps enough"
+    )
     essence = [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found]
     assert essence == [("dctcp", 2, 2), ("l2dct", 0, 2)]
     assert [set(cell["standing"].values()) for cell in found] == [{"undecided"}, set()], "two seeds decide nothing"

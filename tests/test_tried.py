@@ -9,10 +9,10 @@ from shortflow import papers
 from shortflow.errors import DamagedResult
 from shortflow.lab import Claim, Figure, all_hold, within
 from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import reproduce, select
+from shortflow.reproduction.engine import ask_reproduction, select
 from shortflow.reproduction.judged import Judged
 from shortflow.reproduction.sensitivity import Other, Shift, outcomes, untouched
-from shortflow.reproduction.tried import STORED, Outcome, Tried, at, combined, load, save, stored
+from shortflow.reproduction.tried import STORED, Outcome, Tried, at, combined, load_tried, save_tried, stored
 
 
 def tried(taken: Outcome, others: dict[str, Outcome], deciding: str = "value") -> Tried:
@@ -33,11 +33,11 @@ def test_what_was_tried_is_kept_while_a_claim_stands(tmp_path: Path) -> None:
     file, differs = tmp_path / "tried.json", Outcome("differs", "")
 
     def kept(found: Tried, scale: Scale = Scale.QUICK) -> dict[str, Outcome]:
-        save({"l2dct/two": found}, scale, file)
-        return load(file)["l2dct/two"][scale].others
+        save_tried({"l2dct/two": found}, scale, file)
+        return load_tried(file)["l2dct/two"][scale].others
 
     more = {"recovery=sack": Outcome("differs", "-0.7")}
-    save({"l2dct/one": tried(differs, OTHERS)}, Scale.QUICK, file)
+    save_tried({"l2dct/one": tried(differs, OTHERS)}, Scale.QUICK, file)
     assert kept(tried(differs, more)) == more
     assert kept(tried(differs, OTHERS)) == {**more, **OTHERS}, "a piece at a time"
     assert kept(tried(differs, more), Scale.FULL) == more, "scales apart"
@@ -46,12 +46,12 @@ def test_what_was_tried_is_kept_while_a_claim_stands(tmp_path: Path) -> None:
     assert kept(tried(Outcome("differs", "1"), OTHERS, "load 0.1")) == OTHERS, "it comes out another way"
     idle = Tried("load 0.1", Outcome("differs", "1"), unchanged=["rto-clock=10ms"])
     assert "rto-clock=10ms" not in kept(idle), "no run changed with it"
-    assert load(file)["l2dct/two"][Scale.QUICK].unchanged == ["rto-clock=10ms"]
-    assert at(Scale.FULL, load(file)) == {"l2dct/two": tried(differs, more)}
-    assert at(Scale.QUICK, load(file))["l2dct/one"].others == OTHERS
+    assert load_tried(file)["l2dct/two"][Scale.QUICK].unchanged == ["rto-clock=10ms"]
+    assert at(Scale.FULL, load_tried(file)) == {"l2dct/two": tried(differs, more)}
+    assert at(Scale.QUICK, load_tried(file))["l2dct/one"].others == OTHERS
     file.write_text("{")
     with pytest.raises(DamagedResult, match="reproduce --sensitivity"):
-        load(file)
+        load_tried(file)
 
 
 def test_what_is_kept_of_another_choice_is_the_number_that_decides_there() -> None:
@@ -145,6 +145,8 @@ def test_what_was_tried_was_tried_of_claims_as_they_are(name: str, tmp_path: Pat
     if not known:
         pytest.skip("nothing was tried since the set-up changed: make sensitivity")
     cheapest = min((each for each in select([name]) if left & {claim.id for claim in each.claims}), key=quick_runs)
-    judged = [each for each in answered(tmp_path, reproduce([cheapest], Scale.QUICK)).claims if each.claim.id in left]
+    judged = [
+        each for each in answered(tmp_path, ask_reproduction([cheapest], Scale.QUICK)).claims if each.claim.id in left
+    ]
     assert judged
     assert [each.claim.id for each in judged if not known[each.claim.id].stands(untouched(each))] == []

@@ -328,7 +328,7 @@ def test_a_run_that_fails_late_leaves_what_was_done(small: Tables, tmp_path: Pat
     monkeypatch.undo()
     with pytest.raises(Interrupted):  # in the middle of the second batch
         run_tuning(small, tmp_path / "t", trials=16, jobs=Losing(5, KeyboardInterrupt()))
-    assert len(record.read_tuning(tmp_path / "t").trials) == 8
+    assert len(record.load_tuning(tmp_path / "t").trials) == 8
     assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(whole)
 
 

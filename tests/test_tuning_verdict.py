@@ -8,10 +8,10 @@ from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
 from shortflow.judge.verdicts import Verdict
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
-from shortflow.tuning.pages import document
+from shortflow.tuning.pages import tuning_table
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import holds, sentence, verdict
+from shortflow.tuning.verdict import joint_verdict, sentence, verdict
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from shortflow.tuning.verdict import holds, sentence, verdict
 def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Verdict) -> None:
     """Constraints too: 0.9 of a steady 1e8 is required; a constraint met only on average is undecided."""
     found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
-    assert holds(found) is expected
+    assert joint_verdict(found) is expected
     words = {Verdict.AGREES: "hold on", Verdict.DIFFERS: "do not hold on", Verdict.UNDECIDED: "undecided whether"}
     assert words[expected] in sentence(found)
 
@@ -69,7 +69,7 @@ def test_a_bound_by_number_needs_the_whole_interval(goodput: list[float], expect
     goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
     tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
     found = checked(goal, tuned, others, others)
-    assert holds(found) is expected
+    assert joint_verdict(found) is expected
     words = f"(95 % interval {interval} bps, at least" if interval else "1.2e+08 bps (at least 1e+08 bps wanted)"
     assert words in verdict(found, found.checks[0], 0).words
 
@@ -82,7 +82,7 @@ def test_an_infeasible_scheme_is_no_yardstick() -> None:
     assert sentence(found).endswith("hold on fresh seeds. They are held against dctcp, as untuned l2dct is infeasible.")
     worse = checked(KEPT, made(3.5, 3.5, 3.5), *fresh, trials=[made(3.5, 3.5)], references=slow)
     assert sentence(worse) == "No feasible trial is better than dctcp."
-    assert holds(worse) is Verdict.DIFFERS
+    assert joint_verdict(worse) is Verdict.DIFFERS
 
 
 def test_where_all_schemes_are_infeasible_feasibility_alone_is_judged() -> None:
@@ -90,12 +90,12 @@ def test_where_all_schemes_are_infeasible_feasibility_alone_is_judged() -> None:
     fresh, slow = (made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9)), [made(3.5, 3.5, goodput=1.3e8)]
     found = checked(wanted, made(3.5, 3.4, 3.6, goodput=1.3e8), *fresh, trials=slow)
     assert found.yardstick is None
-    assert holds(found) is Verdict.AGREES
+    assert joint_verdict(found) is Verdict.AGREES
     assert sentence(found) == (
         "The found parameters hold on fresh seeds. Only feasibility is judged: untuned l2dct and dctcp are infeasible "
         "too, so there is no gain to state."
     )
-    assert holds(checked(wanted, made(1.0, 1.0, 1.0, goodput=1.1e8), *fresh, trials=slow)) is Verdict.DIFFERS
+    assert joint_verdict(checked(wanted, made(1.0, 1.0, 1.0, goodput=1.1e8), *fresh, trials=slow)) is Verdict.DIFFERS
 
 
 MISSES = Goal([Objective(AFCT), Objective(MISS)])
@@ -106,14 +106,14 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
     fast, whole = made(1.0, 1.0, misses=[0.4, 0.5]), made(1.5, 1.5)
     found = checked(MISSES, made(1.5, 1.51, 1.49), *FRESH, trials=[fast, whole])
     assert sure(found.chosen).number == 1, "0 loses deadlines, of which none was missed"
-    assert holds(found) is Verdict.AGREES
+    assert joint_verdict(found) is Verdict.AGREES
     lost = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.4, 0.5, 0.45]), *FRESH, trials=[whole])
-    assert holds(lost) is Verdict.DIFFERS
+    assert joint_verdict(lost) is Verdict.DIFFERS
     assert "deadline_miss is 0.45 (95 % interval 0.3258 to 0.5742) higher than with untuned l2dct, where it is 0" in (
         verdict(lost, lost.checks[0], 0).words  # 0.45 ± 4.303 * 0.05 / √3
     )
     some = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.0, 0.2, 0.0]), *FRESH, trials=[whole])
-    assert holds(some) is Verdict.UNDECIDED
+    assert joint_verdict(some) is Verdict.UNDECIDED
     rates = Goal([Objective(GOODPUT, maximize=True)])
     nothing, all_of_it = made(2.0, 2.0, goodput=0.0), made(2.0, 2.0, 2.0, goodput=0.0)
     risen = checked(
@@ -138,7 +138,7 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
 )
 def test_the_first_promise_is_held(promised: list[float], goodput: list[float], expected: Verdict) -> None:
     found = checked(BOTH, made(1.0, 1.01, 0.99, goodput=goodput), *FRESH, trials=[made(1.0, 1.0, goodput=promised)])
-    assert holds(found) is expected
+    assert joint_verdict(found) is expected
 
 
 def test_the_price_is_in_the_first_sentence() -> None:
@@ -186,30 +186,30 @@ def test_a_parameter_that_changes_the_flows_is_told() -> None:
 
 def test_runs_that_fail_in_the_check_are_told() -> None:
     broken = checked(FASTEST, made(1.0, 1.01, 0.99, failed=[3]), *FRESH)
-    assert holds(broken) is Verdict.DIFFERS
+    assert joint_verdict(broken) is Verdict.DIFFERS
     assert "1 of 3 runs with the found parameters failed: it went wrong" in verdict(broken, broken.checks[0], 0).words
     other = checked(FASTEST, made(1.0, 1.01, 0.99), FRESH[0], made(3.0, 3.1, 2.9, failed=[1, 2]))
-    assert holds(other) is Verdict.UNDECIDED
+    assert joint_verdict(other) is Verdict.UNDECIDED
     assert "2 of 3 runs with dctcp failed: it went wrong" in verdict(other, other.checks[0], 0).words
 
 
 def test_before_its_check_a_tuning_is_undecided() -> None:
     begun = dataclasses.replace(checked(FASTEST, made(1.0, 1.0), *FRESH), checks=[])
-    assert holds(begun) is Verdict.UNDECIDED
+    assert joint_verdict(begun) is Verdict.UNDECIDED
     assert sentence(begun) == "Trials so far: 1, not checked yet; the same command resumes."
-    assert document(begun)["verdict"] == sentence(begun)
+    assert tuning_table(begun)["verdict"] == sentence(begun)
 
 
 def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
     left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
     found = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.01, bound=True), left, left)
-    assert holds(found) is Verdict.UNDECIDED
+    assert joint_verdict(found) is Verdict.UNDECIDED
     words = verdict(found, found.checks[0], 0).words
     assert "1 % of the flows did not finish, 2 % with untuned l2dct" in words
     assert "afct_short_s is not comparable with untuned l2dct" in words, "both means are bounds"
     few = made(2.0, 2.1, 1.9, unfinished=0.001, bound=True)
     more = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.3, bound=True), few, made(4.0, 4.0, 4.0))
-    assert holds(more) is Verdict.DIFFERS
+    assert joint_verdict(more) is Verdict.DIFFERS
     assert "30 % of the flows did not finish, 0.1 % with untuned l2dct" in verdict(more, more.checks[0], 0).words
     assert "and at most 75.0 % lower than with dctcp" in verdict(more, more.checks[0], 0).words
 
@@ -217,5 +217,5 @@ def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
 def test_what_untuned_leaves_unfinished_makes_a_gain_a_bound() -> None:
     left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
     found = checked(FASTEST, made(1.0, 1.01, 0.99), left, FRESH[1])
-    assert holds(found) is Verdict.AGREES
+    assert joint_verdict(found) is Verdict.AGREES
     assert "afct_short_s is at least 50.0 % lower than with untuned l2dct" in verdict(found, found.checks[0], 0).words

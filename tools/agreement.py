@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shortflow.linux.agreement import CELLS, markdown
+from shortflow.linux.agreement import CELLS, agreement_tables
 from shortflow.linux.testbed import REAL, SIMULATED
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -44,7 +44,7 @@ def main() -> None:
     lines = ",\n".join(json.dumps(cell) for cell in cells)
     kept.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     page = DOCS / "agreement.md"
-    tables = TABLE.findall(markdown(cells))
+    tables = TABLE.findall(agreement_tables(cells))
     each = iter(tables)
     text, replaced = TABLE.subn(lambda _: next(each, ""), page.read_text(encoding="utf-8"))
     if replaced != len(tables):

@@ -9,7 +9,7 @@ from shortflow.lab.quantity import amount
 from shortflow.lab.study import Scale
 from shortflow.papers.known import VALUES
 from shortflow.report.chart import Chart, mark, numeric, tips, view, words
-from shortflow.reproduction.engine import Reproduction, reproduce, select
+from shortflow.reproduction.engine import Reproduction, ask_reproduction, select
 from shortflow.reproduction.judged import Judged
 from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
@@ -30,7 +30,7 @@ def measured() -> Reproduction:
     store = Store(KEPT)
     runner = Runner(store=store)
     with concluding(store), progress_bar("known results", Lines()) as runner.progress:
-        return runner.answer(reproduce(select(["known"]), Scale.FULL, {}), conclude=False)
+        return runner.answer(ask_reproduction(select(["known"]), Scale.FULL, {}), conclude=False)
 
 
 def table(done: Reproduction) -> str:

@@ -41,7 +41,7 @@ def main() -> int:
     for point, scenario, short, longer, timed, settings in POINTS:
         counted = instructions.per_hop((scenario, short, longer, dict(settings)), SCHEME)
         case = bench.Case("scaling", point, scenario, {**settings, "duration": timed}, REPEATS)
-        over_floor = bench.measure(case, source)["over_floor"]
+        over_floor = bench.measure_speed(case, source)["over_floor"]
         print(f"{point}: {counted:.0f} instructions, {over_floor:.2f} times the floor", flush=True)
     return 0
 

@@ -28,7 +28,9 @@ def main() -> int:
     given = options.parse_args()
 
     measured = {
-        each.claim.id: each.finding.measured for entry in kept.load(COMMITTED).values() for each in kept.judged(entry)
+        each.claim.id: each.finding.measured
+        for entry in kept.load_kept(COMMITTED).values()
+        for each in kept.judged(entry)
     }
     wanted = [pattern if "/" in pattern else f"{pattern}/*" for pattern in given.patterns or ["*/*"]]
     known = [name for name in recomputed.CLAIMS if measured.get(name)]

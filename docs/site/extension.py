@@ -40,7 +40,7 @@ def generate(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = with_download(source[0], docname)
         return
     text = SOME_PAGES.sub(lambda found: found[0] if any(app.srcdir.glob(found[0])) else "", source[0])
-    text = GENERATED.sub(lambda found: reference.part(found[1]), text)
+    text = GENERATED.sub(lambda found: reference.part_page(found[1]), text)
     text = PICTURE.sub(lambda found: raw(pictures.OF_PAGES[found[1]]()._repr_html_()), text)
     source[0] = EVIDENCE.sub(lambda found: raw(evidence_of(found[1])), text)
 
@@ -53,8 +53,8 @@ def raw(html: str) -> str:
 def evidence_of(name: str) -> str:
     """The evidence of a paper or of the survey, from the committed results."""
     if name == "survey":
-        return survey.evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
-    return evidence(name, kept.load(REPRODUCTION / "results.json")[name])
+        return survey.survey_evidence(json.loads((REPRODUCTION / "survey.json").read_text(encoding="utf-8")))
+    return evidence(name, kept.load_kept(REPRODUCTION / "results.json")[name])
 
 
 def with_download(notebook: str, docname: str) -> str:

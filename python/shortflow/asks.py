@@ -79,7 +79,9 @@ class Condition(Bound):
         return self.written or f"{self.metric}{self.sign}{self.bound:g}"
 
 
-def compare(plan: Plan, seeds: Sequence[int], until: Precision | None = None, *, ideal: bool = True) -> Ask[Results]:
+def ask_comparison(
+    plan: Plan, seeds: Sequence[int], until: Precision | None = None, *, ideal: bool = True
+) -> Ask[Results]:
     """Runs schemes over common seeds and, with `ideal`, ideal schedulers on the same flows.
 
     With `until`, seeds must be 1, 2, …; more are added until the intervals are narrow enough (see
@@ -100,7 +102,9 @@ def compare(plan: Plan, seeds: Sequence[int], until: Precision | None = None, *,
     return found
 
 
-def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *, tables: bool = False) -> Ask[Results]:
+def ask_sweep(
+    plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *, tables: bool = False
+) -> Ask[Results]:
     """Runs every scheme at every point of a grid with seeds 1 to `seeds`.
 
     Coarse points run first, so a partial sweep covers the whole range. A failed run is kept with its error; the others
@@ -203,7 +207,7 @@ class Search:
         }
 
 
-def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int]) -> Ask[Search]:
+def ask_search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int]) -> Ask[Search]:
     """Finds by bisection the largest value of each seed at which the condition holds. Seeds run in parallel.
 
     Assumes that the condition holds below some value and fails above.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.quantities import common_axis, in_base_unit, plain, rounded
+from shortflow.quantities import common_axis, in_base_unit, plain_number, rounded
 from shortflow.terms import Range, pair
 
 _MOST_VALUES = 1_000_000
@@ -59,7 +59,7 @@ class Steps:
 
     def written(self, value: int | float) -> str:
         """Formats a value as a setting, without exponent."""
-        return f"{plain(value)}{self.unit}"
+        return f"{plain_number(value)}{self.unit}"
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def plain(value: float) -> str:
+def plain_number(value: float) -> str:
     """A number without exponent; whole numbers without a point."""
     return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"
 

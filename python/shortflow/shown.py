@@ -175,7 +175,7 @@ class Results(results.Results, Shown):
         runs = self.with_tables.results or self.results
         if lacking := len(self.results) - len(runs):
             _log.warning("%s: %d runs have no tables", self.directory or self.scenario, lacking)
-        return pl.concat(store.frames.counted(run.table("flows"), run.meta, run.provenance) for run in runs)
+        return pl.concat(store.frames.counted_flows(run.table("flows"), run.meta, run.provenance) for run in runs)
 
     def to_frame(self) -> "pl.DataFrame":
         """One row per run, ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
@@ -203,7 +203,7 @@ class Results(results.Results, Shown):
         return store.runs.save(self.results, directory)
 
     def _blocks(self) -> "list[report.blocks.Block]":
-        return report.views.blocks(self)
+        return report.views.results_blocks(self)
 
 
 class Search(asks.Search, Printed):
@@ -244,7 +244,7 @@ def read_run(directory: str | Path) -> Result:
 
     A `DamagedResult` names a missing or altered file.
     """
-    return Result.showing(store.runs.read_run(directory))
+    return Result.showing(store.runs.load_run(directory))
 
 
 @front_door
@@ -258,4 +258,4 @@ def read_store(directory: str | Path) -> Results:
     >>> sorted(read_store("results").to_frame()["servers"])
     [5.0, 10.0]
     """
-    return Results.showing(store.runs.read_store(directory))
+    return Results.showing(store.runs.load_store(directory))

@@ -67,7 +67,7 @@ def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
     return cores, why
 
 
-def execute(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> Result:
+def simulate_run(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> Result:
     """Simulates the run. The core releases the GIL, so several threads can run at once."""
     started = time.perf_counter()
     cores, why = cores_for(run, is_captured=capture is not None)

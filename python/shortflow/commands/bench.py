@@ -80,7 +80,7 @@ def bench(
     start, rows = _start_up(), []
     for case, scheme in chosen:
         note(f"{case.label} ({case.what}), {scheme.label} …")
-        rows.append(measure(case, scheme))
+        rows.append(measure_speed(case, scheme))
     machine = {
         "processor": processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -118,7 +118,7 @@ def _start_up() -> dict[str, Any]:
     return {"cpu_s": spent, "peak_rss_bytes": after.ru_maxrss * 1024}
 
 
-def measure(case: Case, scheme: SchemeSource) -> dict[str, Any]:
+def measure_speed(case: Case, scheme: SchemeSource) -> dict[str, Any]:
     """Cost of a case under a scheme, in a fresh process.
 
     `cpu_s` is the median CPU time of the simulating thread over the repeats. `over_floor` is the median ratio to the

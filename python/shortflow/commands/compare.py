@@ -97,7 +97,7 @@ def compare(
         holds = bool(tables or own or bins)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
         plan, chosen = Plan(loaded, names, settings), given.seed_list(seeds)
-        found = Results.showing(runner.answer(asks.compare(plan, chosen, until, ideal=ideal)))
+        found = Results.showing(runner.answer(asks.ask_comparison(plan, chosen, until, ideal=ideal)))
         if runner.store:
             bursts.keep_bursts([run for run in found.runs if run.seed == chosen[0]], runner.jobs, bar)
     if own:

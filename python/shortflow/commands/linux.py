@@ -159,7 +159,7 @@ def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:
     if both.runs:
         yield Words(_in_words(both))
         yield from comparison_blocks(both, metrics_of(both, *HEADLINES))
-    yield Words(f"The testbed: {testbed.kept_time(testbed.measured(both))} kept time.")
+    yield Words(f"The testbed: {testbed.kept_time(testbed.real_runs(both))} kept time.")
     if reasons:
         yield Words("\n".join(f"Known difference: {reason}." for reason in reasons))
     for account in testbed.accounts(both):
@@ -222,9 +222,9 @@ def agreement(
     undecided numbers are named. The exit code is 1 if a run did not keep time.
     """
     out = Path(out)
-    found = study.measure(_chosen_rows(rows), range(1, seeds + 1), out, attempts, chosen(virtual))
+    found = study.measure_agreement(_chosen_rows(rows), range(1, seeds + 1), out, attempts, chosen(virtual))
     document = found.document()
-    table = study.markdown(document)
+    table = study.agreement_tables(document)
     write_text(out / "agreement.md", table, Kind.TABLE)
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
     for verdict, said in ((Verdict.DIFFERS, "outside the aim"), (Verdict.UNDECIDED, "undecided")):
@@ -267,21 +267,21 @@ def fig14(
     counts, out = _counts(flows), Path(out)
     bed = Testbed(figure.SCENARIO, Replacements(), attempts, chosen(virtual), _tell_fig14)
     store = bed.store_in(out)
-    points = figure.measure(counts, repeat, size_mb, bed, store)
+    points = figure.measure_fig14(counts, repeat, size_mb, bed, store)
     note(f"runs: {store.runs}")
     code = exit_code(not any(each.superseded for each in points.values()), allow_late, virtual)
-    tables = [*figure.sections(points, size_mb), claim_section(figure.claims(points))]
+    tables = [*figure.fig14_sections(points, size_mb), claim_section(figure.fig14_claims(points))]
     return Answer(lambda: _fig14_document(size_mb, points), tables, code)
 
 
 def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
     def accounts(point: Results) -> dict[str, Any]:
-        return {name: [run.meta["testbed"] for run in testbed.measured(point, name)] for name in figure.SCHEMES}
+        return {name: [run.meta["testbed"] for run in testbed.real_runs(point, name)] for name in figure.SCHEMES}
 
     return {
         "size_mb": size_mb,
         "flows": {str(count): results_table(comparison) for count, comparison in points.items()},
-        "claims": [judged.document() for judged in figure.claims(points)],
+        "claims": [judged.document() for judged in figure.fig14_claims(points)],
         "testbed": {str(count): accounts(each) for count, each in points.items()},
     }
 

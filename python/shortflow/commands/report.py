@@ -14,15 +14,15 @@ from shortflow.front.console import note
 from shortflow.measured import Source, read_measured
 from shortflow.quantities import counted
 from shortflow.report.blocks import Words
-from shortflow.report.page import Contents, document, write
+from shortflow.report.page import Contents, page_table, write_contents
 from shortflow.report.study import studies as make_studies
 from shortflow.report.study import with_measured
 from shortflow.result import Result
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.runs import select_runs
-from shortflow.tuning.pages import document as tuning_document
+from shortflow.tuning.pages import tuning_table as tuning_document
 from shortflow.tuning.pages import write_page as write_tuning
-from shortflow.tuning.record import is_tuning, read_tuning
+from shortflow.tuning.record import is_tuning, load_tuning
 
 _log = logging.getLogger(__name__)
 
@@ -57,9 +57,9 @@ def report(
         shown = write_report(directory, page, measured=measured, damages=damages, criteria=criteria)
         note(counted(shown, "run"))
     elif measured is None and is_tuning(directory):
-        numbers = tuning_document(read_tuning(directory))
+        numbers = tuning_document(load_tuning(directory))
     else:
-        numbers = document(_found(directory, None, measured, damages, criteria))
+        numbers = page_table(_found(directory, None, measured, damages, criteria))
     for damage in damages:
         note(f"left out: {damage}")
     return Answer(lambda: numbers, [Words(str(page))], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)
@@ -82,11 +82,11 @@ def write_report(
     `damages` is given: a list that gets what is damaged, which the page then leaves out and names.
     """
     if only is None and measured is None and is_tuning(directory):
-        tuning = read_tuning(directory)
+        tuning = load_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
     found = _found(directory, only, measured, damages, criteria)
-    write(page, found)
+    write_contents(page, found)
     return sum(len(study.results) for study in found.studies)
 
 

@@ -17,7 +17,7 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.study import Scale, parse_choices
 from shortflow.report.blocks import Block, Words
 from shortflow.reproduction.engine import Chosen, Reproduction, select
-from shortflow.reproduction.engine import reproduce as decide
+from shortflow.reproduction.engine import ask_reproduction as decide
 from shortflow.reproduction.fit import fit as ranked
 from shortflow.reproduction.fit import in_rows
 from shortflow.reproduction.judged import count
@@ -27,10 +27,10 @@ from shortflow.reproduction.sensitivity import (
     Other,
     Shift,
     alternatives,
+    combinations_of,
     outcomes,
     planned,
     ranged,
-    several,
     shifts,
     untried,
 )
@@ -42,7 +42,7 @@ from shortflow.reproduction.summary import (
     reason_section,
     shift_section,
 )
-from shortflow.reproduction.tried import Tried, at, load, save
+from shortflow.reproduction.tried import Tried, at, load_tried, save_tried
 from shortflow.runner import Runner, concluding
 from shortflow.store.files import Kind, write_text
 from shortflow.store.runs import Store
@@ -132,7 +132,7 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
     moved: list[Shift] = []
 
     def known() -> Mapping[str, Tried]:
-        return at(done.scale, load(tried)) if not done.chosen else outcomes(moved)
+        return at(done.scale, load_tried(tried)) if not done.chosen else outcomes(moved)
 
     def all_tried(what: str, others: Sequence[Other]) -> bool:
         others = untried(done, others, known()) if end else others
@@ -144,15 +144,15 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
                 return False
             moved.extend(shifts(done, again, other))
             if not done.chosen:
-                save(outcomes(moved), done.scale, tried)
+                save_tried(outcomes(moved), done.scale, tried)
             if lines.due():
                 note(f"{place + 1} of {len(others)} {what} tried")
         return True
 
     if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)) and all_tried(
-        "pairs of values", several(done, known(), 2)
+        "pairs of values", combinations_of(done, known(), 2)
     ):
-        all_tried("triples of values", several(done, known(), 3))
+        all_tried("triples of values", combinations_of(done, known(), 3))
     return moved
 
 

@@ -70,7 +70,7 @@ def search(
     ends = [{steps.key: steps.written(steps.values[at])} for at in (0, -1)]
     note_warnings_at((end, run.scenario, run.scheme) for end in ends for run in asks.check_point(plan, end, "--key"))
     with told(loaded.name, progress) as bar:
-        ask = asks.search(plan, steps, wanted, given.seed_list(seeds))
+        ask = asks.ask_search(plan, steps, wanted, given.seed_list(seeds))
         found = Runner(given.executor(jobs, dask), given.store_in(out), bar).answer(ask)
     if out:
         note(f"results: {Path(out) / 'runs.parquet'}")

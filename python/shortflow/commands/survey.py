@@ -13,10 +13,10 @@ from shortflow.report.blocks import Block, Words
 from shortflow.runner import Runner
 from shortflow.store.runs import Store
 from shortflow.survey import WORKLOADS, Survey, choose, words
-from shortflow.survey import survey as ask
+from shortflow.survey import ask_survey as ask
 from shortflow.survey.engine import SEEDS
-from shortflow.survey.pages import check_pages, document, write_pages
-from shortflow.survey.tables import matrix, numbers, standings
+from shortflow.survey.pages import check_survey_page, survey_table, write_survey_page
+from shortflow.survey.tables import matrix, wins_section, workload_section
 
 
 @command
@@ -39,11 +39,11 @@ def survey(
     numbers.
     """
     chosen, where, out = choose(workloads or []), given.executor(jobs, dask), Path(out)
-    check_pages(out)
+    check_survey_page(out)
     with told(f"survey, {scale.value}", progress) as bar:
         found = Runner(where, Store(out), bar).answer(ask(chosen, scale, settings or {}, seeds))
-    note_report(write_pages(found, out), found.runs, found.reused, found.seconds)
-    return Answer(lambda: document(found), _blocks(found, [each.name for each in chosen] if workloads else []))
+    note_report(write_survey_page(found, out), found.runs, found.reused, found.seconds)
+    return Answer(lambda: survey_table(found), _blocks(found, [each.name for each in chosen] if workloads else []))
 
 
 def _blocks(found: Survey, workloads: Sequence[str]) -> Iterator[Block]:
@@ -52,5 +52,5 @@ def _blocks(found: Survey, workloads: Sequence[str]) -> Iterator[Block]:
     if effects := words.alpha_effects(found):
         yield Words("\n".join(["Effects of the initial alpha:", *effects]))
     yield from (matrix(view, narrow=True) for view in found.views)
-    yield standings(found)
-    yield from (numbers(view, workload) for workload in workloads for view in found.views)
+    yield wins_section(found)
+    yield from (workload_section(view, workload) for workload in workloads for view in found.views)

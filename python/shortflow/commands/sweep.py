@@ -89,7 +89,7 @@ def sweep(
     with told(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
-        found = Results.showing(runner.answer(asks.sweep(plan, axes, seeds, until, tables=tables)))
+        found = Results.showing(runner.answer(asks.ask_sweep(plan, axes, seeds, until, tables=tables)))
     _note(found, out, until)
     found = found.with_bins(criteria.bins)
     absent = found.absent(shown)

@@ -26,18 +26,18 @@ from shortflow.terms import pairs
 from shortflow.tuning import engine
 from shortflow.tuning.asking import WORKLOADS, TunedScenario, ask, second_workload
 from shortflow.tuning.goal import Goal, Parameter
-from shortflow.tuning.pages import document, write_page
+from shortflow.tuning.pages import tuning_table, write_page
 from shortflow.tuning.proposals import require_optuna
 from shortflow.tuning.shown import Tuning
-from shortflow.tuning.verdict import holds, verdicts
+from shortflow.tuning.verdict import joint_verdict, verdicts
 
 NOWHERE = "none"
 """Value of `--check-on` for no second workload."""
 
 
 def _answer(found: Tuning, _: Mapping[str, Any]) -> Answer:
-    code = ExitCode.CLAIM_FAILED if holds(found) is Verdict.DIFFERS else ExitCode.FINE
-    return Answer(lambda: document(found), _blocks(found), code)
+    code = ExitCode.CLAIM_FAILED if joint_verdict(found) is Verdict.DIFFERS else ExitCode.FINE
+    return Answer(lambda: tuning_table(found), _blocks(found), code)
 
 
 def _blocks(found: Tuning) -> Iterator[Block]:
@@ -167,7 +167,7 @@ def tune(
     note_warnings_at((end, run.scenario, run.scheme) for end in accepted for run in here.runs(scheme, [1], end))
     with told(loaded.name, progress) as bar:
         workloads = [here, *([replace(there, shown=shown)] if there else [])]
-        wanted = engine.tune(Path(out), question, workloads, trials, check_seeds)
+        wanted = engine.ask_tuning(Path(out), question, workloads, trials, check_seeds)
         found = Runner(given.executor(jobs, dask), Store(Path(out)), bar).answer(wanted)
     if len(found.trials) < trials:
         note(f"--trials: the parameters have only {counted(len(found.trials), 'valid combination')}; all were tried")

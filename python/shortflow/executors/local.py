@@ -15,7 +15,7 @@ from shortflow.executors.executor import Pool, Session
 from shortflow.executors.processes import Processes
 from shortflow.result import Result
 from shortflow.runs import Run
-from shortflow.simulate import available_cores, execute
+from shortflow.simulate import available_cores, simulate_run
 
 
 class Local(Pool):
@@ -77,5 +77,5 @@ class _Threads(Session):
         capture = self._captures.get(run.key)
         if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python and not capture:
             return self._processes.work(run, tables=self._tables)
-        result = execute(run, control, capture)
+        result = simulate_run(run, control, capture)
         return result.encoded() if self._tables else result

@@ -12,7 +12,7 @@ from shortflow.result import Record, Result
 from shortflow.runs import Run, build_id
 from shortflow.scenario import Scenario, Source, is_default
 from shortflow.scheme import SchemeSource
-from shortflow.simulate import execute
+from shortflow.simulate import simulate_run
 
 Files = Mapping[str, tuple[str, bytes]]
 """Suffix and contents of the files named in a scenario, by key."""
@@ -70,7 +70,7 @@ def perform(task: Parcel, control: Control, files: Files | None = None) -> Resul
         if files:
             place, source = Path(folder), source.changed(_placed(files, Path(folder)))
         run = Run(Scenario(source.read(place), place, source), scheme, task.seed)
-        result = execute(run, control)
+        result = simulate_run(run, control)
     record: Record = {**result.record, "provenance": {**result.provenance, "key": task.key}}
     result = replace(result, record=record, run=None)
     return result.encoded() if task.tables else result.alone()

@@ -13,7 +13,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters in users' texts, except tabs and newlines: terminals would execute them."""
 
 
-def plain(text: str) -> str:
+def without_controls(text: str) -> str:
     """The text without control characters."""
     return CONTROL.sub("", text)
 
@@ -26,7 +26,7 @@ def print_json(document: object) -> None:
 
 def print_note(message: str) -> None:
     """Prints a note on stderr."""
-    print(plain(message), file=sys.stderr)
+    print(without_controls(message), file=sys.stderr)
 
 
 def note(message: str) -> None:

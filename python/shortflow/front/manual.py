@@ -23,7 +23,7 @@ EXAMPLES = (
 )
 
 
-def page() -> str:
+def manual_page() -> str:
     """The page in roff."""
     root = get_command(app)
     context = root.make_context("shortflow", [], resilient_parsing=True)
@@ -74,4 +74,4 @@ def _text(words: str) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(manual_page(), end="")

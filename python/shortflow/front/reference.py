@@ -23,7 +23,7 @@ _MANY = 3
 """Keys of this many kinds are described once."""
 
 
-def part(name: str) -> str:
+def part_page(name: str) -> str:
     """The part for `<!-- generated: NAME -->` in a page."""
     kind, _, which = name.partition(" ")
     return PARTS[kind](which) if which else PARTS[kind]()
@@ -47,7 +47,7 @@ def _commands(command: Any, path: str, level: int) -> Iterator[str]:
             yield from _commands(command.get_command(context, name), f"{path} {name}", level + 1)
 
 
-def names(kind: str) -> str:
+def names_page(kind: str) -> str:
     """All schemes, transports, queue disciplines or ideal schedulers, with parameters."""
     return "\n".join(_entry(entry) for entry in _core.registry()[kind])
 
@@ -109,7 +109,7 @@ def columns(name: str) -> str:
     return _table(("column", "type", "may be empty", "meaning"), rows)
 
 
-def metrics() -> str:
+def metrics_page() -> str:
     """All metrics with units."""
     bins = "\n".join(f"- `{each.name}`: {each.label}" for each in USUAL_BINS.ranges)
     head = (
@@ -155,9 +155,9 @@ def _literal(text: str) -> str:
 
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands,
-    "names": names,
+    "names": names_page,
     "table": tables,
     "columns": columns,
-    "metrics": metrics,
+    "metrics": metrics_page,
     "python": python,
 }

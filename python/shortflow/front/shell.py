@@ -118,7 +118,7 @@ def main() -> None:
     """Runs the command and exits with its code."""
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _interrupt)
-    sys.exit(execute())
+    sys.exit(run_command())
 
 
 def _interrupt(number: int, _: object) -> None:
@@ -148,7 +148,7 @@ def _end_at_next_signal(first: int) -> None:
         signal.signal(number, leave_at_once)
 
 
-def execute(arguments: Sequence[str] | None = None) -> int:
+def run_command(arguments: Sequence[str] | None = None) -> int:
     """Runs the command. Failures become a message on stderr and an exit code."""
     try:
         with notes_on_stderr():

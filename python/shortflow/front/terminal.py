@@ -16,7 +16,7 @@ from rich.text import Text
 
 from shortflow import _core
 from shortflow.errors import ConfigError
-from shortflow.front.console import plain
+from shortflow.front.console import without_controls
 from shortflow.front.progress import Pace
 from shortflow.lazy import pl
 from shortflow.report.blocks import Block, terminal_width
@@ -31,7 +31,7 @@ class Plain(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """All segments. Rich marks its own control segments."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=plain(segment.text))
+            yield segment if segment.control else segment._replace(text=without_controls(segment.text))
 
 
 class _Results(Plain):

@@ -12,7 +12,7 @@ from shortflow.imports.parts import Flows, Format, Link, Network, Options, Part,
 from shortflow.imports.ports import of_network, of_rack
 from shortflow.imports.rates import written
 from shortflow.lazy import pl
-from shortflow.quantities import parse, plain
+from shortflow.quantities import parse, plain_number
 from shortflow.terms import unquoted
 
 FILE = "scenario.toml"
@@ -107,7 +107,7 @@ def _put_ports(made: Draft, ports: Ports) -> None:
         made.values.setdefault(key, value)
     most = made.values.get("switch.mark_all_above")
     if most and (size := parse(str(most.value))):
-        room = f"{plain(4 * size.number)}{size.unit}"
+        room = f"{plain_number(4 * size.number)}{size.unit}"
         made.assume("switch.buffer", room, "no file gives the buffer of a port; four times mark_all_above")
 
 
@@ -156,7 +156,7 @@ def _bundled(made: Draft, links: Sequence[Link]) -> list[Link]:
             rate = parse(first.rate) if len(rates) == 1 else None
             if rate is None:
                 raise ConfigError(f"links {first.a} to {first.b}: parallel links of rates {', '.join(sorted(rates))}")
-            first = replace(first, rate=f"{plain(rate.number * len(several))}{rate.unit}")
+            first = replace(first, rate=f"{plain_number(rate.number * len(several))}{rate.unit}")
         found.append(first)
     if more := len(links) - len(found):
         made.notes.append(f"{more} parallel links are joined with their neighbours: one link of the rates together.")
@@ -324,7 +324,7 @@ def _typed(text: str) -> Plain:
 
 
 def _plain(value: float) -> str:
-    return plain(float(value)) if math.isfinite(value) else str(value)
+    return plain_number(float(value)) if math.isfinite(value) else str(value)
 
 
 def _bps(rate: str) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shortflow.judge.estimates import Estimate
-from shortflow.judge.verdicts import Verdict, reach, verdict_of
+from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.lazy import np, npt, ranks, special
 
 LEVEL = 0.05
@@ -50,7 +50,7 @@ def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> V
 
     It agrees for a tie: the factor is within the first of `ties` of 1, and its interval within the second.
     """
-    ends = reach(lead)
+    ends = true_interval(lead)
     worse = verdict_of(ends, (-math.inf, 0.0) if more_is_better else (0.0, math.inf)) is Verdict.DIFFERS
     if ends[0] > -1 and ends[1] < math.inf:
         near, within = map(math.log1p, ties)

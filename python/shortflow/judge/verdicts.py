@@ -44,7 +44,7 @@ class Possible(NamedTuple):
         return self.worst if self.worst is self.best else Verdict.UNDECIDED
 
 
-def reach(estimate: Estimate | None, *, one_seed_decides: bool = False) -> Band:
+def true_interval(estimate: Estimate | None, *, one_seed_decides: bool = False) -> Band:
     """Interval of the true value, with an infinite end beyond a bound.
 
     Without an interval the value may be any, or with `one_seed_decides` the estimated one.

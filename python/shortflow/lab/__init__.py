@@ -13,7 +13,7 @@ from shortflow.lab.expressions import (
     effect,
     label,
     level,
-    measure,
+    per_run,
     pooled,
     ratio,
     retransmits_in_run,

@@ -7,7 +7,7 @@ from shortflow.errors import TooLittle
 from shortflow.judge.estimates import Estimate, Interval
 from shortflow.lab.data import Data
 from shortflow.lab.expressions import Metric
-from shortflow.lab.quantity import Printed
+from shortflow.lab.quantity import PrintedNumber
 from shortflow.lab.study import Value
 from shortflow.quantities import in_unit_of_first, scale_for
 
@@ -56,7 +56,7 @@ class Curves:
     log_y: bool = False
     fixed: Mapping[str, Value] = field(default_factory=dict)
 
-    def draw(self, data: Data, printed: Sequence[Printed] = ()) -> Drawing:
+    def draw(self, data: Data, printed: Sequence[PrintedNumber] = ()) -> Drawing:
         """Curves of these runs, with the printed points."""
         points = [(value, {self.x: value, **self.fixed}) for value in data.values(self.x)]
         names = self.schemes or data.at(**points[0][1]).schemes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.judge.estimates import Estimate, estimate, over_seeds, paired_difference
 from shortflow.lab.data import Data, Studies, each_seed, reads
-from shortflow.lab.quantity import Every, Find, Points, Quantity, Selection, listed, short
+from shortflow.lab.quantity import Every, Find, Points, Quantity, Selection, joined, last_part
 from shortflow.lab.study import Value
 from shortflow.metrics.catalogue import STATISTICS, TASKS
 from shortflow.quantities import RELATIVE
@@ -31,7 +31,7 @@ class Measure:
         return self.read(result)
 
 
-def measure(name: str, unit: str = "") -> Callable[[Callable[[Result], float]], Measure]:
+def per_run(name: str, unit: str = "") -> Callable[[Callable[[Result], float]], Measure]:
     """Decorator that gives a function of a run a name and a unit (default: plain number)."""
     return functools.partial(Measure, name, unit)
 
@@ -44,7 +44,7 @@ def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
     """A metric of one scheme or several."""
     names = _names(schemes)
     find = _over_grid(study, {name: [name] for name in names}, lambda data, of, **at: data.mean(of, metric, **at))
-    text = f"{label(metric)} with {listed(names)}{_in(study)}"
+    text = f"{label(metric)} with {joined(names)}{_in(study)}"
     name = metric if isinstance(metric, str) else ""
     return Quantity(text, unit(metric), find, frozenset([study]), metric=name, schemes=names)
 
@@ -54,7 +54,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
     ours, theirs = _names(schemes), _names(baselines)
     pairs = {f"{one} over {other}": (one, other) for one in ours for other in theirs}
     find = _over_grid(study, pairs, lambda data, of, over, **at: data.change(of, over, metric, **at))
-    text = f"{label(metric)}, {listed(ours)} over {listed(theirs)}{_in(study)}"
+    text = f"{label(metric)}, {joined(ours)} over {joined(theirs)}{_in(study)}"
     return Quantity(text, RELATIVE, find, frozenset([study]), 0.0)
 
 
@@ -187,7 +187,7 @@ def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, d
         raise TooLittle("no point of the grid is within the bounds")
     for point in chosen:
         yield (
-            ", ".join(f"{short(key)} {point[key]}" for key in point if not isinstance(where.get(key, ""), Value)),
+            ", ".join(f"{last_part(key)} {point[key]}" for key in point if not isinstance(where.get(key, ""), Value)),
             point,
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from shortflow.lab.data import TOO_LITTLE, Studies, applied
 from shortflow.lab.drawing import Curves, Drawing
 from shortflow.lab.finding import Finding, all_hold, not_tested
-from shortflow.lab.quantity import ClaimCondition, Printed, Quantity
+from shortflow.lab.quantity import ClaimCondition, PrintedNumber, Quantity
 from shortflow.lab.study import Study
 
 Draw = Curves | Callable[..., Sequence[Drawing]]
@@ -67,7 +67,7 @@ class Claim:
         return "; ".join(condition.text for condition in self.conditions)
 
     @property
-    def printed(self) -> list[Printed]:
+    def printed(self) -> list[PrintedNumber]:
         """Printed numbers of the claim."""
         return [condition.printed for condition in self.conditions if condition.printed]
 
@@ -142,7 +142,7 @@ class Figure:
         return self.id.partition("/")[0]
 
     @property
-    def printed(self) -> list[Printed]:
+    def printed(self) -> list[PrintedNumber]:
         """Printed numbers of all claims."""
         return [each for claim in self.claims for each in claim.printed]
 

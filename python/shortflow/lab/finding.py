@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shortflow.judge.estimates import Estimate
-from shortflow.judge.verdicts import RANKED, Band, Possible, Verdict, joint, possible_verdicts, reach
+from shortflow.judge.verdicts import RANKED, Band, Possible, Verdict, joint, possible_verdicts, true_interval
 from shortflow.quantities import counted
 
 Number = float | str | Sequence[float]
@@ -87,7 +87,7 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: 
     The whole interval counts (with one seed, the value).
     """
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    worst, best = possible_verdicts(reach(found, one_seed_decides=True), agrees, direction)
+    worst, best = possible_verdicts(true_interval(found, one_seed_decides=True), agrees, direction)
     note = BOUND if found.lower_bound or found.upper_bound else ""
     units = {"value": unit} if unit else {}
     beyond = _beyond(found.ci95 or (found.value, found.value), agrees)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from shortflow.judge.estimates import Estimate, over_seeds
-from shortflow.judge.verdicts import Band, reach
+from shortflow.judge.verdicts import Band, true_interval
 from shortflow.lab.data import TOO_LITTLE, Studies, applied, each_seed, reads, some
 from shortflow.lab.finding import Finding, fact, placed
 from shortflow.lab.study import Value
@@ -60,7 +60,7 @@ Find = Callable[[Studies, Mapping[str, Selection]], Points]
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A number or range that a paper prints for a quantity."""
 
     of: "Quantity"
@@ -115,7 +115,7 @@ class ClaimCondition:
     """Studies it reads; "" is the figure's first."""
     label: str = ""
     """Prefix that separates its findings from those of other conditions at equal points."""
-    printed: Printed | None = None
+    printed: PrintedNumber | None = None
     """The printed number, if there is one."""
 
 
@@ -297,7 +297,7 @@ class Quantity:
                 found = {name: placed(each, agrees, ties, self.unit) for name, each in points.items()}
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
-        beside = printed and Printed(self, *printed, is_limit)
+        beside = printed and PrintedNumber(self, *printed, is_limit)
         return ClaimCondition(f"{self.words}: {text}", findings, self.studies, self.label, beside)
 
 
@@ -352,7 +352,7 @@ def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
 def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
     """Minimum or maximum of estimates, with an interval from all their intervals."""
     intervals = [each.ci95 or (each.value, each.value) for each in found]
-    ends = [reach(each, one_seed_decides=True) for each in found]
+    ends = [true_interval(each, one_seed_decides=True) for each in found]
     ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
     return Estimate(
         of([each.value for each in found]),
@@ -365,17 +365,17 @@ def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]
 
 def _selected(key: str, selection: Selection) -> str:
     if isinstance(selection, Every):
-        return selection.text(short(key))
+        return selection.text(last_part(key))
     values = (selection,) if isinstance(selection, Value) else selection
-    return f"{short(key)} {listed([str(each) for each in values])}"
+    return f"{last_part(key)} {joined([str(each) for each in values])}"
 
 
-def short(key: str) -> str:
+def last_part(key: str) -> str:
     """The last part of a key."""
     return key.rpartition(".")[2]
 
 
-def listed(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
     """Names in words."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 

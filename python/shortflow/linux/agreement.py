@@ -7,7 +7,7 @@ from typing import Any
 
 from shortflow.front.console import note
 from shortflow.judge.estimates import Estimate
-from shortflow.judge.verdicts import Verdict, reach, verdict_of
+from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.linux import testbed
 from shortflow.linux.kernels import Kernel
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
@@ -143,7 +143,7 @@ class Agreement:
         ]
 
 
-def markdown(cells: Sequence[dict[str, Any]]) -> str:
+def agreement_tables(cells: Sequence[dict[str, Any]]) -> str:
     """Tables of docs/agreement.md from an agreement's document: relative difference of the kernel.
 
     Differences outside the aim are bold; undecided ones have a question mark.
@@ -199,10 +199,10 @@ def standing(metric: Metric, difference: Estimate | None) -> Verdict:
     if difference is None or difference.n < LEAST_SEEDS:
         return Verdict.UNDECIDED
     aim = aim_of(metric)
-    return verdict_of(reach(difference), (-aim, aim))
+    return verdict_of(true_interval(difference), (-aim, aim))
 
 
-def measure(
+def measure_agreement(
     rows: Sequence[str],
     seeds: Sequence[int],
     out: Path,
@@ -226,7 +226,7 @@ def measure(
         simulated, store = setups[at[0]].simulated, beds[at].store_in(out)
         cells[at] = testbed.side_by_side(beds[at], scheme, seeds, settings, simulated=simulated, store=store)
         tried = counted(sum(each["attempts"] for each in testbed.accounts(cells[at])), "run")
-        note(f"{len(cells)}: {', '.join(at)}: {testbed.kept_time(testbed.measured(cells[at]))} kept time, in {tried}")
+        note(f"{len(cells)}: {', '.join(at)}: {testbed.kept_time(testbed.real_runs(cells[at]))} kept time, in {tried}")
     return Agreement(cells, slower)
 
 

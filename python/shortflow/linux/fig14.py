@@ -54,7 +54,7 @@ class _Watched(Data):
         return self.at(**where).change(scheme, baseline, str(metric)) or _NOT_MEASURED
 
 
-def claims(points: Mapping[int, Results]) -> list[Judged]:
+def fig14_claims(points: Mapping[int, Results]) -> list[Judged]:
     """The paper's claims, decided as those of the simulation are.
 
     One is undecided if the testbed kept time in less than half of the runs that it looks at.
@@ -66,14 +66,16 @@ def _decide(claim: Claim, points: Mapping[int, Results]) -> Finding:
     positions: dict[Position, Results] = {(count,): each for count, each in points.items()}
     data = _Watched(paper.TESTBED, ("flows",), positions)
     found = claim.judge({"testbed": data})
-    runs = [run for count, scheme in data.cells for run in testbed.measured(points[count], scheme)]
+    runs = [run for count, scheme in data.cells for run in testbed.real_runs(points[count], scheme)]
     if 2 * sum(map(testbed.is_trustworthy, runs)) < len(runs):
         kept = testbed.kept_time(runs).replace(" of ", " of the ")
         return not_tested(f"undecided: the testbed kept time in {kept} runs of this claim")
     return found
 
 
-def measure(flows: Sequence[int], repeat: int, size_mb: int, bed: testbed.Testbed, store: Store) -> dict[int, Results]:
+def measure_fig14(
+    flows: Sequence[int], repeat: int, size_mb: int, bed: testbed.Testbed, store: Store
+) -> dict[int, Results]:
     """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
 
     Returns the runs by number of flows. What would keep one from beginning is found out at the start.
@@ -117,7 +119,7 @@ def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
     return testbed.linux_settings(SCENARIO, scheme, changed)
 
 
-def sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Section]:
+def fig14_sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Section]:
     """(a) Mean FCT and L2DCT's reduction; (b) throughput of both kinds of flows while they overlap."""
     counts, points = [str(count) for count in found], list(found.values())
     times = [Column(f"{name}\n(s)", [shown(each.mean(name, "afct_short_s")) for each in points]) for name in SCHEMES]
@@ -126,7 +128,7 @@ def sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Section]:
         for name in ("dctcp", "tcp-ecn", "tcp")
     ]
     heading = f"(a) Mean completion time of n simultaneous flows of {size_mb} MB beside a long one"
-    kept = Column("kept\ntime", [testbed.kept_time(testbed.measured(each)) for each in points])
+    kept = Column("kept\ntime", [testbed.kept_time(testbed.real_runs(each)) for each in points])
     yield Section(heading, [Column("n", counts)], [*times, *below, kept])
     rows = [(count, scheme) for count in found for scheme in SCHEMES]
     lead = [Column("n", [str(count) for count, _ in rows]), Column("scheme", [scheme for _, scheme in rows])]
@@ -135,5 +137,5 @@ def sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Section]:
         Column(f"{label}\n(Mbps)", [shown(found[n].mean(scheme, name), 1e6) for n, scheme in rows])
         for label, name in metrics.items()
     ]
-    kept = Column("kept\ntime", [testbed.kept_time(testbed.measured(found[n], scheme)) for n, scheme in rows])
+    kept = Column("kept\ntime", [testbed.kept_time(testbed.real_runs(found[n], scheme)) for n, scheme in rows])
     yield Section("(b) Throughput while both kinds run", lead, [*rates, kept])

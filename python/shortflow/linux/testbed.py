@@ -170,7 +170,7 @@ def is_trustworthy(result: Result) -> bool:
     return result.meta["testbed"]["verdict"] == ON_TIME
 
 
-def measured(found: Results, scheme: str | None = None) -> list[Result]:
+def real_runs(found: Results, scheme: str | None = None) -> list[Result]:
     """The runs on the testbed, by their seeds, those in which it did not keep time too; of one scheme if that is named.
 
     The latter are left out of the comparison, and are superseded.
@@ -181,7 +181,7 @@ def measured(found: Results, scheme: str | None = None) -> list[Result]:
 
 def accounts(found: Results) -> list[Account]:
     """Accounts of the runs on the testbed, each with its seed and its round trip."""
-    return [{"seed": run.seed, "rtt": run.at.get(RTT), **run.meta["testbed"]} for run in measured(found)]
+    return [{"seed": run.seed, "rtt": run.at.get(RTT), **run.meta["testbed"]} for run in real_runs(found)]
 
 
 def kept_time(runs: Sequence[Result]) -> str:

@@ -72,7 +72,7 @@ def set_ups(paper: str) -> Sequence[Mapping[str, str]]:
     return found
 
 
-def headlines(paper: str) -> dict[str, str]:
+def paper_headlines(paper: str) -> dict[str, str]:
     """The claims that a paper's page opens with, and the cause of each difference (empty for none)."""
     found: dict[str, str] = importlib.import_module(f"shortflow.papers.{paper}").HEADLINES
     return found

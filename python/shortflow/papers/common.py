@@ -44,7 +44,7 @@ def of_flows(name: str, value: pl.Expr, of: str, unit: str = "") -> lab.Measure:
     return lab.Measure(name, unit, lambda result: float(flows(result, of).select(value).to_series().to_numpy().mean()))
 
 
-@lab.measure("Jain's index")
+@lab.per_run("Jain's index")
 def fairness(result: Result) -> float:
     """Jain index of bytes delivered."""
     return jain_index(result.flows["delivered_bytes"].to_list())
@@ -55,7 +55,7 @@ def means(data: lab.Data, scheme: str, metric: lab.Reading, key: str, **fixed: V
     return {value: data.mean(scheme, metric, **{key: value}, **fixed).value for value in data.values(key)}
 
 
-def number(
+def number_of(
     text: str, unit: str = "", neutral: float | None = None
 ) -> Callable[[Callable[..., Estimate | float | Mapping[str, Any]]], lab.Quantity]:
     """Decorator that makes a function of studies a quantity."""

@@ -13,7 +13,7 @@ from shortflow.metrics.stakes import place
 from shortflow.quantities import counted
 from shortflow.report.caveats import notes
 from shortflow.report.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
-from shortflow.report.sentences import at_one_point, over_points, range_of, short, where
+from shortflow.report.sentences import at_one_point, on_points, outcome_clause, range_of, where
 from shortflow.report.study import by_value, default_baseline, without_effect
 from shortflow.report.wording import listed, metrics_of, phrase, unit_of
 from shortflow.results import Results
@@ -63,7 +63,7 @@ class Ranking:
         placed = {
             metric: [(of, self._place(of), self._factors(of)) for of in every] for metric, every in groups.items()
         }
-        return [over_points(every, units[metric], near) for metric, every in placed.items()]
+        return [on_points(every, units[metric], near) for metric, every in placed.items()]
 
     @property
     def by_value(self) -> list[str]:
@@ -113,7 +113,7 @@ class Ranking:
         found = []
         for point in self.study.points[:_MOST_POINTS]:
             here = "; ".join(
-                f"{phrase(line.metric)}: {short(line)}{self._factors([line])}"
+                f"{phrase(line.metric)}: {outcome_clause(line)}{self._factors([line])}"
                 for line in told
                 if line.at == point.label
             )

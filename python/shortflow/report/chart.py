@@ -15,7 +15,7 @@ from shortflow import report
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.lazy import msgspec
 from shortflow.report.library import VERSIONS
-from shortflow.report.looks import looks, plain, theme
+from shortflow.report.looks import looks, plain_looks, theme
 
 Spec = dict[str, Any]
 Row = Mapping[str, Any]
@@ -92,7 +92,7 @@ class Chart:
     @property
     def svg(self) -> str:
         """The picture, and a hash of its specification; `MissingRequirement` without vl-convert."""
-        text = json.dumps(_six_digits(finite(self.spec)), sort_keys=True)
+        text = json.dumps(_six_digits(finite_only(self.spec)), sort_keys=True)
         mark = hashlib.sha256(text.encode()).hexdigest()
         return f"{self._converted('svg')!s}<!-- specification {mark} -->\n"
 
@@ -116,7 +116,7 @@ class Chart:
         kind = path.suffix.removeprefix(".").lower()
         if kind not in _FORMATS:
             raise ConfigError(f"{path}: expected a name that ends with .{', .'.join(_FORMATS)}")
-        content = json.dumps(finite(self.spec)) if kind == "json" else self._converted(kind)
+        content = json.dumps(finite_only(self.spec)) if kind == "json" else self._converted(kind)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
@@ -128,11 +128,13 @@ class Chart:
                 "pictures of charts need vl-convert, which is not installed: pip install 'shortflow[figures]'"
             ) from error
         convert_to = getattr(convert, f"vegalite_to_{kind}")
-        found: str | bytes = convert_to(plain(json.dumps(finite(self.spec))), vl_version=VERSIONS["vega-lite"])
+        found: str | bytes = convert_to(
+            plain_looks(json.dumps(finite_only(self.spec))), vl_version=VERSIONS["vega-lite"]
+        )
         return found
 
 
-def finite(value: Any) -> Any:
+def finite_only(value: Any) -> Any:
     """Plain data in which what is no finite number is null."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
@@ -207,7 +209,7 @@ def span(values: Sequence[float], *, log: bool) -> tuple[float, float]:
     return _room(values) if log else (low - spare, high + spare)
 
 
-def equal(field: str, value: str) -> Spec:
+def has_value(field: str, value: str) -> Spec:
     """The condition that a field has a value."""
     return {"field": field, "equal": value}
 

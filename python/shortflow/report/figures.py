@@ -56,10 +56,10 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     panels, rows = [], []
     for metric in chosen:
         found, unit = estimates(study, metric, study.schemes)
-        label = labelled(phrase(metric), unit)
+        label = axis_title(phrase(metric), unit)
         order = sorted(found, key=lambda row: (row["bound"], row["value"] * (-1 if metric.more_is_better else 1)))
         found = [{**row, "rank": order.index(row)} for row in found]
-        panels.append(marks.ranked(found, metric, label, study.schemes, at=study.x_name or ""))
+        panels.append(marks.ranked_marks(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found
     told = "The answer says which orders the seeds decide."
     caption = f"Mean over the seeds with its 95 % interval, the best on top. {told}{_bounds(rows)}"
@@ -76,7 +76,7 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     for number in range(len(study.dimensions)):
         where = [f"at == null || datum.at{i} == at[{i}]" for i in range(len(study.dimensions)) if i != number]
         for metric, (of_metric, unit) in found.items():
-            label, axis = labelled(phrase(metric), unit), _axis(study, number)
+            label, axis = axis_title(phrase(metric), unit), _axis(study, number)
             panels.append(marks.over(of_metric, label, schemes, axis, metric=metric.name, where=where))
     others = " Other settings are those of the menu." if several else ""
     caption = f"Mean over the seeds with its 95 % interval.{others}{_bounds(rows)}{_ideal(study)}"
@@ -125,8 +125,8 @@ def trade_off(study: Results) -> Chart:
         if other := by_place.get((row["scheme"], row["at"])):
             more = {f"gain_{name}": other[name] for name in ("low", "high", "bound")}
             rows.append({**row, "gain": other["value"], **more, "last": (row["at"],) == ends[-1:]})
-    x, y = labelled(phrase(gain), gain_unit), labelled(phrase(cost), cost_unit)
-    panel = marks.trade_off(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(ends))
+    x, y = axis_title(phrase(gain), gain_unit), axis_title(phrase(cost), cost_unit)
+    panel = marks.trade_off_marks(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(ends))
     caption = f"A mark for each scheme{' and point' if study.x_name else ''}, with both 95 % intervals; "
     caption += "right and down is better."
     caption += f" Lines go from {study.x_name} {ends[0]} to {ends[1]}, the large marks." if ends else ""
@@ -155,9 +155,9 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
             rows += _steps(flows, scale, {"scheme": scheme, "at": point.label})
         if study.measured:
             rows += _steps(study.measured.finished.filter(kept), scale, {"scheme": MEASURED, "at": point.label})
-    label = labelled("completion time", scale.unit)
+    label = axis_title("completion time", scale.unit)
     schemes = everyone(study)
-    panels = [marks.distribution(rows, label, schemes, tail=tail) for tail in (False, True)]
+    panels = [marks.distribution_marks(rows, label, schemes, tail=tail) for tail in (False, True)]
     caption = (
         f"All {which} of all seeds ({_pooled(study)}) that started in the measured time. A curve ends at the share of "
         "flows that finished."
@@ -202,7 +202,7 @@ def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[l
     return rows, scale.unit
 
 
-def labelled(label: str, unit: str) -> str:
+def axis_title(label: str, unit: str) -> str:
     """The words beside an axis."""
     return f"{label} ({unit})" if unit else label
 
@@ -258,7 +258,7 @@ def _axis(study: Results, number: int = 0) -> Spec:
     if not dimension.numbers:
         return words(_field(number), dimension.label, dimension.values, axis={"labelAngle": 0})
     places, unit = dimension.numbers
-    values, label = list(places.values()), labelled(dimension.label, unit)
+    values, label = list(places.values()), axis_title(dimension.label, unit)
     wide = min(values) > 0 and max(values) / min(values) > _LOG_AXIS_FROM_RATIO
     return numeric(_field(number), label, log=wide, domain=span(values, log=wide), tickCount=6)
 
@@ -280,7 +280,7 @@ def _steps(flows: pl.DataFrame, scale: DisplayUnit, about: Row) -> list[Row]:
     ages = flows.filter("censored")["elapsed_s"].to_list()
     youngest = min(ages, default=math.inf)
     marked = {rank(flows.height, percent): f"p{percent:g}" for percent in _MARKED}
-    kept = sorted({*thinned(len(done)).tolist(), *(at for at in marked if at < len(done))})
+    kept = sorted({*kept_ranks(len(done)).tolist(), *(at for at in marked if at < len(done))})
     bound = [bool(done[at] >= youngest) for at in kept]
     return [
         {
@@ -295,7 +295,7 @@ def _steps(flows: pl.DataFrame, scale: DisplayUnit, about: Row) -> list[Row]:
     ]
 
 
-def thinned(count: int) -> npt.NDArray[np.int64]:
+def kept_ranks(count: int) -> npt.NDArray[np.int64]:
     """The ranks of sorted values that are kept: even ones, and ever closer ones to both ends.
 
     The curve is then exact to a pixel on a linear and on a logarithmic axis.
@@ -329,7 +329,7 @@ def _queue(study: Results) -> Iterator[Chart]:
             every = np.sort(pl.concat(samples)["value"].to_numpy())
             rows += [
                 {**about, "length": _digits(every[at]), "share": round((at + 1) / len(every), 5)}
-                for at in thinned(len(every)).tolist()
+                for at in kept_ranks(len(every)).tolist()
             ]
     if not rows:
         return
@@ -337,7 +337,7 @@ def _queue(study: Results) -> Iterator[Chart]:
     label = f"queue of {port} ({unit})"
     panels = [
         marks.over_time(rows, label, study.schemes, f"over time, {which}"),
-        marks.shares(rows, label, study.schemes, "all seeds"),
+        marks.share_marks(rows, label, study.schemes, "all seeds"),
     ]
     caption = (
         f"Port {port}, {among}, sampled at fixed times. Over time: the first {_WINDOW_S * 1e3:g} ms after the warm-up, "

@@ -100,7 +100,7 @@ def css(dark: bool) -> str:
     return " ".join(f"--{name}: {colour};" for name, colour in _colours(dark=dark).items())
 
 
-def plain(text: str) -> str:
+def plain_looks(text: str) -> str:
     """A text with light colours in place of CSS variables, for pictures that no page holds."""
     for name, colour in _colours(dark=False).items():
         text = text.replace(f"var(--{name})", colour)

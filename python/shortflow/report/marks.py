@@ -9,7 +9,7 @@ from shortflow.report.chart import (
     Row,
     Spec,
     by_scheme,
-    equal,
+    has_value,
     lines,
     mark,
     markers,
@@ -82,7 +82,7 @@ def _interval(side: str, axis: Spec, encoding: Spec, of: str = "", **look: Any) 
     return mark("rule", {**encoding, **ends}, where=[f"isValid(datum.{of}low)"], clip=True, **look)
 
 
-def ranked(rows: Sequence[Row], metric: Metric, label: str, schemes: Sequence[str], *, at: str) -> Spec:
+def ranked_marks(rows: Sequence[Row], metric: Metric, label: str, schemes: Sequence[str], *, at: str) -> Spec:
     """Schemes by rank, the best on top, with intervals."""
     look = by_scheme(schemes)
     y = {"field": "scheme", "type": "nominal", "title": None, "sort": {"field": "rank", "op": "min"}}
@@ -93,7 +93,7 @@ def ranked(rows: Sequence[Row], metric: Metric, label: str, schemes: Sequence[st
         mark("text", {"y": y, "x": x}, where=["datum.bound"], text="≥", dx=-11),
     ]
     said = f"{label}: schemes by rank, best on top, with 95 % intervals"
-    found = view("", said, layers, where=[equal("metric", metric.name), ONE_POINT], height=24 * len(schemes))
+    found = view("", said, layers, where=[has_value("metric", metric.name), ONE_POINT], height=24 * len(schemes))
     return with_said(found)
 
 
@@ -128,12 +128,12 @@ def over(
         _points({**place, "y": y, **markers(look), "tooltip": _tips(label, "", **{x["field"]: at})}),
         mark("text", {**place, "y": y}, where=["datum.bound"], text="≥", dy=-12),
     ]
-    where = [*where, *([equal("metric", metric)] if metric else []), *([ONE_POINT] if one_point else [])]
+    where = [*where, *([has_value("metric", metric)] if metric else []), *([ONE_POINT] if one_point else [])]
     said = f"{label} over {at}: a line for each scheme, with 95 % intervals"
     return with_said(view(title, f"{title}: {said}" if title else said, about, where=where))
 
 
-def trade_off(
+def trade_off_marks(
     rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str, joined: bool
 ) -> Spec:
     """Two metrics with both intervals; `joined` points of a scheme have a line in their order, with the last large."""
@@ -155,7 +155,7 @@ def trade_off(
     return with_said(found, "gain")
 
 
-def distribution(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tail: bool) -> Spec:
+def distribution_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tail: bool) -> Spec:
     """The share done by then, or the share that takes longer, on a logarithmic axis to 1e-4."""
     look = by_scheme(schemes)
     x = numeric("time", label, (row.get("time") for row in rows), log=True)
@@ -199,7 +199,7 @@ def over_time(rows: Sequence[Row], label: str, schemes: Sequence[str], title: st
     return view(title, f"{label} over time", [line, points], where=[ONE_POINT, "isValid(datum.ms)"])
 
 
-def shares(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
+def share_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
     """The share of samples at or below a length."""
     x = numeric("length", label, [0, *(row.get("length") for row in rows if "share" in row)], log=False, zero=True)
     y = numeric("share", "share of samples at or below", log=False, domain=(0, 1), format="~%")
@@ -225,7 +225,7 @@ def scatter(
     layers = [points, mark("text", {"x": x, "y": y}, where=["datum.bound"], text="≥", dy=-10)]
     if joined:
         front = {"x": x, "y": y, "order": {"field": x["field"], "type": "quantitative"}, **lines(look)}
-        layers.insert(0, mark("line", front, where=[equal("scheme", joined)], strokeWidth=1.5))
+        layers.insert(0, mark("line", front, where=[has_value("scheme", joined)], strokeWidth=1.5))
     found = view("", f"{y['title']} against {x['title']}", layers, where=[where] if where else (), height=300)
     spoken = [
         {"calculate": f"(datum.bound ? '≥ ' : '') + format(datum.{side['field']}, ',.4~r')", "as": name}
@@ -264,7 +264,7 @@ def bars(rows: Sequence[Row], label: str, order: Sequence[str], *, title: str) -
     tip = [*tips(key="key"), {"field": "share", "type": "quantitative", "title": label, "format": ".1%"}]
     layer = mark("bar", {"y": y, "x": x, "color": {"value": "var(--c4)"}, "tooltip": tip})
     found = view(title, f"{title}: {label}", [layer], height=24 * len(order))
-    return {**found, "transform": [{"filter": equal("panel", title)}]}
+    return {**found, "transform": [{"filter": has_value("panel", title)}]}
 
 
 def parallel(axes: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> Spec:

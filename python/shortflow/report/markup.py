@@ -13,7 +13,9 @@ from shortflow.report.templates import page
 from shortflow.store.files import Kind, write_text
 
 
-def write(path: Path, *, title: str, heading: str, head: Iterable[Block], parts: Sequence[Part], footer: str) -> None:
+def write_blocks(
+    path: Path, *, title: str, heading: str, head: Iterable[Block], parts: Sequence[Part], footer: str
+) -> None:
     """Writes blocks as a page or, under a name that ends in .md, as Markdown. Its pictures need vl-convert."""
     if path.suffix != ".md":
         content = page("report/page.html", title=title, heading=heading, head=[*head], parts=parts, footer=footer)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from shortflow.judge.best import Best, beside
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate, student
-from shortflow.judge.verdicts import Verdict, reach, verdict_of
+from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
 from shortflow.metrics.data import RunData, Times, mean
 from shortflow.metrics.stakes import place
@@ -167,9 +167,9 @@ def _beside(
         if point.mean(best, metric.name) == point.mean(other, metric.name):
             return Verdict.AGREES, None
         starved = point.relation(other, best, metric.name, among) if more_is_better else None
-        return verdict_of(reach(starved), (0.0, math.inf)), None
+        return verdict_of(true_interval(starved), (0.0, math.inf)), None
     verdict = beside(found, more_is_better, ties)
-    low, high = reach(found)
+    low, high = true_interval(found)
     if verdict is not Verdict.UNDECIDED or low <= -1 or found.lower_bound:
         return verdict, None
     return verdict, _more_seeds(found, (math.log1p(high) - math.log1p(low)) / 2, among, margin(ties))

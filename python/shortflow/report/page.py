@@ -11,10 +11,10 @@ from shortflow.quantities import counted
 from shortflow.report import markup
 from shortflow.report.answer import answer
 from shortflow.report.blocks import Block, Legend, Part, Words, text_section
-from shortflow.report.chart import finite
+from shortflow.report.chart import finite_only
 from shortflow.report.document import results_table
 from shortflow.report.figures import charts, shown_first
-from shortflow.report.tables import choices, measured_time, study_section
+from shortflow.report.tables import measured_time, settings_sections, study_section
 from shortflow.report.wording import everyone, sizes_in_words
 from shortflow.result import Result, changed
 from shortflow.results import Results
@@ -36,11 +36,11 @@ class Contents:
     criteria: Criteria = USUAL
 
 
-def write(path: Path, of: Contents) -> None:
+def write_contents(path: Path, of: Contents) -> None:
     """Writes the whole page, or Markdown."""
     shown = [Part(study.title, list(_study_blocks(study, of.criteria))) for study in of.studies]
     versions = ", ".join(sorted({each.provenance["version"] for each in _results(of.studies)}))
-    markup.write(
+    markup.write_blocks(
         path,
         title=", ".join(part.heading for part in shown) or "Shortflow report",
         heading="Shortflow report",
@@ -78,7 +78,7 @@ def _failure(run: Result) -> str:
     return f"{run.scheme}, seed {run.seed}{settings}: {run.error_text}"
 
 
-def document(of: Contents) -> dict[str, Any]:
+def page_table(of: Contents) -> dict[str, Any]:
     """Numbers of the page as plain data: plots and points of each study."""
     found = {
         "studies": [
@@ -108,7 +108,7 @@ def document(of: Contents) -> dict[str, Any]:
         ],
         "damaged": of.damages,
     }
-    plain: dict[str, Any] = finite(found)
+    plain: dict[str, Any] = finite_only(found)
     return plain
 
 
@@ -157,7 +157,7 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     own = [study.measured.note] if study.measured else []
     traffic = [note for note in study.results[0].provenance["traffic_notes"] if not note.startswith(WARNING)]
     yield Words("\n".join([about, *traffic, *own]), "note")
-    yield Part(f"Choices: every value, and where it came from{at}", choices(results), folded=True)
+    yield Part(f"Choices: every value, and where it came from{at}", settings_sections(results), folded=True)
     heads = (x_name or "settings", "scheme", "seed", "digest", "finished", "seconds", "version")
     runs = [_run(", ".join(run.at[each.key] for each in study.dimensions), run) for run in study.results]
     yield Part(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)

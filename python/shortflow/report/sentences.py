@@ -28,7 +28,7 @@ def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: flo
     return f"{text}{advice([line], margin)}{_cut([line])}"
 
 
-def over_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: DisplayUnit, margin: float) -> str:
+def on_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: DisplayUnit, margin: float) -> str:
     """Sentences on groups of lines of one metric with equal outcomes; each with its place and its factors.
 
     The first has the name of the metric.
@@ -42,11 +42,11 @@ def over_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: D
     }
     found = [texts.get(line.outcome, f"{_shared(line)} at {place}{factors}.") + advice(lines, margin) + _cut(lines)]
     for lines, place, factors in others:
-        found.append(f"At {place}, {short(lines[0])}{factors}.{advice(lines, margin)}{_cut(lines)}")
+        found.append(f"At {place}, {outcome_clause(lines[0])}{factors}.{advice(lines, margin)}{_cut(lines)}")
     return " ".join(found)
 
 
-def short(line: AnswerLine) -> str:
+def outcome_clause(line: AnswerLine) -> str:
     """Outcome of a line whose metric is named before, as a clause."""
     names = line.leaders
     texts = {"winner": f"{names[0]} is best", "tie": f"{listed(names)} tie", "alone": f"only {names[0]} has runs"}

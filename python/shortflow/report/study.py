@@ -37,7 +37,7 @@ def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> lis
 
 
 @functools.cache
-def place_of(scheme: str) -> tuple[int, str]:
+def registry_place(scheme: str) -> tuple[int, str]:
     """Sorts schemes in the order of `shortflow list schemes`, ideal schedulers and unknown ones last."""
     names = [entry["name"] for kind in ("schemes", "ideal") for entry in _core.registry()[kind]]
     base = re.split("[+@]", scheme)[0]
@@ -46,7 +46,7 @@ def place_of(scheme: str) -> tuple[int, str]:
 
 def default_baseline(schemes: Iterable[str]) -> str:
     """The scheme that differences and factors refer to: the first in the order of `shortflow list schemes`."""
-    return min(schemes, key=place_of, default="")
+    return min(schemes, key=registry_place, default="")
 
 
 def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -> Results:
@@ -65,7 +65,7 @@ def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -
         here = [result for part in _parts(place, kinds) for result in places.get(part, ())]
         if any(each.scheme not in ideal for each in here):
             beside |= {each.scheme for each in here if each.scheme in ideal}
-        ordered = sorted(here, key=lambda each: (place_of(each.scheme), each.seed))
+        ordered = sorted(here, key=lambda each: (registry_place(each.scheme), each.seed))
         done += [replace(each, at=at) for each in with_distances(ordered)]
     title, ideal_here = results[0].provenance["title"], [each for each in ideal if each in beside]
     return Results(done, name, title, keys=keys, ideal_names=ideal_here, superseded=superseded)

@@ -167,7 +167,7 @@ def settings_section(settings: Sequence[Setting], heading: str) -> Section:
     return text_section(heading, ("key", "value", "source"), rows, faint=usual)
 
 
-def choices(results: Sequence[Result]) -> list[Section]:
+def settings_sections(results: Sequence[Result]) -> list[Section]:
     """All values used by the runs: those of the scenario, and those of each scheme."""
     by_scheme = {result.provenance["scheme"]: result.provenance["scheme_settings"] for result in results}
     sections = [settings_section(settings, f"Scheme {name}") for name, settings in by_scheme.items() if settings]

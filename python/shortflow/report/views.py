@@ -15,7 +15,7 @@ def alone(run: Result) -> Results:
     return Results.of_point([run], changed(run.provenance))
 
 
-def blocks(results: Results) -> list[Block]:
+def results_blocks(results: Results) -> list[Block]:
     """Main tables of results with their answer."""
     if results.directory:
         found = [block for study in studies(results.results) for block in sweep_blocks(study)]

@@ -11,12 +11,12 @@ from shortflow.judge.estimates import Estimate
 from shortflow.lab.data import Studies
 from shortflow.lab.drawing import Drawing, Line
 from shortflow.lab.figure import Figure
-from shortflow.lab.quantity import Printed
+from shortflow.lab.quantity import PrintedNumber
 from shortflow.quantities import RELATIVE, scale_for
 from shortflow.report.chart import Chart, Row, Spec, by_scheme, lines, mark, markers, numeric, tips, view, words
 from shortflow.report.figures import extremes
 
-Pair = tuple[str, Printed, Estimate]
+Pair = tuple[str, PrintedNumber, Estimate]
 """Name, printed number and our estimate."""
 _LONGEST = 82
 """Letters of a name that fit above a row."""
@@ -35,7 +35,7 @@ _DIAMOND: dict[str, Any] = {
 }
 
 
-def charts(figure: Figure, studies: Studies) -> list[Chart]:
+def figure_charts(figure: Figure, studies: Studies) -> list[Chart]:
     """Drawings of a figure for which the runs suffice, then printed numbers beside ours, one chart per unit."""
     names = (f"{figure.id.replace('/', '-')}-{number}" for number in itertools.count(1))
     by_unit: dict[str, list[Pair]] = {}

@@ -12,8 +12,8 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.study import Position, Scale, Study
 from shortflow.papers import ALL, choices, claims, figures, stand_ins
 from shortflow.report.chart import Chart
-from shortflow.reproduction.charts import charts
-from shortflow.reproduction.judged import Counts, Judged, count, judge
+from shortflow.reproduction.charts import figure_charts
+from shortflow.reproduction.judged import Counts, Judged, count, judge_claim
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runner import Ask, Wanted
@@ -165,7 +165,7 @@ def _matches(figure: Figure, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for name in names)
 
 
-def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | None = None) -> Ask[Reproduction]:
+def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | None = None) -> Ask[Reproduction]:
     """Runs everything that figures need in one batch, and decides their claims."""
     chosen = chosen or {}
     started = time.perf_counter()
@@ -187,15 +187,15 @@ def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | N
 def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
     data, figure = plan.data(results), plan.figure
     instead, scale = stand_ins(figure.paper), None if any(plan.followed.values()) else plan.scale
-    judged = [judge(each, data, instead, scale) for each in figure.claims]
+    judged = [judge_claim(each, data, instead, scale) for each in figure.claims]
     origins = {
         name: [results[run.key].provenance for runs in points.values() for run in runs]
         for name, points in plan.runs.items()
     }
-    return Reproduced(figure, charts(figure, data), judged, plan.followed, origins)
+    return Reproduced(figure, figure_charts(figure, data), judged, plan.followed, origins)
 
 
-def followed(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, Chosen]:
+def followed_choices(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, Chosen]:
     """Chosen values that each study of a figure follows, those that recipes take left out."""
     known = choices(figure.paper)
 
@@ -213,7 +213,7 @@ def followed(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, Chosen]:
 
 def runs_of(figure: Figure, scale: Scale, chosen: Chosen) -> Planned:
     """Runs of a figure with other values of choices."""
-    known, follows = choices(figure.paper), followed(figure, scale, chosen)
+    known, follows = choices(figure.paper), followed_choices(figure, scale, chosen)
     runs = {}
     for name, study in figure.studies.items():
         settings = {key: each for at, value in follows[name].items() for key, each in known[at].values[value].items()}

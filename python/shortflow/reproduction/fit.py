@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError
 from shortflow.lab.figure import Figure
-from shortflow.lab.quantity import Printed
+from shortflow.lab.quantity import PrintedNumber
 from shortflow.lab.study import Scale, Value
 from shortflow.papers import choices, stand_ins
 from shortflow.reproduction.engine import Chosen, Planned, runs_of
@@ -52,7 +52,7 @@ def in_rows(found: Sequence[SetUp]) -> str:
     return text.getvalue()
 
 
-Number = tuple[str, Printed, Figure]
+Number = tuple[str, PrintedNumber, Figure]
 """A claim's printed number of baselines, and the figure with the number's runs alone."""
 Values = tuple[tuple[str, str], ...]
 """Values of choices by the choice, in the order of the paper's choices."""
@@ -116,7 +116,7 @@ def _numbers(figure: Figure) -> Iterator[Number]:
                 yield claim.id, printed, replace(figure, studies=alone, claims=[], draws=[])
 
 
-def _at(printed: Printed, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
+def _at(printed: PrintedNumber, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
     """The points of a grid that a printed number is about."""
     where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.of.where.items()}
     return {**grid, **{key: [each for each in grid[key] if each in where[key]] for key in where if key in grid}}

@@ -145,7 +145,7 @@ class Judged:
         }
 
 
-def judge(claim: Claim, studies: Mapping[str, Data], stand_ins: Mapping[str, str], scale: Scale | None) -> Judged:
+def judge_claim(claim: Claim, studies: Mapping[str, Data], stand_ins: Mapping[str, str], scale: Scale | None) -> Judged:
     """A claim decided by these studies, and by those with each scheme's runs replaced by those of its stand-in."""
     finding = claim.judge(studies)
     return Judged(claim, finding, _with_baseline(claim, finding, studies, stand_ins), scale, claim.off(studies))

@@ -35,13 +35,13 @@ class Entry(TypedDict):
 
 def update(done: Reproduction, file: Path) -> dict[str, Entry]:
     """Every paper that is known, in the papers' order, with those just reproduced anew."""
-    found = {**load(file), **{paper: _entry(done, paper) for paper in done.summary}}
+    found = {**load_kept(file), **{paper: _entry(done, paper) for paper in done.summary}}
     known = {paper: found[paper] for paper in ALL if paper in found}
     write_text(file, in_lines(known, 3) + "\n", Kind.CHECKED)
     return known
 
 
-def load(file: Path) -> Mapping[str, Entry]:
+def load_kept(file: Path) -> Mapping[str, Entry]:
     """The papers in a file; none without the file."""
     return read_json(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
 

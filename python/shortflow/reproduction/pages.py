@@ -8,20 +8,20 @@ from pathlib import Path
 from shortflow.errors import MissingRequirement
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import shortened
-from shortflow.papers import choices, figures, headlines, set_apart, title
+from shortflow.papers import choices, figures, paper_headlines, set_apart, title
 from shortflow.report.blocks import Words
 from shortflow.report.templates import page, part
 from shortflow.reproduction.engine import Reproduced, Reproduction
 from shortflow.reproduction.judged import Judged, count
 from shortflow.reproduction.kept import Entry, judged, made, update
-from shortflow.reproduction.summary import count_section, measured, verdict_text
+from shortflow.reproduction.summary import count_section, measured_texts, verdict_text
 from shortflow.reproduction.tried import coverage
 from shortflow.store.files import Kind, check_replaceable, write_text
 
 _INTERVALS = "Intervals are 95 % over the seeds; differences between schemes are paired."
 _LINE_NUMBERS = 3
 """Most numbers of a claim in its line of the table."""
-_SHARED = {"measured": measured, "verdict_text": verdict_text, "set_apart": set_apart}
+_SHARED = {"measured": measured_texts, "verdict_text": verdict_text, "set_apart": set_apart}
 
 
 def check_pages(papers: Iterable[str], out: Path) -> None:
@@ -105,7 +105,7 @@ def evidence_table(entry: Entry) -> str:
     rows = [heads, ("---",) * len(heads)]
     for each in judged(entry):
         claim = each.claim
-        ours = shortened(measured(each.finding), _LINE_NUMBERS) or each.reason
+        ours = shortened(measured_texts(each.finding), _LINE_NUMBERS) or each.reason
         name = f'<a id="{claim.id}"></a>{claim.id.partition("/")[2]}'
         rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), each.over_choices))
     return "".join(_row(cells) for cells in rows)
@@ -116,9 +116,9 @@ def headline_table(paper: str, entry: Entry) -> str:
     heads = ("the paper says", "ours", "over other choices", "verdict", "cause")
     rows = [heads, ("---",) * len(heads)]
     known = {each.claim.id: each for each in judged(entry)}
-    for name, cause in headlines(paper).items():
+    for name, cause in paper_headlines(paper).items():
         each = known[name]
-        ours = next(iter(measured(each.finding)), "").rpartition(": ")[2]
+        ours = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2]
         verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
         over = re.sub(r" other values? agree( at the (\w+) scale)?", r" agree \2", each.over_choices)
         rows.append((each.claim.statement, ours, over, verdict, cause))

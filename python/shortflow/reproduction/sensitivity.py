@@ -11,9 +11,9 @@ from shortflow.lab.finding import Finding, ranging
 from shortflow.lab.quantity import amount
 from shortflow.lab.study import Scale
 from shortflow.papers import ALL, choices, figures, set_ups
-from shortflow.reproduction.engine import Chosen, Reproduced, Reproduction, followed
+from shortflow.reproduction.engine import Chosen, Reproduced, Reproduction, followed_choices
 from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.tried import Outcome, Tried, combined, span, together
+from shortflow.reproduction.tried import Outcome, Tried, combined, number_span, together
 from shortflow.scenario import as_pairs
 
 _PAIR, _MOVERS = 2, 6
@@ -106,7 +106,7 @@ def choice_entries() -> list[dict[str, Any]]:
 def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
     """Figures of a paper that follow a choice at the quick scale, and figures that do not."""
     follows = {
-        figure.id: any(followed(figure, Scale.QUICK, {name: value}).values())
+        figure.id: any(followed_choices(figure, Scale.QUICK, {name: value}).values())
         for figure in figures().values()
         if figure.paper == paper and figure.studies
     }
@@ -127,7 +127,7 @@ def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
     return [Other({name: value}, every) for name, value in dict.fromkeys(found)]
 
 
-def several(base: Reproduction, known: Mapping[str, Tried], count: int) -> list[Other]:
+def combinations_of(base: Reproduction, known: Mapping[str, Tried], count: int) -> list[Other]:
     """Combinations of so many values of choices that each move the same claim; of more than two, among six a paper."""
     moving = [(each.claim, known[each.claim.id].movers) for each in base.claims if _stands(each, known)]
     most: dict[str, set[str]] = {}
@@ -186,7 +186,7 @@ def ranged(base: Reproduction, again: Again) -> Reproduction:
         others, of_set_ups = found.get(each.claim.id, {}), over_set_ups.get(each.claim.id, [])
         name = deciding(each.finding)
         numbers = [f"{text}{number}" for text, one in others.items() if (number := _outcome(one, name).numbered)]
-        if ends := span([_outcome(one, name) for one in of_set_ups]):
+        if ends := number_span([_outcome(one, name) for one in of_set_ups]):
             numbers.append(f"over the set-ups: {ends}")
         findings = {text: one.finding for text, one in others.items()}
         return replace(each, finding=ranging(each.finding, findings, [one.finding for one in of_set_ups], numbers))
@@ -230,7 +230,7 @@ def _looking_at_moved(base: Reproduction, name: str, value: str) -> set[str]:
     if (name, value) not in base.reach:
         base.reach[name, value] = set()
         for each in base.figures:
-            now = followed(each.figure, base.scale, {**base.chosen, name: value})
+            now = followed_choices(each.figure, base.scale, {**base.chosen, name: value})
             moved = {study for study, was in each.followed.items() if was != now[study]}
             found = {one.claim.id for one in each.claims if not moved.isdisjoint(each.figure.looked_at(one.claim))}
             base.reach[name, value] |= found

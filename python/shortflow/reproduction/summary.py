@@ -17,7 +17,7 @@ _NUMBERS = 2
 """Most measured numbers per row of the terminal's table; the report has all."""
 
 
-def measured(finding: Finding) -> list[str]:
+def measured_texts(finding: Finding) -> list[str]:
     """Measured numbers with names; the deciding one is first and has its interval."""
     names = sorted(finding.measured, key=lambda name: name != finding.deciding)
     return [_named(name, _number(finding, name)) for name in names]
@@ -30,7 +30,7 @@ def claim_section(claims: Sequence[Judged]) -> Section:
         finding = judged.finding
         lines = {
             "paper": judged.claim.statement,
-            "measured": shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
+            "measured": shortened(measured_texts(finding), _NUMBERS) if finding.measured else judged.reason,
             "over open choices": judged.over_choices,
             "because": finding.note.removeprefix(f"{finding.verdict.value}: ")
             * bool(finding.measured and not finding.holds),

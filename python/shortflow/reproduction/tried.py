@@ -106,7 +106,7 @@ class Tried:
     def spread(self) -> str:
         """Range of the deciding number over the values tried alone, and how many agree; empty if nothing was tried."""
         alone = self.singles.values()
-        ends = span([self.taken, *alone])
+        ends = number_span([self.taken, *alone])
         agree = sum(each.verdict == "agrees" for each in alone)
         said = f"{agree} of {counted(len(alone), 'other value')} agree"
         return ", ".join(filter(None, (ends, said))) if alone else ""
@@ -121,7 +121,7 @@ class Tried:
         return f"tried: {singles} of {values} values" + said * bool(of)
 
 
-def span(outcomes: Sequence[Outcome]) -> str:
+def number_span(outcomes: Sequence[Outcome]) -> str:
     """The smallest and the largest of the outcomes' numbers, without those of another part; empty if none has one."""
     numbers = sorted({each.number for each in outcomes if not each.part} - {""}, key=_size)
     return " to ".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
@@ -137,7 +137,7 @@ class _Paper(TypedDict):
     share a text, `3,7,2+5`, by the places of their values."""
 
 
-def load(file: Path) -> dict[str, dict[str, Tried]]:
+def load_tried(file: Path) -> dict[str, dict[str, Tried]]:
     """Stored outcomes by claim and scale; empty without the file."""
     again = "run `reproduce --sensitivity` again"
     papers = read_json(file, dict[str, _Paper], again) if file.exists() else {}
@@ -181,12 +181,12 @@ def together(values: Mapping[str, str]) -> str:
 @functools.cache
 def stored() -> Mapping[str, Mapping[str, Tried]]:
     """Outcomes shipped with the package."""
-    return load(STORED)
+    return load_tried(STORED)
 
 
-def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
+def save_tried(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
     """Merges outcomes into a file. Other claims, scales and, for an unchanged claim, values stay."""
-    every = load(file)
+    every = load_tried(file)
     for name, tried in found.items():
         of_claim = every.setdefault(name, {})
         known = of_claim[scale] if tried.stands(of_claim.get(scale)) else tried

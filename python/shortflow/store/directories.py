@@ -21,7 +21,7 @@ from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measure, possible
 from shortflow.metrics.columns import TABLES, check_columns, with_added
 from shortflow.result import Checksum, Record, Result, as_measured, checksum, is_measured_today, parquet
-from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, sealed, sweep, write_bytes
+from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, remove_leftovers, sealed, write_bytes
 
 T = TypeVar("T")
 RECORD = "result.json"
@@ -132,7 +132,7 @@ def write_run(result: Result, target: str | Path, *, csv: bool = False) -> None:
     target = Path(target)
     check_target(target)
     if target.parent.is_dir():
-        sweep(target.parent)
+        remove_leftovers(target.parent)
     more = {"flows.csv": result.flows.write_csv().encode()} if csv else {}
     burst = _burst_files(pl.DataFrame(result.tables["burst"])) if "burst" in result.tables else {}
     done = result.encoded()

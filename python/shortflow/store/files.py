@@ -115,7 +115,7 @@ def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Ite
             check_replaceable(target, kind)
         place = beside or target.parent
         place.mkdir(parents=True, exist_ok=True)
-        sweep(place)
+        remove_leftovers(place)
         with hidden(place, Path.touch) as partial:
             yield partial
             _flush(partial)
@@ -165,7 +165,7 @@ def check_seal(document: bytes) -> None:
         raise ValueError("its checksum is wrong")
 
 
-def sweep(directory: Path) -> None:
+def remove_leftovers(directory: Path) -> None:
     """Remove what processes that are gone were writing in a directory."""
     for path in directory.glob(f"{PARTIAL}*"):
         with contextlib.suppress(OSError), _opened(path) as handle:

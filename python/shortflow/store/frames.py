@@ -74,7 +74,7 @@ def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
     )
 
 
-def counted(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.DataFrame:
+def counted_flows(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.DataFrame:
     """Flows of a run that count for completion times, labelled with the run.
 
     `elapsed_s`, `elapsed_slowdown` and `censored` replace `fct_s` and `slowdown`, which unfinished flows lack.

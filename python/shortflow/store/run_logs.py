@@ -29,7 +29,7 @@ from shortflow.records import Meta
 from shortflow.result import Checksum, Result, StoredMetrics, changed
 from shortflow.runs import KEY_LENGTH, CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
 from shortflow.store.directories import OnDisk
-from shortflow.store.files import has_writer, new_log, sweep
+from shortflow.store.files import has_writer, new_log, remove_leftovers
 
 RUN_LOGS, TABLES_IN = "run-logs", "runs"
 """The directories of a store: of the logs, and of the tables."""
@@ -234,7 +234,7 @@ class RunLogs:
 
     def sweep(self) -> None:
         """Removes the logs of dead processes that only have claims, and those that have no name yet."""
-        sweep(self._directory)
+        remove_leftovers(self._directory)
         for log in self._logs.values():
             log.sweep()
 

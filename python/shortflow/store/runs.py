@@ -19,7 +19,7 @@ from shortflow.results import Results
 from shortflow.runs import Run
 from shortflow.store import directories
 from shortflow.store.directories import RECORD, OnDisk, loaded, measured_today, place_of
-from shortflow.store.files import PARTIAL, Kind, sweep, write_bytes
+from shortflow.store.files import PARTIAL, Kind, remove_leftovers, write_bytes
 from shortflow.store.frames import runs_frame
 from shortflow.store.run_logs import RUN_LOGS, TABLES_IN, Kept, RunLog, RunLogs, place_in
 from shortflow.store.selection import Selection, check_one_code, decisive, sorted_pairs, supersede
@@ -40,7 +40,7 @@ class Store:
         self.directory = directory
         self.runs = directory / TABLES_IN
         self.runs.mkdir(parents=True, exist_ok=True)
-        sweep(self.runs)
+        remove_leftovers(self.runs)
         self.log, self._logs, self._kept = RunLog(directory), RunLogs(directory), Kept()
         for path in self.runs.glob(f"*/{RECORD}"):
             with contextlib.suppress(DamagedResult):
@@ -181,7 +181,7 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
 
 
 @front_door
-def read_run(directory: str | Path) -> Result:
+def load_run(directory: str | Path) -> Result:
     """Reads a run's directory from `Result.save` or `shortflow run --out`, or one in a store's `runs`.
 
     A `DamagedResult` names a missing or altered file.
@@ -197,7 +197,7 @@ def read_run(directory: str | Path) -> Result:
 
 
 @front_door
-def read_store(directory: str | Path) -> Results:
+def load_store(directory: str | Path) -> Results:
     """Newest version of each run that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
 
     Raises `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a

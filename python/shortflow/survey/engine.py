@@ -12,7 +12,7 @@ from shortflow.runner import Ask, Wanted
 from shortflow.runs import plan
 from shortflow.scenario import Settings, as_pairs
 from shortflow.survey.schemes import FLOOR, initial_alphas
-from shortflow.survey.winners import Cell, Criterion, judge
+from shortflow.survey.winners import Cell, Criterion, judge_cells
 from shortflow.survey.workloads import WORKLOADS, Level, Workload
 
 SEEDS = 10
@@ -70,7 +70,7 @@ class Survey:
 
 def views(compared: Mapping[str, Mapping[Place, Results]]) -> list[View]:
     """Results by initial alpha, judged over all of them."""
-    judged = iter(judge([comparison for places in compared.values() for comparison in places.values()]))
+    judged = iter(judge_cells([comparison for places in compared.values() for comparison in places.values()]))
     return [View(alpha, places, {place: next(judged) for place in places}) for alpha, places in compared.items()]
 
 
@@ -82,7 +82,7 @@ def choose(names: Sequence[str]) -> list[Workload]:
     return [workload for name, workload in WORKLOADS.items() if not names or name in names]
 
 
-def survey(
+def ask_survey(
     workloads: Sequence[Workload], scale: Scale, settings: Settings | None = None, seeds: int = SEEDS
 ) -> Ask[Survey]:
     """Runs all schemes on all workloads and levels. `settings` change every workload, and schemes that accept them."""

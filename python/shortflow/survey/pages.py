@@ -11,7 +11,7 @@ from shortflow.report import chart
 from shortflow.report.blocks import Block, Part, Section, Words, text_section
 from shortflow.report.chart import Chart
 from shortflow.report.marks import heat
-from shortflow.report.markup import now, write
+from shortflow.report.markup import now, write_blocks
 from shortflow.report.templates import part
 from shortflow.report.wording import NOTHING, number
 from shortflow.reproduction.tried import in_lines
@@ -20,7 +20,17 @@ from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
-from shortflow.survey.tables import ALONE, CLOSE, UNFINISHED, cells_of, matrix, numbers, participants, standings, wins
+from shortflow.survey.tables import (
+    ALONE,
+    CLOSE,
+    UNFINISHED,
+    cells_of,
+    matrix,
+    participants,
+    wins,
+    wins_section,
+    workload_section,
+)
 from shortflow.survey.winners import AFCT, CRITERIA, DISTANCE, GOODPUT, MISSES, P99, Cell, Criterion
 
 _LEAST = 1e-3
@@ -51,23 +61,23 @@ READING = (
 )
 
 
-def check_pages(out: Path) -> None:
+def check_survey_page(out: Path) -> None:
     """Refuses in advance to overwrite other files below `out`."""
     check_replaceable(out / "beyond.html", Kind.PAGE)
 
 
-def write_pages(found: Survey, out: Path) -> Path:
+def write_survey_page(found: Survey, out: Path) -> Path:
     """Writes `beyond.html` and its content without maps, `beyond.json`, below `out`; returns the path of the former."""
     content = _content(found)
     write_text(out / "beyond.json", in_lines(content, 2) + "\n", Kind.CHECKED)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
     html = out / "beyond.html"
     head = [Words(LEAD), Words(f"{content['state']} Differences between schemes are paired.", "note")]
-    write(html, title=f"Shortflow: {TITLE}", heading=TITLE, head=head, parts=_parts(content, maps), footer=now())
+    write_blocks(html, title=f"Shortflow: {TITLE}", heading=TITLE, head=head, parts=_parts(content, maps), footer=now())
     return html
 
 
-def evidence(content: dict[str, Any]) -> str:
+def survey_evidence(content: dict[str, Any]) -> str:
     """The content for the project's site."""
     return part("report/notebook.html", blocks=[Words(content["state"]), *_parts(content)], chart="")
 
@@ -95,8 +105,8 @@ def _content(found: Survey) -> dict[str, Any]:
     """Sentences and tables, for the templates."""
     workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
-    tables = [*map(matrix, found.views), standings(found)]
-    tables += [numbers(view, each.name) for each in workloads for view in found.views]
+    tables = [*map(matrix, found.views), wins_section(found)]
+    tables += [workload_section(view, each.name) for each in workloads for view in found.views]
     return {
         "state": f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. "
         f"Means ± 95 % over the seeds.{changed}",
@@ -181,7 +191,7 @@ def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dic
     return {scheme: round(float(f"{factor * value / reference:.3g}"), 3) for scheme, value in means.items()}
 
 
-def document(found: Survey) -> dict[str, Any]:
+def survey_table(found: Survey) -> dict[str, Any]:
     """The survey as plain data. Metrics that a place lacks are absent."""
     return {
         "scale": found.scale.value,

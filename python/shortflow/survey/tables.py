@@ -21,7 +21,7 @@ CLOSE = "*"
 UNFINISHED = "†"
 
 
-def standings(found: Survey) -> Section:
+def wins_section(found: Survey) -> Section:
     """Cells in which each scheme is the best alone or not told apart from it; distance from ideal, by initial alpha."""
     columns = []
     for criterion in CRITERIA:
@@ -57,7 +57,7 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
     return Section(f"Winners, {view.label}{legend}", [lead], columns)
 
 
-def numbers(view: View, name: str) -> Section:
+def workload_section(view: View, name: str) -> Section:
     """Means of a workload, marked for sole winners, schemes not told apart from the best, and unfinished flows."""
     places = [place for place in view.places if place.workload.name == name]
     rows = [(place, scheme) for place in places for scheme in SCHEMES]

@@ -97,7 +97,7 @@ class Cell:
         return self.outcome in (SOLE, SEVERAL) and scheme in self.best
 
 
-def judge(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
+def judge_cells(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
     """Cells of every comparison, by criterion.
 
     A sole win is claimed only if it holds over all cells of all comparisons, at a false discovery rate.

@@ -33,7 +33,7 @@ _LEAST_FEASIBLE = 4
 """Feasible trials needed before a trial can be given up as worse."""
 
 
-def tune(
+def ask_tuning(
     directory: Path, question: Question, workloads: Sequence[TunedScenario], trials: int, check_seeds: int
 ) -> Ask[Tuning]:
     """Searches parameters in the first workload, and checks the result in all.
@@ -54,7 +54,7 @@ def tune(
         for workload in workloads:
             checks.append((yield from _check(workload, tuning, fresh, of)))
         tuning = replace(tuning, checks=checks)
-        record.write(directory, tuning)
+        record.store_tuning(directory, tuning)
     return tuning
 
 
@@ -120,7 +120,7 @@ def _search(directory: Path, here: TunedScenario, tuning: Tuning, trials: int, o
             break
         new = yield from _batch(here, tuning, proposed, of)
         tuning = replace(tuning, trials=[*tuning.trials, *new], checks=[])
-        record.write(directory, tuning)
+        record.store_tuning(directory, tuning)
         proposals.tell(new, [tuning.judge(trial) for trial in new])
     return tuning
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.metrics.absence import check_name
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, possible
-from shortflow.quantities import parse, plain, rounded
+from shortflow.quantities import parse, plain_number, rounded
 from shortflow.terms import Bound, Range
 
 _RANGE = "KEY=LOW:HIGH, KEY=LOW:HIGH:STEP or KEY=LOW:HIGH:log, such as transport.g=0.01:0.5:log or knee_low=20KB:1MB"
@@ -39,7 +39,7 @@ class Parameter(Range):
         """The range as written."""
         ends = f"{self.written(self.low)}:{self.written(self.high)}"
         if self.step is not None:
-            return f"{self.key}={ends}:{plain(self.step)}{self.unit}"
+            return f"{self.key}={ends}:{plain_number(self.step)}{self.unit}"
         return f"{self.key}={ends}{':log' if self.log else ''}"
 
     @property
@@ -66,7 +66,7 @@ class Parameter(Range):
         """Formats a value as a setting, without exponent."""
         if self.step is None and value not in (self.low, self.high):  # the ends stay as written
             value = float(f"{value:.{_DIGITS}g}")
-        return f"{plain(rounded(value))}{self.unit}"
+        return f"{plain_number(rounded(value))}{self.unit}"
 
     def value(self, text: str) -> float | None:
         """Parses a setting into the parameter's unit; None if it is not one of the parameter's values."""

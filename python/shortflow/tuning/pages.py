@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 
 from shortflow.report.blocks import Part, Words
-from shortflow.report.chart import finite
-from shortflow.report.markup import now, write
+from shortflow.report.chart import finite_only
+from shortflow.report.markup import now, write_blocks
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Trial, Tuning
 from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import HOLDS, holds, sentence, verdict, verdicts
+from shortflow.tuning.verdict import HOLDS, joint_verdict, sentence, verdict, verdicts
 
 
 def write_page(tuning: Tuning, path: Path) -> None:
@@ -25,7 +25,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
         "that leaves flows unfinished is infeasible. Intervals are 95 % over the seeds, differences paired."
     )
     numbers = "\n".join(each.words for each in verdicts(tuning))
-    write(
+    write_blocks(
         path,
         title=f"Shortflow: {of.scheme} tuned",
         heading=f"{of.scheme} tuned: {of.goal.text}",
@@ -35,7 +35,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
     )
 
 
-def document(tuning: Tuning) -> dict[str, Any]:
+def tuning_table(tuning: Tuning) -> dict[str, Any]:
     """The tuning as plain data (docs/results.md)."""
     chosen, found, goal = tuning.chosen, importances(tuning), tuning.question.goal
     objectives = [each.metric for each in goal.objectives]
@@ -44,14 +44,14 @@ def document(tuning: Tuning) -> dict[str, Any]:
     return {
         "question": {**msgspec.to_builtins(tuning.question), "goal": in_words},
         "verdict": sentence(tuning),
-        "holds": HOLDS[holds(tuning)],
+        "holds": HOLDS[joint_verdict(tuning)],
         "chosen": {"trial": chosen.number, "settings": chosen.settings} if chosen else None,
         "front": tuning.front,
         "importance": dict(zip(objectives, found, strict=True)) if found else {},
         "references": msgspec.to_builtins(tuning.references),
         "trials": [_trial(tuning, trial) for trial in tuning.trials],
         "checks": [_check(tuning, check) for check in tuning.checks],
-        "plots": finite([plot.document for plot in plots(tuning)]),
+        "plots": finite_only([plot.document for plot in plots(tuning)]),
     }
 
 

@@ -7,7 +7,7 @@ from shortflow.metrics.catalogue import Metric, possible
 from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.report import marks
 from shortflow.report.chart import Chart, numeric
-from shortflow.report.figures import labelled
+from shortflow.report.figures import axis_title
 from shortflow.report.looks import BEST, FEASIBLE, GIVEN_UP, INFEASIBLE
 from shortflow.report.wording import phrase
 from shortflow.tuning.goal import Measurement, Objective
@@ -163,7 +163,7 @@ def _scale(tuning: Tuning, objective: Objective) -> DisplayUnit:
 
 
 def _axis(tuning: Tuning, objective: Objective, scale: DisplayUnit) -> str:
-    return labelled(phrase(_metric(tuning, objective)), scale.unit)
+    return axis_title(phrase(_metric(tuning, objective)), scale.unit)
 
 
 def _metric(tuning: Tuning, objective: Objective) -> Metric:

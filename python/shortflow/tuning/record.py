@@ -203,12 +203,12 @@ def is_tuning(directory: Path) -> bool:
     return (directory / FILE).is_file()
 
 
-def write(directory: Path, tuning: Tuning) -> None:
+def store_tuning(directory: Path, tuning: Tuning) -> None:
     """Stores a tuning in place of its earlier state, atomically."""
     write_bytes(directory / FILE, sealed(msgspec.json.format(msgspec.json.encode(tuning), indent=1)))
 
 
-def read_tuning(directory: str | Path) -> Tuning:
+def load_tuning(directory: str | Path) -> Tuning:
     """Reads the tuning in a directory. Raises `DamagedResult` if it is missing or damaged."""
     path = Path(directory) / FILE
     try:
@@ -229,7 +229,7 @@ def resume(directory: Path, question: Question) -> Tuning:
     """The stored tuning of this question, or a new one. Raises `ConfigError` if another is stored."""
     if not is_tuning(directory):
         return Tuning(question)
-    found = read_tuning(directory)
+    found = load_tuning(directory)
     differs = [
         each.name for each in fields(Question) if getattr(found.question, each.name) != getattr(question, each.name)
     ]

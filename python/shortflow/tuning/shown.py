@@ -59,4 +59,4 @@ class Tuning(record.Tuning, Shown):
 @front_door
 def read_tuning(directory: str | Path) -> Tuning:
     """Reads the tuning in a directory. Raises `DamagedResult` if it is missing or damaged."""
-    return Tuning.showing(record.read_tuning(directory))
+    return Tuning.showing(record.load_tuning(directory))

@@ -12,7 +12,7 @@ from shortflow.report.wording import NOTHING, number, percent, shown
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread
-from shortflow.tuning.verdict import PairedChange, change, verdict
+from shortflow.tuning.verdict import PairedChange, paired_change, verdict
 
 _MOST_OF_FRONT = 12
 """Most trials of a front in its table; the plot has all."""
@@ -76,7 +76,7 @@ def _check(tuning: Tuning, check: Check) -> Section:
     columns = _estimates([known[of] for of in names if of != UNFINISHED or left], list(rows.values()))
     other = tuning.yardstick or scheme
     for each in check.goal.objectives:
-        changes = [change(each.metric, found, check.schemes[other]) for found in rows.values()]
+        changes = [paired_change(each.metric, found, check.schemes[other]) for found in rows.values()]
         columns.append(Column(f"{each.metric}\nvs {other}\n(%)", [*map(_changed, changes)]))
     seeds = next(iter(check.schemes.values())).seeds
     heading = f"{check.scenario}, fresh seeds {seeds[0]} to {seeds[-1]}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from shortflow.judge.estimates import Estimate, Interval, estimate, paired_difference
-from shortflow.judge.verdicts import Possible, Verdict, joint, reach, verdict_of
+from shortflow.judge.verdicts import Possible, Verdict, joint, true_interval, verdict_of
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.quantities import counted
 from shortflow.report.caveats import few_events_of
@@ -31,7 +31,7 @@ class PairedChange:
 
     def gains(self, objective: Objective) -> Interval:
         """Interval, positive for improvements of an objective; infinite at unknown ends."""
-        worst, best = sorted(objective.gain(end) for end in reach(self.estimate))
+        worst, best = sorted(objective.gain(end) for end in true_interval(self.estimate))
         return worst, best
 
     def words(self, unit: str, *, interval: bool = True) -> str:
@@ -58,7 +58,7 @@ class PairedChange:
         return f"{self.words(unit)} {joint} {name}{'' if self.relative else ', where it is 0'}"
 
 
-def change(metric: str, ours: Measurement, theirs: Measurement) -> PairedChange | None:
+def paired_change(metric: str, ours: Measurement, theirs: Measurement) -> PairedChange | None:
     """Paired difference of a metric, seed by seed; None if a run lacks it."""
     pairs = list(zip(ours.values[metric], theirs.values[metric], strict=True))
     known = [(one, other) for one, other in pairs if one is not None and other is not None]
@@ -76,7 +76,7 @@ HOLDS = {Verdict.AGREES: "holds", Verdict.DIFFERS: "does not hold", Verdict.UNDE
 
 
 @dataclass(frozen=True)
-class Outcome:
+class VerdictInWords:
     """Verdict on a check, or on one of its requirements, with its numbers in words."""
 
     verdict: Verdict
@@ -88,27 +88,27 @@ class Outcome:
         return HOLDS[self.verdict]
 
 
-def verdict(tuning: Tuning, check: Check, number: int) -> Outcome:
+def verdict(tuning: Tuning, check: Check, number: int) -> VerdictInWords:
     """Verdict of a check on trial `number`."""
     parts = [
         *_failures(check, number),
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
-        *(Outcome(Verdict.AGREES, f"{each} is not measured there and is left out") for each in check.left_out),
+        *(VerdictInWords(Verdict.AGREES, f"{each} is not measured there and is left out") for each in check.left_out),
     ]
     seeds, told = len(check.trials[number].seeds), "; ".join(part.words for part in parts)
     words = f"{check.scenario}, {seeds} fresh seeds: {told}. {_few_events(tuning, check, number)}".rstrip()
-    return Outcome(_joint(parts), words)
+    return VerdictInWords(_joint(parts), words)
 
 
-def verdicts(tuning: Tuning) -> list[Outcome]:
+def verdicts(tuning: Tuning) -> list[VerdictInWords]:
     """Verdicts on the chosen trial; empty if none is chosen or checked."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
 
 
-def holds(tuning: Tuning) -> Verdict:
+def joint_verdict(tuning: Tuning) -> Verdict:
     """Joint verdict on the chosen trial: undecided before its check, and differs if no trial is feasible."""
     if tuning.chosen is None:
         return Verdict.DIFFERS
@@ -154,7 +154,7 @@ _CLAUSES = {
 }
 
 
-def _joint(found: Sequence[Outcome]) -> Verdict:
+def _joint(found: Sequence[VerdictInWords]) -> Verdict:
     return joint(Possible.of(each.verdict) for each in found).verdict
 
 
@@ -174,7 +174,7 @@ def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
         amounts = []
         for check in tuning.checks:
             metric = check.goal.objectives[place].metric
-            found = change(metric, check.trials[chosen.number], check.schemes[name])
+            found = paired_change(metric, check.trials[chosen.number], check.schemes[name])
             where = "fresh seeds" if check is tuning.checks[0] else check.scenario
             amounts.append(
                 f"{found.words(_metric(check, metric).unit, interval=False) if found else 'unknown'} on {where}"
@@ -206,7 +206,7 @@ def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, PairedChang
     if tuning.yardstick is None:
         return []
     other = tuning.references[tuning.yardstick]
-    return [(each, change(each.metric, trial.found, other)) for each in tuning.question.goal.objectives]
+    return [(each, paired_change(each.metric, trial.found, other)) for each in tuning.question.goal.objectives]
 
 
 def _has_gained(tuning: Tuning, trial: Trial) -> bool:
@@ -215,17 +215,17 @@ def _has_gained(tuning: Tuning, trial: Trial) -> bool:
     return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
 
 
-def _failures(check: Check, number: int) -> Iterator[Outcome]:
+def _failures(check: Check, number: int) -> Iterator[VerdictInWords]:
     """Failed runs: decisive with the checked parameters, undecided with other schemes."""
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
             count = f"{len(found.errors)} of {counted(len(found.seeds), 'run')} with {name} failed"
             verdict = Verdict.DIFFERS if found is check.trials[number] else Verdict.UNDECIDED
-            yield Outcome(verdict, f"{count}: {next(iter(found.errors.values()))}")
+            yield VerdictInWords(verdict, f"{count}: {next(iter(found.errors.values()))}")
 
 
-def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
+def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictInWords]:
     """Unfinished flows: undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
@@ -234,12 +234,12 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
         beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
         hint = ": a longer drain would tell" if share <= theirs else ""
         verdict = Verdict.UNDECIDED if share <= theirs else Verdict.DIFFERS
-        yield Outcome(verdict, f"{percentage(share)} of the flows did not finish{beside}{hint}")
+        yield VerdictInWords(verdict, f"{percentage(share)} of the flows did not finish{beside}{hint}")
     elif ours.lower_bounds:
-        yield Outcome(Verdict.DIFFERS, f"{', '.join(ours.lower_bounds)} is a lower bound only")
+        yield VerdictInWords(Verdict.DIFFERS, f"{', '.join(ours.lower_bounds)} is a lower bound only")
 
 
-def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
+def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictInWords]:
     """Checks that the gains over the reference scheme are confirmed."""
     question, ours = tuning.question, check.trials[number]
     trial = tuning.trials[number]
@@ -247,7 +247,7 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
     for here, before in zip_longest(check.goal.objectives, promised):
         unit = _metric(check, here.metric).unit
         found = {
-            name: change(here.metric, ours, check.schemes[name])
+            name: paired_change(here.metric, ours, check.schemes[name])
             for name in dict.fromkeys([question.scheme, question.baseline])
         }
         named = {_named(tuning, name): each for name, each in found.items()}
@@ -256,17 +256,19 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Outcome]:
         if before and here.gain(before.estimate.value) < 0:
             words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
         if tuning.yardstick is None:
-            yield Outcome(Verdict.AGREES, words)
+            yield VerdictInWords(Verdict.AGREES, words)
         else:
             gained = _has_gained(tuning, trial)
-            yield Outcome(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Verdict.DIFFERS, words)
+            yield VerdictInWords(
+                _is_as_promised(here, before, found[tuning.yardstick]) if gained else Verdict.DIFFERS, words
+            )
 
 
 def _few_events(tuning: Tuning, check: Check, number: int) -> str:
     """Warning for the first objective that rests on few events; empty if none."""
     name = tuning.yardstick or tuning.question.scheme
     for objective in check.goal.objectives:
-        found = change(objective.metric, check.trials[number], check.schemes[name])
+        found = paired_change(objective.metric, check.trials[number], check.schemes[name])
         if found and found.relative and found.estimate.few_events:
             named = phrase(_metric(check, objective.metric))
             return few_events_of(found.estimate, named, f"from {_named(tuning, name)}")
@@ -287,17 +289,17 @@ def _is_as_promised(objective: Objective, before: PairedChange | None, found: Pa
     return verdict_of(found.gains(objective), (least, math.inf))
 
 
-def _constraints(check: Check, number: int) -> Iterator[Outcome]:
+def _constraints(check: Check, number: int) -> Iterator[VerdictInWords]:
     """Checks each bound, with the whole paired interval if the bound is another scheme's."""
     ours = check.trials[number]
     for each in check.goal.constraints:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
         known = [value for value in values if value is not None]
         if limit is None or len(known) < len(values):
-            yield Outcome(Verdict.UNDECIDED, f"{each.text} is undecided there")
+            yield VerdictInWords(Verdict.UNDECIDED, f"{each.text} is undecided there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
-        relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
+        relative = paired_change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
         if relative and relative.relative:
             value, *ends = (1 + end for end in (relative.estimate.value, *(relative.estimate.ci95 or ())))
             interval = _interval(*(f"{100 * end:.1f}" for end in ends), unit=" %")
@@ -310,7 +312,7 @@ def _constraints(check: Check, number: int) -> Iterator[Outcome]:
             interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
             words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
             verdict = _is_kept(each, found.ci95 or (), limit)
-        yield Outcome(verdict, f"{each.metric} is {words}")
+        yield VerdictInWords(verdict, f"{each.metric} is {words}")
 
 
 def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Verdict:

@@ -25,7 +25,7 @@ from shortflow.papers.atcp.setup import (
     times,
     traced,
 )
-from shortflow.papers.common import number
+from shortflow.papers.common import number_of
 from shortflow.result import Result
 from shortflow.store.frames import completion
 
@@ -53,14 +53,14 @@ def _not_slower(ours: Result, theirs: Result) -> tuple[float, bool]:
     return float(sure.to_numpy().mean()), bool((is_open & ~sure).any())
 
 
-@number("share of flows that are not slower with atcp, with 2 % slack")
+@number_of("share of flows that are not slower with atcp, with 2 % slack")
 def benefit(chain: lab.Data) -> Estimate:
     pairs = zip(chain.results("atcp"), chain.results("tcp"), strict=True)
     shares, are_open = zip(*(_not_slower(ours, theirs) for ours, theirs in pairs), strict=True)
     return replace(estimate(shares), lower_bound=any(are_open))
 
 
-@number("how much more the mean of medium flows falls than that of others")
+@number_of("how much more the mean of medium flows falls than that of others")
 def lead(chain: lab.Data) -> dict[str, float]:
     measures = {"medium": mean(MEDIUM), "small": mean(SMALL), "large": LARGE_TIME}
     falls = {name: -chain.change("atcp", "tcp", measure).value for name, measure in measures.items()}
@@ -68,7 +68,7 @@ def lead(chain: lab.Data) -> dict[str, float]:
 
 
 def _shift(band: Band) -> lab.Quantity:
-    @number(f"larger shift of the median of {SIZES[band]} flows", lab.RELATIVE, 0.0)
+    @number_of(f"larger shift of the median of {SIZES[band]} flows", lab.RELATIVE, 0.0)
     def largest(chain: lab.Data, sloped: lab.Data) -> Estimate:
         base = chain.results("atcp")
         found = [

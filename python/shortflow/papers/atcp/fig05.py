@@ -10,7 +10,7 @@ from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
 from shortflow.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, Table, relative
-from shortflow.papers.common import burst, flows, number, of_flows, series, traces
+from shortflow.papers.common import burst, flows, number_of, of_flows, series, traces
 from shortflow.result import Result
 
 
@@ -84,7 +84,7 @@ def _all(data: lab.Data, scheme: str) -> list[Result]:
     return [result for later in data.values("later") for result in data.results(scheme, later=later)]
 
 
-@lab.measure("window of the second flow over the first's")
+@lab.per_run("window of the second flow over the first's")
 def window_ratio(result: Result) -> float:
     """Ratio of means after both flows have settled."""
     settled = result.meta["warmup_s"]
@@ -114,14 +114,14 @@ def _episodes(result: Result) -> list[dict[str, float]]:
     return episodes
 
 
-@lab.measure("share of congestion events that cut both windows within a round trip")
+@lab.per_run("share of congestion events that cut both windows within a round trip")
 def joint_cuts(result: Result) -> float:
     """Share of all events after both flows have settled."""
     episodes = [list(cuts.values()) for cuts in _episodes(result)]
     return sum(len(times) == 2 and max(times) - min(times) <= ROUND_TRIP_S for times in episodes) / len(episodes)
 
 
-@lab.measure("share of congestion events that cut both windows within two round trips")
+@lab.per_run("share of congestion events that cut both windows within two round trips")
 def shared_cuts(result: Result) -> float:
     """Share of all events after both flows have settled."""
     episodes = _episodes(result)
@@ -135,13 +135,13 @@ def _completion(flow_class: str, size: str) -> lab.Measure:
 SMALL_TIME, LARGE_TIME = _completion("small", "10 MB"), _completion("large", "100 MB")
 
 
-@lab.measure("small flow's share of the link")
+@lab.per_run("small flow's share of the link")
 def small_share(result: Result) -> float:
     """Mean rate over the link's rate."""
     return 80e6 / SMALL_TIME(result) / 100e6
 
 
-@lab.measure("rate of the small flow over the large one's")
+@lab.per_run("rate of the small flow over the large one's")
 def rate_ratio(result: Result) -> float:
     """Ratio while both flows are active."""
     small = flows(result, "small")
@@ -154,7 +154,7 @@ def rate_ratio(result: Result) -> float:
     return rates[0] / rates[1]
 
 
-@number(f"{LARGE_TIME.name}, atcp over tcp", lab.RELATIVE, 0.0)
+@number_of(f"{LARGE_TIME.name}, atcp over tcp", lab.RELATIVE, 0.0)
 def large_change(sizes: lab.Data) -> Estimate:
     return relative(_all(sizes, "atcp"), _all(sizes, "tcp"), LARGE_TIME)
 

@@ -8,7 +8,7 @@ from shortflow.judge.estimates import Estimate, estimate
 from shortflow.lab.study import Position
 from shortflow.papers.atcp.fig02 import CHAIN
 from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SIZES, SMALL, TRACE, TRACE_SETTINGS, Band, median
-from shortflow.papers.common import decreases, number, paired
+from shortflow.papers.common import decreases, number_of, paired
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)
@@ -61,7 +61,7 @@ def _everywhere(band: Band, least_ratio: int = 1) -> lab.Quantity:
     """Change of the median from TCP's at every pair of weights from a ratio on."""
     where = f"every ratio from {least_ratio}" if least_ratio > 1 else "all weights"
 
-    @number(f"median of {SIZES[band]} flows over tcp's at {where}", lab.RELATIVE, 0.0)
+    @number_of(f"median of {SIZES[band]} flows over tcp's at {where}", lab.RELATIVE, 0.0)
     def named(weights: lab.Data, chain: lab.Data) -> dict[str, Estimate]:
         changes = _changes(weights, chain, band)
         return {f"sum {total} ratio {ratio}": each for (total, ratio), each in changes.items() if ratio >= least_ratio}
@@ -69,7 +69,7 @@ def _everywhere(band: Band, least_ratio: int = 1) -> lab.Quantity:
     return named
 
 
-@number("how much more the median of medium flows falls, with weights 3 and 1", "", 0.0)
+@number_of("how much more the median of medium flows falls, with weights 3 and 1", "", 0.0)
 def lead(chain: lab.Data) -> Estimate:
     """Decrease of the medium flows' median minus that of small flows, paired by seed."""
     leads = []
@@ -87,7 +87,7 @@ def _ratio_shape(weights: lab.Data, chain: lab.Data) -> lab.Finding:
     return lab.fact(monotone and curve[0] - curve[2] > curve[2] - curve[4], median_over_tcp=curve)
 
 
-@number("median of medium flows at the smallest and the largest sum over those between", lab.RELATIVE, 0.0)
+@number_of("median of medium flows at the smallest and the largest sum over those between", lab.RELATIVE, 0.0)
 def ends_over_middle(weights: lab.Data) -> dict[str, Estimate]:
     """Over the mean of those between, less 1, by seed; mean over the ratios."""
     medians = _medians(weights, MEDIUM)

@@ -7,7 +7,7 @@ import numpy as np
 from shortflow import lab
 from shortflow.metrics.stats import nearest_rank
 from shortflow.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, Band, Floats, in_time, median, times
-from shortflow.papers.common import number
+from shortflow.papers.common import number_of
 from shortflow.result import Result
 
 SCHEMES = ("tcp", "dctcp", "atcp")
@@ -58,7 +58,7 @@ def _leftmost(shuffles: lab.Data) -> lab.Finding:
     return lab.fact(sum(not atcp < dctcp < tcp for atcp, dctcp, tcp in ranks) <= 1, **at)
 
 
-@number("change of the job less that of the shuffle times its share")
+@number_of("change of the job less that of the shuffle times its share")
 def less_expected(shuffles: lab.Data) -> dict[str, float]:
     """Change of the job minus that of the shuffle, weighted by its share of TCP's job."""
     share = shuffles.mean("tcp", "shuffle_time_s").value / shuffles.mean("tcp", "job_time_s").value

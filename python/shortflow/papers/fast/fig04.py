@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.common import burst, flows, means, number, of_flows
+from shortflow.papers.common import burst, flows, means, number_of, of_flows
 from shortflow.papers.fast.setup import (
     ALONE,
     DCTCP,
@@ -59,7 +59,7 @@ queries_without_loss = queries_without("share of queries without a loss", pl.col
 """Without loss, nothing is retransmitted."""
 
 
-@lab.measure("share of segments below the MSS, after probing and but for the last")
+@lab.per_run("share of segments below the MSS, after probing and but for the last")
 def small_segments(result: Result) -> float:
     """Lower bound on the share of segments after probing smaller than the MSS, from arriving packets.
 
@@ -135,7 +135,7 @@ losses.claim("fast/sec6-50-flows-no-loss", "Sec. 1, 6").says(
 )
 
 
-@lab.measure("timeouts per query")
+@lab.per_run("timeouts per query")
 def per_query(result: Result) -> float:
     """Timeouts of all workers, mean over the queries."""
     return float(flows(result, "query")["timeouts"].sum()) / asked(result)
@@ -151,7 +151,7 @@ queries_with_three = queries_with(
 )
 
 
-@number("share of the variance that a line explains from 50 workers on")
+@number_of("share of the variance that a line explains from 50 workers on")
 def explained(alone: lab.Data) -> dict[str, float]:
     """R² of a linear fit of timeouts over workers."""
     many = [n for n in WORKERS if n >= 50]
@@ -231,7 +231,7 @@ def _more(metric: lab.Metric, *schemes: str, workers: lab.Selection) -> lab.Quan
     return lab.difference(*(lab.level(schemes, metric, study) for study in BOTH)).at(workers=workers)
 
 
-@number("timeouts over all numbers of workers, over those alone")
+@number_of("timeouts over all numbers of workers, over those alone")
 def times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Timeouts over those without the 10 MB flow, both summed over all numbers of workers."""
     of = {
@@ -241,7 +241,7 @@ def times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     return {f"{name}: times as many": beside / without for name, (beside, without) in of.items()}
 
 
-@number("how far FaST's timeouts with 60 to 100 workers lie from those alone, over the larger of 5 and 25 %")
+@number_of("how far FaST's timeouts with 60 to 100 workers lie from those alone, over the larger of 5 and 25 %")
 def out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Distance from the timeouts without the 10 MB flow, over the larger of 5 and 25 % of them."""
     beside, without = (means(data, "fast", per_query, "workers") for data in (background, alone))

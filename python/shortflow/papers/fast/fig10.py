@@ -8,7 +8,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
-from shortflow.papers.common import burst, fairness, means, number, series, traces
+from shortflow.papers.common import burst, fairness, means, number_of, series, traces
 from shortflow.papers.fast.fig04 import QUERY
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, QUERIES, ROOT, queries, query, tree
 from shortflow.papers.theory import Bottleneck
@@ -70,13 +70,13 @@ def _deviation(active: int) -> lab.Measure:
     return lab.Measure(f"largest deviation of {active} from the fair share 0.5 s after a start", "", worst)
 
 
-@lab.measure("mean window", "segments")
+@lab.per_run("mean window", "segments")
 def mean_window(result: Result) -> float:
     """Mean over flows and time after the warm-up."""
     return float(series(result, "cwnd_seg", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
 
 
-@number("mean window over the larger of W* and 2")
+@number_of("mean window over the larger of W* and 2")
 def over_critical(windows: lab.Data) -> dict[str, Estimate]:
     """W* at 1 Gbps, 100 us and K = 30 KB."""
     return {f"{n} flows": windows.mean("dctcp", _relative_window(float(n)), flows=n) for n in windows.values("flows")}
@@ -143,7 +143,7 @@ def _times(sizes: lab.Data, workers: int) -> dict[int, float]:
 
 
 def _best(workers: int) -> lab.Quantity:
-    @number(f"fastest packet size with {workers} workers", "B")
+    @number_of(f"fastest packet size with {workers} workers", "B")
     def size(sizes: lab.Data) -> float:
         times = _times(sizes, workers)
         return float(min(times, key=lambda packet: times[packet]))
@@ -151,7 +151,7 @@ def _best(workers: int) -> lab.Quantity:
     return size
 
 
-@number("time of the fastest size with 40 workers over the time of 1500 bytes", lab.RELATIVE, 0.0)
+@number_of("time of the fastest size with 40 workers over the time of 1500 bytes", lab.RELATIVE, 0.0)
 def gain(sizes: lab.Data) -> float:
     """Time of the best size over that of 1500 bytes, less 1."""
     times = _times(sizes, 40)
@@ -164,7 +164,7 @@ def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
     return max(takewhile(lambda n: drops[n] == 0, drops), default=0)
 
 
-@number("most workers without a drop over Eq. 7")
+@number_of("most workers without a drop over Eq. 7")
 def over_eq7(fitting: lab.Data) -> dict[str, float]:
     """Over the most flows that Eq. 7 lets have windows of two segments, by packet size."""
     theory = {packet: Bottleneck(12_500.0, 30_000.0, 100_000.0, packet).most_flows(2.0) for packet in (500, 1000, 1500)}

@@ -40,7 +40,7 @@ EMPTY = 20e-6
 """Round trip without queues in seconds, which the paper does not name."""
 
 
-@lab.measure("mean round trip", "s")
+@lab.per_run("mean round trip", "s")
 def round_trip(result: Result) -> float:
     """Mean wait of the packets, and the round trip without queues."""
     return EMPTY + recorded(result, "queueing_long_s", "waits of long flows")

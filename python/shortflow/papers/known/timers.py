@@ -10,7 +10,7 @@ from shortflow.papers.known import holds, shipped
 from shortflow.result import Result
 
 
-@lab.measure("time from 0.7 W to 1.3 W over K", "")
+@lab.per_run("time from 0.7 W to 1.3 W over K", "")
 def rise(result: Result) -> float:
     """Time from CUBIC's decrease at W until the window is 1.3 W, over K = cbrt(0.3 W / 0.4).
 

@@ -29,7 +29,7 @@ def swing(flows: int) -> float:
     return math.sqrt(2 * flows * (IN_PIPE + THRESHOLD)) / 2
 
 
-@lab.measure("time between two decreases of the window", "s")
+@lab.per_run("time between two decreases of the window", "s")
 def period(result: Result) -> float:
     """Mean time between decreases by a third or more."""
     samples = series(result, "cwnd_seg", since_s=result.meta["warmup_s"])
@@ -38,7 +38,7 @@ def period(result: Result) -> float:
     return float(np.diff(lab.some(cuts[1:], "decreases")).mean()) if len(cuts) > 1 else math.inf
 
 
-@lab.measure("swing of the queue", "packets")
+@lab.per_run("swing of the queue", "packets")
 def queue_swing(result: Result) -> float:
     """Mean distance between a peak of the backlog and the trough beside it, in the measured time."""
     backlog = series(result, "queue_pkt", since_s=result.meta["warmup_s"])["value"].to_numpy()
@@ -66,7 +66,7 @@ def turns(values: Sequence[float] | np.ndarray, least: float) -> list[float]:
     return found
 
 
-@lab.measure("mean window", "segments")
+@lab.per_run("mean window", "segments")
 def window(result: Result) -> float:
     """Mean of the samples of the window in the measured time."""
     return float(series(result, "cwnd_seg", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
@@ -152,7 +152,7 @@ holds(
 )
 
 
-@lab.measure("exponent of the round trip")
+@lab.per_run("exponent of the round trip")
 def exponent(result: Result) -> float:
     """The power of the round trip with which the goodput of the far flows falls behind that of the near ones.
 

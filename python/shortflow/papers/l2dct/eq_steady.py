@@ -10,7 +10,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.errors import TooLittle
-from shortflow.papers.common import means, number, series
+from shortflow.papers.common import means, number_of, series
 from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS, PAYLOAD_SHARE
 from shortflow.papers.theory import LongFlows, threshold_bound
 from shortflow.result import Result
@@ -126,7 +126,7 @@ def _exponent(sizes: Sequence[float], swings: Sequence[float]) -> float:
     return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(swings)), 1)[0])
 
 
-@number("simulated exponent less 1/(w+1)")
+@number_of("simulated exponent less 1/(w+1)")
 def simulated(bdp50: lab.Data, bdp100: lab.Data, bdp200: lab.Data) -> dict[str, float]:
     swing = of_teeth("queue_swing")
     swings = [means(data, "l2dct", swing, "transport.w_min") for data in (bdp50, bdp100, bdp200)]
@@ -240,7 +240,7 @@ def _accuracy(flows: int) -> list[lab.ClaimCondition]:
     ]
 
 
-@number("simulated swing of w = 0.5 over the computed one")
+@number_of("simulated swing of w = 0.5 over the computed one")
 def overestimated(half: lab.Data) -> dict[str, float]:
     return {
         f"{flows} flows, k = {0.5 / w_max:g}": swing / theory(flows, 0.5, 0.5 / w_max).window_swing
@@ -249,7 +249,7 @@ def overestimated(half: lab.Data) -> dict[str, float]:
     }
 
 
-@lab.measure("time of a long flow from one segment to 99 % of the link", "s")
+@lab.per_run("time of a long flow from one segment to 99 % of the link", "s")
 def ramp(result: Result) -> float:
     """First millisecond in which the bottleneck carries 99 % of its rate."""
     full = series(result, "throughput_bps").filter(pl.col("value") >= 0.99 * LINK_BPS * PAYLOAD_SHARE)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shortflow import lab
-from shortflow.papers.common import decreases, means, number
+from shortflow.papers.common import decreases, means, number_of
 from shortflow.papers.l2dct.setup import (
     AFCT,
     GOODPUT,
@@ -40,7 +40,7 @@ OVER_TCP = lab.change("l2dct", "tcp", AFCT).over("load")
 PERCENTILES = {n: lab.change("l2dct", "dctcp", f"p{n}_short_s").over("load") for n in (1, 5, 50, 95, 99)}
 
 
-@number("share of loads at which it is lower")
+@number_of("share of loads at which it is lower")
 def share_lower(pareto: lab.Data) -> float:
     found = [pareto.change("l2dct", "dctcp", "p99_short_s", load=load).value for load in pareto.values("load")]
     return sum(value < 0 for value in found) / len(found)
@@ -155,7 +155,7 @@ def _by_size(answers: lab.Data, scheme: str) -> list[float]:
     return list(means(answers, scheme, AFCT, "traffic.1.sizes").values())
 
 
-@number("the farthest point over the line through the first 4")
+@number_of("the farthest point over the line through the first 4")
 def farthest(answers: lab.Data) -> dict[str, float]:
     return {name: max(over_trend(MEANS_KB, _by_size(answers, name), FITTED)) for name in ("l2dct", "dctcp")}
 
@@ -199,7 +199,7 @@ LONG = lab.Study(
 QUEUE = {name: lab.level(name, "queue_mean_pkt").at(flows=2) for name in SCHEMES}
 
 
-@number("goodput of l2dct over the best, up to 10 flows")
+@number_of("goodput of l2dct over the best, up to 10 flows")
 def share_of_best(long: lab.Data) -> dict[str, float]:
     *others, ours = (means(long, name, GOODPUT, "flows") for name in SCHEMES)
     return {f"{n} flows": own / max(own, *(each[n] for each in others)) for n, own in ours.items() if n <= 10}

@@ -10,7 +10,7 @@ import polars as pl
 from shortflow import lab
 from shortflow._core import Flow, Window
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import burst, flows, number, series, traces
+from shortflow.papers.common import burst, flows, number_of, series, traces
 from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE, PORTS
 from shortflow.result import Result
@@ -47,7 +47,7 @@ def _burst(result: Result) -> tuple[float, float]:
     return float(short["start_s"].to_numpy().min()), float(short["finish_s"].to_numpy().max())
 
 
-@lab.measure("share of the link in the 100 ms in which least arrives")
+@lab.per_run("share of the link in the 100 ms in which least arrives")
 def lowest_share(result: Result) -> float:
     """Payload over the link's capacity for payload, after 0.5 s."""
     rates = series(result, "throughput_bps").group_by("time_s").agg(pl.col("value").sum()).sort("time_s")
@@ -56,7 +56,7 @@ def lowest_share(result: Result) -> float:
     return float(bins.min()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
-@lab.measure("share of the link that long flows have from 0.2 to 0.3 s after the burst")
+@lab.per_run("share of the link that long flows have from 0.2 to 0.3 s after the burst")
 def recovered_share(result: Result) -> float:
     """Mean from 200 to 300 ms after the burst: the paper's long flows take about 200 ms to 1 Gbps."""
     since_end = pl.col("time_s") - _burst(result)[1]
@@ -64,7 +64,7 @@ def recovered_share(result: Result) -> float:
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
-@lab.measure("queue half a second after the burst over the queue before, less 1")
+@lab.per_run("queue half a second after the burst over the queue before, less 1")
 def queue_after(result: Result) -> float:
     """Means over 300 ms."""
     start, end = _burst(result)
@@ -97,7 +97,7 @@ def cuts(run: Run, start: float, end: float) -> dict[str, float]:
     return defaultdict(lambda: math.nan, {name: statistics.fmean(found) for name, found in shares.items()})
 
 
-@number("mean cut of long flows less that of short ones", "", 0.0)
+@number_of("mean cut of long flows less that of short ones", "", 0.0)
 def backs_off(burst: lab.Data) -> Estimate:
     pairs = zip(burst.runs_of("l2dct"), burst.results("l2dct"), strict=True)
     found = [cuts(run, *_burst(result)) for run, result in pairs]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from shortflow import lab
 from shortflow.judge.estimates import Estimate, paired_difference
-from shortflow.papers.common import fairness, means, number, same_tables, series
+from shortflow.papers.common import fairness, means, number_of, same_tables, series
 from shortflow.papers.l2dct.setup import AFCT, GOODPUT, LOAD, LONG_FLOWS, SCHEMES, benchmark, bottleneck, shipped
 from shortflow.papers.unspecified import NS2
 from shortflow.result import Result
@@ -21,7 +21,7 @@ W_MIN = benchmark(("l2dct",), {"transport.w_min": (0.05, 0.125, 0.25, 0.5, 1)})
 LABELS = {"transport.w_max": "upper bound of the weight", "transport.w_min": "lower bound of the weight"}
 
 
-@lab.measure("mean alpha of the long flows")
+@lab.per_run("mean alpha of the long flows")
 def alpha(result: Result) -> float:
     """Mean over time after the warm-up."""
     return float(series(result, "alpha", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
@@ -77,7 +77,7 @@ DEADLINES = lab.Study(
 
 
 def _fewest(mean: str) -> lab.ClaimCondition:
-    @number("share of loads at which l2dct misses fewest, or all below 1 %")
+    @number_of("share of loads at which l2dct misses fewest, or all below 1 %")
     def share(deadlines: lab.Data) -> float:
         rates = [means(deadlines, name, "deadline_miss", "load", deadline=mean).values() for name in AWARE]
         won = [at[-1] <= min(at) or max(at) < NEGLIGIBLE for at in zip(*rates, strict=True)]
@@ -125,14 +125,14 @@ def _goodput(parking: lab.Data, scheme: str, group: str) -> list[float]:
     return list(means(parking, scheme, f"goodput_{group}_bps", "traffic.3.stagger").values())
 
 
-@number("S1's goodput, the others over l2dct")
+@number_of("S1's goodput, the others over l2dct")
 def below_l2dct(parking: lab.Data) -> dict[str, Estimate]:
     ours = _goodput(parking, "l2dct", "s1")
     changes = {name: paired_difference(_goodput(parking, name, "s1"), ours) for name in ("tcp", "dctcp")}
     return {name: change for name, change in changes.items() if change}
 
 
-@number("S1's goodput over the smaller of the others', of l2dct over 1.02 times that")
+@number_of("S1's goodput over the smaller of the others', of l2dct over 1.02 times that")
 def over_the_others(parking: lab.Data) -> dict[str, float]:
     """For L2DCT up to 2 % more than the others counts as equal."""
     found = {}
@@ -197,7 +197,7 @@ def _steps(coexistence: lab.Data) -> list[float]:
     return [float(w_min) / LARGEST for w_min in coexistence.values("transport.w_min")]
 
 
-@number("the k at which one flow of L2DCT gets as much as one of TCP")
+@number_of("the k at which one flow of L2DCT gets as much as one of TCP")
 def fair_step(coexistence: lab.Data) -> float:
     """Interpolated between the steps; ∞ if none."""
     ratios = RATIO.at(flows=1).points({"coexistence": coexistence}).values()

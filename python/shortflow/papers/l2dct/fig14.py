@@ -7,7 +7,7 @@ testbed's RTT, buffer and RTOmin; the simulations' values are used.
 """
 
 from shortflow import lab
-from shortflow.papers.common import burst, number
+from shortflow.papers.common import burst, number_of
 from shortflow.papers.l2dct.setup import AFCT
 
 SIZE, PAYLOAD_BPS = "100MB", 100e6 * 1460 / 1500
@@ -51,7 +51,7 @@ def _size_mb(testbed: lab.Data) -> float:
 
 
 def _share(*schemes: str) -> lab.Quantity:
-    @number(f"share of the link that one flow gets over its life, {' and '.join(schemes)}")
+    @number_of(f"share of the link that one flow gets over its life, {' and '.join(schemes)}")
     def shares(testbed: lab.Data) -> dict[str, float]:
         times = {name: testbed.mean(name, AFCT, flows=1).value for name in schemes}
         return {name: _size_mb(testbed) * 8e6 / time / PAYLOAD_BPS for name, time in times.items()}
@@ -62,7 +62,7 @@ def _share(*schemes: str) -> lab.Quantity:
 def _later(slow: str, fast: str) -> lab.Quantity:
     """Later end of one flow beside the long one, scaled to full size for smaller flows."""
 
-    @number(f"a flow of {SIZE} with {slow} later than with {fast}", "s", 0.0)
+    @number_of(f"a flow of {SIZE} with {slow} later than with {fast}", "s", 0.0)
     def seconds(testbed: lab.Data) -> float:
         scale = float(SIZE.removesuffix("MB")) / _size_mb(testbed)
         return scale * (testbed.mean(slow, AFCT, flows=1).value - testbed.mean(fast, AFCT, flows=1).value)

@@ -5,7 +5,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import burst, flows, number, series
+from shortflow.papers.common import burst, flows, number_of, series
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS, bottleneck
 from shortflow.result import Result
@@ -35,7 +35,7 @@ SEVERE = lab.Study(
 )
 
 
-@lab.measure("short flow's share")
+@lab.per_run("short flow's share")
 def share(result: Result) -> float:
     """Share of the bytes arriving from both during the short flow's life, mean over the flows."""
     rate = series(result, "throughput_bps", "long")
@@ -46,14 +46,14 @@ def share(result: Result) -> float:
     return float((SHORT_BYTES / (SHORT_BYTES + ends - starts)).mean())
 
 
-@lab.measure("alpha in the second half of the run")
+@lab.per_run("alpha in the second half of the run")
 def last_alpha(result: Result) -> float:
     """Mean of all flows."""
     late = series(result, "alpha").filter(pl.col("time_s") > result.meta["duration_s"] / 2)
     return float(late["value"].to_numpy().mean())
 
 
-@number("mean cut at a mark then")
+@number_of("mean cut at a mark then")
 def mean_cut(severe: lab.Data) -> Estimate:
     pairs = zip(severe.runs_of("l2dct"), severe.results("l2dct"), strict=True)
     halves = [cuts(run, result.meta["duration_s"] / 2, result.meta["duration_s"]) for run, result in pairs]

@@ -10,7 +10,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import number, paired
+from shortflow.papers.common import number_of, paired
 from shortflow.papers.pecn.setup import (
     ACROSS,
     AFCT,
@@ -55,7 +55,7 @@ def _curves(title: str, metric: str = AFCT, *, log_y: bool = True) -> lab.Curves
     return lab.Curves("flows", metric, "connections", title, log_y=log_y)
 
 
-@lab.measure("flows that finish before a smaller one")
+@lab.per_run("flows that finish before a smaller one")
 def overtakers(result: Result) -> float:
     """Number of flows that finish before some strictly smaller flow, finished or not."""
     flows = completion(result.flows, result.meta)
@@ -66,7 +66,7 @@ def overtakers(result: Result) -> float:
     return float(order.select((pl.col("finish_s") < last_smaller).sum()).item())
 
 
-@lab.measure("mean FCT of flows without a timeout", "s")
+@lab.per_run("mean FCT of flows without a timeout", "s")
 def untimed(result: Result) -> float:
     """Of finished flows that never waited for the retransmission timer."""
     kept = result.flows.filter((pl.col("timeouts") == 0) & pl.col("fct_s").is_not_null())
@@ -144,7 +144,7 @@ _BESIDE = _curves("Mean completion time beside two long flows")
 _ORDER = (best("pecn", ("dctcp", "d2tcp", "tcp")), best("dctcp", "tcp"), best("d2tcp", "tcp"))
 
 
-@number("how much more they lengthen TCP's")
+@number_of("how much more they lengthen TCP's")
 def less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
     """Increase of TCP's mean by long flows minus that of each other scheme."""
     data = {"beside": beside, "alone": alone}

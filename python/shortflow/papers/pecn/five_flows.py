@@ -10,7 +10,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import burst, flows, number, of_flows, series, traces
+from shortflow.papers.common import burst, flows, number_of, of_flows, series, traces
 from shortflow.papers.pecn.setup import DCTCP_CODE, star
 from shortflow.result import Result
 
@@ -71,13 +71,13 @@ mean_window = of_flows(
 """Mean number of the flow's packets in flight: rate times mean RTT (Little's law)."""
 
 
-@number("mean window of the flow, d2tcp over dctcp")
+@number_of("mean window of the flow, d2tcp over dctcp")
 def window_ratio(runs: lab.Data) -> Estimate:
     pairs = zip(runs.results("d2tcp"), runs.results("dctcp"), strict=True)
     return estimate([mean_window(ours) / mean_window(theirs) for ours, theirs in pairs])
 
 
-@number("share of runs whose exponent falls from above to below 1")
+@number_of("share of runs whose exponent falls from above to below 1")
 def crossing(runs: lab.Data) -> float:
     exponents = [[float(d) for d in _progress(result)["d"]] for result in runs.results("d2tcp")]
     return sum(found[0] > 1 > min(found) for found in exponents) / len(exponents)

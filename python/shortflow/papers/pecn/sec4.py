@@ -8,7 +8,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.metrics.stats import kendall_tau
-from shortflow.papers.common import burst, flows, number, paired, series
+from shortflow.papers.common import burst, flows, number_of, paired, series
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, DCTCP_CODE, star
 from shortflow.result import Result
 from shortflow.store.frames import completion
@@ -60,7 +60,7 @@ def _pmark_policy(runs: lab.Data) -> lab.Finding:
 
 
 def _longest_wait(scheme: str) -> lab.Quantity:
-    @number(f"longest wait of a short flow's only packet in a switch with {scheme}", "s")
+    @number_of(f"longest wait of a short flow's only packet in a switch with {scheme}", "s")
     def seconds(runs: lab.Data) -> Estimate:
         waits = [flows(result, "short")["switch_queueing_s"].max() for result in runs.results(scheme)]
         return Estimate(max(wait for wait in waits if isinstance(wait, float)), None, len(waits))
@@ -84,7 +84,7 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
 
     name = {"switch_queueing_s": "wait in the switch", "acked_bytes": "bytes"}[column]
 
-    @number(f"{name} of the {ours} flow over the {theirs} one of {second}", lab.RELATIVE, 0.0)
+    @number_of(f"{name} of the {ours} flow over the {theirs} one of {second}", lab.RELATIVE, 0.0)
     def relative(pairs: lab.Data) -> Estimate:
         results = pairs.results("pecn", second=second)
         own, other = ([float(flows(run, name)[column].item()) for run in results] for name in (ours, theirs))
@@ -96,13 +96,13 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
 WAIT, MORE = ("first", "second", "switch_queueing_s"), ("second", "first", "acked_bytes")
 
 
-@number("throughputs of unequal flows apart, beyond those of equal ones")
+@number_of("throughputs of unequal flows apart, beyond those of equal ones")
 def beyond_equal(pairs: lab.Data) -> float:
     unequal, equal = (next(iter(_over(*MORE, size).points({"pairs": pairs}).values())) for size in ("400MB", "200MB"))
     return abs(unequal.value) - abs(equal.value)
 
 
-@lab.measure("median queue outside of the burst", "packets")
+@lab.per_run("median queue outside of the burst", "packets")
 def median_queue(result: Result) -> float:
     """Beside two long flows, from 0.2 s to the burst."""
     steady = (pl.col("time_s") > 0.2) & (pl.col("time_s") < BURST_AT_S)

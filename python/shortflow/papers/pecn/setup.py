@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from shortflow import lab
 from shortflow.judge.estimates import Estimate
-from shortflow.papers.common import means, number
+from shortflow.papers.common import means, number_of
 from shortflow.result import Result
 from shortflow.scenario import Settings
 from shortflow.store.frames import completion
@@ -108,7 +108,7 @@ def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.Cl
     return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 
 
-@number("mean FCT of short flows, every other scheme over tcp wherever tcp has timeouts", lab.RELATIVE, 0.0)
+@number_of("mean FCT of short flows, every other scheme over tcp wherever tcp has timeouts", lab.RELATIVE, 0.0)
 def over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
     timeouts = means(bursts, "tcp", lab.timeouts_in_run, "flows")
     places = [(n, scheme) for n, late in timeouts.items() if late > 0 for scheme in SCHEMES[1:]]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.papers.common import burst, means, number
+from shortflow.papers.common import burst, means, number_of
 from shortflow.papers.pecn.setup import AFCT, DCTCP_CODE, star
 
 SEGMENT = 1460
@@ -74,7 +74,7 @@ def _one_rtt_s() -> float:
 QUERY_TIME = lab.level("dctcp", AFCT)
 
 
-@number("spread over tcp, dctcp and d2tcp", "s")
+@number_of("spread over tcp, dctcp and d2tcp", "s")
 def spread(runs: lab.Data) -> float:
     times = [runs.mean(scheme, AFCT, tcp__initial_window=2).value for scheme in ("tcp", "dctcp", "d2tcp")]
     return max(times) - min(times)
@@ -83,7 +83,7 @@ def spread(runs: lab.Data) -> float:
 def _delays(odd: int) -> lab.Quantity:
     """Extra time of flows with an odd or even number of segments under delayed ACKs."""
 
-    @number(f"how much longer flows of {'an odd' if odd else 'an even'} number of segments take", "s")
+    @number_of(f"how much longer flows of {'an odd' if odd else 'an even'} number of segments take", "s")
     def extra(prompt: lab.Data, delayed: lab.Data) -> dict[str, float]:
         schemes = ("tcp", "dctcp")
         early, late = ({name: means(data, name, AFCT, "size") for name in schemes} for data in (prompt, delayed))

@@ -24,7 +24,7 @@ SHOWN_S = 0.2
 SHOWN = pl.col("time_s") <= SHOWN_S
 
 
-@lab.measure("mean relative cut of long flows' windows")
+@lab.per_run("mean relative cut of long flows' windows")
 def mean_cut(result: Result) -> float:
     """Relative decrease of a long flow's window, mean over all decreases between samples."""
     falls: list[float] = []
@@ -35,7 +35,7 @@ def mean_cut(result: Result) -> float:
     return float(np.mean(falls))
 
 
-@lab.measure("lowest window of long flows")
+@lab.per_run("lowest window of long flows")
 def lowest(result: Result) -> float:
     """Fifth percentile of the samples, mean over the flows."""
     return float(np.mean([nearest_rank(flow["value"].to_numpy(), 5) for flow in long_windows(result)]))
@@ -47,14 +47,14 @@ def most_packets(name: str, since_s: float = 0.0) -> lab.Measure:
     return lab.Measure(name, "packets", lambda result: float(queue(result).filter(later)["value"].to_numpy().max()))
 
 
-@lab.measure("mean peak of the queue in a period of the short senders", "packets")
+@lab.per_run("mean peak of the queue in a period of the short senders", "packets")
 def peak(result: Result) -> float:
     """Each sender sends once per period."""
     periods = queue(result).group_by((pl.col("time_s") / PERIOD_S).floor()).agg(pl.col("value").max())
     return float(periods["value"].to_numpy().mean())
 
 
-@lab.measure("share of spikes with a cut")
+@lab.per_run("share of spikes with a cut")
 def followed(result: Result) -> float:
     """Share of the queue's rises above 1.5 K that a fall of a long flow's window follows."""
     found = queue(result)

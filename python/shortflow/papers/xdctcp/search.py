@@ -6,7 +6,7 @@ from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.lab.data import relative
 from shortflow.lab.study import Position
-from shortflow.papers.common import number
+from shortflow.papers.common import number_of
 from shortflow.papers.xdctcp.setup import (
     BASE,
     BESIDE,
@@ -50,7 +50,7 @@ def _delays(data: lab.Data) -> dict[Position, float]:
     return {position: data.mean("xdctcp", delay, **_where(data, position)).value for position in data.points}
 
 
-@number("share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput")
+@number_of("share of triplets with less delay than DCTCP whose long flows keep 99.5 % of its throughput")
 def good(search: lab.Data, beside: lab.Data) -> float:
     least, long = beside.mean("dctcp", delay).value, beside.mean("dctcp", LONG).value
     kept = {at: search.mean("xdctcp", LONG, **_where(search, at)).value > 0.995 * long for at in search.points}

@@ -84,7 +84,7 @@ delay = wait("delay", "query", "short")
 BY_CLASS = {name: wait(f"delay of {name} senders", name) for name in ("query", "short", "long")}
 
 
-@lab.measure("throughput of short and long senders", "bps")
+@lab.per_run("throughput of short and long senders", "bps")
 def throughput(result: Result) -> float:
     """The paper's throughput: mean over short and long senders."""
     senders = result.flows.filter(pl.col("class").is_in(["short", "long"]))
