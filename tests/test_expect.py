@@ -14,6 +14,7 @@ from shortflow.expect.demands import demands
 from shortflow.expect.formulas import Group, Server, Work, burst, max_min
 from shortflow.expect.network import Network
 from shortflow.expect.numbers import Arithmetic
+from shortflow.expect.topics import expected_numbers
 from shortflow.runner import run_one
 from shortflow.runs import plan
 from shortflow.scenario import shipped_scenarios
@@ -48,7 +49,7 @@ def test_shares_of_pairs_are_whole_and_no_link_is_used_beyond_its_rate_by_long_f
     for port, use in arithmetic.use.items():
         finite = arithmetic.loads.get(port, 0.0) / arithmetic.network.links[port].rate_bps
         assert use <= max(1.0 + 1e-9, finite), port
-    assert all(math.isfinite(each.value) for each in arithmetic.numbers())
+    assert all(math.isfinite(each.value) for each in expected_numbers(arithmetic))
 
 
 def test_sizes_have_the_mean_of_their_distribution() -> None:
@@ -92,7 +93,7 @@ def test_a_burst_of_two_flows() -> None:
 def test_numbers_of_the_benchmark_beside_a_run() -> None:
     """The first scenario of the README: arithmetic within 10 % of one seed."""
     scenario = sf.load("l2dct-benchmark")
-    found = {each.name: each.value for each in Arithmetic.of(scenario, marks=True).numbers()}
+    found = {each.name: each.value for each in expected_numbers(Arithmetic.of(scenario, marks=True))}
     result = run_one(plan(scenario, ["dctcp"], [1])[0])
     hottest = result.ports.filter(pl.col("port") == "s0->h22")["utilisation"].item()
     assert math.isclose(found["use"], 0.0103, rel_tol=0.01)  # the last of three rows: links of the senders

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shortflow import _core
-from shortflow.expect.numbers import IDEAL_PS, IDEAL_SRPT, Arithmetic, Expected, Reading
+from shortflow.expect.expected import ALONE, IDEAL_PS, IDEAL_SRPT, UTILISATION, Expected, Reading
+from shortflow.expect.numbers import Arithmetic
+from shortflow.expect.topics import expected_numbers
 from shortflow.lazy import pl
 from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run
 
-MOST_HOPS = 20e6
+MOST_HOPS = 12e6
 """Packet-hops of a simulation that takes about two seconds."""
 _MOST_FLOWS = 30_000
 """Flows of an ideal scheduler's run that takes about two seconds."""
@@ -38,7 +40,7 @@ def expectation(plan: Plan, *, simulate: bool = True, seed: int = 1) -> Ask[Expe
     """Computes the expected numbers; simulates the scenario once if this is short."""
     (run,) = plan.runs([seed])
     arithmetic = Arithmetic.of(run.scenario, marks=marks_above_threshold(run.scheme.name))
-    found = Expectation(arithmetic, run.scheme.name, list(arithmetic.numbers()))
+    found = Expectation(arithmetic, run.scheme.name, list(expected_numbers(arithmetic)))
     if not simulate:
         return replace(found, omitted="--no-simulate leaves it out")
     runs, omitted = wanted_runs(plan, run, arithmetic, found.numbers)
@@ -65,10 +67,10 @@ def read(reading: Reading | None, done: dict[str, Result], scheme: str) -> float
     result = done.get(reading.scheme or scheme) if reading else None
     if reading is None or result is None:
         return None
-    if reading.metric == "ideal":
-        alone = result.flows.filter(pl.col("class") == reading.of)["ideal_fct_s"].mean()
+    if reading.metric == ALONE:
+        alone = result.flows.filter(pl.col("class") == reading.flow_class)["ideal_fct_s"].mean()
         return None if alone is None else float(alone)  # type: ignore[arg-type]
-    if reading.metric == "utilisation":
+    if reading.metric == UTILISATION:
         used = result.ports.filter(pl.col("port").is_in(list(reading.ports)))["utilisation"].mean()
         return None if used is None else float(used)  # type: ignore[arg-type]
     return result.metrics.get(reading.metric)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from shortflow.expect.numbers import Expected
+from shortflow.expect.expected import Expected
 from shortflow.expect.simulated import Expectation
 from shortflow.expect.suspects import Accused, Inquiry
 from shortflow.quantities import scale_for
@@ -19,15 +19,8 @@ TOPICS = {
     "queue": "Queue, threshold and marks",
     "timers": "Timers",
 }
-NEAR = ((0.1, "within 10 %"), (0.25, "within 25 %"))
 _SUSPECTS = 5
-
-
-def off_by(expected: Expected) -> float | None:
-    """Relative difference of the simulation from the expected number; None without a simulation."""
-    if expected.simulated is None or not expected.value:
-        return None
-    return expected.simulated / expected.value - 1
+_SHOWN_SCATTER = 0.005
 
 
 def quantity(value: float, unit: str) -> str:
@@ -43,7 +36,7 @@ def blocks(found: Expectation, inquiry: Inquiry | None) -> Iterator[Block]:
     yield Words(f"{scenario.title}\n{scenario.name}, {found.scheme}")
     if inquiry:
         yield from _inquiry_blocks(inquiry)
-    for topic, rows in groupby(found.numbers, key=lambda row: row.topic):
+    for topic, rows in groupby(found.numbers, key=lambda row: row.formula.topic):
         yield _section(TOPICS[topic], list(rows))
     yield _formulas(found.numbers)
     if found.omitted:
@@ -55,25 +48,30 @@ def _section(heading: str, rows: Sequence[Expected]) -> Section:
     lead = Column("number", [row.name for row in rows], text=True)
     columns = [
         Column("of", [row.subject for row in rows], text=True),
-        Column("expected", [quantity(row.value, row.unit) for row in rows]),
+        Column("expected", [quantity(row.value, row.formula.unit) for row in rows]),
     ]
+    if any(row.scatter >= _SHOWN_SCATTER for row in rows):
+        columns.append(Column("one seed", [_scatter(row) for row in rows]))
     if simulated:
         columns.append(Column("simulated", [_beside(row) for row in rows]))
         columns.append(Column("difference", [_difference(row) for row in rows]))
     return Section(heading, [lead], columns)
 
 
+def _scatter(row: Expected) -> str:
+    return f"± {100 * row.scatter:.0f} %" if row.scatter >= _SHOWN_SCATTER else ""
+
+
 def _beside(row: Expected) -> str:
-    return "" if row.simulated is None else quantity(row.simulated, row.unit)
+    return "" if row.simulated is None else quantity(row.simulated, row.formula.unit)
 
 
 def _difference(row: Expected) -> str:
-    off = off_by(row)
-    return "" if off is None else f"{100 * off:+.0f} %"
+    return "" if row.off is None else f"{100 * row.off:+.0f} %"
 
 
 def _formulas(rows: Sequence[Expected]) -> Section:
-    known = {row.name: [row.name, row.formula, row.source, _simulator(row)] for row in rows}
+    known = {row.name: [row.name, row.formula.formula, row.formula.source, _simulator(row)] for row in rows}
     heads = ["number", "formula", "source", "simulated by"]
     return text_section("Formulas", heads, list(known.values()))
 
@@ -144,8 +142,8 @@ def _row(row: Expected) -> dict[str, Any]:
     reading: Mapping[str, Any] = {}
     if row.reading:
         reading = {"metric": row.reading.metric, "simulated_scheme": row.reading.scheme or None}
-    fields = ("topic", "name", "subject", "value", "unit", "formula", "source", "simulated")
-    return {**{field: getattr(row, field) for field in fields}, **reading}
+    given = {"name": row.name, "subject": row.subject, "value": row.value, "scatter": row.scatter}
+    return {**given, **row.formula._asdict(), "simulated": row.simulated, **reading}
 
 
 def _suspect(accused: Accused, inquiry: Inquiry) -> dict[str, Any]:
