@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shortflow as sf
-from conftest import Command
+from conftest import Command, Tables
 from made import make_results, make_rows, make_run
 from shortflow.criteria import Criteria
 from shortflow.judge.estimates import student
@@ -285,3 +285,22 @@ def test_no_time_that_is_no_bound_changes_when_the_same_run_gets_a_long_drain() 
         assert all(before.metrics[name] <= after.metrics[name] for name in times & before.lower_bounds)
         assert {TAIL, MEAN} <= times
     assert exact > 20
+
+
+def test_equal_numbers_have_their_reason(small: Tables) -> None:
+    def words(changes: Settings, *schemes: str) -> list[str]:
+        found = sf.compare(sf.load(small).with_(changes), schemes, 2, ideal=False, progress=False)
+        return [text for text in answer(found).words if "marked or lost" in text or "asked their laws" in text]
+
+    held: Settings = {"tcp.receive_window": "2pkt", "load": 0.1}
+    unasked = "tcp and dctcp have equal numbers: no packet was marked or lost, so their laws were never asked."
+    assert words(held, "tcp", "dctcp") == [unasked]
+    (alike,) = words({}, "dctcp", "dctcp+g=0.0625")
+    assert re.fullmatch(
+        r"dctcp and .* although [\d,]+ marks and 0 drops asked their laws .*: they decided alike\.", alike
+    )
+    (tie,) = words({"tcp.receive_window": "4pkt"}, "tcp", "dctcp")
+    assert re.fullmatch(
+        r"In \d+ of \d+ flows no packet was marked or lost under tcp and dctcp: .* not asked there\.", tie
+    )
+    assert not words({}, "tcp", "dctcp")

@@ -192,6 +192,13 @@ class Network:
             return UNLIMITED
         return found.number * (self.framing.in_queue if found.unit == "pkt" else found.factor)
 
+    def uplinks_beyond(self, share: float) -> Iterator[Port]:
+        """Links of each switch to higher ones, without the first of them up to a share, one at least."""
+        for switch in self.after:
+            above = [each for each in self.after[switch] if self._leads_up((switch, each))]
+            if not self.is_host(switch) and len(above) > 1:
+                yield from ((switch, each) for each in above[max(round(len(above) * share), 1) :])
+
     def _leads_up(self, port: Port) -> bool:
         if self.is_host(port[1]):
             return False

@@ -116,12 +116,19 @@ class Arithmetic:
 
     @functools.cached_property
     def use(self) -> dict[Port, float]:
-        """Expected busy share of each link."""
-        total = dict(self.loads)
+        """Expected busy share of each link, ACKs included."""
+        total: dict[Port, float] = defaultdict(float, self.loads)
+        framing, every = self.network.framing, number(self.network.values, "tcp.ack_every", 1.0)
+        ack = framing.on_wire(0) / framing.on_wire(framing.mss) / every
         for group, rate, _ in self.shares:
-            for port, share in group.use.items():
-                total[port] = total.get(port, 0.0) + share * rate
-        return {port: load / self.network.links[port].rate_bps for port, load in total.items()}
+            for (a, b), share in group.use.items():
+                total[a, b] += share * rate
+                total[b, a] += share * rate * ack
+        rates = {port: link.rate_bps for port, link in self.network.links.items()}
+        # On a full link ACKs take their share from the data.
+        return {
+            port: min(load, max(rates[port], self.loads.get(port, 0.0))) / rates[port] for port, load in total.items()
+        }
 
     def hottest_of(self, demand: Demand) -> Port:
         """The link of a class's paths with the highest load of finite flows."""

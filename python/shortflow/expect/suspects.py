@@ -27,8 +27,10 @@ _STUDENT = 4.604
 _NEAR = {"bps": 0.01, "share": 0.01}
 _NEAR_TIMES = 0.1
 """Relative difference that is always inside: 1 % for rates, 10 % for times."""
-_CLOSE = 0.1
+_CLOSE = 0.15
 """Suspects that leave as much unexplained, within this share, keep the order of the list."""
+_USELESS = 0.9
+"""A suspect that leaves more of the deviation unexplained is not named."""
 SHORT_NAMES = ("mean", "p50", "p95", "p99", "goodput", "bandwidth")
 
 
@@ -181,18 +183,21 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
             "ACKs are delayed", "`tcpdump`: time from the last data packet to its ACK; `ip route` (quickack)", delays
         )
     framing = (
-        [] if values["tcp.wire"] == "ethernet" else [{"tcp.wire": "ethernet", "tcp.mss": "1448B", "tcp.header": "52B"}]
+        []
+        if values["tcp.wire"] == "ethernet"
+        else [{"tcp.wire": "ethernet"}, {"tcp.wire": "ethernet", "tcp.mss": "1448B", "tcp.header": "52B"}]
     )
     yield Suspect(
         "headers take more: timestamps, Ethernet framing, or small segments",
         "`ss -ti` (mss:), and payload over bytes of the interface (`ip -s link`)",
         [*framing, {"tcp.mss": "536B"}],
     )
-    if arithmetic.has_equal_paths and values["routing.kind"] == "flow-hash":
+    if arithmetic.has_equal_paths:
+        fewer = [_fewer_paths(arithmetic, share) for share in (0.5, 0.0)]
         yield Suspect(
             "hashes are polarised: few of the equal paths are used",
             "bytes of each uplink beside one another, and the hash seeds of the switches",
-            [{"routing.kind": "destination"}],
+            [each for each in fewer if "faults.links" in each and not _has_faults(values)],
         )
     core = [
         key for key in ("bottleneck", "trunk_rate", "uplink_rate", "second_bottleneck") if f"topology.{key}" in values
@@ -227,7 +232,7 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
             "`ping` in an idle network; interrupt coalescing (`ethtool -c`)",
             times("topology.rtt", 2.0, 4.0, 10.0),
         )
-    if not any(key.startswith("faults") for key in values):
+    if not _has_faults(values):
         yield Suspect(
             "a link loses packets",
             "error counters of the links (`ethtool -S`), retransmissions without drops",
@@ -249,6 +254,16 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
                 if str(each) != values.get("tcp.initial_window")
             ],
         )
+
+
+def _has_faults(values: Mapping[str, str]) -> bool:
+    return any(key.startswith("faults") for key in values)
+
+
+def _fewer_paths(arithmetic: Arithmetic, share: float) -> dict[str, str]:
+    """Failed uplinks that leave this share of each switch's equal ones, and one at least."""
+    failed = [f'"{switch}-{above}"' for switch, above in arithmetic.network.uplinks_beyond(share)]
+    return {"faults.links": f"[{', '.join(failed)}]", "faults.down_at": "0s"} if failed else {}
 
 
 def _smaller_buffers(values: Mapping[str, str], factor: float) -> dict[str, str]:
@@ -316,8 +331,8 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
         accused = None if result.error else _accused(suspect, settings, result, usual[0], verdicts, port)
         if accused and (suspect.cause not in best or accused.unexplained < best[suspect.cause].unexplained):
             best[suspect.cause] = accused
-    order = sorted(best.values(), key=lambda each: round(each.unexplained / _CLOSE))
-    return Inquiry(verdicts, [each for each in order if each.unexplained < 1 - _CLOSE], len(wanted))
+    order = sorted(best.values(), key=lambda each: int(each.unexplained / _CLOSE))
+    return Inquiry(verdicts, [each for each in order if each.unexplained <= _USELESS], len(wanted))
 
 
 def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Verdict:

@@ -11,6 +11,7 @@ from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
 from shortflow.metrics.stakes import place
 from shortflow.quantities import counted
+from shortflow.report.asked import why_equal
 from shortflow.report.caveats import notes
 from shortflow.report.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.report.sentences import at_one_point, on_points, outcome_clause, range_of, where
@@ -96,7 +97,8 @@ class Ranking:
     def caveats(self) -> list[str]:
         """Limits of the answer."""
         idle = [f"{each.label} has no effect on these runs." for each in without_effect(self.study)]
-        found = [*idle, *self._few_seeds(), *self._without_runs(), *self._few_flows(), *notes(self.study, self.metrics)]
+        found = [*idle, *why_equal(self.study, self.lines), *self._few_seeds(), *self._without_runs()]
+        found += [*self._few_flows(), *notes(self.study, self.metrics)]
         among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
         if among > 2 and len(self.study.seeds) >= DECISIVE:
             level = f"{100 - 5 / (among - 1):.3g} %"

@@ -1,0 +1,62 @@
+"""The reason of equal results: laws of schemes that no mark and no loss ever asked for a decision."""
+
+from collections.abc import Iterator, Sequence
+
+from shortflow.lazy import pl
+from shortflow.quantities import counted
+from shortflow.report.order import AnswerLine
+from shortflow.report.wording import listed
+from shortflow.result import Result
+from shortflow.results import Results
+
+_EVENTS = ("marks_in_run", "drops_in_run", "timeouts", "retransmits")
+_MOST = 0.5
+"""Least share of flows without mark and loss that is named for a tie."""
+
+
+def why_equal(study: Results, lines: Sequence[AnswerLine]) -> Iterator[str]:
+    """One sentence on schemes with equal numbers, or else on the first tie, at a single point."""
+    if study.x_name or len(study.schemes) < 2:
+        return
+    alike = next((group for group in _alike(study) if len(group) > 1), [])
+    schemes = alike or next((line.leaders for line in lines if line.outcome == "tie"), [])
+    if not schemes or any(name not in run.metrics for name in _EVENTS for run in _runs(study, schemes)):
+        return
+    names, runs = listed(schemes), _runs(study, schemes)
+    if not any(run.metrics[name] for name in _EVENTS for run in runs):
+        if alike:
+            yield f"{names} have equal numbers: no packet was marked or lost, so their laws were never asked."
+        return
+    quiet, flows = _quiet_flows(study, schemes)
+    if flows and quiet >= _MOST * flows:
+        of = f"{quiet:,} of {counted(flows, 'flow')}"
+        yield f"In {of} no packet was marked or lost under {names}: laws for both were not asked there."
+    elif alike:
+        marks, drops = (round(sum(run.metrics[name] for run in runs)) for name in _EVENTS[:2])
+        events = f"{counted(marks, 'mark')} and {counted(drops, 'drop')}"
+        yield f"{names} have equal numbers although {events} asked their laws for decisions: they decided alike."
+
+
+def _runs(study: Results, schemes: Sequence[str]) -> list[Result]:
+    return [run for run in study.runs if run.scheme in schemes]
+
+
+def _alike(study: Results) -> list[list[str]]:
+    """Schemes grouped by the metrics of all their runs."""
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for scheme in study.schemes:
+        runs = sorted(_runs(study, [scheme]), key=lambda run: run.seed)
+        key = tuple((run.seed, tuple(sorted(run.metrics.items()))) for run in runs)
+        groups.setdefault(key, []).append(scheme)
+    return list(groups.values())
+
+
+def _quiet_flows(study: Results, schemes: Sequence[str]) -> tuple[int, int]:
+    """Flows without mark, retransmission or timeout under all the schemes, and all flows; zeros without tables."""
+    runs = _runs(study, schemes)
+    if not all(run.tables for run in runs):
+        return 0, 0
+    asked = pl.any_horizontal(pl.col("marks", "retransmits", "timeouts") > 0).alias("asked")
+    flows = pl.concat(run.table("flows").select("seed", "id", asked) for run in runs)
+    by_flow = flows.group_by("seed", "id").agg(pl.col("asked").any())["asked"]
+    return int((~by_flow).sum()), len(by_flow)
