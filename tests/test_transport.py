@@ -55,7 +55,7 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
     ("body", "said"),
     [
         ("on_ack = 5", r"Mine\.on_ack: a hook is a plain function"),
-        ("gain = 5", "Mine: it has no hook, and would run as TCP; define on_ack or on_congestion or on_timer"),
+        ("gain = 5", "Mine: it has no hook, and would run as TCP; define on_start or on_ack or on_congestion"),
         (
             "def on_ack(self, window, ack): __import__('os')._exit(7)",
             "Mine: the law ended its process with exit code 7",
@@ -87,7 +87,7 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
             "base = 'pfabric-minimal'; on_timer = lambda self, window, flow: None",
             r'Mine.*: base: "pfabric-minimal" is not a scheme with TCP',
         ),
-        ("base = 'dcqcn'; on_timer = lambda self, window, flow: None", "Mine: ValueError: no pacing_bps is set"),
+        ("base = 'dcqcn'; on_timer = lambda self, window, flow: None", "Mine: ValueError: neither pacing_bps nor cwnd is set"),
     ],
 )
 def test_a_law_that_cannot_work_is_named(body: str, said: str, star: shortflow.Scenario, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_law_of_equal_size_and_time_is_read_anew(
 
 
 def test_a_base_with_a_rate_sends_at_that_of_the_law(one_flow: shortflow.Scenario) -> None:
-    times = [ack.flow.now_s for ack in kept(one_flow, base="dcqcn", pacing_bps=100e6).seen]
+    times = [ack.flow.now_s for ack in kept(one_flow, base="dcqcn", window=100.0, pacing_bps=100e6).seen]
     assert times[9] - times[8] == pytest.approx(12e-6), "at the link's rate until the first ACK is there"
     assert times[-1] - times[-2] == pytest.approx(120e-6)
 

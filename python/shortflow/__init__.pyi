@@ -2,6 +2,7 @@
 
 from shortflow._core import Ack as Ack
 from shortflow._core import Flow as Flow
+from shortflow._core import Opening as Opening
 from shortflow._core import Window as Window
 from shortflow.asks import Condition as Condition
 from shortflow.commands.compare import compare as compare

@@ -88,6 +88,14 @@ class Window:
     pacing_bps: float | None
 
 @final
+class Opening:
+    now_s: float
+    line_bps: float
+    base_rtt_s: float
+    mss: int
+    header: int
+
+@final
 class Flow:
     now_s: float
     srtt_s: float

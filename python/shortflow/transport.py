@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from shortflow._core import Ack, Flow, Scheme, Window
+from shortflow._core import Ack, Flow, Opening, Scheme, Window
 from shortflow.errors import ConfigError, did_you_mean
 
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
@@ -50,6 +50,9 @@ class CongestionControl:
     """Simulated time of the next `on_timer`; `None` for no timer. Cleared by the call."""
     alpha: float | None = None
     """Congestion estimate for samples; `None` if there is none."""
+
+    def on_start(self, window: Window, opening: Opening) -> None:
+        """Sets the first window, before the first packet. It has `tcp.initial_window`; over `dcqcn` it is infinite."""
 
     def on_ack(self, window: Window, ack: Ack) -> None:
         """Handles an ACK, also of data beyond a gap. Opens the window if `ack.may_grow`."""

@@ -25,7 +25,9 @@
 //!   and do not drop them at random.
 //! - D6: a mark within N of a CNP is told of with the first packet after that, not at the end of N.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, TransportInfo, Window,
+};
 use shortflow_spec::{KeywordOr, POSITIVE_TIME, RATE, keys};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -154,8 +156,8 @@ impl CongestionControl for Dcqcn {
         }
     }
 
-    fn on_start(&mut self, _: Instant, line: Rate) {
-        let line = line.as_bps() as f64;
+    fn on_start(&mut self, _: &mut Window, at: &Opening) {
+        let line = at.line.as_bps() as f64;
         (self.0.line, self.0.current, self.0.target) = (line, line, line);
     }
 
@@ -196,7 +198,7 @@ impl CongestionControl for Dcqcn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{close, flow};
+    use crate::sample::tests::{close, flow, opening};
 
     const WINDOW: Window = Window { cwnd: 1.0, ssthresh: 1.0 };
     const GIGA: f64 = 1e9;
@@ -204,7 +206,8 @@ mod tests {
     /// A sender on a 40 Gbit/s link.
     fn start(params: Params) -> Dcqcn {
         let mut law = Dcqcn::new(params);
-        law.on_start(Instant::ZERO, Rate::new(40_000_000_000).unwrap());
+        let line = Rate::new(40_000_000_000).unwrap();
+        law.on_start(&mut WINDOW.clone(), &Opening { line, ..opening() });
         law
     }
 

@@ -1,6 +1,6 @@
 //! The papers' equations with worked numbers, by paper: `cargo test -p shortflow-cc equations::l2dct`.
 
-use crate::sample::tests::{ack, close, flow, left};
+use crate::sample::tests::{ack, close, first_window, flow, left};
 use crate::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant};
 
@@ -260,7 +260,7 @@ mod fast {
     #[test]
     fn algorithm_1_probes() {
         let mut law = law("fast");
-        let mut window = Window { cwnd: law.first_window(10.0), ssthresh: f64::INFINITY };
+        let mut window = Window { cwnd: first_window(&mut law, 10.0), ssthresh: f64::INFINITY };
         let sizes = [(); 4].map(|()| {
             let size = law.segment_size(&window, MSS, Bytes::MAX).get();
             law.on_ack(&mut window, &ack(false));

@@ -31,7 +31,8 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Opening, Recovery, TransportInfo,
+    Window,
 };
 use shortflow_spec::{Flag, keys, words};
 use shortflow_units::{Bytes, Instant};
@@ -197,8 +198,8 @@ impl CongestionControl for Fast {
         }
     }
 
-    fn first_window(&self, _: f64) -> f64 {
-        if self.is_probing() { PROBE_WINDOW } else { self.params.w_min }
+    fn on_start(&mut self, window: &mut Window, _: &Opening) {
+        window.cwnd = if self.is_probing() { PROBE_WINDOW } else { self.params.w_min };
     }
 
     #[inline]
@@ -227,14 +228,14 @@ impl CongestionControl for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, first_window, flow};
     use proptest::prelude::*;
 
     const MSS: Bytes = Bytes::new(1460);
 
     fn law(params: Params) -> (Fast, Window) {
-        let law = Fast::new(params);
-        let window = Window { cwnd: law.first_window(10.0), ssthresh: f64::INFINITY };
+        let mut law = Fast::new(params);
+        let window = Window { cwnd: first_window(&mut law, 10.0), ssthresh: f64::INFINITY };
         (law, window)
     }
 

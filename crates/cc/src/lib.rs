@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on any, if the law reads the path |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
-//! | [`CongestionControl::first_window`] | `init` | when a connection starts |
+//! | [`CongestionControl::on_start`] | `init` | before the first packet of a connection |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
 //! | [`CongestionControl::pacing_rate`] | `sk_pacing_rate` | before each segment, if the law reads the path |
 //! | [`CongestionControl::timer`], [`CongestionControl::on_timer`] | `bpf_timer` | whenever the law asks for it |
@@ -40,6 +40,6 @@ pub use registry::{
     StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports, unknown_transport,
 };
 pub use sample::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Obeyed, PathSample, Recovery, Role, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, PathSample, Recovery, Role, Window,
 };
 pub use timeouts::Timeouts;

@@ -13,7 +13,9 @@
 //!   two segments (RFC 5681).
 
 use crate::newreno::grow;
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, TransportInfo, Window,
+};
 use shortflow_spec::{KeywordOr, keys};
 
 /// Registry entry.
@@ -62,20 +64,20 @@ impl CongestionControl for Minimal {
         }
     }
 
-    fn first_window(&self, suggested: f64) -> f64 {
-        self.params.window.unwrap_or(suggested)
+    fn on_start(&mut self, window: &mut Window, _: &Opening) {
+        window.cwnd = self.params.window.unwrap_or(window.cwnd);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::tests::{ack, flow};
+    use crate::sample::tests::{ack, first_window, flow};
 
     #[test]
     fn it_begins_with_a_bandwidth_delay_product() {
-        assert_eq!(Minimal::new(Params::default()).first_window(12.0), 12.0);
-        assert_eq!(Minimal::new(Params { window: Some(15.0) }).first_window(12.0), 15.0);
+        assert_eq!(first_window(&mut Minimal::new(Params::default()), 12.0), 12.0);
+        assert_eq!(first_window(&mut Minimal::new(Params { window: Some(15.0) }), 12.0), 15.0);
     }
 
     /// Twelve segments: a segment more in twelve ACKs, about. A timeout leaves one, and slow start to six; a second 2.

@@ -2,7 +2,7 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Timeouts, Window};
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, Timeouts, Window};
 use shortflow_spec::{
     Condition, ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint,
 };
@@ -77,14 +77,13 @@ macro_rules! registry {
             }
             dispatch! { [$($variant)+]
                 fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) => self(window, cause, flow);
-                fn first_window(&self, suggested: f64) -> f64 => self(suggested);
                 #[inline]
                 fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes => self(window, mss, room);
                 #[inline(always)] // the path of every ACK
                 fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes => self(window, mss);
                 fn floor(&self, mss: Bytes) -> f64 => self(mss);
                 fn alpha(&self, now: Instant) -> Option<f64> => self(now);
-                fn on_start(&mut self, now: Instant, line: Rate) => self(now, line);
+                fn on_start(&mut self, window: &mut Window, at: &Opening) => self(window, at);
                 fn reads_path(&self) -> bool => self();
                 fn reads_flow(&self) -> bool => self();
                 fn pacing_rate(&self) -> Option<Rate> => self();

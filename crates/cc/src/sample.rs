@@ -79,6 +79,29 @@ impl FlowView {
     }
 }
 
+/// What a law is told before the first packet of its connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening {
+    /// The present time.
+    pub now: Instant,
+    /// Rate of the link of the sender's host.
+    pub line: Rate,
+    /// Time that a full segment and its ACK take through an empty network.
+    pub base_rtt: Span,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// Bytes that a link carries with each segment, beside its payload.
+    pub header: Bytes,
+}
+
+impl Opening {
+    /// Segments that fill the path, as a fraction: line · base_rtt over the bytes of a segment on the link.
+    pub fn bdp(&self) -> f64 {
+        let bytes = self.line.as_bps() as f64 * self.base_rtt.as_secs_f64() / 8.0;
+        bytes / (self.mss + self.header).as_f64()
+    }
+}
+
 /// One acknowledgement that advanced `snd_una`; for laws that read the path any, since others bring samples too.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
@@ -191,8 +214,9 @@ pub trait CongestionControl {
     /// Shrink the window once for `cause`. After [`Cause::Timeout`] most leave one segment.
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView);
 
-    /// A connection begins at `now`; its host's link has this rate.
-    fn on_start(&mut self, _now: Instant, _line: Rate) {}
+    /// A connection begins. The window has the size that its host suggests: with TCP's hosts `tcp.initial_window`, with pFabric's
+    /// a bandwidth-delay product, with RoCE's none, which is an infinite cwnd.
+    fn on_start(&mut self, _: &mut Window, _at: &Opening) {}
 
     /// The law needs a [`PathSample`] with each ACK. Only then does the sender pace and offer timers.
     fn reads_path(&self) -> bool {
@@ -215,12 +239,6 @@ pub trait CongestionControl {
 
     /// The sender has sent this many bytes, headers included.
     fn on_sent(&mut self, _: Bytes, _now: Instant) {}
-
-    /// The window of a new connection in segments, when its host suggests this one: TCP `tcp.initial_window`, pFabric's hosts a
-    /// bandwidth-delay product.
-    fn first_window(&self, suggested: f64) -> f64 {
-        suggested
-    }
 
     /// True if [`CongestionControl::on_ack`] reads more of the flow than its segment size and the time; the rest is blank
     /// otherwise.
@@ -258,7 +276,7 @@ pub trait CongestionControl {
 pub enum Host {
     /// TCP: the control sets a window, and paces if it likes.
     Tcp,
-    /// RDMA over Ethernet: the control sets a rate; go-back-N, and notifications of marks (CNP).
+    /// RDMA over Ethernet: the control sets a rate, and a window if it likes; go-back-N, and notifications of marks (CNP).
     Roce,
     /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts signal losses.
     Minimal,
@@ -268,24 +286,14 @@ impl Host {
     /// Every kind.
     pub const ALL: [Host; 3] = [Host::Tcp, Host::Roce, Host::Minimal];
 
-    /// The part of a [`UserDefined`](crate::UserDefined) law that senders obey. They call all its hooks, with a [`PathSample`]
-    /// in each ACK. `None` where senders do not: such hosts refuse the law.
-    pub const fn obeys(self) -> Option<Obeyed> {
+    /// True if a [`UserDefined`](crate::UserDefined) law may run there: its senders call all hooks, with a [`PathSample`] in each
+    /// ACK, and obey window and pacing rate.
+    pub const fn takes_laws(self) -> bool {
         match self {
-            Host::Tcp => Some(Obeyed::WindowAndRate),
-            Host::Roce => Some(Obeyed::Rate),
-            Host::Minimal => None,
+            Host::Tcp | Host::Roce => true,
+            Host::Minimal => false,
         }
     }
-}
-
-/// The part of a law that a sender obeys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obeyed {
-    /// The window, and the pacing rate if there is one.
-    WindowAndRate,
-    /// The pacing rate alone.
-    Rate,
 }
 
 words! {
@@ -319,9 +327,12 @@ pub(crate) mod tests {
     /// Defaults of a law are TCP's.
     #[test]
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
-        let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
+        let (mut law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
         let window = Window { cwnd: 2.5, ssthresh: 2.0 };
-        assert_eq!((law.first_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
+        assert_eq!(
+            (first_window(&mut law, 10.0), law.floor(mss), law.alpha(Instant::ZERO)),
+            (10.0, 1.0, None)
+        );
         assert_eq!(law.segment_size(&window, mss, Bytes::new(100)), mss);
         assert_eq!(law.window_bytes(&window, mss), Bytes::new(3650));
     }
@@ -345,6 +356,32 @@ pub(crate) mod tests {
             deadline: None,
             role: Role::Unknown,
         }
+    }
+
+    /// A path of 10 Gbit/s and 100 µs, which holds 82 segments of 1,460 bytes in 1,524 on the link.
+    pub(crate) fn opening() -> Opening {
+        Opening {
+            now: Instant::ZERO,
+            line: Rate::new(10_000_000_000).unwrap(),
+            base_rtt: Span::from_micros(100),
+            mss: Bytes::new(1460),
+            header: Bytes::new(64),
+        }
+    }
+
+    #[test]
+    fn segments_fill_the_path() {
+        close(opening().bdp(), 125_000.0 / 1_524.0);
+        // pFabric's network: 10 Gbit/s and 14.6 us hold twelve packets of 1,500 bytes.
+        let (base_rtt, header) = (Span::from_nanos(14_600), Bytes::new(40));
+        close(Opening { base_rtt, header, ..opening() }.bdp().round(), 12.0);
+    }
+
+    /// cwnd of a new connection whose host suggests `suggested` segments.
+    pub(crate) fn first_window(law: &mut dyn CongestionControl, suggested: f64) -> f64 {
+        let mut window = Window { cwnd: suggested, ssthresh: f64::INFINITY };
+        law.on_start(&mut window, &opening());
+        window.cwnd
     }
 
     /// An ACK of one full segment that is the last of its window of data.

@@ -2,7 +2,9 @@
 //! simulations of their own, over random scripts, and at the ends of every range.
 
 use proptest::prelude::*;
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
+use shortflow_cc::{
+    AckSample, Cause, CongestionControl, FlowView, Opening, Role, Transport, TransportConfig, Window,
+};
 use shortflow_deploy::laws::{
     Comparison, FixedPoint, NAMES, exp2_neg, log2_fixed, power, priority_dscp, priority_label,
 };
@@ -10,13 +12,19 @@ use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::simulation::{self, NoObserver};
-use shortflow_units::{Bytes, Instant, Span};
+use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 
 /// Largest relative error of a fixed-point window after any number of ACKs. Each ACK adds up to 2^-24 segments and
 /// a decrease halves the sum. 2^-17 leaves room for FaST windows of a tenth of a segment and for alpha^(1/8) at
 /// small alpha.
 const DRIFT: f64 = 1.0 / 131_072.0;
+
+/// The path of a connection.
+fn opening() -> Opening {
+    let (line, base_rtt) = (Rate::new(10_000_000_000).unwrap(), Span::from_micros(100));
+    Opening { now: Instant::ZERO, line, base_rtt, mss: Bytes::new(1_460), header: Bytes::new(78) }
+}
 
 /// Errors over all connections of a simulation.
 #[derive(Debug)]
@@ -98,10 +106,11 @@ impl CongestionControl for Followed {
         self.step(of, window, |law, window| law.on_congestion(window, cause, flow));
     }
 
-    fn first_window(&self, suggested: f64) -> f64 {
-        let (float, fixed) = (self.float.first_window(suggested), self.fixed.first_window(suggested));
-        assert_eq!(float, fixed);
-        float
+    fn on_start(&mut self, window: &mut Window, at: &Opening) {
+        let mut fixed = *window;
+        self.float.on_start(window, at);
+        self.fixed.on_start(&mut fixed, at);
+        assert_eq!(*window, fixed);
     }
 
     fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
@@ -259,7 +268,8 @@ proptest! {
         let config = configured(name, &settings);
         let drift = Drift::new(name);
         let mut law = Followed::new(&config, drift.clone());
-        let mut window = Window { cwnd: law.first_window(10.0), ssthresh: f64::INFINITY };
+        let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+        law.on_start(&mut window, &opening());
         let role = [Role::Unknown, Role::Short, Role::Long][role];
         let mut at = 0;
         for event in script {

@@ -37,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<scenario::PyScheme>()?;
     module.add_class::<user_defined::PyWindow>()?;
+    module.add_class::<user_defined::PyOpening>()?;
     module.add_class::<user_defined::PyFlow>()?;
     module.add_class::<user_defined::PyAck>()?;
     module.add_class::<run::Control>()?;

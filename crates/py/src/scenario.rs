@@ -5,7 +5,7 @@ use crate::files::read_text;
 use crate::user_defined::{Failure, PythonLaw};
 use crate::values;
 use pyo3::prelude::*;
-use shortflow_cc::{Obeyed, UserDefined};
+use shortflow_cc::{Host, UserDefined};
 use shortflow_sim::all_wrong;
 use shortflow_sim::config::Setting;
 use shortflow_sim::ideal::policies_for;
@@ -254,10 +254,10 @@ impl PyScheme {
         let failure = Failure::default();
         let raised = failure.clone();
         let settings = given(&settings);
-        let obeyed = |base: Scheme| base.transport.info().host.obeys();
-        let is_paced = Scheme::given(base, &settings).is_ok_and(|base| obeyed(base) == Some(Obeyed::Rate));
+        let is_roce = |base: Scheme| base.transport.info().host == Host::Roce;
+        let has_no_window = Scheme::given(base, &settings).is_ok_and(is_roce);
         let start = Arc::new(move || {
-            Box::new(PythonLaw::new(&factory, raised.clone(), is_paced)) as Box<dyn UserDefined>
+            Box::new(PythonLaw::new(&factory, raised.clone(), has_no_window)) as Box<dyn UserDefined>
         });
         let scheme = Scheme::user_defined(base, name, summary, &settings, start).map_err(config_error)?;
         Ok(PyScheme { inner: ServiceModel::Packets(Box::new(scheme)), failure, of_law: resolved })

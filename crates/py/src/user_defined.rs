@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Opening, Role, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 
@@ -38,6 +38,21 @@ pub struct PyWindow {
     ssthresh: f64,
     /// Rate at which packets are paced, in bits per second on the wire; `None` to send whenever the window has room.
     pacing_bps: Option<f64>,
+}
+
+/// What a law is told before the first packet of its connection. Sizes are in bytes, times in seconds.
+#[pyclass(frozen, get_all, name = "Opening", module = "shortflow._core")]
+pub struct PyOpening {
+    /// Simulated time.
+    now_s: f64,
+    /// Rate of the link of the sender's host, in bits per second.
+    line_bps: f64,
+    /// Time that a full segment and its ACK take through an empty network.
+    base_rtt_s: f64,
+    /// Payload of a full segment.
+    mss: u64,
+    /// Bytes that a link carries with each segment, beside its payload.
+    header: u64,
 }
 
 /// Sender's view of the flow in transmission. Sizes are in bytes, times in seconds.
@@ -168,15 +183,15 @@ pub struct PythonLaw {
     failure: Failure,
     /// The smallest window that it keeps.
     floor: f64,
-    /// Its hosts obey only the pacing rate.
-    is_paced: bool,
+    /// Its hosts begin without a window: cwnd is infinite until the law sets it.
+    has_no_window: bool,
     pacing: Option<Rate>,
     timer: Option<Instant>,
 }
 
 impl PythonLaw {
-    /// A new instance from `factory`, for hosts that look at the pacing rate alone or at the window too.
-    pub fn new(factory: &Py<PyAny>, failure: Failure, is_paced: bool) -> PythonLaw {
+    /// A new instance from `factory`, for hosts that begin without a window or with one.
+    pub fn new(factory: &Py<PyAny>, failure: Failure, has_no_window: bool) -> PythonLaw {
         let made = Python::attach(|py| -> PyResult<_> {
             let instance = factory.call0(py)?;
             let floor = checked_floor(instance.bind(py))?;
@@ -190,7 +205,7 @@ impl PythonLaw {
                 (Err(error), 1.0, None)
             }
         };
-        PythonLaw { instance, failure, floor, is_paced, pacing: None, timer }
+        PythonLaw { instance, failure, floor, has_no_window, pacing: None, timer }
     }
 
     /// Calls a hook with the window and takes back what it made of it. A timer may be due at `earliest`.
@@ -211,7 +226,7 @@ impl PythonLaw {
             let instance = instance.bind(py);
             hook(instance, &object)?;
             let left = object.borrow();
-            if let Some(wrong) = complaint(&left, self.floor) {
+            if let Some(wrong) = complaint(&left, self.floor, self.has_no_window) {
                 return Err(PyValueError::new_err(format!("{} left {wrong}", instance.get_type().name()?)));
             }
             let pacing = left.pacing_bps.and_then(|bps| Rate::new(bps as u64));
@@ -251,9 +266,10 @@ fn timer_of(instance: &Bound<'_, PyAny>, earliest: Instant) -> PyResult<Option<I
 }
 
 /// Error in the values that a hook left.
-fn complaint(left: &PyWindow, floor: f64) -> Option<String> {
+fn complaint(left: &PyWindow, floor: f64, has_no_window: bool) -> Option<String> {
     let &PyWindow { cwnd, ssthresh, pacing_bps } = left;
-    if !(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0) {
+    let is_finite = cwnd.is_finite() || has_no_window && cwnd == f64::INFINITY;
+    if !(is_finite && cwnd > 0.0 && ssthresh > 0.0) {
         return Some(format!("cwnd = {cwnd}, ssthresh = {ssthresh}; both must be above 0, cwnd finite"));
     }
     if cwnd < floor {
@@ -270,13 +286,13 @@ fn complaint(left: &PyWindow, floor: f64) -> Option<String> {
 
 impl CongestionControl for PythonLaw {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        let is_paced = self.is_paced;
         self.call(window, ack.flow.now, |instance, window| {
             let ack = ack_object(instance.py(), ack)?;
             instance.call_method1("on_ack", (window, ack))?;
-            match is_paced && window.borrow().pacing_bps.is_none() {
+            let left = window.borrow();
+            match left.pacing_bps.is_none() && left.cwnd == f64::INFINITY {
                 true => Err(PyValueError::new_err(
-                    "no pacing_bps is set, and the hosts of its base have no window",
+                    "neither pacing_bps nor cwnd is set, and the hosts of its base have no window of their own",
                 )),
                 false => Ok(()),
             }
@@ -295,12 +311,17 @@ impl CongestionControl for PythonLaw {
         });
     }
 
-    fn on_start(&mut self, now: Instant, _: Rate) {
-        let Ok(instance) = &self.instance else { return };
-        match Python::attach(|py| timer_of(instance.bind(py), now)) {
-            Ok(timer) => self.timer = timer,
-            Err(error) => self.failure.raise(error),
-        }
+    fn on_start(&mut self, window: &mut Window, at: &Opening) {
+        self.call(window, at.now, |instance, window| {
+            let opening = PyOpening {
+                now_s: at.now.as_secs_f64(),
+                line_bps: at.line.as_bps() as f64,
+                base_rtt_s: at.base_rtt.as_secs_f64(),
+                mss: at.mss.get(),
+                header: at.header.get(),
+            };
+            instance.call_method1("on_start", (window, opening)).map(|_| ())
+        });
     }
 
     fn reads_path(&self) -> bool {

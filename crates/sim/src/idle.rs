@@ -9,9 +9,9 @@ use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use crate::specs::SwitchSpec;
 use crate::traffic::Workload;
-use shortflow_cc::{CongestionControl, Ecn, Host, Recovery, Role, TransportConfig};
+use shortflow_cc::{CongestionControl, Ecn, Host, Opening, Recovery, Role, TransportConfig, Window};
 use shortflow_spec::{Condition, Idle};
-use shortflow_units::{NodeId, Occupancy};
+use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeSet;
 
 /// Keys that cannot act in a scenario under a scheme. The file of a `shipped` scenario states nothing for the user.
@@ -143,8 +143,14 @@ impl<'s> Run<'s> {
             "tcp_hosts" => runs_on(&[Host::Tcp]),
             "timed_hosts" => runs_on(&[Host::Tcp, Host::Roce]),
             "takes_initial_window" => tcp().any(|used| {
-                let law = used.start();
-                law.first_window(1.0) != law.first_window(2.0)
+                let (mss, header) = (self.scenario.tcp.mss, Bytes::ZERO);
+                let at = Opening { now: Instant::ZERO, line: Rate::MAX, base_rtt: Span::ZERO, mss, header };
+                let first = |suggested| {
+                    let mut window = Window { cwnd: suggested, ssthresh: f64::INFINITY };
+                    used.start().on_start(&mut window, &at);
+                    window.cwnd
+                };
+                first(1.0) != first(2.0)
             }),
             "rack" => tcp().any(|used| used.recovery() == Recovery::Rack),
             "ecn" => runs_on(&[Host::Roce]) || tcp().any(|used| used.ecn() != Ecn::Off),

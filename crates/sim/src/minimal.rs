@@ -3,7 +3,7 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | flows start at the rate of the link | the first window, `bandwidth_delay_product` |
+//! | flows start at the rate of the link | the first window, of the segments that fill the path ([`Opening::bdp`]) |
 //! | selective acknowledgements for every packet | [`Receiver`]: each answer names its packet |
 //! | no fast retransmit: only fixed, small timeouts detect drops | [`Sender`] `rto` |
 //! | timeouts in a row begin probe mode, an answer ends it | `timeouts`, `probe_after` |
@@ -24,16 +24,11 @@ use crate::host::{
 };
 use crate::packet::{Extension, Packet, SackBlocks};
 use crate::tcp::scoreboard::Scoreboard;
-use shortflow_cc::{Cause, CongestionControl, Timeouts, TransportConfig, Window};
-use shortflow_units::{Bytes, Instant, Rate, Span};
+use shortflow_cc::{Cause, CongestionControl, Opening, Timeouts, TransportConfig, Window};
+use shortflow_units::{Instant, Span};
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;
-
-/// The segments that fill a path, at least one, if each takes the time of `wire` bytes.
-fn bandwidth_delay_product(line: Rate, round_trip: Span, wire: Bytes) -> f64 {
-    (line.as_bps() as f64 * round_trip.as_secs_f64() / 8.0 / wire.as_f64()).round().max(1.0)
-}
 
 /// The sending end of a connection.
 #[derive(Debug)]
@@ -49,23 +44,22 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender without data, on a host whose link has the rate `line`, over a path on which a segment and its ACK take
-    /// `round_trip` without queues.
+    /// A sender without data.
     pub fn new(
         identity: EndpointId,
         (transport, priority): (&TransportConfig, PriorityRule),
-        EndpointContext { now, tcp }: EndpointContext<'_>,
-        (round_trip, line): (Span, Rate),
+        at: &Opening,
     ) -> Sender {
         let mut law = transport.start();
-        law.on_start(now, line);
-        let first = law.first_window(bandwidth_delay_product(line, round_trip, tcp.link_bytes(tcp.mss)));
+        let mut window = Window { cwnd: at.bdp().round().max(1.0), ssthresh: f64::INFINITY };
+        law.on_start(&mut window, at);
+        window.ssthresh = window.cwnd;
         let Timeouts { rto, probe_after } = transport.timeouts();
         Sender {
-            stream: SendStream::new(identity, law, Window { cwnd: first, ssthresh: first }, priority),
+            stream: SendStream::new(identity, law, window, priority),
             scoreboard: Scoreboard::new(transport.dupthresh()),
-            rto: rto.unwrap_or(round_trip.times(3)),
-            round_trip,
+            rto: rto.unwrap_or(at.base_rtt.times(3)),
+            round_trip: at.base_rtt,
             alarm: LazyTimer::IDLE,
             timeouts: 0,
             probe_after,
@@ -248,19 +242,5 @@ impl ReceiveEndpoint for Receiver {
 
     fn skipped(&self) -> u64 {
         self.skipped
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The paper's network: 10 Gbit/s and 14.6 µs hold twelve packets.
-    #[test]
-    fn the_bandwidth_delay_product_of_the_paper_is_twelve() {
-        let ten = Rate::new(10_000_000_000).unwrap();
-        let (round_trip, wire) = (Span::from_nanos(14_600), Bytes::new(1500));
-        assert_eq!(bandwidth_delay_product(ten, round_trip, wire), 12.0);
-        assert_eq!(bandwidth_delay_product(ten, Span::from_nanos(1), wire), 1.0);
     }
 }

@@ -369,7 +369,7 @@ impl Scheme {
         start: StartUserDefined,
     ) -> Result<Scheme, ConfigError> {
         let (called, base) = (base, Scheme::given(base, settings)?);
-        if base.transport.info().host.obeys().is_none() {
+        if !base.transport.info().host.takes_laws() {
             return Err(ConfigError::Value {
                 key: "base".to_owned(),
                 value: format!("{called:?}"),

@@ -1,7 +1,7 @@
 //! Laws that read the path: samples from a real network, pacing and timers.
 
 use crate::common::{TRACE, fct, run, scenario, star};
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Opening, PathSample, UserDefined, Window};
 use shortflow_sim::config::Source;
 use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scheme::{Scheme, schemes};
@@ -45,12 +45,10 @@ impl CongestionControl for Recorder {
         seen.marked[1] += if ack.acked == Bytes::ZERO { ack.marked() } else { Bytes::ZERO };
     }
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
-    fn on_start(&mut self, now: Instant, line: Rate) {
-        assert_eq!(line, Rate::new(1_000_000_000).unwrap());
-        self.due = self.every.map(|every| now + every);
-    }
-    fn first_window(&self, _: f64) -> f64 {
-        self.cwnd
+    fn on_start(&mut self, window: &mut Window, at: &Opening) {
+        assert_eq!(at.line, Rate::new(1_000_000_000).unwrap());
+        self.due = self.every.map(|every| at.now + every);
+        window.cwnd = self.cwnd;
     }
     fn reads_path(&self) -> bool {
         true
@@ -105,7 +103,7 @@ fn no_host_takes_a_law_and_leaves_it_alone() {
         let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
         let taken = Scheme::user_defined(&info.name, "recorder".to_owned(), String::new(), &[], start);
         let host = Scheme::named(&info.name, &[]).unwrap().transport.info().host;
-        assert_eq!(taken.is_ok(), host.obeys().is_some(), "{}", info.name);
+        assert_eq!(taken.is_ok(), host.takes_laws(), "{}", info.name);
         let Ok(scheme) = taken else { continue };
         let text = star(3, "[[traffic]]\nkind = \"long-lived\"\n").replace("\"1s\"", "\"20ms\"");
         run(&scenario(&text, &[]), &scheme);

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::fields::{LawError, params};
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Opening, Role, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant};
 use std::sync::Arc;
 
@@ -216,8 +216,8 @@ impl CongestionControl for FixedPoint {
         *window = fixed.to_float();
     }
 
-    fn first_window(&self, suggested: f64) -> f64 {
-        self.initial.unwrap_or(suggested)
+    fn on_start(&mut self, window: &mut Window, _: &Opening) {
+        window.cwnd = self.initial.unwrap_or(window.cwnd);
     }
 
     fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {

@@ -1,4 +1,4 @@
-//! The sender: paced at the control's rate, without a window.
+//! The sender: paced at the control's rate, within the control's window if it sets one.
 
 use crate::host::priority::PriorityRule;
 use crate::host::{
@@ -6,7 +6,7 @@ use crate::host::{
     SenderSnapshot,
 };
 use crate::packet::{EcnField, Packet, PacketType};
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Opening, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Numbers of its timers.
@@ -17,7 +17,7 @@ const LAW: u8 = 2;
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    /// Its window is required by laws, and otherwise unused.
+    /// Its window is infinite unless the law sets it.
     stream: SendStream,
     timeout: Span,
     line: Rate,
@@ -29,20 +29,21 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender without data of a connection that begins at `now`, on a host whose link has the rate `line`.
+    /// A sender without data.
     pub fn new(
         identity: EndpointId,
         (transport, priority): (&TransportConfig, PriorityRule),
-        now: Instant,
-        (timeout, line): (Span, Rate),
+        at: &Opening,
+        timeout: Span,
     ) -> Sender {
         let mut law = transport.start();
-        law.on_start(now, line);
+        let mut window = Window { cwnd: f64::INFINITY, ssthresh: f64::INFINITY };
+        law.on_start(&mut window, at);
         Sender {
             meter: law.reads_path().then(RateSampler::default),
-            stream: SendStream::new(identity, law, Window { cwnd: 1.0, ssthresh: 1.0 }, priority),
+            stream: SendStream::new(identity, law, window, priority),
             timeout,
-            line,
+            line: at.line,
             last: None,
             timers: [LazyTimer::IDLE; 3],
         }
@@ -60,7 +61,7 @@ impl Sender {
     /// Sends within the rate, and arms the timer for the rest.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
-        while let Some(end) = self.segment_end(cx) {
+        while let Some(end) = self.segment_end(cx).filter(|end| self.has_room(*end, cx)) {
             let due = self.due();
             if due > cx.now {
                 self.timers[usize::from(PACE)].deadline = Some(due);
@@ -79,6 +80,12 @@ impl Sender {
                 out.set_timer(number, at);
             }
         }
+    }
+
+    /// True if the window has room up to `end`. A window below one segment holds one at a time.
+    fn has_room(&self, end: u64, cx: EndpointContext<'_>) -> bool {
+        let SendStream { snd_una, snd_nxt, window, law, .. } = &self.stream;
+        snd_nxt == snd_una || end - snd_una <= law.window_bytes(window, cx.tcp.mss).get()
     }
 
     /// End of the next segment, if there is data.
@@ -189,6 +196,7 @@ impl SendEndpoint for Sender {
     }
 
     fn snapshot(&self, now: Instant) -> SenderSnapshot {
-        SenderSnapshot { window: None, rate: Some(self.rate()), alpha: self.stream.law.alpha(now) }
+        let window = Some(self.stream.window).filter(|window| window.cwnd.is_finite());
+        SenderSnapshot { window, rate: Some(self.rate()), alpha: self.stream.law.alpha(now) }
     }
 }

@@ -7,7 +7,7 @@ use crate::host::{
 };
 use crate::packet::Packet;
 use crate::{minimal, roce, tcp};
-use shortflow_cc::{Host, TransportConfig};
+use shortflow_cc::{Host, Opening, TransportConfig};
 use shortflow_units::{Bytes, ClassId, Instant, Rate, Span};
 
 /// The two ends of a connection.
@@ -74,6 +74,8 @@ impl Endpoints {
     ) -> Endpoints {
         let ConnectionSetup { cx, round_trip, line, small_queue, predicts } = start;
         let EndpointContext { now, tcp } = cx;
+        let (mss, header) = (tcp.mss, tcp.link_bytes(tcp.mss) - tcp.mss);
+        let at = Opening { now, line, base_rtt: round_trip, mss, header };
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         match transport.info().host {
             Host::Tcp => {
@@ -82,16 +84,16 @@ impl Endpoints {
                     .with_prediction(predicts);
                 let tcp_receiver = tcp::Receiver::new(receiver, transport.ecn(), transport.recovery());
                 Endpoints::Tcp(EndpointPair {
-                    sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
+                    sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(&at),
                     receiver: tcp_receiver.with_prediction(predicts),
                 })
             }
             Host::Roce => Endpoints::Roce(Box::new(EndpointPair {
-                sender: roce::Sender::new(sender, (transport, priority), now, (initial_rto, line)),
+                sender: roce::Sender::new(sender, (transport, priority), &at, initial_rto),
                 receiver: roce::Receiver::new(receiver, transport.cnp_every()),
             })),
             Host::Minimal => Endpoints::Minimal(Box::new(EndpointPair {
-                sender: minimal::Sender::new(sender, (transport, priority), cx, (round_trip, line)),
+                sender: minimal::Sender::new(sender, (transport, priority), &at),
                 receiver: minimal::Receiver::new(receiver),
             })),
         }

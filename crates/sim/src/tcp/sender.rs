@@ -28,9 +28,10 @@ use crate::host::{EndpointContext, EndpointId, Flow, LazyTimer, PacketSink, Send
 use crate::packet::{Packet, PacketType};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, TransportConfig, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Opening, PathSample, Recovery, TransportConfig,
+    Window,
 };
-use shortflow_units::{Bytes, Instant, Rate, Span};
+use shortflow_units::{Bytes, Instant, Span};
 
 /// Phase of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl Sender {
     ) -> Sender {
         let (law, recovery, dupthresh) = (transport.start(), transport.recovery(), transport.dupthresh());
         let rack = (recovery == Recovery::Rack).then(Box::default);
-        let window = Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh };
+        let window = Window { cwnd: tcp.initial_window, ssthresh: tcp.initial_ssthresh };
         Sender {
             is_plain: rack.is_none() && !law.reads_path(),
             path: law.reads_path().then(Box::default),
@@ -160,9 +161,9 @@ impl Sender {
         Sender { may_predict, ..self }
     }
 
-    /// Starts the connection at `now`, on a host with link rate `line`.
-    pub fn begun(mut self, now: Instant, line: Rate) -> Sender {
-        self.stream.law.on_start(now, line);
+    /// Starts the connection.
+    pub fn begun(mut self, at: &Opening) -> Sender {
+        self.stream.law.on_start(&mut self.stream.window, at);
         self
     }
 

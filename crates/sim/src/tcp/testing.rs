@@ -5,8 +5,8 @@ use crate::host::{EndpointContext, EndpointId, Flow, PacketSink};
 use crate::packet::{Extension, Handover, Packet, SackBlocks};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use crate::wire::Wire;
-use shortflow_cc::{Role, TransportConfig};
-use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+use shortflow_cc::{Opening, Role, TransportConfig};
+use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Rate, Span};
 
 /// The defaults of `[tcp]`, with an initial window of two segments.
 pub(crate) fn tcp() -> TcpSpec {
@@ -63,7 +63,10 @@ impl Bench {
     }
 
     pub(crate) fn of(transport: &TransportConfig, tcp: TcpSpec, bytes: u64) -> Bench {
-        Bench::new(Sender::new(IDENTITY, transport, &tcp, Span::from_millis(10)), tcp, bytes)
+        let (line, base_rtt) = (Rate::MAX, Span::from_micros(300));
+        let at = Opening { now: Instant::ZERO, line, base_rtt, mss: tcp.mss, header: tcp.header };
+        let sender = Sender::new(IDENTITY, transport, &tcp, Span::from_millis(10)).begun(&at);
+        Bench::new(sender, tcp, bytes)
     }
 
     pub(crate) fn push(&mut self, bytes: u64) {
