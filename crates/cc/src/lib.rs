@@ -4,6 +4,7 @@
 //!
 //! | hook | Linux `tcp_congestion_ops` | called |
 //! |---|---|---|
+//! | [`CongestionControl::on_hops`] | – | before `on_ack` of the same ACK, if the law reads the hops of the path |
 //! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on any, if the law reads the path |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
 //! | [`CongestionControl::on_start`] | `init` | before the first packet of a connection |
@@ -28,11 +29,14 @@ pub mod d2tcp;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod fast;
+pub mod hpcc;
+pub mod hpcc_tcp;
 pub mod l2dct;
 pub mod minimal;
 pub mod newreno;
 pub mod sack;
 pub mod swift;
+pub mod timely;
 pub mod xdctcp;
 
 pub use mark_fraction::{ByMarks, Common, MarkFraction, MarkLaw};
@@ -40,6 +44,7 @@ pub use registry::{
     StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports, unknown_transport,
 };
 pub use sample::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, PathSample, Recovery, Role, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, Opening, PathSample, Recovery, Role,
+    Window,
 };
 pub use timeouts::Timeouts;

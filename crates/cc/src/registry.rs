@@ -2,7 +2,9 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, Timeouts, Window};
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, Opening, Recovery, Timeouts, Window,
+};
 use shortflow_spec::{
     Condition, ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint,
 };
@@ -85,6 +87,8 @@ macro_rules! registry {
                 fn alpha(&self, now: Instant) -> Option<f64> => self(now);
                 fn on_start(&mut self, window: &mut Window, at: &Opening) => self(window, at);
                 fn reads_path(&self) -> bool => self();
+                fn reads_hops(&self) -> bool => self();
+                fn on_hops(&mut self, hops: &[HopSample]) => self(hops);
                 fn reads_flow(&self) -> bool => self();
                 fn pacing_rate(&self) -> Option<Rate> => self();
                 fn timer(&self) -> Option<Instant> => self();
@@ -132,6 +136,9 @@ registry! {
     Fast => fast::Fast,
     Swift => swift::Swift,
     Dcqcn => dcqcn::Dcqcn,
+    Timely => timely::Timely,
+    Hpcc => hpcc::Hpcc,
+    HpccTcp => hpcc_tcp::HpccTcp,
     Minimal => minimal::Minimal,
 }
 

@@ -195,6 +195,21 @@ impl PathSample {
     }
 }
 
+/// A port of a switch at the departure of a data packet, which carried this report on (in-band telemetry).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HopSample {
+    /// Number of the port.
+    pub port: u32,
+    /// When the packet began to leave.
+    pub at: Instant,
+    /// Bytes that the port had sent on its link before, with what a link cannot use between frames.
+    pub sent: Bytes,
+    /// Bytes that waited behind the packet.
+    pub queued: Bytes,
+    /// Rate of the link.
+    pub rate: Rate,
+}
+
 /// Why the window must shrink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
@@ -208,6 +223,9 @@ pub enum Cause {
 
 /// A congestion control. Windows are in segments and may be fractional.
 pub trait CongestionControl {
+    /// The packet that an ACK answers has left these ports, in their order. [`CongestionControl::on_ack`] follows for the same ACK.
+    fn on_hops(&mut self, _: &[HopSample]) {}
+
     /// Account for an ACK and, where [`AckSample::may_grow`] allows it, open the window.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample);
 
@@ -220,6 +238,11 @@ pub trait CongestionControl {
 
     /// The law needs a [`PathSample`] with each ACK. Only then does the sender pace and offer timers.
     fn reads_path(&self) -> bool {
+        false
+    }
+
+    /// The law, which reads the path too, needs [`HopSample`]s. Ports of switches then report, and decide departures one by one.
+    fn reads_hops(&self) -> bool {
         false
     }
 

@@ -2,6 +2,7 @@
 //! [`Extension`] behind a pointer.
 
 use crate::routing::Hop;
+use shortflow_cc::HopSample;
 use shortflow_spec::words;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Span};
 
@@ -119,18 +120,20 @@ pub struct Telemetry {
 }
 
 /// Rare contents of packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extension {
     /// Selective acknowledgements, of an ACK.
     pub sack: SackBlocks,
     /// For transports that read delays.
     pub telemetry: Option<Telemetry>,
+    /// Reports of the ports that a data packet has left, if they report; its ACK returns them.
+    pub hops: Vec<HopSample>,
 }
 
 impl Extension {
     /// SACK blocks alone; nothing where there are none.
     pub fn of_sack(sack: SackBlocks) -> Option<Box<Extension>> {
-        (!sack.is_empty()).then(|| Box::new(Extension { sack, telemetry: None }))
+        (!sack.is_empty()).then(|| Box::new(Extension { sack, ..Extension::default() }))
     }
 
     #[inline(never)] // keeps the path of packets without one short

@@ -34,6 +34,7 @@ mod sawtooth;
 mod shared_memory;
 mod sojourn;
 mod swift;
+mod telemetry;
 mod topologies;
 mod traces;
 mod transport_invariants;

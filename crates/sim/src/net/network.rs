@@ -124,6 +124,16 @@ impl Network {
         })
     }
 
+    /// Has the ports of switches report to laws that read hops.
+    pub fn with_telemetry(mut self) -> Network {
+        for (number, port) in self.ports.iter_mut().enumerate() {
+            if port.from.index() >= self.hosts {
+                port.report(PortId::from(number));
+            }
+        }
+        self
+    }
+
     /// Sets fixed paths: packets of a connection take one path, computed when the connection begins.
     pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
         let of_switches = |port: &&Port| port.from.index() >= self.hosts;

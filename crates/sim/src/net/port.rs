@@ -18,8 +18,9 @@ use super::{
 };
 use crate::engine::prefetch;
 use crate::packet::{EcnField, Handover, Left, Packet, PacketId, Packets};
-use crate::queue::{Backlog, DropReason, Queue, QueueDiscipline, Room, Verdict};
-use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
+use crate::queue::droptail::DropTail;
+use crate::queue::{Backlog, DropReason, InOrder, Queue, QueueDiscipline, Room, Verdict};
+use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
 /// Packets that take the short path.
@@ -107,6 +108,17 @@ pub struct Port {
     losses: BTreeMap<u32, u64>,
     /// Drops since the last call, at a watched port.
     dropped: Option<Vec<(DropReason, Packet)>>,
+    /// For ports that report.
+    telemetry: Option<LinkMeter>,
+}
+
+/// What a port that reports knows beside its queue.
+#[derive(Debug, Clone, Copy)]
+struct LinkMeter {
+    /// The port's number.
+    port: u32,
+    /// Bytes sent on the link so far.
+    sent: Bytes,
 }
 
 /// Leading cache lines of a port that an arrival needs, and a transmission.
@@ -155,6 +167,7 @@ impl Port {
             lost_on_wire: 0,
             losses: BTreeMap::new(),
             dropped: None,
+            telemetry: None,
         };
         port.find_short_path();
         port
@@ -164,6 +177,15 @@ impl Port {
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
         self.faults.get_or_insert_with(FaultInjector::idle);
+        self.find_short_path();
+    }
+
+    /// Reports in each data packet that has room for it, under this number, and leaves the short path.
+    pub fn report(&mut self, port: PortId) {
+        self.telemetry = Some(LinkMeter { port: port.0, sent: Bytes::ZERO });
+        let queue = std::mem::replace(&mut self.queue, Queue::InOrder(InOrder::DropTail(DropTail)));
+        self.queue = queue.decided_at_departure();
+        self.is_scheduled = true;
         self.find_short_path();
     }
 

@@ -11,6 +11,7 @@ mod discipline;
 pub mod droptail;
 pub mod fair;
 mod fifo;
+mod first_come;
 mod marking;
 pub mod pfabric;
 pub mod pias;
@@ -29,6 +30,8 @@ pub use discipline::{
 };
 pub use marking::Scope;
 
+use first_come::FirstCome;
+
 use crate::packet::Frame;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
 use shortflow_units::{Instant, Occupancy};
@@ -43,6 +46,14 @@ pub enum Queue {
 }
 
 impl Queue {
+    /// The same discipline, with departures that are decided when they come.
+    pub fn decided_at_departure(self) -> Queue {
+        match self {
+            Queue::InOrder(queue) => Queue::Scheduled(Box::new(Scheduled::FirstCome(FirstCome::new(queue)))),
+            scheduled => scheduled,
+        }
+    }
+
     /// The packets that wait here and not in the port's ring.
     #[inline]
     pub fn waiting(&self) -> Backlog {
@@ -146,21 +157,35 @@ macro_rules! registry {
         #[derive(Debug, Clone)]
         pub enum Scheduled {
             $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::$scheduler),)+
+            /// A discipline in arrival order, at a port that reports.
+            FirstCome(FirstCome),
         }
 
         impl Scheduler for Scheduled {
             #[inline(always)] // the path of every packet
             fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-                match self { $(Scheduled::$scheduler(queue) => queue.enqueue(room, waiting, effects),)+ }
+                match self {
+                    $(Scheduled::$scheduler(queue) => queue.enqueue(room, waiting, effects),)+
+                    Scheduled::FirstCome(queue) => queue.enqueue(room, waiting, effects),
+                }
             }
             fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
-                match self { $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+ }
+                match self {
+                    $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+
+                    Scheduled::FirstCome(queue) => queue.dequeue(now, effects),
+                }
             }
             fn backlog(&self) -> Backlog {
-                match self { $(Scheduled::$scheduler(queue) => queue.backlog(),)+ }
+                match self {
+                    $(Scheduled::$scheduler(queue) => queue.backlog(),)+
+                    Scheduled::FirstCome(queue) => queue.backlog(),
+                }
             }
             fn passes_idle(&self) -> bool {
-                match self { $(Scheduled::$scheduler(queue) => queue.passes_idle(),)+ }
+                match self {
+                    $(Scheduled::$scheduler(queue) => queue.passes_idle(),)+
+                    Scheduled::FirstCome(queue) => queue.passes_idle(),
+                }
             }
         }
 

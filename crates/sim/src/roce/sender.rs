@@ -61,7 +61,7 @@ impl Sender {
     /// Sends within the rate, and arms the timer for the rest.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
-        while let Some(end) = self.segment_end(cx).filter(|end| self.has_room(*end, cx)) {
+        while let Some(end) = self.segment_end(cx).filter(|_| self.has_room(cx)) {
             let due = self.due();
             if due > cx.now {
                 self.timers[usize::from(PACE)].deadline = Some(due);
@@ -82,10 +82,10 @@ impl Sender {
         }
     }
 
-    /// True if the window has room up to `end`. A window below one segment holds one at a time.
-    fn has_room(&self, end: u64, cx: EndpointContext<'_>) -> bool {
+    /// True if fewer bytes are in flight than the window holds: a segment may begin, as in the HPCC authors' code.
+    fn has_room(&self, cx: EndpointContext<'_>) -> bool {
         let SendStream { snd_una, snd_nxt, window, law, .. } = &self.stream;
-        snd_nxt == snd_una || end - snd_una <= law.window_bytes(window, cx.tcp.mss).get()
+        *snd_nxt - *snd_una < law.window_bytes(window, cx.tcp.mss).get()
     }
 
     /// End of the next segment, if there is data.
@@ -124,6 +124,9 @@ impl Sender {
         self.stream.snd_nxt = self.stream.snd_nxt.max(self.stream.snd_una);
         let idle = self.stream.snd_una == self.stream.snd_max;
         self.timers[usize::from(TIMEOUT)].deadline = (!idle).then(|| cx.now + self.timeout);
+        if let Some(extension) = packet.extension.as_ref().filter(|extension| !extension.hops.is_empty()) {
+            self.stream.law.on_hops(&extension.hops);
+        }
         let delivered = self.stream.snd_una;
         let telemetry = packet.telemetry();
         let path = self

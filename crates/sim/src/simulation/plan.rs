@@ -50,6 +50,8 @@ pub struct ExecutionPlan {
     pub fewer_cores: Option<String>,
     /// Packets are watched.
     pub(super) watched: bool,
+    /// Some law reads what ports report.
+    pub(super) telemetry: bool,
     /// Needs of the parts of the run.
     pub(super) needs: Needs,
     /// The part of each node.
@@ -113,13 +115,14 @@ impl ExecutionPlan {
     /// Fastest plan on at most `cores` cores. Packets may be `watched`.
     pub fn derive(scenario: &Scenario, scheme: &Scheme, cores: usize, watched: bool) -> ExecutionPlan {
         let plan = ExecutionPlan::of(scenario, needs(scenario, scheme, watched), cores);
-        let mut transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
-        let predicts = transports.any(|transport| {
+        let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
+        let telemetry = transports.clone().any(|transport| transport.start().reads_hops());
+        let predicts = transports.clone().any(|transport| {
             let is_tcp = transport.info().host == Host::Tcp && transport.recovery() != Recovery::Rack;
             is_tcp && !transport.start().reads_path()
         });
         let modes = Modes { predicts, early_hosts: predicts && plan.modes.early_hosts, ..plan.modes };
-        ExecutionPlan { watched, modes, ..plan }
+        ExecutionPlan { watched, telemetry, modes, ..plan }
     }
 
     /// Plan of an unwatched run with these choices. `None` if its needs forbid them.
@@ -166,6 +169,7 @@ impl ExecutionPlan {
             },
             fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },
             watched: false,
+            telemetry: false,
             needs,
             owner: if is_cut { owner.into() } else { vec![0; graph.nodes.len()].into() },
             lookahead: cut.filter(|_| is_cut).unwrap_or(Span::MAX),

@@ -127,6 +127,7 @@ impl<'a> Simulation<'a> {
         let seeds = Seeds::new(seed);
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;
+        let network = if plan.telemetry { network.with_telemetry() } else { network };
         let network = network.with_fixed_paths(plan.modes.fixed_paths);
         let network = if plan.modes.early_hosts { network.with_pulls() } else { network };
         let network = match plan.modes.windows {

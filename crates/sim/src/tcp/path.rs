@@ -38,6 +38,10 @@ impl Sender {
 
     #[inline(never)]
     fn new_path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
+        let extension = ack.extension.as_ref()?;
+        if !extension.hops.is_empty() {
+            self.stream.law.on_hops(&extension.hops);
+        }
         let outstanding = self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_max);
         Some(self.path.as_mut()?.meter.sample(now, ack.telemetry()?, self.stream.snd_max - outstanding))
     }

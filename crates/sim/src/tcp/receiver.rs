@@ -3,7 +3,7 @@
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
 use crate::host::{EndpointContext, EndpointId, LazyTimer, PacketSink};
-use crate::packet::{EcnField, Extension, Packet, PacketType, SackBlocks, Telemetry};
+use crate::packet::{EcnField, Extension, Packet, PacketType, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{Ecn, Recovery};
 use shortflow_units::Instant;
@@ -40,7 +40,7 @@ pub struct Receiver {
     /// Timer of a delayed ACK.
     pub(super) alarm: LazyTimer,
     /// Telemetry that the next ACK brings back, and when it came, for transports that read delays.
-    answered: Option<Box<(Telemetry, Instant)>>,
+    answered: Option<(Box<Extension>, Instant)>,
 }
 
 impl Receiver {
@@ -109,11 +109,11 @@ impl Receiver {
 
     /// A data packet arrives.
     #[inline]
-    pub fn on_data(&mut self, packet: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+    pub fn on_data(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
         self.note_mark((ce, packet.ecn_flag), cx, out);
         if packet.extension.is_some() {
-            self.answered = packet.telemetry().map(|telemetry| Box::new((telemetry, cx.now)));
+            self.answered = packet.extension.take().map(|telemetry| (telemetry, cx.now));
         }
         let at_once = cx.tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
@@ -226,12 +226,13 @@ impl Receiver {
     #[inline(never)] // keeps the path of ACKs without short
     fn extension(&mut self, now: Instant) -> Option<Box<Extension>> {
         let sack = if std::mem::take(&mut self.has_blocks) { self.blocks() } else { SackBlocks::default() };
-        let Some((telemetry, arrived)) = self.answered.take().map(|answered| *answered) else {
-            return Extension::of_sack(sack);
-        };
-        let ack_delay = now.since(arrived);
-        let telemetry = Telemetry { in_hosts: telemetry.in_hosts + ack_delay, ack_delay, ..telemetry };
-        Some(Box::new(Extension { sack, telemetry: Some(telemetry) }))
+        let Some((mut answer, arrived)) = self.answered.take() else { return Extension::of_sack(sack) };
+        if let Some(telemetry) = &mut answer.telemetry {
+            telemetry.ack_delay = now.since(arrived);
+            telemetry.in_hosts += telemetry.ack_delay;
+        }
+        answer.sack = sack;
+        Some(answer)
     }
 }
 
@@ -245,9 +246,9 @@ mod tests {
     fn received(recovery: Recovery, segments: &[u64]) -> (Vec<Packet>, Vec<u64>) {
         let (mut receiver, mut sent) = (Receiver::new(IDENTITY, Ecn::Off, recovery), Vec::new());
         let mut receive = |segment: &u64| {
-            let data =
+            let mut data =
                 Packet { kind: PacketType::Data, payload: 1000, ..IDENTITY.control(1000 * segment, &tcp()) };
-            receiver.on_data(&data, EndpointContext { now: Instant::ZERO, tcp: &tcp() }, &mut sent);
+            receiver.on_data(&mut data, EndpointContext { now: Instant::ZERO, tcp: &tcp() }, &mut sent);
             receiver.skipped()
         };
         let skipped = segments.iter().map(&mut receive).collect();

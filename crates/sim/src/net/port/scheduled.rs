@@ -1,8 +1,9 @@
 //! Ports with a scheduler, which chooses the next packet when the transmitter is free.
 
-use super::{Port, PortEvent, Queue, ShortPath};
-use crate::packet::{Handover, Left, Packet, PacketId, Packets};
+use super::{LinkMeter, Port, PortEvent, Queue, ShortPath};
+use crate::packet::{Handover, Left, Packet, PacketId, PacketType, Packets};
 use crate::queue::{QueuedPacket, Room, Scheduler, SchedulerEffects};
+use shortflow_cc::HopSample;
 use shortflow_units::{Instant, Span};
 
 impl Port {
@@ -89,6 +90,9 @@ impl Port {
         let departs = now + self.tx_time(next.wire_size());
         let packet = packets.get_mut(next.id);
         packet.ecn = next.ecn;
+        if self.telemetry.is_some() {
+            self.write_report(now, packet);
+        }
         packet.wait(now.since(next.arrived), self.of_host);
         if let Some(levels) = &mut self.levels {
             levels.schedule_departure(departs, next.wire);
@@ -100,6 +104,18 @@ impl Port {
             wake(PortEvent::Arrival(at, self.to));
         }
         true
+    }
+
+    /// A data packet begins to leave, and takes a report on.
+    #[inline(never)] // keeps the path of ports that do not report short
+    fn write_report(&mut self, at: Instant, packet: &mut Packet) {
+        let (takes, rate) = (packet.wire_size().plus(self.gap()), self.rate);
+        let queued = self.queue.waiting().bytes;
+        let Some(LinkMeter { port, sent }) = &mut self.telemetry else { return };
+        if let Some(extension) = packet.extension.as_mut().filter(|_| packet.kind == PacketType::Data) {
+            extension.hops.push(HopSample { port: *port, at, sent: *sent, queued, rate });
+        }
+        *sent += takes;
     }
 
     /// Counts what the scheduler did.

@@ -24,7 +24,7 @@ impl Port {
     pub(super) fn find_short_path(&mut self) {
         let never = (ShortPath::Never, Occupancy::Unlimited);
         let (short_path, threshold) = match &self.queue {
-            _ if self.faults.is_some() || self.byte_time.is_zero() => never,
+            _ if self.faults.is_some() || self.byte_time.is_zero() || self.telemetry.is_some() => never,
             Queue::InOrder(queue) => queue.threshold().map_or(never, |k| (ShortPath::InOrder, k)),
             Queue::Scheduled(queue) if self.late.is_none() && queue.passes_idle() => {
                 (ShortPath::WhenIdle, Occupancy::Unlimited)

@@ -1,0 +1,211 @@
+//! TIMELY — Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, §4, Algorithm 1.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | new_rtt, prev_rtt | round-trip time of a segment of [`Params::segment`] bytes, [`PathSample::rtt`] less the receiver's delay |
+//! | rtt_diff, α | `gradient`, in seconds, [`Params::alpha`] |
+//! | minRTT | [`Params::min_rtt`] |
+//! | T_low, T_high | [`Params::low`], [`Params::high`] |
+//! | δ, β, N | [`Params::delta`], [`Params::beta`], [`Params::hyper`] |
+//! | rate | [`CongestionControl::pacing_rate`] |
+//!
+//! Deviations and choices:
+//! - D1: α = 0.875, β = 0.8, T_low = 50 µs, T_high = 500 µs, minRTT = 20 µs and δ = 10 Mbit/s are the attributes of the HPCC authors'
+//!   simulator (rdma-hw.cc), except δ, which is 5 Mbit/s there. The text of TIMELY's paper was not at hand to confirm them, so they are
+//!   not certain. A later snippet of the authors has α = 0.02 and T_high = 1 ms.
+//! - D2: δ is for links of 10 Gbit/s; `delta=auto` takes the same thousandth of other rates.
+//! - D3: the authors pace bursts of 16 to 64 KB, and measure one round trip for each. Here packets are paced one by one, and one sample
+//!   counts for each `segment` bytes acknowledged, the last packet's. The round trip holds no serialisation of a burst.
+//! - D4: the paper begins at 1/(N + 1) of the line for N active flows of the host. A law knows no other flow: the first rate is the
+//!   line's, as in the simulators.
+//! - D5: losses change nothing: the network of the paper loses none, by priority flow control. The sender goes back to the first
+//!   missing packet.
+//! - D6: the rate stays between `min_rate` and the line's. A gradient above 1/β would make it negative.
+
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, TransportInfo, Window,
+};
+use shortflow_spec::{KeywordOr, POSITIVE_TIME, RATE, keys};
+use shortflow_units::{Bytes, Rate, Span};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "timely",
+    summary: "a rate by the gradient of the round-trip time; go-back-N, no window",
+    source: "TIMELY, SIGCOMM 2015",
+    host: Host::Roce,
+    recovery: Recovery::Sack,
+    ecn: Ecn::Off,
+    fills_link: false, // it answers a growing queue in proportion, and has no fixed point
+};
+
+keys! {
+    /// TIMELY's parameters.
+    #[derive(Copy)]
+    pub struct Params {
+        /// weight of the newest difference in the gradient
+        pub alpha: f64 = "0.875", 0.001..=1.0;
+        /// weight of the gradient, and of the excess above high, in a decrease
+        pub beta: f64 = "0.8", 0.0..=1.0;
+        /// round-trip time below which the rate grows whatever the gradient
+        pub low: Span = "50us", POSITIVE_TIME;
+        /// round-trip time above which it falls whatever the gradient
+        pub high: Span = "500us", POSITIVE_TIME;
+        /// round-trip time by which the gradient is divided
+        pub min_rtt: Span = "20us", POSITIVE_TIME;
+        /// step of the increase; auto: a thousandth of the link's rate
+        pub delta: Option<Rate> = "auto", KeywordOr("auto", RATE);
+        /// steps at once after five falling round-trip times in a row
+        pub hyper: u32 = "5", 1..=1000u32;
+        /// bytes acknowledged for each sample
+        pub segment: Bytes = "16KB", Bytes::new(1)..=Bytes::MAX;
+        /// smallest rate
+        pub min_rate: Rate = "10Mbps", RATE;
+    }
+}
+
+/// Falling round-trip times in a row that begin hyper-active increase (§4.3).
+const HYPER_AFTER: u32 = 5;
+
+/// TIMELY's state.
+#[derive(Debug, Clone)]
+pub struct Timely(Box<State>);
+
+#[derive(Debug, Clone)]
+struct State {
+    params: Params,
+    /// Rates in bit/s.
+    line: f64,
+    rate: f64,
+    /// prev_rtt, in seconds, from the first sample on.
+    previous: Option<f64>,
+    /// rtt_diff, in seconds.
+    gradient: f64,
+    /// Samples in a row with a gradient below zero.
+    falling: u32,
+    /// Bytes acknowledged since the last sample.
+    acked: u64,
+}
+
+impl Timely {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        let (line, rate) = (f64::INFINITY, f64::INFINITY);
+        Timely(Box::new(State { params, line, rate, previous: None, gradient: 0.0, falling: 0, acked: 0 }))
+    }
+}
+
+impl State {
+    /// Algorithm 1 on a new round-trip time, in seconds.
+    fn on_rtt(&mut self, rtt: f64) {
+        let Params { alpha, beta, low, high, min_rtt, delta, hyper, min_rate, .. } = self.params;
+        let Some(previous) = self.previous.replace(rtt) else { return };
+        self.gradient = (1.0 - alpha) * self.gradient + alpha * (rtt - previous);
+        let normalized = self.gradient / min_rtt.as_secs_f64();
+        let step = delta.map_or(self.line / 1000.0, |rate| rate.as_bps() as f64); // D2
+        self.falling = if normalized < 0.0 { self.falling + 1 } else { 0 };
+        let rate = if rtt < low.as_secs_f64() {
+            self.rate + step
+        } else if rtt > high.as_secs_f64() {
+            self.rate * (1.0 - beta * (1.0 - high.as_secs_f64() / rtt))
+        } else if normalized <= 0.0 {
+            let steps = if self.falling >= HYPER_AFTER { hyper } else { 1 };
+            self.rate + f64::from(steps) * step
+        } else {
+            self.rate * (1.0 - beta * normalized)
+        };
+        self.rate = rate.max(min_rate.as_bps() as f64).min(self.line); // D6
+    }
+}
+
+impl CongestionControl for Timely {
+    fn on_start(&mut self, _: &mut Window, at: &Opening) {
+        (self.0.line, self.0.rate) = (at.line.as_bps() as f64, at.line.as_bps() as f64); // D4
+    }
+
+    fn on_ack(&mut self, _: &mut Window, ack: &AckSample) {
+        let state = &mut *self.0;
+        state.acked += ack.acked.get();
+        let Some(path) = ack.path.filter(|_| state.acked >= state.params.segment.get()) else { return };
+        state.acked = 0;
+        state.on_rtt(path.rtt.saturating_sub(path.ack_delay).as_secs_f64());
+    }
+
+    fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {} // D5
+
+    fn reads_path(&self) -> bool {
+        true
+    }
+
+    fn reads_flow(&self) -> bool {
+        false
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Rate::new(self.0.rate as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::{close, opening};
+
+    const GIGA: f64 = 1e9;
+
+    /// A sender at 5 of 10 Gbit/s that has seen a round trip of `rtt` µs.
+    fn start(rtt: f64) -> State {
+        let mut law = Timely::new(Params::default());
+        law.on_start(&mut Window { cwnd: f64::INFINITY, ssthresh: f64::INFINITY }, &opening());
+        let mut state = *law.0;
+        state.on_rtt(rtt * 1e-6);
+        assert_eq!(state.rate, 10.0 * GIGA, "one round trip has no gradient");
+        State { rate: 5.0 * GIGA, ..state }
+    }
+
+    /// Algorithm 1, l. 5: below T_low the rate grows by δ, here 10 Mbit/s, even while the round trip grows.
+    #[test]
+    fn below_the_low_threshold_it_adds_a_step() {
+        let mut state = start(20.0);
+        state.on_rtt(45e-6);
+        close(state.rate, 5.01 * GIGA);
+    }
+
+    /// L. 8: 1 ms, above T_high of 500 µs: 1 − 0.8 · (1 − 0.5) = 0.6.
+    #[test]
+    fn above_the_high_threshold_it_cuts_by_the_excess() {
+        let mut state = start(1_000.0);
+        state.on_rtt(1e-3);
+        close(state.rate, 3.0 * GIGA);
+    }
+
+    /// L. 15: from 100 to 104 µs the difference is 0.875 · 4 = 3.5 µs, of 20 µs: 1 − 0.8 · 0.175 = 0.86.
+    #[test]
+    fn a_growing_round_trip_cuts_by_the_gradient() {
+        let mut state = start(100.0);
+        state.on_rtt(104e-6);
+        close(state.rate, 4.3 * GIGA);
+    }
+
+    /// L. 11–13: a falling one adds a step, from the fifth in a row on five.
+    #[test]
+    fn five_falling_round_trips_in_a_row_begin_hyper_increase() {
+        let mut state = start(100.0);
+        let rates: Vec<f64> = (1..=6u32)
+            .map(|fall| {
+                state.on_rtt((100.0 - f64::from(fall)) * 1e-6);
+                state.rate
+            })
+            .collect();
+        let expected = [5.01, 5.02, 5.03, 5.04, 5.09, 5.14];
+        rates.iter().zip(expected).for_each(|(rate, expected)| close(*rate, expected * GIGA));
+    }
+
+    /// D6: a step of 100 µs would take four times the rate.
+    #[test]
+    fn the_rate_stays_above_its_floor() {
+        let mut state = start(100.0);
+        state.on_rtt(200e-6);
+        close(state.rate, 10e6);
+    }
+}
