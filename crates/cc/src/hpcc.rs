@@ -18,9 +18,9 @@
 //! Deviations and choices:
 //! - D1: the paper's T is one constant of the network. With `base_rtt=auto` it is the round trip of a full segment on the connection's
 //!   own path without queues, which the path's length decides.
-//! - D2: the paper gives W_AI = W_init · (1 − η) / N for N flows; its example is N = 100 (§4.3, 80 bytes at 100 Gbit/s and 13 µs). It is
-//!   `increase=auto` with `flows=100`. The authors' code has 10 Mbit/s for 25 Gbit/s of line rate; with η = 0.99 that is `flows=25`.
-//! - D3: the code keeps a smallest rate, the paper none: [`Params::min_rate`].
+//! - D2: the paper gives W_AI = W_init · (1 − η) / N for N flows. It is `increase=auto`, with `flows=100`: 80 bytes at 100 Gbit/s and 13 µs,
+//!   which the paper's runs are said to have; its text was not at hand to confirm that. The authors' code has 10 Mbit/s for 25 Gbit/s of line rate; with η = 0.99 that is `flows=25`.
+//! - D3: the code keeps a smallest rate (1 Gbit/s at 25 to 100 Gbit/s), the paper none: [`Params::min_rate`].
 //! - D4: the first report is stored and moves nothing, as in the code (rdma-hw.cc: HandleAckHp).
 //! - D5: bytes on links include what a link cannot use between frames, so that a full link has a use of 1 (Ethernet: preamble and gap).
 //! - D6: telemetry takes no bytes in packets. The authors' packets carry 42 bytes of it: add them to `tcp.header` to count them.
@@ -59,8 +59,8 @@ keys! {
         pub flows: f64 = "100", 1.0..=1000000.0, acts: increase == auto;
         /// round trip without queues; auto: of the connection's own path
         pub base_rtt: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
-        /// smallest rate
-        pub min_rate: Rate = "100Mbps", RATE;
+        /// smallest rate; auto: a thousandth of the link's
+        pub min_rate: Option<Rate> = "auto", KeywordOr("auto", RATE);
     }
 }
 
@@ -138,14 +138,18 @@ impl State {
     fn compute(&mut self, updates: bool) -> f64 {
         let scales = self.utilisation >= self.params.eta || self.stage >= self.params.max_stage;
         let factor = if scales { self.params.eta / self.utilisation } else { 1.0 };
-        let bytes = |bps: f64| bps / 8.0 * self.base_rtt;
-        let least = bytes(self.params.min_rate.as_bps() as f64).min(bytes(self.line)); // D3
-        let window = (self.reference * factor + self.increase).clamp(least, bytes(self.line));
+        let most = self.line / 8.0 * self.base_rtt;
+        let window = (self.reference * factor + self.increase).clamp(self.least().min(most), most);
         if updates {
             self.stage = if scales { 0 } else { self.stage + 1 };
             self.reference = window;
         }
         window
+    }
+
+    /// The window at the smallest rate (D3), in bytes.
+    fn least(&self) -> f64 {
+        self.params.min_rate.map_or(self.line / 1000.0, |rate| rate.as_bps() as f64) / 8.0 * self.base_rtt
     }
 
     fn set(&mut self, window: &mut Window, bytes: f64) {
@@ -204,7 +208,7 @@ impl CongestionControl for Hpcc {
     }
 
     fn floor(&self, _: Bytes) -> f64 {
-        self.0.params.min_rate.as_bps() as f64 / 8.0 * self.0.base_rtt / self.0.segment
+        self.0.least() / self.0.segment
     }
 }
 

@@ -18,10 +18,10 @@
 
 #[cfg(test)]
 mod equations;
+pub mod hosts;
 mod mark_fraction;
 mod registry;
 mod sample;
-mod timeouts;
 
 pub mod atcp;
 pub mod cubic;
@@ -29,6 +29,7 @@ pub mod d2tcp;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod fast;
+pub mod homa;
 pub mod hpcc;
 pub mod hpcc_tcp;
 pub mod l2dct;
@@ -39,12 +40,12 @@ pub mod swift;
 pub mod timely;
 pub mod xdctcp;
 
+pub use hosts::{Host, HostInfo, HostParams};
 pub use mark_fraction::{ByMarks, Common, MarkFraction, MarkLaw};
 pub use registry::{
     StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports, unknown_transport,
 };
 pub use sample::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, Opening, PathSample, Recovery, Role,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Opening, PathSample, Recovery, Role,
     Window,
 };
-pub use timeouts::Timeouts;

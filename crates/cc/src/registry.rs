@@ -3,15 +3,13 @@
 //! transport follow from it.
 
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, Opening, Recovery, Timeouts, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, HostParams, Opening, Recovery,
+    Window,
 };
-use shortflow_spec::{
-    Condition, ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint,
-};
-use shortflow_units::{Bytes, Instant, Rate, Span};
+use shortflow_spec::{ConfigError, Document, ParamInfo, Reader, Source, hint};
+use shortflow_units::{Bytes, Instant, Rate};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Description of a transport, apart from its window law.
@@ -140,6 +138,7 @@ registry! {
     Hpcc => hpcc::Hpcc,
     HpccTcp => hpcc_tcp::HpccTcp,
     Minimal => minimal::Minimal,
+    Homa => homa::Homa,
 }
 
 /// A transport with all its parameters set: part of a scheme, and the factory of its connections.
@@ -147,11 +146,7 @@ registry! {
 pub struct TransportConfig {
     info: TransportInfo,
     law: Law,
-    recovery: Recovery,
-    dupthresh: u32,
-    ecn: Ecn,
-    cnp_every: Span,
-    timeouts: Timeouts,
+    host: HostParams,
     params: Vec<ParamInfo>,
 }
 
@@ -169,48 +164,6 @@ impl fmt::Debug for Law {
         }
     }
 }
-
-/// From two on: a single duplicate is every other segment that is overtaken.
-const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;
-const DUPTHRESH_DEFAULT: &str = "3";
-
-/// Keys of every transport of such hosts, under any law; TCP's defaults are the transport's.
-fn sender_keys(host: Host) -> Vec<ParamInfo> {
-    match host {
-        Host::Tcp => vec![
-            ParamInfo::new(
-                "recovery",
-                "",
-                Recovery::WORDS.shape(),
-                "loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985",
-            ),
-            ParamInfo::new(
-                "dupthresh",
-                DUPTHRESH_DEFAULT,
-                DUPTHRESH.shape(),
-                "duplicate ACKs, or segments SACKed above a hole, that signal a loss; packets reordered further look lost",
-            ),
-            ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver")
-                .that_acts(ECN_ACTS),
-        ],
-        Host::Roce => vec![
-            ParamInfo::new(
-                "cnp_every",
-                CNP_EVERY,
-                POSITIVE_TIME.shape(),
-                "least time between two notifications of marks (CNPs) of a flow",
-            )
-            .that_acts(CNP_ACTS),
-        ],
-        Host::Minimal => Timeouts::parameters(),
-    }
-}
-
-const ECN_ACTS: Condition = Condition("marking");
-const CNP_ACTS: Condition = Condition("marks");
-
-/// N of DCQCN.
-const CNP_EVERY: &str = "50us";
 
 impl TransportConfig {
     /// The transport called `name` with its defaults.
@@ -257,36 +210,14 @@ impl TransportConfig {
     pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
         let (info, law, keys) =
             LawParams::read(name, reader).unwrap_or_else(|| Err(unknown_transport(name)))?;
-        let plain = TransportConfig {
-            info,
-            law: Law::Registered(law),
-            recovery: info.recovery,
-            dupthresh: 0,
-            ecn: info.ecn,
-            cnp_every: Span::ZERO,
-            timeouts: Timeouts::default(),
-            params: Vec::new(),
-        };
-        let config = match info.host {
-            Host::Tcp => TransportConfig {
-                recovery: reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?,
-                dupthresh: reader.or("dupthresh", DUPTHRESH_DEFAULT, &DUPTHRESH)?,
-                ecn: reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?,
-                ..plain
-            },
-            Host::Roce => {
-                TransportConfig { cnp_every: reader.or("cnp_every", CNP_EVERY, &POSITIVE_TIME)?, ..plain }
-            }
-            Host::Minimal => TransportConfig { timeouts: Timeouts::read(reader)?, ..plain },
-        };
-        reader.acts("ecn", ECN_ACTS);
-        reader.acts("cnp_every", CNP_ACTS);
-        Ok(TransportConfig { params: reader.described([keys, sender_keys(info.host)].concat()), ..config })
+        let host = info.host.read(reader, &info)?;
+        let params = reader.described([keys, info.host.parameters()].concat());
+        Ok(TransportConfig { info, law: Law::Registered(law), host, params })
     }
 
     /// True if senders under any law have the parameter `name`.
     pub fn is_of_every_sender(name: &str) -> bool {
-        Host::ALL.into_iter().flat_map(sender_keys).any(|param| param.name == name)
+        Host::ALL.iter().flat_map(|host| host.parameters()).any(|param| param.name == name)
     }
 
     /// Runs a user-defined law in the sender.
@@ -309,25 +240,17 @@ impl TransportConfig {
     pub fn info(&self) -> TransportInfo {
         self.info
     }
+    /// Parameters of its hosts.
+    pub fn host(&self) -> &HostParams {
+        &self.host
+    }
     /// Loss recovery in use.
     pub fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-    /// Duplicate ACKs, or segments SACKed above a hole, that signal a loss.
-    pub fn dupthresh(&self) -> u32 {
-        self.dupthresh
+        if let HostParams::Tcp(tcp) = &self.host { tcp.recovery } else { self.info.recovery }
     }
     /// ECN behaviour in use.
     pub fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    /// Least time between two notifications of marks, with [`Host::Roce`].
-    pub fn cnp_every(&self) -> Span {
-        self.cnp_every
-    }
-    /// Timeouts and probes, with [`Host::Minimal`].
-    pub fn timeouts(&self) -> Timeouts {
-        self.timeouts
+        if let HostParams::Tcp(tcp) = &self.host { tcp.ecn } else { self.info.ecn }
     }
     /// The law's state for a new connection.
     pub fn start(&self) -> Transport {

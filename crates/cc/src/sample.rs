@@ -294,31 +294,6 @@ pub trait CongestionControl {
     }
 }
 
-/// Kind of hosts around a control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
-    /// TCP: the control sets a window, and paces if it likes.
-    Tcp,
-    /// RDMA over Ethernet: the control sets a rate, and a window if it likes; go-back-N, and notifications of marks (CNP).
-    Roce,
-    /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts signal losses.
-    Minimal,
-}
-
-impl Host {
-    /// Every kind.
-    pub const ALL: [Host; 3] = [Host::Tcp, Host::Roce, Host::Minimal];
-
-    /// True if a [`UserDefined`](crate::UserDefined) law may run there: its senders call all hooks, with a [`PathSample`] in each
-    /// ACK, and obey window and pacing rate.
-    pub const fn takes_laws(self) -> bool {
-        match self {
-            Host::Tcp | Host::Roce => true,
-            Host::Minimal => false,
-        }
-    }
-}
-
 words! {
     /// Detection and repair of losses.
     pub enum Recovery {

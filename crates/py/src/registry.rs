@@ -107,7 +107,8 @@ fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, Py
 
 /// A set whose constants have their source in place of a summary.
 fn set_row<'py>(py: Python<'py>, set: &ParameterSet) -> PyResult<Bound<'py, PyDict>> {
-    let entry = row(py, (&set.name, &set.summary, ""), &[])?;
+    let of = set.of.as_ref().map_or_else(String::new, |of| format!("of the transport {of}"));
+    let entry = row(py, (&set.name, &set.summary, &of), &[])?;
     let constants = list(py, &set.constants, |py, constant| {
         let row = PyDict::new(py);
         row.set_item("name", &constant.key)?;

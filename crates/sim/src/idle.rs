@@ -250,7 +250,9 @@ impl<'s> Run<'s> {
     /// A discipline by priority, which no packet has.
     fn idle_priority(&self, queue: &QueueConfig, of: &str) -> Option<Idle> {
         let info = queue.kind().info();
-        (info.by_priority && self.scheme.priority.by == By::None).then(|| Idle {
+        let sets = |used: &TransportConfig| used.info().host.info().sets_priority;
+        let is_alike = self.scheme.priority.by == By::None && !self.transports.iter().any(|used| sets(used));
+        (info.by_priority && is_alike).then(|| Idle {
             key: format!("the {} queue{of} never puts a packet before others", info.name),
             acts_where: "priority.by is not none".to_owned(),
         })

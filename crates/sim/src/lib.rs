@@ -9,6 +9,7 @@ mod digest;
 pub mod engine;
 pub mod fairness;
 pub mod floor;
+pub mod homa;
 pub mod host;
 pub mod ideal;
 mod idle;

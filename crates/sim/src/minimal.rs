@@ -3,7 +3,7 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | flows start at the rate of the link | the first window, of the segments that fill the path ([`Opening::bdp`]) |
+//! | flows start at the rate of the link | the first window, of the segments that fill the path ([`Opening::bdp`](shortflow_cc::Opening::bdp)) |
 //! | selective acknowledgements for every packet | [`Receiver`]: each answer names its packet |
 //! | no fast retransmit: only fixed, small timeouts detect drops | [`Sender`] `rto` |
 //! | timeouts in a row begin probe mode, an answer ends it | `timeouts`, `probe_after` |
@@ -17,18 +17,28 @@
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
 //! - These hosts read only the packet sizes of `[tcp]`.
 
-use crate::host::priority::PriorityRule;
 use crate::host::{
-    Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, ReceiveEndpoint, SendEndpoint, SendStream,
-    SenderSnapshot,
+    ConnectionSetup, Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, ReceiveEndpoint, SendEndpoint,
+    SendStream, SenderSnapshot,
 };
 use crate::packet::{Extension, Packet, SackBlocks};
 use crate::tcp::scoreboard::Scoreboard;
-use shortflow_cc::{Cause, CongestionControl, Opening, Timeouts, TransportConfig, Window};
+use shortflow_cc::hosts::minimal::Params;
+use shortflow_cc::{Cause, CongestionControl, TransportConfig, Window};
 use shortflow_units::{Instant, Span};
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;
+
+/// Both ends of a connection.
+pub fn open(
+    [sender, receiver]: [EndpointId; 2],
+    transport: &TransportConfig,
+    params: &Params,
+    setup: &ConnectionSetup<'_>,
+) -> (Sender, Receiver) {
+    (Sender::new(sender, transport, params, setup), Receiver::new(receiver))
+}
 
 /// The sending end of a connection.
 #[derive(Debug)]
@@ -47,17 +57,17 @@ impl Sender {
     /// A sender without data.
     pub fn new(
         identity: EndpointId,
-        (transport, priority): (&TransportConfig, PriorityRule),
-        at: &Opening,
+        transport: &TransportConfig,
+        &Params { rto, probe_after }: &Params,
+        &ConnectionSetup { at, priority, .. }: &ConnectionSetup<'_>,
     ) -> Sender {
         let mut law = transport.start();
         let mut window = Window { cwnd: at.bdp().round().max(1.0), ssthresh: f64::INFINITY };
-        law.on_start(&mut window, at);
+        law.on_start(&mut window, &at);
         window.ssthresh = window.cwnd;
-        let Timeouts { rto, probe_after } = transport.timeouts();
         Sender {
             stream: SendStream::new(identity, law, window, priority),
-            scoreboard: Scoreboard::new(transport.dupthresh()),
+            scoreboard: Scoreboard::new(0),
             rto: rto.unwrap_or(at.base_rtt.times(3)),
             round_trip: at.base_rtt,
             alarm: LazyTimer::IDLE,

@@ -32,6 +32,10 @@ words! {
         Cnp = "cnp",
         /// Acknowledgement that asks for all that follows it again, from receiver to sender.
         Nack = "nack",
+        /// Permission to send more, from receiver to sender.
+        Grant = "grant",
+        /// Request for missing bytes, from receiver to sender.
+        Resend = "resend",
     }
 }
 
@@ -40,7 +44,8 @@ impl PacketType {
     pub fn is_answer(self) -> bool {
         match self {
             PacketType::Data | PacketType::Syn => false,
-            PacketType::Ack | PacketType::SynAck | PacketType::Cnp | PacketType::Nack => true,
+            PacketType::Ack | PacketType::SynAck | PacketType::Cnp => true,
+            PacketType::Nack | PacketType::Grant | PacketType::Resend => true,
         }
     }
 }
@@ -126,6 +131,8 @@ pub struct Extension {
     pub sack: SackBlocks,
     /// For transports that read delays.
     pub telemetry: Option<Telemetry>,
+    /// Words of its hosts, which give them their meaning.
+    pub header: [u64; 2],
     /// Reports of the ports that a data packet has left, if they report; its ACK returns them.
     pub hops: Vec<HopSample>,
 }

@@ -10,6 +10,8 @@ pub struct ParameterSet {
     pub name: String,
     /// One-line summary.
     pub summary: String,
+    /// The only transport that it is for; any over TCP's hosts if there is none.
+    pub of: Option<String>,
     /// Its constants.
     pub constants: Vec<Constant>,
 }
@@ -31,6 +33,8 @@ keys! {
         name: String = required, Text::Line("the name");
         /// one line on what it is
         summary: String = required, Text::Line("the set");
+        /// transport that it is for
+        of: Option<String> = optional, Text::Line("a transport");
     }
 }
 
@@ -56,7 +60,7 @@ fn read(text: &str) -> Result<Vec<ParameterSet>, ConfigError> {
     let no_files = |name: &str| Err(format!("{file} cannot name {name}"));
     let document = Document::new(shortflow_spec::parse(text, file)?, [], &[], &no_files)?;
     let set = |reader: &Reader| {
-        let SetKeys { name, summary } = SetKeys::read(reader)?;
+        let SetKeys { name, summary, of } = SetKeys::read(reader)?;
         let constants = reader.table("constants")?;
         let constant = |key: &str| {
             let entry = constants.table(key)?;
@@ -65,7 +69,7 @@ fn read(text: &str) -> Result<Vec<ParameterSet>, ConfigError> {
         };
         let constants =
             constants.tables_inside().into_iter().map(constant).collect::<Result<_, ConfigError>>()?;
-        Ok(ParameterSet { name, summary, constants })
+        Ok(ParameterSet { name, summary, of, constants })
     };
     Reader::new(&document).tables("set")?.iter().map(set).collect()
 }

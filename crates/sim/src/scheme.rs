@@ -5,7 +5,7 @@ use crate::config::{
     ConfigError, Document, Format, Given, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
 };
 use crate::host::priority::PriorityRule;
-use crate::parameter_sets::parameter_sets;
+use crate::parameter_sets::{ParameterSet, parameter_sets};
 use crate::queue::{QueueConfig, QueueKind};
 use shortflow_cc::{Host, StartUserDefined, TransportConfig, TransportInfo, transports, unknown_transport};
 use shortflow_spec::{Value, hint, located};
@@ -258,7 +258,7 @@ impl Scheme {
             network: Vec::new(),
             resolved: Vec::new(),
         };
-        if scheme.reads_priority() {
+        if scheme.reads_priority() && !scheme.transport.info().host.info().sets_priority {
             scheme.priority = PriorityRule::read(&top.table("priority")?)?;
         }
         scheme.resolved = document.resolved();
@@ -337,12 +337,16 @@ fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
         return Err(refused("a scheme with one parameter set"));
     }
     let mut named = info(base)?.into_owned();
-    if transport_named(&named.transport)?.host != Host::Tcp {
-        return Err(refused("a scheme with TCP's hosts, whose constants the sets state"));
-    }
-    let found = parameter_sets().iter().find(|known| known.name == set).ok_or_else(|| {
-        let names: Vec<&str> = parameter_sets().iter().map(|set| set.name.as_str()).collect();
-        unknown("parameter set", set, &names)
+    let over_tcp = transport_named(&named.transport)?.host == Host::Tcp;
+    let is_for_it = |set: &&ParameterSet| set.of.as_ref().map_or(over_tcp, |of| *of == named.transport);
+    let fitting: Vec<&ParameterSet> = parameter_sets().iter().filter(is_for_it).collect();
+    let found = fitting.iter().find(|known| known.name == set).ok_or_else(|| {
+        let names: Vec<&str> = fitting.iter().map(|set| set.name.as_str()).collect();
+        match parameter_sets().iter().find(|known| known.name == set) {
+            Some(ParameterSet { of: Some(of), .. }) => refused(&format!("a scheme with the transport {of}")),
+            Some(_) => refused("a scheme with TCP's hosts, whose constants the set states"),
+            None => unknown("parameter set", set, &names),
+        }
     })?;
     let own = Scheme::of(&named, &[])?.resolved;
     let has = |key: &str| is_of_network(key) || own.iter().any(|setting| setting.key == key);
@@ -369,7 +373,7 @@ impl Scheme {
         start: StartUserDefined,
     ) -> Result<Scheme, ConfigError> {
         let (called, base) = (base, Scheme::given(base, settings)?);
-        if !base.transport.info().host.takes_laws() {
+        if !base.transport.info().host.info().takes_laws {
             return Err(ConfigError::Value {
                 key: "base".to_owned(),
                 value: format!("{called:?}"),

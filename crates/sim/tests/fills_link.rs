@@ -104,7 +104,7 @@ proptest! {
 #[test]
 fn transports_that_do_not_fill_a_link_say_so() {
     let names: Vec<&str> = declaring(false).map(|info| &*info.name).collect();
-    assert_eq!(names, ["pfabric-minimal", "dcqcn"]);
+    assert_eq!(names, ["pfabric-minimal", "dcqcn", "timely", "hpcc"]);
     for name in names {
         let share = share(name, &[], USUAL, ["42pkt", "41pkt"], "10ms");
         assert!(share < 0.99, "{name}: {share}");

@@ -14,6 +14,7 @@ mod fairness;
 mod faults;
 mod fills_link;
 mod golden;
+mod homa;
 mod hosts;
 mod ideal;
 mod linux_tcp;

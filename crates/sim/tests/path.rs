@@ -103,7 +103,7 @@ fn no_host_takes_a_law_and_leaves_it_alone() {
         let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
         let taken = Scheme::user_defined(&info.name, "recorder".to_owned(), String::new(), &[], start);
         let host = Scheme::named(&info.name, &[]).unwrap().transport.info().host;
-        assert_eq!(taken.is_ok(), host.takes_laws(), "{}", info.name);
+        assert_eq!(taken.is_ok(), host.info().takes_laws, "{}", info.name);
         let Ok(scheme) = taken else { continue };
         let text = star(3, "[[traffic]]\nkind = \"long-lived\"\n").replace("\"1s\"", "\"20ms\"");
         run(&scenario(&text, &[]), &scheme);

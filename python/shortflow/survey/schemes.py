@@ -23,6 +23,9 @@ LEFT_OUT = {
     "swift": "targets of delay, which an operator sets for a topology; the workloads have none",
     "pfabric-minimal": "pFabric with a sender of its own; pfabric has the sender that others have",
     "dcqcn": "senders without a window, made for networks that pause rather than drop, which is not modelled",
+    "timely": "thresholds of round-trip time, which an operator sets for a topology; the workloads have none",
+    "hpcc": "hosts that go back to the first missing packet, made for networks that pause rather than drop",
+    "homa": "hosts of its own, and priorities that an operator sets for a workload",
 }
 
 TOLD = {

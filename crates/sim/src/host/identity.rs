@@ -1,5 +1,6 @@
 //! An end of a connection, and what it knows of its host.
 
+use super::Turn;
 use crate::packet::{EcnField, Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
@@ -18,6 +19,11 @@ pub struct EndpointId {
 }
 
 impl EndpointId {
+    /// What an agent needs to name this connection.
+    pub fn turn(&self) -> Turn {
+        Turn { conn: self.conn, flow_id: self.flow_id }
+    }
+
     /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
     #[inline]
     pub fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {

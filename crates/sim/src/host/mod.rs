@@ -1,6 +1,7 @@
 //! Hosts. A connection has two ends, each an [`Endpoint`]: it receives packets and timers, sends packets
 //! and arms timers. The event loop knows nothing else of it. TCP is one implementation.
 
+mod agent;
 mod identity;
 mod message;
 mod path;
@@ -8,6 +9,7 @@ pub mod priority;
 mod stream;
 mod timer;
 
+pub use agent::{HostAgent, Turn};
 pub use identity::{EndpointContext, EndpointId};
 pub use message::{DeliveryCounters, Flow, Message, MessageCounts, Messages};
 pub use path::RateSampler;
@@ -15,11 +17,30 @@ pub use stream::SendStream;
 pub use timer::LazyTimer;
 
 use crate::packet::{Handover, Packet};
-use shortflow_cc::Window;
-use shortflow_units::{Instant, Rate};
+use crate::specs::TcpSpec;
+use priority::PriorityRule;
+use shortflow_cc::{Opening, Window};
+use shortflow_units::{Instant, Rate, Span};
 
-/// Timers of an endpoint are numbered from 0 and below this.
+/// Timers of a sender are numbered from 0 and below this, those of a receiver below one less.
 pub const TIMERS: u8 = 4;
+
+/// What the ends of a new connection are told.
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionSetup<'a> {
+    /// Sizes of packets, timeouts and acknowledgements.
+    pub tcp: &'a TcpSpec,
+    /// Time, path and segments.
+    pub at: Opening,
+    /// Rule for the priority of the sender's packets.
+    pub priority: PriorityRule,
+    /// Time after which the first packets count as lost.
+    pub initial_rto: Span,
+    /// Segments of the connection that its host's card takes; 0 is no limit.
+    pub small_queue: usize,
+    /// True if expected packets may take the short path.
+    pub predicts: bool,
+}
 
 /// Outlet for an endpoint's packets.
 pub trait PacketSink {
@@ -37,6 +58,9 @@ pub trait PacketSink {
 pub trait Outbox: PacketSink {
     /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`LazyTimer`].
     fn set_timer(&mut self, timer: u8, at: Instant);
+
+    /// What connections of this kind share at this host. Connections that the agent names get their turn when this call is over.
+    fn agent<A: HostAgent + Default>(&mut self) -> &mut A;
 }
 
 /// One end of a connection.
@@ -47,7 +71,7 @@ pub trait Endpoint {
     /// A packet of the other end arrives.
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox);
 
-    /// The timer of this number has come.
+    /// The timer of this number has come, or one of an earlier connection in this slot: [`LazyTimer::expired`] tells.
     fn on_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox);
 }
 
@@ -70,6 +94,9 @@ pub trait SendEndpoint: Endpoint {
     /// Mutable [`SendEndpoint::stream`].
     fn stream_mut(&mut self) -> &mut SendStream;
 
+    /// The host's agent has named this connection.
+    fn on_turn(&mut self, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
+
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
     fn on_left(&mut self, _departs: Instant, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
@@ -89,6 +116,9 @@ pub trait ReceiveEndpoint: Endpoint {
 
     /// Bytes missing below new bytes on their arrival; without reordering they were lost.
     fn skipped(&self) -> u64;
+
+    /// The host's agent has named this connection.
+    fn on_turn(&mut self, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
     /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.
     fn on_message_end(&mut self, _end: u64, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}

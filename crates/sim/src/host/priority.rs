@@ -18,8 +18,8 @@
 //!   set them for a workload with `priority.thresholds`.
 
 use super::message::Message;
-use crate::config::{Format, Shape, Text, keys};
-use shortflow_spec::{Value, words};
+use crate::config::keys;
+use shortflow_spec::{RISING_SIZES, RisingSizes, words};
 use shortflow_units::{Bytes, Instant};
 
 words! {
@@ -44,43 +44,6 @@ words! {
     }
 }
 
-/// Up to seven sizes in rising order; unused places hold [`Bytes::MAX`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thresholds([Bytes; 7]);
-
-impl Thresholds {
-    /// All places, in rising order.
-    pub fn all(&self) -> [Bytes; 7] {
-        self.0
-    }
-
-    fn used(&self) -> impl Iterator<Item = Bytes> + '_ {
-        self.0.iter().copied().filter(|threshold| *threshold != Bytes::MAX)
-    }
-
-    /// Number of thresholds that `sent` has reached.
-    pub fn level(&self, sent: Bytes) -> u64 {
-        self.used().filter(|threshold| *threshold <= sent).count() as u64
-    }
-}
-
-/// The format of [`Thresholds`].
-struct Rising;
-
-impl Format for Rising {
-    type Value = Thresholds;
-    fn read(&self, value: &Value) -> Option<Thresholds> {
-        let sizes = value.as_str()?.split(',');
-        let given: Vec<Bytes> = sizes.map(|size| size.parse().ok()).collect::<Option<_>>()?;
-        let mut thresholds = Thresholds([Bytes::MAX; 7]);
-        thresholds.0.get_mut(..given.len())?.copy_from_slice(&given);
-        given.is_sorted_by(|a, b| a < b).then_some(thresholds)
-    }
-    fn shape(&self) -> Shape {
-        Shape::Text(Text::RisingSizes)
-    }
-}
-
 keys! {
     /// Rule by which senders set the priority of their packets.
     #[derive(Copy)]
@@ -88,7 +51,7 @@ keys! {
         /// source of a packet's priority
         pub by: By = "none", By::WORDS;
         /// bytes sent at which a flow falls one level, with by=levels
-        pub thresholds: Thresholds = "10KB,100KB,1MB,10MB", Rising, acts: by == levels;
+        pub thresholds: RisingSizes = "10KB,100KB,1MB,10MB", RISING_SIZES, acts: by == levels;
     }
 }
 
@@ -130,7 +93,7 @@ mod tests {
     use super::*;
     use crate::host::Flow;
     use shortflow_cc::Role;
-    use shortflow_spec::{ConfigError, read_toml};
+    use shortflow_spec::read_toml;
     use shortflow_units::{ClassId, FlowId};
 
     fn message(start: u64, end: u64, deadline: Option<u64>) -> Message {
@@ -140,11 +103,6 @@ mod tests {
 
     fn rule(by: &str) -> PriorityRule {
         read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap()
-    }
-
-    fn thresholds(text: &str) -> Result<Thresholds, ConfigError> {
-        read_toml(&format!("thresholds = '{text}'"), |reader| PriorityRule::read(&reader))
-            .map(|rule| rule.thresholds)
     }
 
     /// The second message of a connection: bytes 50,000 to 250,000, of which 30,000 are acknowledged
@@ -181,18 +139,5 @@ mod tests {
         assert_eq!(["sent", "levels"].map(priority), [5_000_000, 3]);
         let later = self::message(50_000, u64::MAX, None);
         assert_eq!(["size", "remaining"].map(|by| rule(by).of(&later, 80_000, 170_000)), [u64::MAX; 2]);
-    }
-
-    #[test]
-    fn thresholds_are_read_and_checked() {
-        let rising = thresholds("20KB, 1MB").unwrap();
-        let all = rising.all();
-        assert_eq!(all[..3], [Bytes::new(20_000), Bytes::new(1_000_000), Bytes::MAX]);
-        let level = |sent| rising.level(Bytes::new(sent));
-        assert_eq!([0, 19_999, 20_000, 999_999, 1_000_000].map(level), [0, 0, 1, 1, 2]);
-        for wrong in ["", "1MB,20KB", "1KB,1KB", "1B,2B,3B,4B,5B,6B,7B,8B", "1KB,x"] {
-            let error = thresholds(wrong).unwrap_err().to_string();
-            assert!(error.contains("one to seven rising sizes"), "{wrong}: {error}");
-        }
     }
 }

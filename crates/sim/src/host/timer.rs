@@ -1,5 +1,6 @@
 //! Timers that are re-armed lazily: moving a deadline back costs nothing.
 
+use super::Outbox;
 use shortflow_units::Instant;
 
 /// A deadline, and the one live event that wakes for it. Moving the deadline back costs nothing: the event finds out
@@ -24,7 +25,14 @@ impl LazyTimer {
         Some(deadline)
     }
 
-    /// Handles an event of this timer. Returns `true` if the deadline has come: not if it was moved back, or if
+    /// Has the end called in time, as its timer of this number.
+    pub fn set(&mut self, timer: u8, out: &mut impl Outbox) {
+        if let Some(at) = self.arm() {
+            out.set_timer(timer, at);
+        }
+    }
+
+    /// Handles an event of this timer, or of one of an earlier connection in its slot, which is none of its own. Returns `true` if the deadline has come: not if it was moved back, or if
     /// an earlier event replaced this one.
     pub fn expired(&mut self, now: Instant) -> bool {
         if self.event == now {

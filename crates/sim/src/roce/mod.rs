@@ -20,3 +20,17 @@ pub mod sender;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
+
+use crate::host::{ConnectionSetup, EndpointId};
+use shortflow_cc::TransportConfig;
+use shortflow_cc::hosts::roce::Params;
+
+/// Both ends of a connection.
+pub fn open(
+    [sender, receiver]: [EndpointId; 2],
+    transport: &TransportConfig,
+    params: &Params,
+    setup: &ConnectionSetup<'_>,
+) -> (Sender, Receiver) {
+    (Sender::new(sender, transport, setup), Receiver::new(receiver, params.cnp_every))
+}

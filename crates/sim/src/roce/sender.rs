@@ -1,12 +1,11 @@
 //! The sender: paced at the control's rate, within the control's window if it sets one.
 
-use crate::host::priority::PriorityRule;
 use crate::host::{
-    Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, RateSampler, SendEndpoint, SendStream,
-    SenderSnapshot,
+    ConnectionSetup, Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, RateSampler, SendEndpoint,
+    SendStream, SenderSnapshot,
 };
 use crate::packet::{EcnField, Packet, PacketType};
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Opening, TransportConfig, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Numbers of its timers.
@@ -30,20 +29,15 @@ pub struct Sender {
 
 impl Sender {
     /// A sender without data.
-    pub fn new(
-        identity: EndpointId,
-        (transport, priority): (&TransportConfig, PriorityRule),
-        at: &Opening,
-        timeout: Span,
-    ) -> Sender {
+    pub fn new(identity: EndpointId, transport: &TransportConfig, setup: &ConnectionSetup<'_>) -> Sender {
         let mut law = transport.start();
         let mut window = Window { cwnd: f64::INFINITY, ssthresh: f64::INFINITY };
-        law.on_start(&mut window, at);
+        law.on_start(&mut window, &setup.at);
         Sender {
             meter: law.reads_path().then(RateSampler::default),
-            stream: SendStream::new(identity, law, window, priority),
-            timeout,
-            line: at.line,
+            stream: SendStream::new(identity, law, window, setup.priority),
+            timeout: setup.initial_rto,
+            line: setup.at.line,
             last: None,
             timers: [LazyTimer::IDLE; 3],
         }

@@ -16,6 +16,7 @@ fn every_scheme_of_the_table_can_be_built() {
             Host::Tcp => "transport.ecn",
             Host::Roce => "transport.cnp_every",
             Host::Minimal => "transport.probe_after",
+            Host::Homa => "transport.overcommit",
         };
         assert!(Scheme::accepts(&info.name, of_host, None));
     }
@@ -137,15 +138,26 @@ fn a_named_set_gives_a_scheme_the_constants_that_it_has() {
     assert_eq!(last(&linux), "4", "--set wins over the set");
     let own = Scheme::named("dctcp@linux", &[("tcp.ack_every".to_owned(), "8".to_owned())]).unwrap();
     assert_eq!(last(&own), "8");
+    let best = Scheme::named("hpcc@best", &[]).unwrap();
+    assert_eq!(found(&best, "transport.eta").as_deref(), Some("0.99"));
+    for (name, expected) in
+        [("dctcp@best", "a scheme with the transport hpcc"), ("hpcc@linux", "TCP's hosts")]
+    {
+        let refused = Scheme::named(name, &[]).unwrap_err().to_string();
+        assert!(refused.contains(expected), "{refused}");
+    }
     let tcp = Scheme::named("tcp@ns-2", &[]).unwrap();
     assert_eq!(
         (found(&tcp, "transport.cwnd_floor"), found(&tcp, "tcp.ack_every").as_deref()),
         (None, Some("1"))
     );
     assert!(parameter_sets().len() >= 3);
-    for constant in parameter_sets().iter().flat_map(|set| &set.constants) {
+    for (of, constant) in
+        parameter_sets().iter().flat_map(|set| set.constants.iter().map(|one| (&set.of, one)))
+    {
+        let base = of.as_deref().unwrap_or("dctcp");
         assert!(
-            with("dctcp", &constant.key, &constant.value).is_ok() && !constant.value.is_empty(),
+            with(base, &constant.key, &constant.value).is_ok() && !constant.value.is_empty(),
             "{constant:?}"
         );
     }

@@ -1,9 +1,8 @@
 //! The connection table. Slots are reused.
 
-use super::ends::{ConnectionSetup, Endpoints};
+use super::ends::Endpoints;
 use crate::engine::prefetch;
-use crate::host::EndpointId;
-use crate::host::priority::PriorityRule;
+use crate::host::{ConnectionSetup, EndpointId};
 use crate::net::REVERSE;
 use crate::packet::Packet;
 use shortflow_cc::TransportConfig;
@@ -61,8 +60,8 @@ impl Connections {
         &mut self,
         (source, destination): (HostId, HostId),
         persistent: bool,
-        scheme: (&TransportConfig, PriorityRule),
-        start: ConnectionSetup<'_>,
+        transport: &TransportConfig,
+        setup: &ConnectionSetup<'_>,
     ) -> ConnId {
         let flow_id = self.opened;
         self.opened = self.opened.wrapping_add(1);
@@ -76,7 +75,7 @@ impl Connections {
             destination,
             persistent,
             has_app_waiter: false,
-            ends: Endpoints::new((identity(destination, 0), identity(source, REVERSE)), scheme, start),
+            ends: Endpoints::new([identity(destination, 0), identity(source, REVERSE)], transport, setup),
         };
         match self.slots.get_mut(conn.index()) {
             Some(slot) => *slot = connection,

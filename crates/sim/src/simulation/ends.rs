@@ -1,46 +1,19 @@
 //! [`Endpoints`]: both ends of a connection, of any protocol. Each event is dispatched by one match.
 
-use crate::host::priority::PriorityRule;
 use crate::host::{
-    Endpoint, EndpointContext, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint, SendEndpoint,
-    SenderSnapshot,
+    ConnectionSetup, Endpoint, EndpointContext, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint,
+    SendEndpoint, SenderSnapshot,
 };
 use crate::packet::Packet;
-use crate::{minimal, roce, tcp};
-use shortflow_cc::{Host, Opening, TransportConfig};
-use shortflow_units::{Bytes, ClassId, Instant, Rate, Span};
+use crate::{homa, minimal, roce, tcp};
+use shortflow_cc::{HostParams, TransportConfig};
+use shortflow_units::{Bytes, ClassId, Instant};
 
 /// The two ends of a connection.
 #[derive(Debug)]
 pub(super) struct EndpointPair<S, R> {
     sender: S,
     receiver: R,
-}
-
-/// The two ends, by protocol.
-#[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "TCP's, of which there may be a million, need no pointer to follow"
-)]
-pub(super) enum Endpoints {
-    Tcp(EndpointPair<tcp::Sender, tcp::Receiver>),
-    Roce(Box<EndpointPair<roce::Sender, roce::Receiver>>),
-    Minimal(Box<EndpointPair<minimal::Sender, minimal::Receiver>>),
-}
-
-/// Time and path of a new connection.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ConnectionSetup<'a> {
-    pub cx: EndpointContext<'a>,
-    /// Round trip of a segment and its ACK in an empty network.
-    pub round_trip: Span,
-    /// Rate of the link of the sender's host.
-    pub line: Rate,
-    /// Segments of the connection that its host's card takes.
-    pub small_queue: usize,
-    /// True if expected packets may take the short path.
-    pub predicts: bool,
 }
 
 /// Effect of an ACK.
@@ -54,51 +27,68 @@ pub(super) struct AckOutcome {
     pub finished: bool,
 }
 
-/// Evaluates an expression for the pair of each protocol.
-macro_rules! each {
-    ($ends:expr, $pair:ident => $what:expr) => {
-        match $ends {
-            Endpoints::Tcp($pair) => $what,
-            Endpoints::Roce($pair) => $what,
-            Endpoints::Minimal($pair) => $what,
+/// The list of hosts, as in [`shortflow_cc::hosts`]: each has the ends of a connection in a module of this crate. TCP's, of which
+/// there may be a million, need no pointer to follow.
+macro_rules! hosts {
+    ($($kind:ident => $module:ident,)+) => {
+        /// The two ends, by protocol.
+        #[derive(Debug)]
+        #[expect(clippy::large_enum_variant, reason = "TCP's, of which there may be a million, need no pointer to follow")]
+        pub(super) enum Endpoints {
+            Tcp(EndpointPair<tcp::Sender, tcp::Receiver>),
+            $($kind(Box<EndpointPair<$module::Sender, $module::Receiver>>),)+
+        }
+
+        /// Evaluates an expression for the pair of each protocol.
+        macro_rules! each {
+            ($ends:expr, $pair:ident => $what:expr) => {
+                match $ends {
+                    Endpoints::Tcp($pair) => $what,
+                    $(Endpoints::$kind($pair) => $what,)+
+                }
+            };
+        }
+
+        impl Endpoints {
+            /// Endpoints of `transport`, for the sender and the receiver.
+            pub fn new(ids: [EndpointId; 2], transport: &TransportConfig, setup: &ConnectionSetup<'_>) -> Endpoints {
+                match transport.host() {
+                    HostParams::Tcp(_) => {
+                        let (sender, receiver) = tcp::open(ids, transport, setup);
+                        Endpoints::Tcp(EndpointPair { sender, receiver })
+                    }
+                    $(HostParams::$kind(params) => {
+                        let (sender, receiver) = $module::open(ids, transport, params, setup);
+                        Endpoints::$kind(Box::new(EndpointPair { sender, receiver }))
+                    })+
+                }
+            }
+
+            /// Takes over the receiver of the connection from another part, with its counts of arrivals.
+            pub fn take_receiver(&mut self, other: &mut Endpoints) {
+                match (&mut *self, &mut *other) {
+                    (Endpoints::Tcp(mine), Endpoints::Tcp(theirs)) => {
+                        std::mem::swap(&mut mine.receiver, &mut theirs.receiver);
+                    }
+                    $((Endpoints::$kind(mine), Endpoints::$kind(theirs)) => {
+                        std::mem::swap(&mut mine.receiver, &mut theirs.receiver);
+                    })+
+                    _ => unreachable!("the ends of a connection are of one protocol"),
+                }
+                let messages = self.messages_mut().iter_mut().zip(other.messages_mut().iter_mut());
+                messages.for_each(|(mine, theirs)| mine.take_arrived(theirs));
+            }
         }
     };
 }
 
-impl Endpoints {
-    /// Endpoints of `transport`; packets of the sender get their priority by `priority`.
-    pub fn new(
-        (sender, receiver): (EndpointId, EndpointId),
-        (transport, priority): (&TransportConfig, PriorityRule),
-        start: ConnectionSetup<'_>,
-    ) -> Endpoints {
-        let ConnectionSetup { cx, round_trip, line, small_queue, predicts } = start;
-        let EndpointContext { now, tcp } = cx;
-        let (mss, header) = (tcp.mss, tcp.link_bytes(tcp.mss) - tcp.mss);
-        let at = Opening { now, line, base_rtt: round_trip, mss, header };
-        let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
-        match transport.info().host {
-            Host::Tcp => {
-                let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto)
-                    .with_small_queue(small_queue, tcp)
-                    .with_prediction(predicts);
-                let tcp_receiver = tcp::Receiver::new(receiver, transport.ecn(), transport.recovery());
-                Endpoints::Tcp(EndpointPair {
-                    sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(&at),
-                    receiver: tcp_receiver.with_prediction(predicts),
-                })
-            }
-            Host::Roce => Endpoints::Roce(Box::new(EndpointPair {
-                sender: roce::Sender::new(sender, (transport, priority), &at, initial_rto),
-                receiver: roce::Receiver::new(receiver, transport.cnp_every()),
-            })),
-            Host::Minimal => Endpoints::Minimal(Box::new(EndpointPair {
-                sender: minimal::Sender::new(sender, (transport, priority), &at),
-                receiver: minimal::Receiver::new(receiver),
-            })),
-        }
-    }
+hosts! {
+    Roce => roce,
+    Minimal => minimal,
+    Homa => homa,
+}
 
+impl Endpoints {
     /// Hands a message of `size` bytes to the sender ([`Bytes::MAX`]: endless). Returns its end in the stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         self.messages_mut().push(flow, size)
@@ -113,25 +103,6 @@ impl Endpoints {
         self.messages().has_finished(self.acked())
     }
 
-    /// Takes over the receiver of the connection from another part, with its counts of arrivals.
-    pub fn take_receiver(&mut self, other: &mut Endpoints) {
-        macro_rules! take {
-            ($mine:expr, $protocol:ident) => {{
-                let Endpoints::$protocol(theirs) = &mut *other else {
-                    unreachable!("the ends of a connection are of one protocol")
-                };
-                std::mem::swap(&mut $mine.receiver, &mut theirs.receiver)
-            }};
-        }
-        match self {
-            Endpoints::Tcp(mine) => take!(mine, Tcp),
-            Endpoints::Roce(mine) => take!(mine, Roce),
-            Endpoints::Minimal(mine) => take!(mine, Minimal),
-        }
-        let messages = self.messages_mut().iter_mut().zip(other.messages_mut().iter_mut());
-        messages.for_each(|(mine, theirs)| mine.take_arrived(theirs));
-    }
-
     /// Starts sending new data.
     pub fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => Endpoint::start(&mut pair.sender, cx, out));
@@ -143,7 +114,7 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(pair) if at_sender => pair.sender.expects(packet),
             Endpoints::Tcp(pair) => pair.receiver.expects(packet),
-            Endpoints::Roce(_) | Endpoints::Minimal(_) => false,
+            _ => false,
         }
     }
 
@@ -205,6 +176,14 @@ impl Endpoints {
     /// Runs a timer of the receiver.
     pub fn receiver_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.receiver.on_timer(timer, cx, out));
+    }
+
+    /// The agent of a host has named the connection, whose sender or receiver is there.
+    pub fn on_turn(&mut self, at_sender: bool, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        each!(self, pair => match at_sender {
+            true => pair.sender.on_turn(cx, out),
+            false => pair.receiver.on_turn(cx, out),
+        });
     }
 
     /// Tells the sender that a segment has left the scheduler of its host's port.
@@ -315,27 +294,25 @@ impl<S: SendEndpoint, R: ReceiveEndpoint> EndpointPair<S, R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::priority::PriorityRule;
     use crate::tcp::testing::tcp;
-    use shortflow_units::{ConnId, HostId};
+    use shortflow_cc::Opening;
+    use shortflow_units::{ConnId, HostId, Rate, Span};
 
     fn ends(transport: &str) -> Endpoints {
         let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let cx = EndpointContext { now: Instant::ZERO, tcp: &tcp() };
-        let start = ConnectionSetup {
-            cx,
-            round_trip: Span::from_micros(300),
-            line: Rate::MAX,
-            small_queue: 0,
-            predicts: true,
-        };
-        let transport = TransportConfig::named(transport).unwrap();
-        Endpoints::new((identity, identity), (&transport, PriorityRule::default()), start)
+        let tcp = tcp();
+        let (line, base_rtt, header) = (Rate::MAX, Span::from_micros(300), tcp.header);
+        let at = Opening { now: Instant::ZERO, line, base_rtt, mss: tcp.mss, header };
+        let (priority, initial_rto) = (PriorityRule::default(), Span::from_millis(1));
+        let setup = ConnectionSetup { tcp: &tcp, at, priority, initial_rto, small_queue: 0, predicts: true };
+        Endpoints::new([identity; 2], &TransportConfig::named(transport).unwrap(), &setup)
     }
 
     /// Pairs of one protocol merge in any order.
     #[test]
     fn no_receiver_of_another_protocol_is_lost_in_silence() {
-        let transports = ["dctcp", "dcqcn", "minimal"];
+        let transports = ["dctcp", "dcqcn", "minimal", "homa"];
         for (mine, theirs) in transports.iter().flat_map(|mine| transports.map(|theirs| (*mine, theirs))) {
             let taken = std::panic::catch_unwind(|| ends(mine).take_receiver(&mut ends(theirs)));
             assert_eq!(taken.is_ok(), mine == theirs, "{mine} takes the receiver of {theirs}");

@@ -4,7 +4,7 @@ use crate::engine::{EventCode, tie_break_rank};
 use crate::host;
 use crate::net::NetworkEvent;
 use crate::tcp::CARD;
-use shortflow_units::{ConnId, Instant, PortId};
+use shortflow_units::{ConnId, HostId, Instant, PortId};
 
 /// Everything that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Event {
         /// Which of its timers, below [`Event::TIMERS`].
         timer: u8,
     },
+    /// What the connections of this host share has something to do.
+    HostTimer(HostId),
     /// Start of the next flow of this traffic source.
     FlowStart(u32),
     /// An application learns what has arrived on this connection.
@@ -35,7 +37,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Timers of a connection, both ends together.
+    /// Timers of a connection, both ends together, and that of a host.
     pub const TIMERS: u8 = 8;
     /// Connections that can be told apart.
     pub const CONNECTIONS: u32 = 1 << 27;
@@ -44,6 +46,8 @@ impl Event {
 /// First timers of sender and receiver.
 pub(super) const OF_SENDER: u8 = 0;
 pub(super) const OF_RECEIVER: u8 = host::TIMERS;
+/// The last timer of a receiver is that of a host.
+const OF_HOST: u32 = Event::TIMERS as u32 - 1;
 
 /// Number of the first event that happens once or at intervals.
 const ONCE: u32 = 1 << 28;
@@ -59,7 +63,7 @@ impl From<NetworkEvent> for Event {
 /// |---|---|---|
 /// | 0001 | single or periodic event | which |
 /// | 0 | of the network | its own |
-/// | 10 | timer | 3 for the timer, 27 for the connection |
+/// | 10 | timer | 3 for the timer, 27 for the connection; the last timer is a host's |
 /// | 110 | start of a flow | the source |
 /// | 11100 | end of a message | the connection |
 /// | 11101 | an application's answer | the connection |
@@ -72,6 +76,7 @@ impl EventCode for Event {
         let (tag, number) = match self {
             Event::Network(event) => return event.pack(),
             Event::Timer { connection, timer } => (4, u32::from(timer) << 27 | connection.0),
+            Event::HostTimer(host) => (4, OF_HOST << 27 | host.0),
             Event::FlowStart(source) => (6, source),
             Event::Finish(connection) => (7, connection.0),
             Event::Answer(connection) => (7, 1 << 27 | connection.0),
@@ -89,6 +94,7 @@ impl EventCode for Event {
             2 | 3 => Event::Network(NetworkEvent::Arrive(PortId(bits & ((1 << 29) - 1)))), // most events
             1 => [Event::WarmUpEnd, Event::MeasureEnd, Event::Sample][(bits - ONCE) as usize % 3],
             ..8 => Event::Network(NetworkEvent::unpack(bits)),
+            8..12 if bits >> 27 & 7 == OF_HOST => Event::HostTimer(HostId(bits % Event::CONNECTIONS)),
             8..12 => Event::Timer {
                 connection: ConnId(bits % Event::CONNECTIONS),
                 timer: (bits >> 27) as u8 % Event::TIMERS,
@@ -141,13 +147,14 @@ mod tests {
 
     #[test]
     fn events_survive_packing() {
-        let last = Event::Timer { connection: ConnId(Event::CONNECTIONS - 1), timer: Event::TIMERS - 1 };
+        let last = Event::Timer { connection: ConnId(Event::CONNECTIONS - 1), timer: Event::TIMERS - 2 };
         let first = Event::Timer { connection: ConnId(0), timer: 0 };
         let network = Event::Network(NetworkEvent::Release(PortId(7)));
         let once = [Event::Sample, Event::WarmUpEnd, Event::MeasureEnd];
         for event in [
             [first, last, network],
             [Event::FlowStart(9), Event::Finish(ConnId(5)), Event::Stop(ConnId(5))],
+            [Event::HostTimer(HostId(0)), Event::HostTimer(HostId(Event::CONNECTIONS - 1)), first],
             [Event::Answer(ConnId(0)), Event::Answer(ConnId(Event::CONNECTIONS - 1)), first],
             once,
         ]

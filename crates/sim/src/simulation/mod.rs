@@ -1,5 +1,6 @@
 //! A run: scenario × scheme × seed → outcome.
 
+mod agents;
 mod checks;
 mod connections;
 mod ends;

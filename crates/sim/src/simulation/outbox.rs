@@ -1,16 +1,18 @@
 //! [`EndpointOutbox`]: an endpoint's way to the network and the event queue.
 
+use super::agents::Agents;
 use super::event::Event;
 use crate::engine::EventQueue;
-use crate::host::{Outbox, PacketSink};
+use crate::host::{HostAgent, Outbox, PacketSink};
 use crate::net::Network;
 use crate::packet::{Handover, Packet};
 use shortflow_units::{ConnId, HostId, Instant};
 
-/// Network and event queue, for one endpoint of a connection.
+/// Network, event queue and agents, for one endpoint of a connection.
 pub(super) struct EndpointOutbox<'a> {
     pub network: &'a mut Network,
     pub events: &'a mut EventQueue<Event>,
+    pub agents: &'a mut Agents,
     pub host: HostId,
     pub connection: ConnId,
     /// Number of the endpoint's first timer.
@@ -34,5 +36,9 @@ impl Outbox for EndpointOutbox<'_> {
     fn set_timer(&mut self, timer: u8, at: Instant) {
         let timer = self.timers + timer;
         self.events.schedule(at, self.host, Event::Timer { connection: self.connection, timer });
+    }
+
+    fn agent<A: HostAgent + Default>(&mut self) -> &mut A {
+        self.agents.of(self.host)
     }
 }

@@ -4,6 +4,7 @@ mod expected;
 mod flows;
 mod records;
 
+use super::agents::Agents;
 use super::connections::{Connections, SequenceGap};
 use super::ends::AckOutcome;
 use super::event::{Event, OF_RECEIVER, OF_SENDER};
@@ -39,6 +40,7 @@ pub(super) struct Simulation<'a> {
     pub(super) events: EventQueue<Event>,
     pub(super) network: Network,
     pub(super) connections: Connections,
+    agents: Agents,
     /// Persistent connections by traffic entry (unless all share them), ends and number.
     persistent: BTreeMap<(Option<usize>, HostId, HostId, u32), ConnId>,
     sources: Sources,
@@ -144,6 +146,7 @@ impl<'a> Simulation<'a> {
             events: plan.events(scenario, &network),
             network,
             connections: Connections::default(),
+            agents: Agents::new(scenario.graph.hosts()),
             persistent: BTreeMap::new(),
             flows: Vec::new(),
             drain_flows: Vec::new(),
@@ -353,6 +356,10 @@ impl<'a> Simulation<'a> {
             }
             Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
             Event::Timer { connection, timer } => self.on_timer(connection, timer, None),
+            Event::HostTimer(host) => {
+                self.agents.wake(host, self.events.now());
+                self.tell_senders();
+            }
             event => {
                 self.common += 1;
                 self.handle_common(event);
@@ -396,7 +403,7 @@ impl<'a> Simulation<'a> {
                 self.tell_messages(Message::end_measured);
                 self.measuring_over = true;
             }
-            Event::Network(_) | Event::Timer { .. } => {}
+            Event::Network(_) | Event::Timer { .. } | Event::HostTimer(_) => {}
         }
     }
 
@@ -419,9 +426,11 @@ impl<'a> Simulation<'a> {
         let (conn, flow_id) = (packet.conn, packet.flow_id);
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
-        let (network, events, host) = (&mut self.network, &mut self.events, packet.to);
+        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
+        let host = packet.to;
         if host == connection.source {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            let mut outbox =
+                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
             let AckOutcome { acked, class, finished } =
                 connection.ends.deliver_to_sender(packet, cx, &mut outbox);
             if let Some(class) = class {
@@ -431,7 +440,8 @@ impl<'a> Simulation<'a> {
                 self.publish_acked(conn);
             }
         } else {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            let mut outbox =
+                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_RECEIVER };
             connection.ends.deliver_to_receiver(packet, cx, &mut outbox);
             if connection.has_app_waiter {
                 let received = connection.ends.received();
@@ -554,22 +564,41 @@ impl<'a> Simulation<'a> {
         if connection.flow_id == u32::MAX || !owns(&self.part, host) || !is_there {
             return;
         }
-        let (network, events) = (&mut self.network, &mut self.events);
+        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
         if timer < OF_RECEIVER {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            let mut outbox =
+                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
             connection.ends.sender_timer(timer, cx, &mut outbox);
         } else {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            let mut outbox =
+                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_RECEIVER };
             connection.ends.receiver_timer(timer - OF_RECEIVER, cx, &mut outbox);
         }
         self.tell_senders();
     }
 
-    /// Tells senders of segments that have left the schedulers of their hosts' ports.
+    /// Tells senders of segments that have left the schedulers of their hosts' ports, and gives connections their turn that
+    /// agents name.
     #[inline]
     fn tell_senders(&mut self) {
         while let Some(left) = self.network.next_left() {
             self.tell_sender(left);
+        }
+        if self.agents.are_touched() {
+            self.take_turns();
+        }
+    }
+
+    #[inline(never)] // keeps the path of hosts without agents short
+    fn take_turns(&mut self) {
+        while let Some((host, turn)) = self.agents.next_turn(&mut self.events) {
+            let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
+            let Some(connection) = self.connections.get(turn.conn, turn.flow_id) else { continue };
+            let at_sender = host == connection.source;
+            let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
+            let timers = if at_sender { OF_SENDER } else { OF_RECEIVER };
+            let mut outbox = EndpointOutbox { network, events, agents, host, connection: turn.conn, timers };
+            connection.ends.on_turn(at_sender, cx, &mut outbox);
         }
     }
 
@@ -577,8 +606,10 @@ impl<'a> Simulation<'a> {
     fn tell_sender(&mut self, Left { conn, flow_id, departs }: Left) {
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
-        let (network, events, host) = (&mut self.network, &mut self.events, connection.source);
-        let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
+        let host = connection.source;
+        let mut outbox =
+            EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
         connection.ends.on_left(departs, cx, &mut outbox);
     }
 

@@ -57,7 +57,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{EndpointContext, Outbox, PacketSink};
+    use crate::host::{EndpointContext, HostAgent, Outbox, PacketSink};
     use crate::packet::{Handover, Packet};
     use crate::tcp::path::CARD;
     use crate::tcp::testing::{FLOW, IDENTITY, tcp};
@@ -75,6 +75,10 @@ mod tests {
 
     impl Outbox for Until {
         fn set_timer(&mut self, _: u8, _: Instant) {}
+
+        fn agent<A: HostAgent + Default>(&mut self) -> &mut A {
+            unreachable!("TCP's connections share nothing")
+        }
     }
 
     /// A card of one segment holds the third segment after a timeout. The wait is of the first of two messages, though all of

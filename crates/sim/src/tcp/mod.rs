@@ -46,3 +46,22 @@ mod usage;
 pub(crate) use path::CARD;
 pub use receiver::Receiver;
 pub use sender::Sender;
+
+use crate::host::{ConnectionSetup, EndpointId};
+use shortflow_cc::TransportConfig;
+
+/// Both ends of a connection.
+pub fn open(
+    [sender, receiver]: [EndpointId; 2],
+    transport: &TransportConfig,
+    setup: &ConnectionSetup<'_>,
+) -> (Sender, Receiver) {
+    let sender = Sender::new(sender, transport, setup.tcp, setup.initial_rto)
+        .with_small_queue(setup.small_queue, setup.tcp)
+        .with_prediction(setup.predicts)
+        .with_priority(setup.priority)
+        .with_round_trip(setup.at.base_rtt)
+        .begun(&setup.at);
+    let receiver = Receiver::new(receiver, transport.ecn(), transport.recovery());
+    (sender, receiver.with_prediction(setup.predicts))
+}

@@ -81,7 +81,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Endpoint, EndpointContext, Outbox, PacketSink};
+    use crate::host::{Endpoint, EndpointContext, HostAgent, Outbox, PacketSink};
     use crate::packet::{EcnField, Handover, Packet, PacketType};
     use crate::specs::{Growth, TcpSpec};
     use crate::tcp::testing::{FLOW, IDENTITY, tcp};
@@ -113,6 +113,10 @@ mod tests {
     impl Outbox for Card {
         fn set_timer(&mut self, timer: u8, at: Instant) {
             self.timers.push((at, self.of_receiver, timer));
+        }
+
+        fn agent<A: HostAgent + Default>(&mut self) -> &mut A {
+            unreachable!("TCP's connections share nothing")
         }
     }
 

@@ -28,8 +28,8 @@ use crate::host::{EndpointContext, EndpointId, Flow, LazyTimer, PacketSink, Send
 use crate::packet::{Packet, PacketType};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Opening, PathSample, Recovery, TransportConfig,
-    Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, HostParams, Opening, PathSample, Recovery,
+    TransportConfig, Window,
 };
 use shortflow_units::{Bytes, Instant, Span};
 
@@ -106,7 +106,8 @@ impl Sender {
         tcp: &TcpSpec,
         initial_rto: Span,
     ) -> Sender {
-        let (law, recovery, dupthresh) = (transport.start(), transport.recovery(), transport.dupthresh());
+        let (law, recovery) = (transport.start(), transport.recovery());
+        let dupthresh = if let HostParams::Tcp(tcp) = transport.host() { tcp.dupthresh } else { 0 };
         let rack = (recovery == Recovery::Rack).then(Box::default);
         let window = Window { cwnd: tcp.initial_window, ssthresh: tcp.initial_ssthresh };
         Sender {

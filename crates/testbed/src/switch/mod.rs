@@ -249,6 +249,7 @@ impl<'a> Switch<'a> {
                 Event::Timer { .. }
                 | Event::FlowStart(_)
                 | Event::Answer(_)
+                | Event::HostTimer(_)
                 | Event::Finish(_)
                 | Event::Stop(_) => {}
             }

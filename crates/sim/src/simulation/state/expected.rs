@@ -69,14 +69,16 @@ impl Simulation<'_> {
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
         let next = self.network.deliver(port, head);
         self.packets_received += 1;
-        let (network, events) = (&mut self.network, &mut self.events);
+        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
         if at_sender {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+            let mut outbox =
+                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
             if let Some((acked, class)) = connection.ends.deliver_expected_ack(&packet, cx, &mut outbox) {
                 self.meter.count(class, acked);
             }
         } else {
-            let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_RECEIVER };
+            let mut outbox =
+                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_RECEIVER };
             connection.ends.deliver_expected_data(&packet, cx, &mut outbox);
         }
         self.tell_senders();

@@ -1,17 +1,16 @@
 //! Starts of flows, and their connections.
 
-use super::super::ends::ConnectionSetup;
 use super::super::event::{Event, OF_SENDER};
 use super::super::outbox::EndpointOutbox;
 use super::super::part::owns;
 use super::super::sources::{FlowStart, Start};
 use super::{Backlogged, DRAIN, Simulation};
 use crate::engine::NodeScope;
-use crate::host::{EndpointContext, Flow};
+use crate::host::{ConnectionSetup, EndpointContext, Flow};
 use crate::outcome::{FlowRow, LongPath};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{ConnectionUse, FlowArrival};
-use shortflow_cc::Role;
+use shortflow_cc::{Opening, Role};
 use shortflow_units::{Bytes, ConnId, FlowId, Rate, Span};
 
 impl Simulation<'_> {
@@ -50,6 +49,8 @@ impl Simulation<'_> {
             ConnectionUse::Persistent(number) => key(Some(index), number),
             ConnectionUse::Shared(number) => key(None, number),
         };
+        let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
+        let key = key.filter(|_| !transport.info().host.info().by_message);
         if let Some(conn) = key.and_then(|key| self.persistent.get(&key)) {
             return *conn;
         }
@@ -59,18 +60,17 @@ impl Simulation<'_> {
         let back = self.network.path(ends.1, ends.0, flow_id);
         let tcp = &self.scenario.tcp;
         let round_trip = ideal_fct(tcp.mss, tcp, &path, &back);
-        let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
-        let scheme = (transport, self.scheme.priority);
-        let cx = EndpointContext { now: self.events.now(), tcp };
+        let (mss, header) = (tcp.mss, tcp.link_bytes(tcp.mss) - tcp.mss);
         let line = path.links.first().map_or(Rate::MAX, |link| link.0);
-        let opening = ConnectionSetup {
-            cx,
-            round_trip,
-            line,
+        let setup = ConnectionSetup {
+            tcp,
+            at: Opening { now: self.events.now(), line, base_rtt: round_trip, mss, header },
+            priority: self.scheme.priority,
+            initial_rto: tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3))),
             small_queue: self.scenario.conduct.small_queue as usize,
             predicts: self.plan.modes.predicts,
         };
-        let conn = self.connections.open(ends, key.is_some(), scheme, opening);
+        let conn = self.connections.open(ends, key.is_some(), transport, &setup);
         self.network.watch_mut().into_iter().for_each(|watch| watch.open(ends, transport.info().host));
         self.network.open((conn, flow_id), ends.0, ends.1);
         if let Some(key) = key {
@@ -101,8 +101,10 @@ impl Simulation<'_> {
             connection.has_app_waiter = true;
             self.sources.expect(connection.flow_id, end, *reply);
         }
-        let (network, events, host) = (&mut self.network, &mut self.events, arrival.source);
-        let mut outbox = EndpointOutbox { network, events, host, connection: conn, timers: OF_SENDER };
+        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
+        let host = arrival.source;
+        let mut outbox =
+            EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
         if owns(&self.part, host) {
             connection.ends.start(EndpointContext { now, tcp }, &mut outbox);
         }

@@ -1,0 +1,38 @@
+//! Homa — Montazeri, Li, Alizadeh, Ousterhout, "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network Priorities",
+//! SIGCOMM 2018. Its hosts do all the work, and no window or rate is set: see [`hosts::homa`](crate::hosts::homa).
+
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
+use shortflow_spec::keys;
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "homa",
+    summary: "receivers grant the messages with the fewest bytes left, over strict priorities",
+    source: "Homa, SIGCOMM 2018",
+    host: Host::Homa,
+    recovery: Recovery::Sack,
+    ecn: Ecn::Off,
+    fills_link: true,
+};
+
+keys! {
+    /// The hosts' parameters are all.
+    #[derive(Copy)]
+    pub struct Params {}
+}
+
+/// No law.
+#[derive(Debug, Clone)]
+pub struct Homa;
+
+impl Homa {
+    /// State of a new connection.
+    pub fn new(_: Params) -> Self {
+        Homa
+    }
+}
+
+impl CongestionControl for Homa {
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
+    fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
+}

@@ -1,0 +1,45 @@
+//! Parameters of Homa's hosts; the simulator's file of hosts has the protocol and its sources.
+
+use super::HostInfo;
+use crate::TransportInfo;
+use shortflow_spec::{
+    ANY_SIZE, ConfigError, KeywordOr, POSITIVE_TIME, RISING_SIZES, Reader, RisingSizes, keys, words,
+};
+use shortflow_units::{Bytes, Span};
+
+/// Registry entry.
+pub const INFO: HostInfo = HostInfo { takes_laws: false, by_message: true, sets_priority: true };
+
+words! {
+    /// Bytes of a message that are granted and not yet there.
+    pub enum GrantWindow {
+        /// What the path holds, for each message (§3.3 of the paper).
+        Path = "path",
+        /// A share of `incoming`: incoming / (messages that are granted + 1) (Linux).
+        Dynamic = "dynamic",
+    }
+}
+
+keys! {
+    /// Unscheduled bytes, grants and priorities.
+    #[derive(Copy)]
+    pub struct Params {
+        /// bytes of a message that its sender sends unasked; auto: the segments that fill the path (RTTbytes)
+        pub unscheduled: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE);
+        /// messages that a host grants at once; auto: one for each priority of granted packets
+        pub overcommit: Option<u32> = "auto", KeywordOr("auto", 1..=64u32);
+        /// sizes from above which the unscheduled packets of a message have the next lower priority
+        pub cutoffs: RisingSizes = "200B,2800B,15000B", RISING_SIZES;
+        /// bytes of a message that are granted and not yet there
+        pub window: GrantWindow = "path", GrantWindow::WORDS;
+        /// bytes that are granted to all senders of a host and not yet there; auto: ten times unscheduled
+        pub incoming: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: window == dynamic;
+        /// time without a packet of a message after which what is missing is asked for again
+        pub resend: Span = "5ms", POSITIVE_TIME;
+    }
+}
+
+/// Reads the parameters; the caller checks for unknown ones.
+pub(crate) fn read(reader: &Reader, _: &TransportInfo) -> Result<Params, ConfigError> {
+    Params::read(reader)
+}

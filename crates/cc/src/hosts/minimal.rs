@@ -1,0 +1,25 @@
+//! Parameters of pFabric's hosts: timeouts, in place of loss recovery.
+
+use super::HostInfo;
+use crate::TransportInfo;
+use shortflow_spec::{ConfigError, KeywordOr, POSITIVE_TIME, Reader, keys};
+use shortflow_units::Span;
+
+/// Registry entry.
+pub const INFO: HostInfo = HostInfo { takes_laws: false, by_message: false, sets_priority: false };
+
+keys! {
+    /// Timeouts and probes.
+    #[derive(Copy)]
+    pub struct Params {
+        /// time without progress after which all that is out counts as lost; auto: three round trips without queues
+        pub rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
+        /// timeouts in a row from which on headers probe the path in place of data
+        pub probe_after: u32 = "5", 1..=1000u32;
+    }
+}
+
+/// Reads the parameters; the caller checks for unknown ones.
+pub(crate) fn read(reader: &Reader, _: &TransportInfo) -> Result<Params, ConfigError> {
+    Params::read(reader)
+}

@@ -1,0 +1,23 @@
+//! Parameters of RoCE's hosts, under any law.
+
+use super::HostInfo;
+use crate::TransportInfo;
+use shortflow_spec::{ConfigError, POSITIVE_TIME, Reader, keys};
+use shortflow_units::Span;
+
+/// Registry entry.
+pub const INFO: HostInfo = HostInfo { takes_laws: true, by_message: false, sets_priority: false };
+
+keys! {
+    /// Notifications of marks.
+    #[derive(Copy)]
+    pub struct Params {
+        /// least time between two notifications of marks (CNPs) of a flow
+        pub cnp_every: Span = "50us", POSITIVE_TIME, acts: marks;
+    }
+}
+
+/// Reads the parameters; the caller checks for unknown ones.
+pub(crate) fn read(reader: &Reader, _: &TransportInfo) -> Result<Params, ConfigError> {
+    Params::read(reader)
+}

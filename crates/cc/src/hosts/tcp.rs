@@ -1,0 +1,58 @@
+//! Parameters of TCP's hosts: loss recovery and ECN. Their defaults are the transport's.
+
+use super::HostInfo;
+use crate::{Ecn, Recovery, TransportInfo};
+use shortflow_spec::{Condition, ConfigError, Format, ParamInfo, Reader};
+use std::ops::RangeInclusive;
+
+/// Registry entry.
+pub const INFO: HostInfo = HostInfo { takes_laws: true, by_message: false, sets_priority: false };
+
+/// From two on: a single duplicate is every other segment that is overtaken.
+const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;
+const DUPTHRESH_DEFAULT: &str = "3";
+const ECN_ACTS: Condition = Condition("marking");
+
+/// Loss recovery and ECN in use.
+#[derive(Debug, Clone, Copy)]
+pub struct Params {
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Duplicate ACKs, or segments SACKed above a hole, that signal a loss.
+    pub dupthresh: u32,
+    /// ECN behaviour of both ends.
+    pub ecn: Ecn,
+}
+
+impl Params {
+    /// The keys as users meet them.
+    pub(crate) fn parameters() -> Vec<ParamInfo> {
+        vec![
+            ParamInfo::new(
+                "recovery",
+                "",
+                Recovery::WORDS.shape(),
+                "loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985",
+            ),
+            ParamInfo::new(
+                "dupthresh",
+                DUPTHRESH_DEFAULT,
+                DUPTHRESH.shape(),
+                "duplicate ACKs, or segments SACKed above a hole, that signal a loss; packets reordered further look lost",
+            ),
+            ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver")
+                .that_acts(ECN_ACTS),
+        ]
+    }
+}
+
+/// Reads the parameters; the caller checks for unknown ones.
+pub(crate) fn read(reader: &Reader, of: &TransportInfo) -> Result<Params, ConfigError> {
+    let params = Params {
+        recovery: reader.or("recovery", of.recovery.word(), &Recovery::WORDS)?,
+        dupthresh: reader.or("dupthresh", DUPTHRESH_DEFAULT, &DUPTHRESH)?,
+        ecn: reader.or("ecn", of.ecn.word(), &Ecn::WORDS)?,
+    };
+    reader.acts("ecn", ECN_ACTS);
+    Ok(params)
+}
