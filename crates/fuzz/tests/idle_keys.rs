@@ -75,6 +75,11 @@ const OWN: &[Own] = &[
     ("transport.l2dct.knee_high", "l2dct", &[], ("transport.knee_high", "2MB")),
     ("transport.sack.ecn", "sack over step-ecn", &[], ("transport.ecn", "classic")),
     ("transport.swift.ecn", "swift over step-ecn", &[], ("transport.ecn", "exact")),
+    ("transport.hpcc.cnp_every", "hpcc over step-ecn", &[], ("transport.cnp_every", "1us")),
+    ("transport.timely.cnp_every", "timely over step-ecn", &[], ("transport.cnp_every", "1us")),
+    ("transport.timely.high", "timely", &[("switch.buffer", "100pkt")], ("transport.high", "60us")),
+    ("transport.swift.hop", "swift+base_target=150us", &[], ("transport.hop", "50us")),
+    ("transport.swift.host_target", "swift", LATE, ("transport.host_target", "1us")),
     ("transport.swift.retx_reset", "swift", OUTAGE, ("transport.retx_reset", "1")),
     ("transport.xdctcp.classify", "xdctcp", &[], ("transport.classify", "bytes")),
     ("transport.xdctcp.initial_alpha", "xdctcp", &[], ("transport.initial_alpha", "0.9")),
@@ -164,6 +169,7 @@ const LOWEST: &[(&str, &str)] =
 const URGENT: &[(&str, &str)] = &[("traffic.2.deadline", "{ kind = \"fixed\", value = \"3ms\" }")];
 const RELAXED: &[(&str, &str)] = &[("traffic.2.deadline", "{ kind = \"fixed\", value = \"1s\" }")];
 const OUTAGE: &[(&str, &str)] = &[("faults", "{ links = [\"h3-s0\"], down_at = \"8ms\", up_at = \"30ms\" }")];
+const LATE: &[(&str, &str)] = &[("host", "{ jitter = { kind = \"exponential\", mean = \"20us\" } }")];
 const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
 /// Two long flows and bursts into one port that marks and drops.
