@@ -87,7 +87,7 @@ def test_a_parameter_can_be_set_and_matters(example: str, star: shortflow.Scenar
             "base = 'pfabric-minimal'; on_timer = lambda self, window, flow: None",
             r'Mine.*: base: "pfabric-minimal" is not a scheme with TCP',
         ),
-        ("base = 'dcqcn'; on_timer = lambda self, window, flow: None", "Mine: ValueError: neither pacing_bps nor cwnd is set"),
+        ("base = 'dcqcn'; on_timer = lambda self, window, flow: None", "Error: neither pacing_bps nor cwnd is set"),
     ],
 )
 def test_a_law_that_cannot_work_is_named(body: str, said: str, star: shortflow.Scenario, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
+use crate::hosts::Defaults;
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, HostParams, Opening, Recovery,
     Window,
@@ -210,7 +211,7 @@ impl TransportConfig {
     pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
         let (info, law, keys) =
             LawParams::read(name, reader).unwrap_or_else(|| Err(unknown_transport(name)))?;
-        let host = info.host.read(reader, &info)?;
+        let host = info.host.read(reader, Defaults { recovery: info.recovery, ecn: info.ecn })?;
         let params = reader.described([keys, info.host.parameters()].concat());
         Ok(TransportConfig { info, law: Law::Registered(law), host, params })
     }

@@ -169,7 +169,7 @@ const LOWEST: &[(&str, &str)] =
 const URGENT: &[(&str, &str)] = &[("traffic.2.deadline", "{ kind = \"fixed\", value = \"3ms\" }")];
 const RELAXED: &[(&str, &str)] = &[("traffic.2.deadline", "{ kind = \"fixed\", value = \"1s\" }")];
 const OUTAGE: &[(&str, &str)] = &[("faults", "{ links = [\"h3-s0\"], down_at = \"8ms\", up_at = \"30ms\" }")];
-const LATE: &[(&str, &str)] = &[("host", "{ jitter = { kind = \"exponential\", mean = \"20us\" } }")];
+const LATE: &[(&str, &str)] = &[("host", "{ jitter = \"20us\" }")];
 const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
 /// Two long flows and bursts into one port that marks and drops.

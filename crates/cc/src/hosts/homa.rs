@@ -1,7 +1,6 @@
 //! Parameters of Homa's hosts; the simulator's file of hosts has the protocol and its sources.
 
-use super::HostInfo;
-use crate::TransportInfo;
+use super::{Defaults, HostInfo};
 use shortflow_spec::{
     ANY_SIZE, ConfigError, KeywordOr, POSITIVE_TIME, RISING_SIZES, Reader, RisingSizes, keys, words,
 };
@@ -40,6 +39,6 @@ keys! {
 }
 
 /// Reads the parameters; the caller checks for unknown ones.
-pub(crate) fn read(reader: &Reader, _: &TransportInfo) -> Result<Params, ConfigError> {
+pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

@@ -1,7 +1,6 @@
 //! Parameters of pFabric's hosts: timeouts, in place of loss recovery.
 
-use super::HostInfo;
-use crate::TransportInfo;
+use super::{Defaults, HostInfo};
 use shortflow_spec::{ConfigError, KeywordOr, POSITIVE_TIME, Reader, keys};
 use shortflow_units::Span;
 
@@ -20,6 +19,6 @@ keys! {
 }
 
 /// Reads the parameters; the caller checks for unknown ones.
-pub(crate) fn read(reader: &Reader, _: &TransportInfo) -> Result<Params, ConfigError> {
+pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

@@ -1,7 +1,7 @@
 //! The one list of kinds of hosts, with the parameters that each has under any law. A new kind is a file here with its parameters and
 //! a line in [`hosts!`]; its two ends are a file of the simulator and the same line there.
 
-use crate::TransportInfo;
+use crate::{Ecn, Recovery};
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
 
 /// What other parts ask of a kind of hosts.
@@ -14,6 +14,15 @@ pub struct HostInfo {
     pub by_message: bool,
     /// The hosts set the priority of their packets, whatever `priority.by` says.
     pub sets_priority: bool,
+}
+
+/// Values that depend on the transport.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Defaults {
+    /// Its loss recovery.
+    pub recovery: Recovery,
+    /// Its ECN behaviour.
+    pub ecn: Ecn,
 }
 
 macro_rules! hosts {
@@ -47,8 +56,8 @@ macro_rules! hosts {
             }
 
             /// The parameters that `reader` gives, under a transport.
-            pub(crate) fn read(self, reader: &Reader, of: &TransportInfo) -> Result<HostParams, ConfigError> {
-                match self { $(Host::$kind => $module::read(reader, of).map(HostParams::$kind),)+ }
+            pub(crate) fn read(self, reader: &Reader, defaults: Defaults) -> Result<HostParams, ConfigError> {
+                match self { $(Host::$kind => $module::read(reader, defaults).map(HostParams::$kind),)+ }
             }
         }
     };

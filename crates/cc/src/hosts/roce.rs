@@ -1,7 +1,6 @@
 //! Parameters of RoCE's hosts, under any law.
 
-use super::HostInfo;
-use crate::TransportInfo;
+use super::{Defaults, HostInfo};
 use shortflow_spec::{ConfigError, POSITIVE_TIME, Reader, keys};
 use shortflow_units::Span;
 
@@ -18,6 +17,6 @@ keys! {
 }
 
 /// Reads the parameters; the caller checks for unknown ones.
-pub(crate) fn read(reader: &Reader, _: &TransportInfo) -> Result<Params, ConfigError> {
+pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

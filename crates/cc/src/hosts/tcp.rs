@@ -1,7 +1,7 @@
 //! Parameters of TCP's hosts: loss recovery and ECN. Their defaults are the transport's.
 
-use super::HostInfo;
-use crate::{Ecn, Recovery, TransportInfo};
+use super::{Defaults, HostInfo};
+use crate::{Ecn, Recovery};
 use shortflow_spec::{Condition, ConfigError, Format, ParamInfo, Reader};
 use std::ops::RangeInclusive;
 
@@ -47,11 +47,11 @@ impl Params {
 }
 
 /// Reads the parameters; the caller checks for unknown ones.
-pub(crate) fn read(reader: &Reader, of: &TransportInfo) -> Result<Params, ConfigError> {
+pub(crate) fn read(reader: &Reader, defaults: Defaults) -> Result<Params, ConfigError> {
     let params = Params {
-        recovery: reader.or("recovery", of.recovery.word(), &Recovery::WORDS)?,
+        recovery: reader.or("recovery", defaults.recovery.word(), &Recovery::WORDS)?,
         dupthresh: reader.or("dupthresh", DUPTHRESH_DEFAULT, &DUPTHRESH)?,
-        ecn: reader.or("ecn", of.ecn.word(), &Ecn::WORDS)?,
+        ecn: reader.or("ecn", defaults.ecn.word(), &Ecn::WORDS)?,
     };
     reader.acts("ecn", ECN_ACTS);
     Ok(params)

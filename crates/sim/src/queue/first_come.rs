@@ -1,26 +1,27 @@
 //! [`FirstCome`]: a discipline in arrival order at a port that decides each departure when it comes, because it reports the queue
 //! that a packet leaves behind. Verdicts and order are those of the discipline.
 
+use super::discipline::{QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, Verdict};
 use super::fifo::Fifo;
-use super::{Backlog, InOrder, QueueDiscipline, QueuedPacket, Room, Scheduler, SchedulerEffects, Verdict};
+use super::{Backlog, Room};
 use crate::packet::Frame;
 use shortflow_units::Instant;
 
 /// A discipline, and the packets that it has accepted.
 #[derive(Debug, Clone)]
-pub struct FirstCome {
-    discipline: InOrder,
+pub struct FirstCome<D> {
+    discipline: D,
     waiting: Fifo,
 }
 
-impl FirstCome {
+impl<D> FirstCome<D> {
     /// An empty queue.
-    pub fn new(discipline: InOrder) -> FirstCome {
+    pub fn new(discipline: D) -> FirstCome<D> {
         FirstCome { discipline, waiting: Fifo::default() }
     }
 }
 
-impl Scheduler for FirstCome {
+impl<D: QueueDiscipline> Scheduler for FirstCome<D> {
     fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let frame = Frame { size: waiting.wire_size(), ecn: waiting.ecn };
         match self.discipline.arrive(waiting.arrived, room, frame) {

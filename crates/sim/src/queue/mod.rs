@@ -158,7 +158,7 @@ macro_rules! registry {
         pub enum Scheduled {
             $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::$scheduler),)+
             /// A discipline in arrival order, at a port that reports.
-            FirstCome(FirstCome),
+            FirstCome(FirstCome<InOrder>),
         }
 
         impl Scheduler for Scheduled {
