@@ -1,15 +1,20 @@
 """Files of other tools as scenarios: numbers worked out by hand, and errors that name a place."""
 
+import random
 import re
 import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shortflow as sf
 from conftest import Command
 from shortflow.errors import ConfigError, ExitCode
-from shortflow.imports.formats import FORMATS
+from shortflow.imports.formats import FORMATS, read_all
+from shortflow.imports.parts import Options
 
 TOPOLOGY = """7 3 6
 4 5 6
@@ -101,3 +106,218 @@ def test_a_file_of_no_format_hears_of_all(shortflow: Command, tmp_path: Path) ->
     said = shortflow("import", "novel.txt", "--out", "made", code=ExitCode.WRONG_INPUT).stderr
     assert all(f"{each.name}: {each.begins}" in said for each in FORMATS)
     assert [each["name"] for each in shortflow("list", "formats", "--json").document] == [each.name for each in FORMATS]
+
+
+def test_thresholds_and_constants_of_hpcc(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "mix").mkdir()
+    hpcc(tmp_path / "mix")
+    (tmp_path / "mix" / "config.txt").write_text(CONFIG, encoding="utf-8")
+    found = sf.import_files(tmp_path / "mix" / "config.txt", out=tmp_path / "made")
+    values = {each["key"]: each["value"] for each in found.scenario.resolved()}
+    assert (values["tcp.mss"], values["switch.memory"]) == ("1000B", "32MB")
+    tables = tomllib.loads((tmp_path / "made" / "scenario.toml").read_text())
+    assert tables["switch"]["mark_above"] == "400KB"
+    assert {port for port in tables["switch"] if "->" in port} == {"5->2", "5->3"}, "the ports of 25 Gbps"
+    assert tables["switch"]["5->2"]["mark_above"] == "100KB"
+    (scheme,) = found.summary["schemes"]
+    assert scheme.startswith("dcqcn+g=0.00390625+alpha_timer=1us+rate_timer=900us+cnp_every=4us+")
+    assert scheme.endswith("queue.max=4+queue.max_p=0.2")
+    assert any("ENABLE_QCN" in each for each in found.summary["left_out"])
+    shortflow("run", "made/scenario.toml", "--scheme", scheme)
+    (tmp_path / "mix" / "config.txt").write_text(CONFIG.replace("CC_MODE 1", "CC_MODE 7"), encoding="utf-8")
+    said = shortflow("import", "mix/config.txt", "--out", "timely").stdout
+    assert "TIMELY has no counterpart" in said
+
+
+CONFIG = """ENABLE_QCN 1
+PACKET_PAYLOAD_SIZE 1000 {packet size}
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+CC_MODE 1
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+RP_TIMER 900
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 50Mb/s
+RATE_HAI 100Mb/s
+MIN_RATE 100Mb/s
+KMAX_MAP 3 25000000000 400 50000000000 800 100000000000 1600
+KMIN_MAP 3 25000000000 100 50000000000 200 100000000000 400
+PMAX_MAP 3 25000000000 0.2 50000000000 0.2 100000000000 0.2
+BUFFER_SIZE 32
+QLEN_MON_FILE mix/qlen.txt
+"""
+SIMAI = """7 2 2 1 8 H100
+4 5 6
+0 4 2880Gbps 0.000025ms 0
+1 4 2880Gbps 0.000025ms 0
+2 5 2880Gbps 0.000025ms 0
+3 5 2880Gbps 0.000025ms 0
+0 6 200Gbps 0.0005ms 0
+1 6 200Gbps 0.0005ms 0
+2 6 200Gbps 0.0005ms 0
+3 6 200Gbps 0.0005ms 0
+"""
+
+
+def test_a_topology_of_simai(tmp_path: Path) -> None:
+    (tmp_path / "topo").write_text(SIMAI)
+    found = sf.import_files(tmp_path / "topo", out=tmp_path / "made")
+    assert [found.summary[key] for key in ("hosts", "switches", "links")] == [4, 1, 4]
+    assert "2 NVSwitches with 4 links" in found.summary["left_out"][0]
+    (tmp_path / "topo").write_text(SIMAI.replace("7 2 2 1 8 H100", "7 3 8"))
+    with pytest.raises(ConfigError, match=r"topo:7: host 0: has a second link, after line 3; a host has one link"):
+        sf.import_files(tmp_path / "topo", out=tmp_path / "again")
+
+
+def test_an_incast_of_htsim(tmp_path: Path) -> None:
+    rows = "\n".join(f"{host}->0 id {host} start 0 size 14600" for host in range(1, 16))
+    (tmp_path / "incast.cm").write_text(f"Nodes 16\nConnections 15\n{rows}\n")
+    found = sf.import_files(tmp_path / "incast.cm", out=tmp_path / "made")
+    values = {each["key"]: each["value"] for each in found.scenario.resolved()}
+    assert [values[f"topology.{key}"] for key in ("kind", "k", "rate", "rtt")] == ["fat-tree", "4", "100Gbps", "12us"]
+    assert found.summary["bytes"] == 15 * 14600
+    flows = sf.run(found.scenario, "dctcp").flows
+    # 150 packets of 1,500 bytes pass the last link, at 120 ns each, after the first one has come from the same rack
+    # (120 ns, two links of 1 us), and the last ACK goes back over at most six links.
+    last = float(flows["fct_s"].to_numpy().max())
+    least = 2e-6 + 120e-9 + 150 * 120e-9 + 2e-6
+    assert least < last < least + 10e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts", "switches", "links"),
+    [
+        (
+            "Nodes 32\nTiers 2\nPodsize 32\n\nTier 0\n{low}Radix_Down 8\nRadix_Up 2\n\nTier 1\n{low}Radix_Down 4\n",
+            32,
+            6,
+            40,
+        ),
+        (
+            "# a comment\nNodes 16\nTiers 3\nPodsize 4\nTier 0\n{low}Radix_Down 2\nRadix_Up 2\n"
+            "Tier 1\n{low}Radix_Down 2\nRadix_Up 2\nTier 2\n{low}Radix_Down 4\n",
+            16,
+            20,
+            48,
+        ),
+    ],
+)
+def test_topologies_of_htsim(tmp_path: Path, text: str, hosts: int, switches: int, links: int) -> None:
+    low = "Downlink_speed_Gbps 100\nDownlink_Latency_ns 1000\nSwitch_Latency_ns 500\n"
+    (tmp_path / "tiers.topo").write_text(text.format(low=low))
+    (tmp_path / "two.cm").write_text("Nodes 16\nConnections 1\n0->15 id 1 start 2000000 size 1460\n")
+    found = sf.import_files([tmp_path / "tiers.topo", tmp_path / "two.cm"], out=tmp_path / "made")
+    assert [found.summary[key] for key in ("hosts", "switches", "links")] == [hosts, switches, links]
+    (time,) = sf.run(found.scenario, "dctcp").flows["fct_s"]
+    hops = 4 if "Tiers 2" in text else 6
+    assert time == pytest.approx(2 * hops * 1.5e-6 + hops * (120e-9 + 3.2e-9), rel=1e-6)
+
+
+def test_what_waits_for_a_trigger_is_named(tmp_path: Path) -> None:
+    (tmp_path / "chain.cm").write_text(
+        "Nodes 4\nConnections 2\nTriggers 1\n0->1 id 1 start 0 size 1000 send_done_trigger 1\n"
+        "2->3 id 2 trigger 1 size 500\ntrigger id 1 oneshot\n"
+    )
+    found = sf.import_files(tmp_path / "chain.cm", out=tmp_path / "made")
+    assert found.summary["flows"] == 1
+    assert "1 connection that a trigger starts, first in line 5" in found.summary["left_out"][0]
+
+
+ZEEK = """#separator \\x09
+#set_separator\t,
+#empty_field\t(empty)
+#unset_field\t-
+#path\tconn
+#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tduration\torig_bytes\tresp_bytes
+#types\ttime\tstring\taddr\tport\taddr\tport\tenum\tinterval\tcount\tcount
+"""
+
+
+def connections(count: int) -> list[tuple[float, int, int, int, int]]:
+    """Start, addresses' last parts, bytes each way."""
+    draws = random.Random(7)
+    found = []
+    for _ in range(count):
+        a, b = draws.sample(range(1, 21), 2)
+        start = round(1.7e9 + draws.uniform(0, 5), 6)
+        found.append((start, a, b, draws.randrange(0, 10**6), draws.randrange(0, 10**5)))
+    return sorted(found)
+
+
+def test_a_log_of_zeek_has_the_loads_of_its_hosts(tmp_path: Path) -> None:
+    log = connections(1000)
+    lines = [
+        f"{ts:.6f}\tC{i}\t10.0.0.{a}\t5\t10.0.0.{b}\t80\ttcp\t1.0\t{sent}\t{back}\n"
+        for i, (ts, a, b, sent, back) in enumerate(log)
+    ]
+    (tmp_path / "conn.log").write_text(
+        ZEEK + "".join(lines) + f"{log[-1][0]:.6f}\tCx\t10.0.0.1\t5\t10.0.0.2\t80\ttcp\t-\t-\t-\n#close\t2026\n"
+    )
+    found = sf.import_files(tmp_path / "conn.log", out=tmp_path / "made", settings={"topology.rate": "25Gbps"})
+    hosts = dict(pl.read_csv(tmp_path / "made" / "hosts.csv").iter_rows())
+    flows = pl.read_csv(tmp_path / "made" / "flows.csv", comment_prefix="#")
+    plain = pl.DataFrame(log, schema=["ts", "a", "b", "sent", "back"], orient="row")
+    both = pl.concat([plain.select(to="b", bytes="sent"), plain.select(to="a", bytes="back")])
+    known = {hosts[f"10.0.0.{to}"]: size for to, size in both.group_by("to").agg(pl.col("bytes").sum()).iter_rows()}
+    assert dict(flows.group_by("destination").agg(pl.col("bytes").sum()).iter_rows()) == known
+    span = log[-1][0] - log[0][0]
+    assert found.summary["span_s"] == pytest.approx(span, abs=1e-6)
+    assert found.summary["busiest_load"] == pytest.approx(max(known.values()) * 8 / 25e9 / span, rel=1e-6)
+    assert flows["start"][0] == 0
+    assert flows["start"].to_list()[2::2][:3] == [round(each[0] - log[0][0], 6) for each in log[1:4]]
+    assert "1 connection without a number of bytes" in found.summary["left_out"][0]
+
+
+def test_a_log_of_zeek_as_json(tmp_path: Path) -> None:
+    row = '{{"ts":{ts},"id.orig_h":"a","id.resp_h":"b","orig_bytes":{size},"resp_bytes":0}}\n'
+    (tmp_path / "conn.log").write_text(row.format(ts=1.5, size=100) + row.format(ts=2.5, size=300))
+    assert sf.import_files(tmp_path / "conn.log", out=tmp_path / "made").summary["bytes"] == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        (
+            "ts,te,td,sa,da,sp,dp,pr,flg,ipkt,ibyt\n2026-01-31 12:00:00.5,x,1,10.0.0.1,10.0.0.2,1,2,TCP,A,3,4000\n"
+            "2026-01-31 12:00:02.0,x,1,10.0.0.2,10.0.0.1,1,2,TCP,A,3,4000\nSummary\nflows,bytes\n2,8000\n",
+            [0, 1.5],
+        ),
+        ("start_us;src;dst;bytes\n10;a;b;4000\n30;b;a;4000\n", [0, 2e-5]),
+        ("firstSeen,srcAddr,dstAddr,bytes\n1700000000.25,a,b,4000\n1700000000.75,b,a,4000\n", [0, 0.5]),
+        ("start,source,destination,bytes,deadline,class\n1ms,0,1,4000,10ms,Q\n3ms,1,0,4000,,\n", [0, 2e-3]),
+    ],
+)
+def test_tables_of_flows(tmp_path: Path, text: str, starts: list[float]) -> None:
+    (tmp_path / "flows.csv").write_text(text)
+    found = sf.import_files(tmp_path / "flows.csv", out=tmp_path / "made")
+    flows = pl.read_csv(tmp_path / "made" / "flows.csv", comment_prefix="#")
+    assert flows["start"].to_list() == pytest.approx(starts)
+    assert (found.summary["flows"], found.summary["bytes"]) == (2, 8000)
+
+
+def test_hosts_of_addresses(shortflow: Command, tmp_path: Path) -> None:
+    hpcc(tmp_path)
+    (tmp_path / "log.csv").write_text("start,src,dst,bytes\n0,10.0.0.1,10.0.0.2,4000\n1,10.0.0.2,10.0.0.9,4000\n")
+    (tmp_path / "hosts.csv").write_text("address,host\n10.0.0.1,0\n10.0.0.2,3\n")
+    command = ("import", "topology.txt", "log.csv", "--hosts", "hosts.csv", "--out", "made")
+    said = shortflow(*command, code=ExitCode.WRONG_INPUT)
+    assert "10.0.0.9: no such address in --hosts" in said.stderr
+    (tmp_path / "hosts.csv").write_text("address,host\n10.0.0.1,0\n10.0.0.2,3\n10.0.0.9,1\n")
+    shortflow(*command)
+    flows = pl.read_csv(tmp_path / "made" / "flows.csv", comment_prefix="#")
+    assert flows.select("source", "destination").rows() == [(0, 3), (3, 1)]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 2, st.integers(1, 10**12), st.integers(0, 10**9)), min_size=1))
+def test_written_flows_are_read(
+    tmp_path_factory: pytest.TempPathFactory, flows: list[tuple[int, int, int, int]]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "flow.txt"
+    path.write_text(f"{len(flows)}\n" + "".join(f"{a} {b} 3 100 {size} {ns * 1e-9:.9f}\n" for a, b, size, ns in flows))
+    ((_, form, part),) = read_all([path], None, Options())
+    assert form.name == "hpcc-flows"
+    assert part.flows is not None
+    found = part.flows.table.select("source", "destination", "bytes", "start").rows()
+    assert found == [(str(a), str(b), size, pytest.approx(ns * 1e-9)) for a, b, size, ns in flows]

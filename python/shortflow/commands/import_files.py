@@ -1,5 +1,6 @@
 """`import`: files of other tools as a scenario."""
 
+import functools
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,21 +25,26 @@ from shortflow.store.files import new_directory
 class Imported:
     """A scenario made of other tools' files."""
 
-    scenario: Scenario
+    path: Path
+    """The scenario's file."""
     summary: Summary
 
+    @functools.cached_property
+    def scenario(self) -> Scenario:
+        """The scenario, read when asked for."""
+        return load_scenario(str(self.path))
+
     def __repr__(self) -> str:
-        """Scenario and sizes."""
+        """Path and sizes."""
         found = self.summary
-        return f"<Imported {self.scenario.title}: {found['hosts']} hosts, {found['flows']} flows>"
+        return f"<Imported {self.path}: {found['hosts']} hosts, {found['flows']} flows>"
 
 
-def _answer(found: Imported, values: Mapping[str, Any]) -> Answer:
-    place = Path(values["out"]) / FILE
-    return Answer(lambda: {"scenario": str(place), **found.summary}, _blocks(found, place))
+def _answer(found: Imported, _: Mapping[str, Any]) -> Answer:
+    return Answer(lambda: {"scenario": str(found.path), **found.summary}, _blocks(found))
 
 
-def _blocks(found: Imported, place: Path) -> Iterator[Block]:
+def _blocks(found: Imported) -> Iterator[Block]:
     about = found.summary
     yield text_section("", ("imported", "value"), list(_rows(about)))
     for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Read so", about["notes"])):
@@ -46,7 +52,7 @@ def _blocks(found: Imported, place: Path) -> Iterator[Block]:
             yield Words("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
     schemes = shlex.quote(",".join(about["schemes"]) or "dctcp,tcp")
     change = "\nChange an assumed value with --set KEY=VALUE." if about["assumed"] else ""
-    yield Words(f"Run it: shortflow compare {place} --schemes {schemes}{change}")
+    yield Words(f"Run it: shortflow compare {found.path} --schemes {schemes}{change}")
 
 
 def _rows(about: Summary) -> Iterator[tuple[str, str]]:
@@ -78,7 +84,10 @@ def import_files(
             complete=lambda: [each.name for each in FORMATS],
         ),
     ] = None,
-    unit: Annotated[str | None, Opt("Unit of sizes: B, KB, MB, packets, or 1460B for packets of 1460 bytes.")] = None,
+    unit: Annotated[str | None, given.UNIT] = None,
+    time: Annotated[
+        str | None, Opt("Unit of starts that their file does not say: ps, ns, us, ms or s.", "UNIT")
+    ] = None,
     hosts: Annotated[
         str | Path | None, Opt("Hosts of addresses: a CSV file with the header address,host.", "FILE", read=Path)
     ] = None,
@@ -125,11 +134,12 @@ def import_files(
     if not several:
         raise ConfigError("import: expected one or more files")
     added = [HostsAt.parse(each) for each in hosts_at or ()]
-    wanted = Options(unit, read_hosts(Path(hosts)) if hosts else {}, host_names or (), added, queue)
+    table = read_hosts(Path(hosts)) if hosts else {}
+    wanted = Options(unit, time, table, host_names or (), added, queue)
     parts = read_all([Path(each) for each in several], format_, wanted)
     made = draft(parts, wanted, dict(as_pairs(settings)))
     with new_directory(place) as directory:
         for name, text in {**made.texts, FILE: toml(made)}.items():
             (directory / name).write_text(text, "utf-8")
         load_scenario(str(directory / FILE))
-    return Imported(load_scenario(str(place / FILE)), summary(made, {file.name: form.name for file, form, _ in parts}))
+    return Imported(place / FILE, summary(made, {file.name: form.name for file, form, _ in parts}))

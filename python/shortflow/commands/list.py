@@ -3,6 +3,7 @@
 import fnmatch
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,8 +11,10 @@ import typer
 from shortflow import _core, imports, reproduction
 from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.terminal import working
+from shortflow.imports.drawing import PERCENTILES, shares_by_size, sparkline
 from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
 from shortflow.report.blocks import Block, Words, text_section
@@ -37,16 +40,23 @@ def list_(
     ] = None,
     *,
     long: Annotated[bool, Opt("Show details of all: parameters, defaults, ranges.")] = False,
+    unit: Annotated[str | None, given.UNIT] = None,
 ) -> Answer:
     """List schemes, scenarios, metrics and other names; with a name, show its details.
 
     Kinds: schemes, ideal, parameter-sets, transports, queues, topologies, routing, traffic, sizes, tables (the other
-    keys of scenarios), scenarios, metrics, formats (of `import`), figures, claims, choices.
+    keys of scenarios), scenarios, metrics, formats (of `import`), figures, claims, choices. `list sizes FILE` shows the
+    distribution in a file of any such format: mean, percentiles and a drawing.
     """
     if kind is None:
         raise ConfigError(f"list: expected a kind: {', '.join(KINDS)}")
     if kind not in KINDS:
         raise unknown_name("list", kind, KINDS)
+    if kind == "sizes" and names and all(Path(name).is_file() for name in names):
+        found = [_sizes_of(Path(name), unit) for name in names]
+        return Answer(lambda: found, (block for each in found for block in _drawn(each)))
+    if unit:
+        raise ConfigError("--unit: belongs to a file of sizes, as in `list sizes FILE --unit packets`")
     details = DETAILS.get(kind)
     if long and not details:
         raise ConfigError(f"--long: {kind} have no details; kinds with details: {', '.join(DETAILS)}")
@@ -65,6 +75,31 @@ def _blocks(
     yield text_section(kind, ("name", "meaning"), list(rows))
     if kind in DETAILS and not details:
         yield Words(f"`shortflow list {kind} NAME` shows the details of one, --long all details.")
+
+
+def _sizes_of(path: Path, unit: str | None) -> dict[str, Any]:
+    """A file's distribution: format, notes, mean and percentiles in bytes, and a drawing of it."""
+    form, sizes, notes = imports.own.described(path, unit)
+    percentiles = {f"p{percent:g}": sizes.percentile(percent) for percent in PERCENTILES}
+    shares, below = shares_by_size(sizes)
+    return {
+        "file": str(path),
+        "format": form,
+        "notes": notes,
+        "mean_bytes": sizes.mean,
+        "percentiles_bytes": percentiles,
+        "largest_bytes": sizes.percentile(100),
+        "drawing": {"flows": shares, "bytes": below},
+    }
+
+
+def _drawn(found: Mapping[str, Any]) -> Iterator[Block]:
+    rows = [(name, f"{size:,.0f} B") for name, size in found["percentiles_bytes"].items()]
+    rows = [("mean", f"{found['mean_bytes']:,.1f} B"), *rows, ("largest", f"{found['largest_bytes']:,.0f} B")]
+    yield text_section(f"{found['file']} ({found['format']})", ("flow size", "value"), rows)
+    flows, weights = (sparkline(found["drawing"][of]) for of in ("flows", "bytes"))
+    scale = f"{found['percentiles_bytes']['p1']:,.0f} B to {found['largest_bytes']:,.0f} B, logarithmic"
+    yield Words("\n".join([f"flows {flows}", f"bytes {weights}  {scale}", *found["notes"]]))
 
 
 def _entries(kind: str) -> Entries:

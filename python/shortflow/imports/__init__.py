@@ -6,5 +6,6 @@ from shortflow.lazy import modules
 
 if TYPE_CHECKING:
     from shortflow.imports import formats as formats
+    from shortflow.imports import own as own
 
 __getattr__ = modules(__name__)

@@ -52,6 +52,11 @@ class File:
         """Lines of the head that are neither empty nor comments."""
         return [line for _, line in _with_data(self.head)]
 
+    def remarks(self) -> list[str]:
+        """Comments of the head, which may name units."""
+        lines = (line.strip() for line in self.head.split("\n"))
+        return [line for line in lines if line.startswith(_COMMENTS)]
+
     def origin(self, line: int = 0, last: int = 0) -> str:
         """A place in the file for a comment: `flow.txt, line 3`."""
         if last > line:

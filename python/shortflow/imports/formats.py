@@ -4,7 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.imports import containerlab, graphml, hpcc, lldp, netbox, sonic
+from shortflow.imports import (
+    containerlab,
+    flow_tables,
+    graphml,
+    hpcc,
+    hpcc_config,
+    htsim,
+    lldp,
+    netbox,
+    samples,
+    size_tables,
+    sonic,
+    zeek,
+)
 from shortflow.imports.files import File
 from shortflow.imports.parts import Format, Options, Part
 
@@ -16,6 +29,13 @@ FORMATS: Sequence[Format] = (
     sonic.SONIC,
     netbox.NETBOX,
     lldp.LLDP,
+    htsim.MATRIX,
+    htsim.TOPOLOGY,
+    zeek.LOG,
+    hpcc_config.CONFIG,
+    flow_tables.FLOWS,
+    size_tables.SIZES,
+    samples.SAMPLES,
 )
 """In order of recognition: a form that others contain comes after them."""
 
@@ -35,21 +55,24 @@ def recognised(file: File, name: str | None = None) -> Format:
 
 
 def read_all(paths: Sequence[Path], name: str | None, options: Options) -> list[tuple[File, Format, Part]]:
-    """Reads files, and those that they name."""
-    found, waiting = [], list(dict.fromkeys(paths))
-    known = {path.resolve() for path in waiting}
+    """Reads files; a single one with those that it names. A format may read all of its files together."""
+    found: list[tuple[File, Format, Part]] = []
     together: dict[str, tuple[Format, list[File]]] = {}
-    while waiting:
-        file = File(waiting.pop(0))
+
+    def read(path: Path) -> None:
+        file = File(path)
         form = recognised(file, name)
         if form.read_all:
             together.setdefault(form.name, (form, []))[1].append(file)
-            continue
-        part = form.read(file, options)
-        found.append((file, form, part))
-        named = [file.path.parent / each for each in part.more]
-        waiting += [path for path in named if path.resolve() not in known]
-        known |= {path.resolve() for path in named}
+        else:
+            found.append((file, form, form.read(file, options)))
+
+    several = list(dict.fromkeys(paths))
+    for path in several:
+        read(path)
+    if len(several) == 1 and found:
+        for named in found[0][2].more:
+            read(several[0].parent / named)
     for form, files in together.values():
         assert form.read_all
         found.append((files[0], form, form.read_all(files, options)))

@@ -34,8 +34,10 @@ def _topology(file: File, _: Options) -> Part:
     counts = columns.fields(head)
     is_simai = len(counts) >= 5
     numbers = [file.whole(first, "first line", text) for text in counts[: 5 if is_simai else 3]]
+    nvswitches = 0
     if is_simai:  # nodes, GPUs per server, NVSwitches, switches, links, type of GPU
-        nodes, servers, switches, links = numbers[0], numbers[1], numbers[2] + numbers[3], numbers[4]
+        nodes, servers, nvswitches, switches, links = numbers
+        switches += nvswitches
     else:
         nodes, switches, links = numbers
     named: list[int] = []
@@ -50,20 +52,29 @@ def _topology(file: File, _: Options) -> Part:
     found = [_link(file, number, line, nodes, part) for number, line in rest[:links]]
     if len(rest) > links:
         part.left_out.append(f"{counted(len(rest) - links, 'line')} after the links: remarks.")
+    if is_simai:
+        part.notes.append(f"SimAI's form: {servers} GPUs a server. A GPU is a host.")
+        found = _without_nvswitches(found, {str(each) for each in named[:nvswitches]}, part)
     joined = {int(end) for link in found for end in (link.a, link.b)}
-    lone = [str(each) for each in range(nodes) if each not in joined]
+    lone = [str(each) for each in range(nodes) if each not in joined and each not in named[:nvswitches]]
     if lone:
         more = ", …" * (len(lone) > 5)
         part.left_out.append(f"{counted(len(lone), 'node')} without a link: {', '.join(lone[:5])}{more}.")
     switch = set(named)
     listed = [Node(str(each), each not in switch) for each in range(nodes) if each in joined]
-    part.network = Network(listed, found, file.origin(rest[0][0], rest[links - 1][0]) if links else file.origin(first))
-    if is_simai:
-        part.notes.append(
-            f"SimAI's form: {servers} GPUs a server. A GPU is a host, an NVSwitch a switch; paths are the shortest in "
-            "number of links."
-        )
+    origin = file.origin(rest[0][0], rest[links - 1][0]) if links else file.origin(first)
+    part.network = Network(listed, found, origin, str(file.path))
     return part
+
+
+def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> list[Link]:
+    """Links of the network between servers: a host has one link here."""
+    found = [link for link in links if link.a not in nvswitches and link.b not in nvswitches]
+    part.left_out.append(
+        f"{len(nvswitches)} NVSwitches with {len(links) - len(found)} links: a host has one link, so flows within a "
+        "server take the network."
+    )
+    return found
 
 
 def _link(file: File, number: int, line: str, nodes: int, part: Part) -> Link:
@@ -77,7 +88,7 @@ def _link(file: File, number: int, line: str, nodes: int, part: Part) -> Link:
         part.left_out.append(
             f"The error rate {values[4]} of the link in line {number}: [faults] has such a key, `loss`."
         )
-    return Link(values[0], values[1], _rate(file, number, values[2]), _delay(file, number, values[3]))
+    return Link(values[0], values[1], _rate(file, number, values[2]), _delay(file, number, values[3]), number)
 
 
 def _rate(file: File, line: int, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeAlias
 
 from shortflow.imports.files import File
@@ -42,6 +43,8 @@ class Link:
     """Such as `100Gbps`."""
     delay: str = ""
     """One-way, such as `1us`."""
+    line: int = 0
+    """Line of its file; 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Network:
     nodes: Sequence[Node]
     links: Sequence[Link]
     origin: str
+    path: str = ""
+    """File of the links, for errors."""
 
     @property
     def hosts(self) -> list[str]:
@@ -76,6 +81,34 @@ class SizeTable:
     is_steps: bool = False
     """True if sizes are the listed ones alone, false if they are spread evenly between two of them."""
 
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """The same for a reader that is linear between points: two points of one size are a step."""
+        if not self.is_steps:
+            return list(self.rows)
+        found, before = [], 0.0
+        for size, share in self.rows:
+            if share > before:
+                found += [(size, before), (size, share)]
+                before = share
+        return found
+
+    @property
+    def mean(self) -> float:
+        """Mean size in bytes."""
+        points = [(self.points[0][0], 0.0), *self.points]
+        return sum((b[1] - a[1]) * (a[0] + b[0]) / 2 for a, b in pairwise(points))
+
+    def percentile(self, percent: float) -> float:
+        """Size that this share of flows does not exceed, in bytes."""
+        share, before = percent / 100, (self.points[0][0], 0.0)
+        for point in self.points:
+            if point[1] >= share:
+                over = (share - before[1]) / (point[1] - before[1]) if point[1] > before[1] else 1.0
+                return before[0] + (point[0] - before[0]) * over
+            before = point
+        return before[0]
+
 
 @dataclass(frozen=True)
 class Ports:
@@ -98,6 +131,8 @@ class Part:
     ports: Ports | None = None
     values: dict[str, Value] = field(default_factory=dict)
     """By key of the scenario: `duration`, `topology.kind`, `switch.tor.up.mark_above`, `traffic.1.class`."""
+    marks: dict[float, Value] = field(default_factory=dict)
+    """Thresholds `mark_above` of the ports of switches, by their rate in bit/s."""
     schemes: list[Value] = field(default_factory=list)
     """Schemes that correspond to the file's own, such as `dcqcn+g=0.004`."""
     left_out: list[str] = field(default_factory=list)
@@ -105,7 +140,7 @@ class Part:
     notes: list[str] = field(default_factory=list)
     """Sentences on how the file was read: units, times moved to zero, sums."""
     more: list[str] = field(default_factory=list)
-    """Further files that this one names, relative to it; they are imported too."""
+    """Further files that this one names, relative to it. They are imported too if it is given alone."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +149,8 @@ class Options:
 
     unit: str | None = None
     """Unit of sizes: `B`, `KB`, `MB`, `packets` or `1000B` for packets of 1,000 bytes."""
+    time: str | None = None
+    """Unit of starts: `ps`, `ns`, `us`, `ms` or `s`."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Hosts by the names or addresses of the files."""
     host_names: Sequence[str] = ()

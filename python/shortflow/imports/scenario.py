@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -37,6 +38,7 @@ class Draft:
     flows: Flows | None = None
     network: Network | None = None
     sizes: SizeTable | None = None
+    marks: dict[float, Value] = field(default_factory=dict)
     schemes: list[Value] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -71,6 +73,7 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
             if (old := made.values.setdefault(key, value)).value != value.value:
                 said = f"{old.origin} says {_toml(old.value)}"
                 raise ConfigError(f"{value.origin}: {key} = {_toml(value.value)}, but {said}")
+        made.marks |= part.marks
         made.schemes += part.schemes
         made.left_out += [f"{file.name}: {each}" for each in part.left_out]
         made.notes += [f"{file.name} ({form.name}): {each}" for each in part.notes]
@@ -116,6 +119,7 @@ def _put_network(made: Draft, options: Options) -> None:
     if made.flows is not None and (options.hosts or (made.network is None and "topology.kind" not in made.values)):
         made.flows = _mapped(made, made.flows, options.hosts)
     if made.network is not None:
+        made.values = {key: each for key, each in made.values.items() if not (each.is_assumed and "topology" in key)}
         _explicit(made, made.network)
         return
     if "topology.kind" in made.values:
@@ -129,6 +133,7 @@ def _put_network(made: Draft, options: Options) -> None:
 
 
 def _explicit(made: Draft, network: Network) -> None:
+    _check_hosts(network)
     switches = len(network.nodes) - len(network.hosts)
     made.values["topology.kind"] = Value("explicit", f"{len(network.hosts)} hosts, {switches} switches")
     made.values["topology.file"] = Value(_LINKS, network.origin)
@@ -141,6 +146,19 @@ def _explicit(made: Draft, network: Network) -> None:
         made.assume("topology.rate", _RATE, "the file gives some links no rate")
     if any(not link.delay for link in network.links):
         made.assume("topology.delay", "1us", "the file gives some links no delay")
+
+
+def _check_hosts(network: Network) -> None:
+    """Refuses hosts with links to several nodes."""
+    hosts, first = set(network.hosts), dict[str, Link]()
+    for link in network.links:
+        for near in (link.a, link.b):
+            other = first.setdefault(near, link)
+            if near in hosts and {other.a, other.b} != {link.a, link.b}:
+                raise ConfigError(
+                    f"{network.path}:{link.line}: host {near}: has a second link, after line {other.line}; a host has "
+                    "one link. Leave the other links out of the file, or give such a link the rates of both"
+                )
 
 
 def _bundled(made: Draft, links: Sequence[Link]) -> list[Link]:
@@ -185,10 +203,7 @@ def _put_traffic(made: Draft) -> None:
         return
     made.values.setdefault("traffic.1.kind", Value("poisson", "assumed: no file lists flows", is_assumed=True))
     if made.sizes is not None:
-        rows = made.sizes.rows
-        made.texts[_SIZES] = f"# {made.sizes.origin}\nbytes,cumulative\n" + "".join(
-            f"{_plain(size)},{_plain(share)}\n" for size, share in rows
-        )
+        made.texts[_SIZES] = sizes_text(made.sizes)
         made.values.setdefault("traffic.1.sizes", Value({"kind": "cdf", "file": _SIZES}, made.sizes.origin))
     if made.values["traffic.1.kind"].value != "poisson":
         return
@@ -199,12 +214,49 @@ def _put_traffic(made: Draft) -> None:
     made.assume("duration", "20ms", "no file gives a time")
 
 
+def sizes_text(sizes: SizeTable) -> str:
+    """A distribution as the core reads it."""
+    rows = "".join(f"{_plain(size)},{_plain(share)}\n" for size, share in sizes.points)
+    return f"# {sizes.origin}\nbytes,cumulative\n{rows}"
+
+
 def _put_queues(made: Draft) -> None:
-    """Buffer and marking threshold, as DCTCP has them, if no file says them."""
+    """Buffer and marking threshold: of the files, by the rate of each port, or as DCTCP has them."""
+    if made.marks:
+        _put_marks(made)
     rate = _slowest(made)
     above = max(30_000, round(65 * 1500 * rate / 1e10))
     made.assume("switch.buffer", f"{4 * above}B", "no file gives the buffer of a port; four times mark_above")
     made.assume("switch.mark_above", f"{above}B", "no file gives it; 65 packets at 10 Gbps, in proportion to the rate")
+
+
+def _put_marks(made: Draft) -> None:
+    """Thresholds by rate: that of the most ports for all, and a table for each other port."""
+    ports = port_rates(made)
+    counts = Counter(ports.values())
+    unknown = sorted(rate for rate in counts if rate not in made.marks)
+    if unknown:
+        listed = ", ".join(f"{rate / 1e9:g} Gbps" for rate in unknown)
+        made.notes.append(f"No threshold is given for {listed}; ports of these rates have the usual one.")
+    usual = max((rate for rate in counts if rate in made.marks), key=lambda rate: counts[rate], default=None)
+    if usual is None:
+        return
+    made.values.setdefault("switch.mark_above", made.marks[usual])
+    for port, rate in ports.items():
+        if rate != usual and rate in made.marks:
+            made.values.setdefault(f'switch."{port}".mark_above', made.marks[rate])
+
+
+def port_rates(made: Draft) -> dict[str, float]:
+    """Rates of switches' ports in bit/s. A built-in network has one port in this list, with an empty name."""
+    if made.network is None:
+        return host_rates(made)
+    hosts, found = set(made.network.hosts), dict[str, float]()
+    for link in made.network.links:
+        for near, far in ((link.a, link.b), (link.b, link.a)):
+            if near not in hosts:
+                found[f"{near}->{far}"] = _bps(link.rate)
+    return found
 
 
 def _slowest(made: Draft) -> float:

@@ -1,0 +1,109 @@
+"""Rows of numbers in a text, whatever separates them: commas, semicolons, tabs, bars, colons, blanks."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shortflow.imports.files import File
+from shortflow.quantities import parse
+
+_CERTAIN = (";", "|", "\t")
+_WRAPPERS = "\"'[](){} \t"
+"""Signs around fields, as in lists of a program."""
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?%?")
+_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_REMARK = re.compile(r"\s(?:#|//).*$")
+_NAMES = {";": "semicolons", "|": "bars", "\t": "tabs", ",": "commas", ":": "colons", "": "blanks"}
+_LOOKED_AT = 200
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Fields of a text."""
+
+    header: Sequence[str]
+    """Names of the columns in lower case; empty without a header."""
+    lines: Sequence[int]
+    """Line of each row."""
+    rows: Sequence[Sequence[str]]
+    """Fields of each row, with a point in numbers."""
+    separator: str
+    """The separating sign; empty for blanks."""
+    has_decimal_comma: bool
+
+    @property
+    def about(self) -> str:
+        """The separator in words."""
+        return f"separated by {_NAMES[self.separator]}" + (", decimal commas" if self.has_decimal_comma else "")
+
+
+def grid(file: File) -> Grid:
+    """The fields of a file. Lines without a number before the first row are a header; the last one counts."""
+    return _grid([(number, part) for number, line in file.lines() for part in _parts(line)])
+
+
+def head(file: File) -> Grid:
+    """The same for the first lines of a file."""
+    return _grid([(0, part) for line in file.head_lines()[:_LOOKED_AT] for part in _parts(line)])
+
+
+def _parts(line: str) -> list[str]:
+    """Rows of a line, of which a list such as [[1, 0.5], [2, 1]] has several."""
+    found = _REMARK.sub("", line)
+    return [part for part in re.split(r"[\])}]\s*,?", found) if any(letter.isalnum() for letter in part)] or [found]
+
+
+def _grid(lines: Sequence[tuple[int, str]]) -> Grid:
+    sample = [line for _, line in lines if any(letter.isdigit() for letter in line)][:_LOOKED_AT]
+    separator = _separator(sample)
+    rows = [(number, _fields(line, separator)) for number, line in lines]
+    has_comma = separator != "," and any(
+        _DECIMAL_COMMA.fullmatch(field) for _, row in rows[:_LOOKED_AT] for field in row
+    )
+    if has_comma:
+        rows = [(number, [_with_point(field) for field in row]) for number, row in rows]
+    first = next((place for place, (_, row) in enumerate(rows) if any(map(is_number, row))), len(rows))
+    header = [field.lower() for field in rows[first - 1][1]] if 0 < first <= len(rows) else []
+    return Grid(header, [number for number, _ in rows[first:]], [row for _, row in rows[first:]], separator, has_comma)
+
+
+def _separator(lines: Sequence[str]) -> str:
+    def separates(sign: str) -> bool:
+        return len(lines) > 0 and sum(sign in line for line in lines) > 0.8 * len(lines)
+
+    certain = next((sign for sign in _CERTAIN if separates(sign)), None)
+    if certain:
+        return certain
+    if separates(","):
+        tokens = [line.split() for line in lines]
+        blanks = all(len(row) > 1 and not any(token.endswith(",") for token in row[:-1]) for row in tokens)
+        return "" if blanks else ","
+    return ":" if separates(":") else ""
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    parts = line.rstrip(",").split(separator or None)
+    found = [part.strip(_WRAPPERS) for part in parts]
+    while found and not found[-1] and separator:  # a separator at the end of the line
+        found.pop()
+    return found
+
+
+def _with_point(field: str) -> str:
+    if _THOUSANDS.fullmatch(field):
+        return field.replace(".", "")
+    return field.replace(",", ".") if _DECIMAL_COMMA.fullmatch(field) else field
+
+
+def is_number(text: str) -> bool:
+    """True for a number, also with a unit of data or in per cent."""
+    return number(text) is not None
+
+
+def number(text: str) -> float | None:
+    """The number in a field: bytes if it has a unit of data; per cent stay per cent. None for other texts."""
+    try:
+        return float(text.removesuffix("%"))
+    except ValueError:
+        found = parse(text)
+    return found.number * found.factor if found and found.base == "B" else None
