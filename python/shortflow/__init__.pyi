@@ -6,6 +6,7 @@ from shortflow._core import Opening as Opening
 from shortflow._core import Window as Window
 from shortflow.asks import Condition as Condition
 from shortflow.commands.compare import compare as compare
+from shortflow.commands.export import export as export
 from shortflow.commands.import_files import Imported as Imported
 from shortflow.commands.import_files import import_files as import_files
 from shortflow.commands.report import write_report as write_report

@@ -22,7 +22,7 @@ from shortflow.front.console import notes_on_stderr, print_note
 
 COMMANDS = (
     *("run", "compare", "expect", "reproduce", "survey", "sweep", "search", "tune"),
-    *("list", "show", "import", "schema", "report", "bench", "linux"),
+    *("list", "show", "import", "export", "schema", "report", "bench", "linux"),
 )
 """Commands, each declared in the module of its name."""
 NOT_NAMES = {"list": ("list", "list_"), "import": ("import_files", "import_files")}

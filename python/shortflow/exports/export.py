@@ -1,0 +1,30 @@
+"""What an export is: its name, its source, and a function that writes files."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Export:
+    """A kind of files that `export` writes."""
+
+    name: str
+    """Value of `--as`."""
+    summary: str
+    """One line: the files, and who reads them."""
+    write_runs: Callable[[Results, Path], Sequence[str]] | None = None
+    """Writes files of stored runs into a directory. Returns sentences on contents that the files cannot have."""
+    write_scenario: Callable[[Scenario, Path], Sequence[str]] | None = None
+    """Writes files of a scenario into a directory. Returns such sentences too."""
+
+
+def stem(run: Result) -> str:
+    """Name of a run's files: scenario, scheme, seed, and the settings that tell it from others."""
+    at = "".join(f"_{key}={value}" for key, value in run.at.items())
+    return re.sub(r"[^\w.+=@-]", "-", f"{run.provenance['scenario']}_{run.scheme}_{run.seed}{at}")

@@ -1,0 +1,9 @@
+"""All kinds of exports."""
+
+from collections.abc import Mapping
+
+from shortflow.exports import fct, tables
+from shortflow.exports.export import Export
+
+KINDS: Mapping[str, Export] = {each.name: each for each in (fct.EXPORT, tables.EXPORT)}
+"""By the value of `--as`."""
