@@ -13,6 +13,8 @@ from typing import Literal, TypedDict
 
 from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean, front_door, unknown_name
+from shortflow.imports.names import size_files
+from shortflow.lazy import own
 from shortflow.terms import unquoted
 
 SHIPPED = Path(__file__).parent / "scenarios"
@@ -61,20 +63,35 @@ class Source:
     settings: tuple[tuple[str, str], ...] = ()
     """Changes by key path, in order of application."""
 
-    def read(self, directory: Path) -> _core.Scenario:
-        """Parses the scenario. Relative file names start at `directory`. Raises `ConfigError`."""
+    def read(self, directory: Path) -> "Scenario":
+        """The validated scenario. Relative file names start at `directory`. Raises `ConfigError`."""
+        names = self.size_files()
+        files = own.converted(directory, names) if names else {}
+        texts = ({name: text for name, (text, _) in files.items()},) if files else ()
         if isinstance(self.tables, str):
-            return _core.Scenario.parse(self.tables, self.name, str(directory), self.settings)
-        return _core.Scenario.from_values(self.tables, self.name, str(directory), self.settings)
+            core = _core.Scenario.parse(self.tables, self.name, str(directory), self.settings, *texts)
+        else:
+            core = _core.Scenario.from_values(self.tables, self.name, str(directory), self.settings, *texts)
+        return Scenario(core, directory, self, tuple(note for _, note in files.values()))
+
+    def size_files(self) -> list[str]:
+        """Names of files of sizes, which may be in any form."""
+        if isinstance(self.tables, str) and "cdf" not in self.tables:
+            return []
+        return size_files(self._mapping, dict(self.settings))
+
+    @property
+    def _mapping(self) -> Mapping[str, object]:
+        """The tables; none if the text is no TOML, of which `read` raises the error."""
+        try:
+            return tomllib.loads(self.tables) if isinstance(self.tables, str) else self.tables
+        except tomllib.TOMLDecodeError:
+            return {}
 
     @property
     def parameters(self) -> list[str]:
         """Declared parameters."""
-        try:
-            tables = tomllib.loads(self.tables) if isinstance(self.tables, str) else self.tables
-        except tomllib.TOMLDecodeError:
-            return []  # `read` raises the error
-        declared = tables.get("parameters")
+        declared = self._mapping.get("parameters")
         return list(declared) if isinstance(declared, Mapping) else []
 
     def changed(self, settings: Iterable[tuple[str, str]]) -> "Source":
@@ -96,6 +113,8 @@ class Scenario:
     directory: Path
     """Directory of the scenario's relative file names."""
     source: Source
+    read_so: tuple[str, ...] = ()
+    """Notes on files in another form than the simulator's: format, unit, steps or lines."""
 
     @property
     def name(self) -> str:
@@ -123,7 +142,11 @@ class Scenario:
 
     def traffic_notes(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
         """Notes on the traffic, such as the arrival rate of a load, followed by warnings, also of these schemes."""
-        return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings(schemes))]
+        return [
+            *self.read_so,
+            *self.core.traffic_notes(),
+            *(f"{WARNING}{warning}" for warning in self.warnings(schemes)),
+        ]
 
     def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
         """Valid but probably unintended values, and keys without effect under these schemes. Each names its key."""
@@ -152,7 +175,10 @@ class Scenario:
             raise ConfigError(
                 f"{of_scheme}: is a key of schemes, not of the scenario; set it with the scheme, as in dctcp+g=0.1"
             )
-        return Scenario(self.core.with_settings(pairs), self.directory, self.source.changed(pairs))
+        changed = self.source.changed(pairs)
+        if self.read_so or changed.size_files() != self.source.size_files():
+            return changed.read(self.directory)
+        return Scenario(self.core.with_settings(pairs), self.directory, changed)
 
     def changes(self, settings: Settings | None = None) -> dict[str, str]:
         """Changes by `with_` or `--set`, updated with `settings`."""
@@ -261,7 +287,7 @@ def load_scenario(
         folder = path.parent.resolve()
         found = Source(read_text(path), path.stem)
     found = found.changed(as_pairs(settings))
-    return Scenario(found.read(folder), folder, found)
+    return found.read(folder)
 
 
 def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:

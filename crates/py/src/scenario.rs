@@ -16,10 +16,13 @@ use shortflow_sim::tables::{self, port_names};
 use shortflow_sim::traffic::Expected;
 use shortflow_spec::{Given, Idle, Source, Table, located, of_user};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 type Pairs = Vec<(String, String)>;
+/// Texts by the names of their files.
+type Texts = HashMap<String, String>;
 type Resolved = Vec<(String, String, String)>;
 
 fn rows(settings: &[Setting]) -> Resolved {
@@ -39,6 +42,22 @@ fn given(settings: &Resolved) -> Vec<Given<'_>> {
         .collect()
 }
 
+/// The files that a scenario names: in a directory, except those whose text Python has converted.
+#[derive(Clone)]
+struct Files {
+    base_dir: String,
+    texts: Texts,
+}
+
+impl Files {
+    fn read(&self, py: Python<'_>, file: &str) -> PyResult<Result<String, String>> {
+        match self.texts.get(file) {
+            Some(text) => Ok(Ok(text.clone())),
+            None => read_text(py, &Path::new(&self.base_dir).join(file)),
+        }
+    }
+}
+
 /// A validated scenario.
 #[pyclass(frozen, name = "Scenario", module = "shortflow._core")]
 pub struct PyScenario {
@@ -46,7 +65,7 @@ pub struct PyScenario {
     values: Table,
     /// The text of its file; none without a file.
     text: Option<String>,
-    base_dir: String,
+    files: Files,
     settings: Pairs,
 }
 
@@ -56,12 +75,12 @@ impl PyScenario {
         py: Python<'_>,
         (values, text): (Table, Option<String>),
         name: &str,
-        base_dir: String,
+        files: Files,
         settings: Pairs,
     ) -> PyResult<Self> {
-        let file = (&values, text.as_deref(), name, base_dir.as_str());
+        let file = (&values, text.as_deref(), name, &files);
         let inner = Arc::new(validated(py, file, of_user(&settings), &settings, None)?);
-        Ok(PyScenario { inner, values, text, base_dir, settings })
+        Ok(PyScenario { inner, values, text, files, settings })
     }
 
     /// The scenario with the values that a scheme has for its keys.
@@ -70,7 +89,7 @@ impl PyScenario {
         if scheme.network.is_empty() {
             return Ok(Arc::clone(&self.inner));
         }
-        let file = (&self.values, self.text.as_deref(), self.inner.name.as_str(), self.base_dir.as_str());
+        let file = (&self.values, self.text.as_deref(), self.inner.name.as_str(), &self.files);
         // The default drain follows from tcp.rto_min, and must not depend on the scheme.
         let drain = self.inner.resolved().iter().filter(|setting| setting.key == "drain");
         let drain = drain.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()));
@@ -80,18 +99,18 @@ impl PyScenario {
     }
 }
 
-/// The scenario of a file's values, text, name and folder with `settings`. Keys that were `given` have no line in errors. They
+/// The scenario of a file's values, text, name and files with `settings`. Keys that were `given` have no line in errors. They
 /// name the scheme that it is for.
 fn validated<'s>(
     py: Python<'_>,
-    (values, text, name, base_dir): (&Table, Option<&str>, &str, &str),
+    (values, text, name, files): (&Table, Option<&str>, &str, &Files),
     settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
     given: &Pairs,
     scheme: Option<&Scheme>,
 ) -> PyResult<Scenario> {
     let interrupt = Cell::new(None);
     let files = |file: &str| {
-        read_text(py, &Path::new(base_dir).join(file)).unwrap_or_else(|error| {
+        files.read(py, file).unwrap_or_else(|error| {
             interrupt.set(Some(error));
             Err(String::new())
         })
@@ -114,23 +133,33 @@ fn file_of(name: &str) -> String {
 
 #[pymethods]
 impl PyScenario {
-    /// Reads TOML text; file names in it are looked up in `base_dir`.
+    /// Reads TOML text; file names in it are looked up in `texts`, then in `base_dir`.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
+    #[pyo3(signature = (text, name, base_dir, settings, texts=Texts::new()))]
+    fn parse(
+        py: Python<'_>,
+        text: String,
+        name: &str,
+        base_dir: String,
+        settings: Pairs,
+        texts: Texts,
+    ) -> PyResult<Self> {
         let values = shortflow_spec::parse(&text, &file_of(name)).map_err(config_error)?;
-        PyScenario::read(py, (values, Some(text)), name, base_dir, settings)
+        PyScenario::read(py, (values, Some(text)), name, Files { base_dir, texts }, settings)
     }
 
     /// Takes a scenario as a dictionary.
     #[staticmethod]
+    #[pyo3(signature = (values, name, base_dir, settings, texts=Texts::new()))]
     fn from_values(
         values: &Bound<'_, PyAny>,
         name: &str,
         base_dir: String,
         settings: Pairs,
+        texts: Texts,
     ) -> PyResult<Self> {
         let py = values.py();
-        PyScenario::read(py, (values::table(values, "")?, None), name, base_dir, settings)
+        PyScenario::read(py, (values::table(values, "")?, None), name, Files { base_dir, texts }, settings)
     }
 
     #[getter]
@@ -194,13 +223,13 @@ impl PyScenario {
 
     /// This scenario with more settings, unless they are the last ones applied.
     fn with_settings(&self, py: Python<'_>, settings: Pairs) -> PyResult<Self> {
-        let (values, text, base_dir) = (self.values.clone(), self.text.clone(), self.base_dir.clone());
+        let (values, text, files) = (self.values.clone(), self.text.clone(), self.files.clone());
         if self.settings.ends_with(&settings) {
             let (inner, settings) = (Arc::clone(&self.inner), self.settings.clone());
-            return Ok(PyScenario { inner, values, text, base_dir, settings });
+            return Ok(PyScenario { inner, values, text, files, settings });
         }
         let all = self.settings.iter().cloned().chain(settings).collect();
-        PyScenario::read(py, (values, text), &self.inner.name, base_dir, all)
+        PyScenario::read(py, (values, text), &self.inner.name, files, all)
     }
 }
 

@@ -69,7 +69,7 @@ def perform(task: Parcel, control: Control, files: Files | None = None) -> Resul
         place, source = Path(task.directory), task.scenario
         if files:
             place, source = Path(folder), source.changed(_placed(files, Path(folder)))
-        run = Run(Scenario(source.read(place), place, source), scheme, task.seed)
+        run = Run(source.read(place), scheme, task.seed)
         result = simulate_run(run, control)
     record: Record = {**result.record, "provenance": {**result.provenance, "key": task.key}}
     result = replace(result, record=record, run=None)
