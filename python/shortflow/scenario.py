@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from shortflow import _core
+from shortflow import _core, imports
 from shortflow.errors import ConfigError, did_you_mean, front_door, unknown_name
 from shortflow.imports.names import size_files
-from shortflow.lazy import own
 from shortflow.terms import unquoted
 
 SHIPPED = Path(__file__).parent / "scenarios"
@@ -66,7 +65,7 @@ class Source:
     def read(self, directory: Path) -> "Scenario":
         """The validated scenario. Relative file names start at `directory`. Raises `ConfigError`."""
         names = self.size_files()
-        files = own.converted(directory, names) if names else {}
+        files = imports.own.converted(directory, names) if names else {}
         texts = ({name: text for name, (text, _) in files.items()},) if files else ()
         if isinstance(self.tables, str):
             core = _core.Scenario.parse(self.tables, self.name, str(directory), self.settings, *texts)

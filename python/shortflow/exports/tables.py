@@ -4,12 +4,13 @@ from pathlib import Path
 
 from shortflow.exports.export import Export, stem
 from shortflow.lazy import pl
+from shortflow.metrics.columns import TABLES
 from shortflow.results import Results
-from shortflow.store.columns import TABLES
+from shortflow.store.frames import runs_frame
 
 
 def _write(results: Results, directory: Path) -> list[str]:
-    runs = results.to_frame()
+    runs = runs_frame(results.results, results.superseded, results.failed)
     runs = runs.with_columns(pl.col(pl.List(pl.String)).list.join(" "))
     runs.write_csv(directory / "runs.csv")
     for run in results.runs:

@@ -44,7 +44,8 @@ def _read(file: File, options: Options) -> Part:
         for end, place in ends:
             if end not in nodes:
                 raise place.wrong("NODE:INTERFACE with a node of topology.nodes")
-        links.append(Link(*(names[end] for end, _ in ends)))
+        (a, _), (b, _) = ends
+        links.append(Link(names[a], names[b]))
     if outside:
         part.left_out.append(f"{counted(len(outside), 'link')} to the machine of the lab: {few(outside)}.")
     listed = [_node(topology, nodes[of], names[of]) for of in nodes]
