@@ -12,7 +12,7 @@ from shortflow.results import Results
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.store.directories import RECORD
 from shortflow.store.files import new_directory
-from shortflow.store.runs import read_run, read_store
+from shortflow.store.runs import load_run, load_store
 
 
 def _answer(found: Sequence[str], values: Mapping[str, Any]) -> Answer:
@@ -56,5 +56,5 @@ def _found(source: str | Path | Scenario | Results) -> Results | Scenario:
         return source
     path = Path(source)
     if (path / RECORD).exists():
-        return Results.of_point([read_run(path)], {})
-    return read_store(path).with_tables if path.is_dir() else load_scenario(str(source))
+        return Results.of_point([load_run(path)], {})
+    return load_store(path).with_tables if path.is_dir() else load_scenario(str(source))
