@@ -17,7 +17,7 @@ from shortflow.judge.verdicts import Verdict
 from shortflow.lab.finding import BOUND, not_tested, ranging
 from shortflow.lab.study import Position
 from shortflow.papers.atcp.fig02 import _not_slower
-from shortflow.reproduction.judged import Baseline, Group, Judged, count, judge_claim
+from shortflow.reproduction.judged import Baseline, ClaimGroup, Judged, count, judge_claim
 from shortflow.reproduction.summary import claim_section, measured_texts, summary_row, verdict_text
 from shortflow.results import Results
 
@@ -412,14 +412,14 @@ def test_an_order_with_ties_at_a_few_points_has_the_right_direction(
 def test_no_harm_is_counted_apart_and_its_verdict_stays(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.99, 1.09], "tcp": [3.0, 3.1]})}
     alike = lab.change("l2dct", "dctcp", AFCT).over("load").at_most(0.02)
-    for no_harm, of in ((False, Group.OTHERS), (True, Group.NO_HARM)):
+    for no_harm, of in ((False, ClaimGroup.OTHERS), (True, ClaimGroup.NO_HARM)):
         each = lab.Claim("l2dct/one").says("", alike, no_harm=no_harm)
         judged = judge_claim(each, data, {"l2dct": "dctcp"}, None)
         assert judged.finding.holds
         assert judged.group is of
         assert judged.agrees_emptily is not no_harm
     open_one = lab.Claim("l2dct/two").says("", alike, no_harm=True)
-    assert Judged(open_one, lab.not_tested("")).group is Group.OPEN
+    assert Judged(open_one, lab.not_tested("")).group is ClaimGroup.OPEN
 
 
 @pytest.mark.parametrize("figure", papers.figures().values(), ids=lambda each: each.id)

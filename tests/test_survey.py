@@ -181,7 +181,7 @@ def made_survey(
     settings: Mapping[str, str] | None = None,
 ) -> Survey:
     """A survey in which every scheme has the same values, but for the mean times given for each initial alpha."""
-    places = [engine.Place(workload, level) for workload in workloads for level in workload.levels]
+    places = [engine.SurveyPlace(workload, level) for workload in workloads for level in workload.levels]
     made = {}
     for alpha, means in of_alpha.items():
         runs = [
@@ -254,7 +254,7 @@ def heat_map(tmp_path: Path, **metrics: Mapping[str, float]) -> tuple[list[str],
         make_run(scheme, 1, "", make_rows(**{name: of[scheme] for name, of in metrics.items()}), 0.0)
         for scheme in SCHEMES
     ]
-    places = {engine.Place(workload, level): make_results("fast", "", {}, runs) for level in workload.levels}
+    places = {engine.SurveyPlace(workload, level): make_results("fast", "", {}, runs) for level in workload.levels}
     found = Survey(Scale.QUICK, {}, engine.views({"0": places}), 1, 0, 0, 0.0)
     page = write_survey_page(found, tmp_path).read_text(encoding="utf-8")
     script, *_ = re.findall(r"<figure.*?<script type=.application/json.>(.*?)</script>", page, re.DOTALL)

@@ -28,7 +28,7 @@ _MOST = 40
 
 
 @dataclass(frozen=True)
-class Burst:
+class LargestBurst:
     """Flows to one host that start within the shortest flow's ideal FCT of the first start."""
 
     host: str
@@ -41,7 +41,7 @@ class Burst:
     """Number of flows, traced or not."""
 
 
-def find_burst(result: Result) -> Burst | None:
+def find_burst(result: Result) -> LargestBurst | None:
     """Finds the burst with the most flows in measured time, the earliest on a tie. None below 8 flows."""
     meta = result.meta
     finite = pl.col("size_bytes").is_not_null() & pl.col("ideal_fct_s").is_not_null()
@@ -63,7 +63,7 @@ def find_burst(result: Result) -> Burst | None:
     finish = pl.col("finish_s").fill_null(meta["end_s"])
     slowest = group.sort(finish - pl.col("start_s"), "id", descending=[True, False]).head(_MOST)
     end = float(group.select(finish.max()).item())
-    return Burst(group["destination"][0], begin, end, sorted(slowest["id"].to_list()), count)
+    return LargestBurst(group["destination"][0], begin, end, sorted(slowest["id"].to_list()), count)
 
 
 def with_burst(result: Result) -> Result | None:

@@ -43,7 +43,7 @@ Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFlows:
     """Measured flows: `class`, `size_bytes`, `start_s`, `fct_s`, and `ideal_fct_s` and `slowdown` if known."""
 
     name: str
@@ -86,7 +86,7 @@ class Measured:
         """All flows, with the column names that charts use."""
         return self.flows.with_columns(elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False))
 
-    def in_network(self, flows: "Iterable[pl.DataFrame]") -> "Measured":
+    def in_network(self, flows: "Iterable[pl.DataFrame]") -> "MeasuredFlows":
         """The flows with slowdowns, if runs give the ideal FCT of each size."""
         known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
         by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
@@ -123,7 +123,7 @@ def _too_fast(flows: "pl.DataFrame") -> str:
     )
 
 
-def read_measured(source: Source, classes: Sequence[str]) -> Measured:
+def read_measured(source: Source, classes: Sequence[str]) -> MeasuredFlows:
     """Reads measured flows from a CSV or Parquet file or a data frame, for a scenario with these classes.
 
     Without a column `class`, all flows are `short`, or of the only class. A `ConfigError` names the file, column and
@@ -172,7 +172,7 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
     sizes = found["size_bytes"].cast(pl.UInt64)
     flows = pl.DataFrame({"class": of, "size_bytes": sizes, "start_s": found["start_s"], "fct_s": found["fct_s"]})
     nothing = pl.lit(None, pl.Float64)
-    return Measured(name, flows.with_columns(ideal_fct_s=nothing, slowdown=nothing))
+    return MeasuredFlows(name, flows.with_columns(ideal_fct_s=nothing, slowdown=nothing))
 
 
 def _separator(columns: Sequence[str]) -> str:

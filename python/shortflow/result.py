@@ -11,7 +11,7 @@ from shortflow import _core
 from shortflow.errors import ConfigError, LostRun, SimulationError
 from shortflow.grid import short_name
 from shortflow.lazy import pl
-from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, distances, measure, measuring_id, named
+from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, distance_rows, measure, measuring_id, named
 from shortflow.metrics.data import BLOCK_ROWS, USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
@@ -287,7 +287,7 @@ def with_distances(runs: Sequence[Result]) -> list[Result]:
     shortest = {run.seed: run for run in runs if run.scheme == SHORTEST and not run.error}
 
     def far(run: Result) -> Result:
-        rows = distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
+        rows = distance_rows(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
         if not rows:
             return run
         more = as_measured([*run.rows, *rows], run.bins)

@@ -23,7 +23,7 @@ from shortflow.scenario import WARNING, idle_notes, warnings_at
 from shortflow.scheme import differing
 
 if TYPE_CHECKING:
-    from shortflow.measured import Measured
+    from shortflow.measured import MeasuredFlows
 
 _SAME_SIZE = 1.05
 """Factor from which on mean packet sizes of schemes differ."""
@@ -53,7 +53,7 @@ class Results:
     """Schemes that are ideal schedulers."""
     no_ideal: str = ""
     """Reason for leaving out ideal schedulers; empty if they were left out on request."""
-    measured: "Measured | None" = None
+    measured: "MeasuredFlows | None" = None
     """The user's measured flows, shown beside the schemes without differences."""
     allows_for_events: bool = True
     """Intervals allow for timeouts and late flows that no seed had."""

@@ -55,7 +55,7 @@ class Measured:
         return float(row[0]) * self.scale if len(row) else None
 
 
-class Verdict(NamedTuple):
+class Comparison(NamedTuple):
     """A measured number beside the expected ones."""
 
     measured: Measured
@@ -93,7 +93,7 @@ class Accused(NamedTuple):
 class Inquiry(NamedTuple):
     """Verdicts on measured numbers, and suspects in order."""
 
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[Comparison]
     accused: Sequence[Accused]
     tried: int
 
@@ -335,7 +335,7 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
     return Inquiry(verdicts, [each for each in order if each.unexplained <= _USELESS], len(wanted))
 
 
-def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Verdict:
+def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Comparison:
     found = [value for result in usual if (value := measured.of(result, port)) is not None]
     if len(found) < len(usual):
         raise ConfigError(
@@ -343,11 +343,16 @@ def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Verdict:
         )
     mean, spread = statistics.mean(found), statistics.stdev(found)
     near = max(_STUDENT * spread * math.sqrt(1 + 1 / len(found)), _NEAR.get(measured.unit, _NEAR_TIMES) * abs(mean))
-    return Verdict(measured, mean, mean - near, mean + near)
+    return Comparison(measured, mean, mean - near, mean + near)
 
 
 def _accused(
-    suspect: Suspect, settings: Mapping[str, str], result: Result, usual: Result, verdicts: Sequence[Verdict], port: str
+    suspect: Suspect,
+    settings: Mapping[str, str],
+    result: Result,
+    usual: Result,
+    verdicts: Sequence[Comparison],
+    port: str,
 ) -> Accused | None:
     """A suspect's numbers: those expected, times the change in the first seed."""
     numbers, left, deviation = [], 0.0, 0.0

@@ -522,7 +522,7 @@ def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | RunData | None
     return flows.bins.get(metric.size_bin) if metric.size_bin else flows
 
 
-def distances(rows: Iterable[MetricValue], best: Iterable[MetricValue]) -> list[MetricValue]:
+def distance_rows(rows: Iterable[MetricValue], best: Iterable[MetricValue]) -> list[MetricValue]:
     """Mean FCT of each class over ideal SRPT's.
 
     Omitted if the ideal run left flows unfinished.

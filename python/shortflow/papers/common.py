@@ -13,7 +13,7 @@ from shortflow.metrics.stats import jain_index
 from shortflow.result import Result
 
 
-def burst(senders: Value, to: Value, size: Value, flow_class: str = "", **more: object) -> dict[str, object]:
+def burst_of(senders: Value, to: Value, size: Value, flow_class: str = "", **more: object) -> dict[str, object]:
     """One flow (or `flows`) of this size from each sender, all at once."""
     named = {"class": flow_class} if flow_class else {}
     sizes = {"kind": "fixed", "value": size}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shortflow import _core, store
 from shortflow.grid import Dimension, keeps_flows, short_name
-from shortflow.measured import Measured
+from shortflow.measured import MeasuredFlows
 from shortflow.quantities import common_axis
 from shortflow.result import Result, with_distances
 from shortflow.results import Results
@@ -17,7 +17,7 @@ Place = tuple[tuple[str, str], ...]
 """Keys with their values."""
 
 
-def with_measured(study: Results, measured: Measured) -> Results:
+def with_measured(study: Results, measured: MeasuredFlows) -> Results:
     """Results with measured flows at each point."""
     return replace(study, measured=measured.in_network(run.table("flows") for run in study.with_tables.results))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from shortflow.bursts import Burst, find_burst
+from shortflow.bursts import LargestBurst, find_burst
 from shortflow.report.chart import Chart, Row, Spec, mark, numeric, tips
 from shortflow.result import Result
 from shortflow.results import Results
@@ -121,7 +121,7 @@ def time_lines(study: Results) -> list[Chart]:
     return [timeline(result, at) for result in point.results if "burst" in result.tables]
 
 
-def _caption(burst: Burst) -> str:
+def _caption(burst: LargestBurst) -> str:
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
     origin = f"The largest burst of this run, which begins at {burst.begin_s * 1e3:,.3f} ms"

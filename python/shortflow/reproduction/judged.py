@@ -35,7 +35,7 @@ class Baseline(StrEnum):
     """The claim itself is untested, or the runs lack the baseline."""
 
 
-class Group(StrEnum):
+class ClaimGroup(StrEnum):
     """The count that a claim belongs to."""
 
     SCHEME = "about the scheme"
@@ -106,16 +106,16 @@ class Judged:
         return "; ".join(filter(None, parts))
 
     @property
-    def group(self) -> Group:
+    def group(self) -> ClaimGroup:
         """The group of the counts."""
         if self.claim.fitted:
-            return Group.FITTED
+            return ClaimGroup.FITTED
         if self.finding.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED):
-            return Group.OPEN
+            return ClaimGroup.OPEN
         if self.claim.no_harm:
-            return Group.NO_HARM
+            return ClaimGroup.NO_HARM
         about_others = self.agrees_emptily or self.baseline in (Baseline.EQUATION, Baseline.OTHERS)
-        return Group.OTHERS if about_others else Group.SCHEME
+        return ClaimGroup.OTHERS if about_others else ClaimGroup.SCHEME
 
     @property
     def style(self) -> str:
@@ -173,17 +173,17 @@ def _with_baseline(claim: Claim, ours: Finding, studies: Mapping[str, Data], sta
 def count(claims: Sequence[Judged]) -> Counts:
     """Number of claims with each verdict, by group."""
 
-    def verdicts(of: Group, *named: Verdict) -> dict[str, int]:
+    def verdicts(of: ClaimGroup, *named: Verdict) -> dict[str, int]:
         found = [each.finding.verdict for each in claims if each.group is of]
         return {verdict.value: found.count(verdict) for verdict in named}
 
     decided = (Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS)
-    counted = [each for each in claims if each.group is not Group.FITTED and not each.agrees_emptily]
+    counted = [each for each in claims if each.group is not ClaimGroup.FITTED and not each.agrees_emptily]
     far = [each.off for each in counted if each.off is not None]
     return {
-        "scheme": verdicts(Group.SCHEME, *decided),
-        "no_harm": verdicts(Group.NO_HARM, *decided),
-        "others": verdicts(Group.OTHERS, *decided),
-        "open": verdicts(Group.OPEN, Verdict.UNDECIDED, Verdict.UNTESTED),
+        "scheme": verdicts(ClaimGroup.SCHEME, *decided),
+        "no_harm": verdicts(ClaimGroup.NO_HARM, *decided),
+        "others": verdicts(ClaimGroup.OTHERS, *decided),
+        "open": verdicts(ClaimGroup.OPEN, Verdict.UNDECIDED, Verdict.UNTESTED),
         "numbers": {"all": len(far), **{f"within_{each}": sum(off <= each / 100 for off in far) for each in NEAR}},
     }

@@ -12,7 +12,7 @@ from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.judged import Baseline, Judged
 from shortflow.reproduction.tried import in_lines
 from shortflow.runs import Provenance
-from shortflow.store.files import Kind, read_json, write_text
+from shortflow.store.files import Kind, read_json_file, write_text
 
 _COMMIT = 12
 """Digits of a commit."""
@@ -43,7 +43,7 @@ def update(done: Reproduction, file: Path) -> dict[str, Entry]:
 
 def load_kept(file: Path) -> Mapping[str, Entry]:
     """The papers in a file; none without the file."""
-    return read_json(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
+    return read_json_file(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
 
 
 def judged(entry: Entry) -> list[Judged]:

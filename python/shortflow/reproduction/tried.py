@@ -13,7 +13,7 @@ from shortflow import papers
 from shortflow.judge.verdicts import Verdict
 from shortflow.lab.study import Scale
 from shortflow.quantities import counted, parse
-from shortflow.store.files import Kind, read_json, write_text
+from shortflow.store.files import Kind, read_json_file, write_text
 
 STORED = Path(papers.__file__).with_name("tried.json")
 """Results of `reproduce --sensitivity`."""
@@ -140,7 +140,7 @@ class _Paper(TypedDict):
 def load_tried(file: Path) -> dict[str, dict[str, Tried]]:
     """Stored outcomes by claim and scale; empty without the file."""
     again = "run `reproduce --sensitivity` again"
-    papers = read_json(file, dict[str, _Paper], again) if file.exists() else {}
+    papers = read_json_file(file, dict[str, _Paper], again) if file.exists() else {}
     return {
         claim: {scale: _unpacked(*rows, paper["values"]) for scale, rows in of_claim.items()}
         for paper in papers.values()

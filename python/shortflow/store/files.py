@@ -142,7 +142,7 @@ def write_text(path: Path, text: str, kind: Kind) -> None:
     write_bytes(path, text.encode(), kind)
 
 
-def read_json(path: Path, shape: type[Found], remedy: str) -> Found:
+def read_json_file(path: Path, shape: type[Found], remedy: str) -> Found:
     """Contents of a JSON file with checked types. An `OSError` or `DamagedResult` names the file."""
     with _naming(path):
         text = path.read_bytes()

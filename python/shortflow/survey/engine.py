@@ -19,7 +19,7 @@ SEEDS = 10
 
 
 @dataclass(frozen=True)
-class Place:
+class SurveyPlace:
     """A workload at one of its levels."""
 
     workload: Workload
@@ -41,9 +41,9 @@ class View:
     """Results of all places with one initial alpha."""
 
     alpha: str
-    places: Mapping[Place, Results]
+    places: Mapping[SurveyPlace, Results]
     """Schemes have their registered names here, without settings."""
-    cells: Mapping[Place, Mapping[Criterion, Cell]]
+    cells: Mapping[SurveyPlace, Mapping[Criterion, Cell]]
 
     @property
     def label(self) -> str:
@@ -68,7 +68,7 @@ class Survey:
     seconds: float
 
 
-def views(compared: Mapping[str, Mapping[Place, Results]]) -> list[View]:
+def views(compared: Mapping[str, Mapping[SurveyPlace, Results]]) -> list[View]:
     """Results by initial alpha, judged over all of them."""
     judged = iter(judge_cells([comparison for places in compared.values() for comparison in places.values()]))
     return [View(alpha, places, {place: next(judged) for place in places}) for alpha, places in compared.items()]
@@ -87,7 +87,7 @@ def ask_survey(
 ) -> Ask[Survey]:
     """Runs all schemes on all workloads and levels. `settings` change every workload, and schemes that accept them."""
     started = time.perf_counter()
-    places = [Place(workload, level) for workload in workloads for level in workload.levels]
+    places = [SurveyPlace(workload, level) for workload in workloads for level in workload.levels]
     alphas = initial_alphas(settings)
     schemes = list(dict.fromkeys([*(name for names in alphas.values() for name in names.values()), SHORTEST]))
     scenarios = [place.workload.scenario(place.level, scale) for place in places]
@@ -105,7 +105,7 @@ def ask_survey(
     return Survey(scale, dict(as_pairs(settings)), views(compared), seeds, len(runs), reused, elapsed)
 
 
-def _comparison(place: Place, runs: Sequence[Result], names: Mapping[str, str]) -> Results:
+def _comparison(place: SurveyPlace, runs: Sequence[Result], names: Mapping[str, str]) -> Results:
     """Runs of a place under the schemes of one initial alpha, which have their registered names, and ideal SRPT's."""
     every = {**names, SHORTEST: SHORTEST}
     renamed = [run.named(scheme) for scheme, name in every.items() for run in runs if run.scheme == name]

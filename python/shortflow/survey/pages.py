@@ -18,7 +18,7 @@ from shortflow.reproduction.tried import in_lines
 from shortflow.results import Results
 from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
-from shortflow.survey.engine import Place, Survey, View
+from shortflow.survey.engine import Survey, SurveyPlace, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow.survey.tables import (
     ALONE,
@@ -216,7 +216,7 @@ def _view_table(view: View) -> dict[str, Any]:
     }
 
 
-def _place_table(view: View, place: Place) -> dict[str, Any]:
+def _place_table(view: View, place: SurveyPlace) -> dict[str, Any]:
     comparison = view.places[place]
     metrics = [criterion.metric for criterion in (*CRITERIA, DISTANCE)]
     means = {scheme: {metric: comparison.mean(scheme, metric) for metric in metrics} for scheme in SCHEMES}

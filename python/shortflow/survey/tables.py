@@ -10,7 +10,7 @@ from shortflow.judge.estimates import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.blocks import Column, Section
 from shortflow.report.wording import NOTHING, number, shown
-from shortflow.survey.engine import Place, Survey, View
+from shortflow.survey.engine import Survey, SurveyPlace, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import ALIKE, CRITERIA, DISTANCE, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
 
@@ -80,18 +80,18 @@ def participants() -> Section:
     return Section("Schemes", [Column("scheme", list(SCHEMES))], columns)
 
 
-def cells_of(view: View, criterion: Criterion) -> dict[Place, Cell]:
+def cells_of(view: View, criterion: Criterion) -> dict[SurveyPlace, Cell]:
     """Cells of a criterion, at the places that have it."""
     return {place: cells[criterion] for place, cells in view.cells.items() if criterion in cells}
 
 
-def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
+def wins(cells: dict[SurveyPlace, Cell], scheme: str) -> tuple[int, int]:
     """Number of cells in which a scheme is the best alone, and of those in which it is not told apart from the best."""
     outcomes = [cell.outcome for cell in cells.values() if cell.wins(scheme)]
     return outcomes.count(SOLE), outcomes.count(SEVERAL)
 
 
-def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
+def _column(view: View, rows: Sequence[tuple[SurveyPlace, str]], criterion: Criterion) -> Column:
     estimates = [view.places[place].mean(scheme, criterion.metric) for place, scheme in rows]
     scale = scale_for(criterion.about.unit, [each.value for each in estimates if each])
     cells = []
@@ -124,7 +124,7 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
     return f"{best[0]} +{len(best) - 1}" if narrow else ", ".join(best)
 
 
-def _least_distance(view: View, place: Place) -> float | None:
+def _least_distance(view: View, place: SurveyPlace) -> float | None:
     """Least distance from ideal among schemes that finished their flows."""
     estimates = (view.places[place].mean(scheme, DISTANCE.metric) for scheme in SCHEMES)
     return min((each.value for each in estimates if each and not each.lower_bound), default=None)

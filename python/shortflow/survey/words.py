@@ -8,12 +8,12 @@ from shortflow.judge.best import LEVEL
 from shortflow.quantities import counted
 from shortflow.report.wording import number
 from shortflow.scheme import ONE_ALPHA
-from shortflow.survey.engine import Place, Survey, View
+from shortflow.survey.engine import Survey, SurveyPlace, View
 from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES
 from shortflow.survey.tables import cells_of, wins
 from shortflow.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
 
-Cells = dict[Place, Cell]
+Cells = dict[SurveyPlace, Cell]
 
 
 def conclusions(view: View) -> list[str]:
@@ -82,8 +82,8 @@ def _verdicts(where: str, cells: Cells) -> str:
     return " ".join(parts)
 
 
-def _alone(cells: Cells, places: Sequence[Place]) -> str:
-    winners: dict[str, list[Place]] = {}
+def _alone(cells: Cells, places: Sequence[SurveyPlace]) -> str:
+    winners: dict[str, list[SurveyPlace]] = {}
     for place in places:
         winners.setdefault(cells[place].best[0], []).append(place)
     ordered = sorted(winners.items(), key=lambda each: -len(each[1]))
@@ -112,5 +112,5 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _names(places: Iterable[Place]) -> str:
+def _names(places: Iterable[SurveyPlace]) -> str:
     return ", ".join(place.name for place in places)

@@ -10,7 +10,7 @@ from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
 from shortflow.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, Table, relative
-from shortflow.papers.common import burst, flows, number_of, of_flows, series, traces
+from shortflow.papers.common import burst_of, flows, number_of, of_flows, series, traces
 from shortflow.result import Result
 
 
@@ -41,7 +41,7 @@ LONG = path(
 )
 FINITE = path(
     "100 MB and, later, 10 MB over the same two hops of 100 Mbps",
-    [burst(0, 1, "100MB", "large"), burst(0, 1, "10MB", "small", at="$later")],
+    [burst_of(0, 1, "100MB", "large"), burst_of(0, 1, "10MB", "small", at="$later")],
     {"later": "2s"},
     duration="9s",
     drain="20s",

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.common import burst, flows, means, number_of, of_flows
+from shortflow.papers.common import burst_of, flows, means, number_of, of_flows
 from shortflow.papers.fast.setup import (
     ALONE,
     DCTCP,
@@ -27,7 +27,7 @@ TIMEOUT_S = 0.010
 
 NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
 KNEE = queries(("dctcp", "fast"), {"workers": (45, 50)})
-ONE_BYTE = burst(99, 0, "1B", "ping")
+ONE_BYTE = burst_of(99, 0, "1B", "ping")
 PING = lab.Study(
     tree("One byte from one rack to another", "1s", [ONE_BYTE]),
     ("tcp",),
@@ -199,7 +199,7 @@ PERIOD_MS = 2000
 HEAD_START_MS = 10
 """Start of the 10 MB flow before the query: the paper says only that the flow fills the link."""
 
-BULK = burst(99, ROOT, "10MB", "bulk", repeat=ROUNDS, every=f"{PERIOD_MS}ms")
+BULK = burst_of(99, ROOT, "10MB", "bulk", repeat=ROUNDS, every=f"{PERIOD_MS}ms")
 STARTS_MS = [i * PERIOD_MS + HEAD_START_MS for i in range(ROUNDS)]
 
 BACKGROUND = lab.Study(

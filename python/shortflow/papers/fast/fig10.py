@@ -8,7 +8,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.lab.study import Value
-from shortflow.papers.common import burst, fairness, means, number_of, series, traces
+from shortflow.papers.common import burst_of, fairness, means, number_of, series, traces
 from shortflow.papers.fast.fig04 import QUERY
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, QUERIES, ROOT, queries, query, tree
 from shortflow.papers.theory import Bottleneck
@@ -24,7 +24,7 @@ PAYLOAD = 1460 / 1500
 ARRIVING = tree(
     "Five flows of 1 GB in a rack, one more every 3 s",
     f"{FLOWS * STEP_S:g}s",
-    [burst(i + 1, ROOT, "1GB", f"flow{i}", at=f"{i * STEP_S:g}s") for i in range(FLOWS)],
+    [burst_of(i + 1, ROOT, "1GB", f"flow{i}", at=f"{i * STEP_S:g}s") for i in range(FLOWS)],
 )
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shortflow import lab
-from shortflow.papers.common import burst
+from shortflow.papers.common import burst_of
 
 # The drawing gives the instance: the only one in half units with the nine printed times. A unit of
 # size is 1 GB and one of time 1 s. Headers and propagation are negligible: the figure has neither. Under LAS,
@@ -21,7 +21,7 @@ THREE = lab.Study(
         "topology": {"kind": "star", "hosts": 4, "rate": "8Gbps", "rtt": "10ns"},
         "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
         "tcp": {"mss": "10000B", "header": "1B", "initial_window": 2},
-        "traffic": [burst(i, 3, f"{size}GB", at=f"{start}ms") for i, (start, size) in enumerate(FLOWS.values())],
+        "traffic": [burst_of(i, 3, f"{size}GB", at=f"{start}ms") for i, (start, size) in enumerate(FLOWS.values())],
     },
     schemes=SCHEDULERS,
     seeds=1,

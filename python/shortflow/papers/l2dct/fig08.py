@@ -10,7 +10,7 @@ import polars as pl
 from shortflow import lab
 from shortflow._core import Flow, Window
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import burst, flows, number_of, series, traces
+from shortflow.papers.common import burst_of, flows, number_of, series, traces
 from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE, PORTS
 from shortflow.result import Result
@@ -32,7 +32,7 @@ BURST = lab.Study(
         **PORTS,
         "traffic": [
             {"kind": "long-lived", "flows": 2, "from": "50-51", "to": 52},
-            burst("0-49", 52, "50KB", flows=50, at="$at", jitter="10us"),
+            burst_of("0-49", 52, "50KB", flows=50, at="$at", jitter="10us"),
         ],
         "measure": {"sample_every": "1ms"},
     },

@@ -7,7 +7,7 @@ testbed's RTT, buffer and RTOmin; the simulations' values are used.
 """
 
 from shortflow import lab
-from shortflow.papers.common import burst, number_of
+from shortflow.papers.common import burst_of, number_of
 from shortflow.papers.l2dct.setup import AFCT
 
 SIZE, PAYLOAD_BPS = "100MB", 100e6 * 1460 / 1500
@@ -22,7 +22,7 @@ FLOWS: dict[str, object] = {
     "tcp": {"rto_min": "10ms", "initial_window": 2, "handshake": True},
     "traffic": [
         {"kind": "long-lived", "flows": 1, "from": 0, "to": 1},
-        burst(0, 1, SIZE, flows="$flows", at="20s", jitter="10ms"),
+        burst_of(0, 1, SIZE, flows="$flows", at="20s", jitter="10ms"),
     ],
     "measure": {"ports": ["s0->h1"]},
 }

@@ -5,7 +5,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import burst, flows, number_of, series
+from shortflow.papers.common import burst_of, flows, number_of, series
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS, bottleneck
 from shortflow.result import Result
@@ -19,7 +19,7 @@ TWO = lab.Study(
         2,
         [
             {"kind": "long-lived", "flows": 1, "from": 0, "to": 2},
-            burst(1, 3, f"{SHORT_BYTES}B", at="500ms", jitter="5ms", repeat=25),
+            burst_of(1, 3, f"{SHORT_BYTES}B", at="500ms", jitter="5ms", repeat=25),
         ],
         duration="3s",
         measure={"sample_every": "100us"},

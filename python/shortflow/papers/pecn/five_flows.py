@@ -10,7 +10,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.papers.common import burst, flows, number_of, of_flows, series, traces
+from shortflow.papers.common import burst_of, flows, number_of, of_flows, series, traces
 from shortflow.papers.pecn.setup import DCTCP_CODE, star
 from shortflow.result import Result
 
@@ -25,8 +25,8 @@ FIVE = star(
     "A flow with a deadline beside four of 100 MB",
     6,
     [
-        burst(4, 5, "$size", "urgent", deadline={"kind": "fixed", "value": "$deadline"}, at="1.5s"),
-        burst("0-3", 5, "100MB", "long", flows=4, at="1s", jitter="1ms"),
+        burst_of(4, 5, "$size", "urgent", deadline={"kind": "fixed", "value": "$deadline"}, at="1.5s"),
+        burst_of("0-3", 5, "100MB", "long", flows=4, at="1s", jitter="1ms"),
     ],
     duration="1.6s",
     drain="5s",

@@ -8,7 +8,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.judge.estimates import Estimate
 from shortflow.metrics.stats import kendall_tau
-from shortflow.papers.common import burst, flows, number_of, paired, series
+from shortflow.papers.common import burst_of, flows, number_of, paired, series
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, DCTCP_CODE, star
 from shortflow.result import Result
 from shortflow.store.frames import completion
@@ -20,7 +20,7 @@ MARKING, ORDERED = ("pecn", "pecn-pmark"), ("pecn", "pecn-edf")
 PAIR = star(
     "Two long flows through one port, of equal or of different size and so priority",
     3,
-    [burst(host, 2, size, name) for name, host, size in (("first", 0, "200MB"), ("second", 1, "$second"))],
+    [burst_of(host, 2, size, name) for name, host, size in (("first", 0, "200MB"), ("second", 1, "$second"))],
     duration="1s",
     drain="1ms",
     parameters={"second": "400MB"},

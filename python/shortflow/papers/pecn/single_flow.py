@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.papers.common import burst, means, number_of
+from shortflow.papers.common import burst_of, means, number_of
 from shortflow.papers.pecn.setup import AFCT, DCTCP_CODE, star
 
 SEGMENT = 1460
@@ -14,7 +14,7 @@ DELAY_S = 0.04
 ALONE = star(
     "One flow on an idle path of 1 Gbps",
     2,
-    [burst(0, 1, "$size", deadline={"kind": "fixed", "value": "10ms"}, at="100ms", jitter="10us")],
+    [burst_of(0, 1, "$size", deadline={"kind": "fixed", "value": "10ms"}, at="100ms", jitter="10us")],
     duration="200ms",
     drain="10s",
     parameters={"size": "2KB"},
