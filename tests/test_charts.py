@@ -25,7 +25,7 @@ from shortflow.measured import MEASURED, read_measured
 from shortflow.report import library, marks
 from shortflow.report.answer import answer
 from shortflow.report.chart import Chart, Row, finite_only, numeric
-from shortflow.report.figures import charts, distribution, extremes, kept_ranks, over_points, ranked
+from shortflow.report.figures import charts, completion_times, extremes, kept_ranks, over_points, ranked
 from shortflow.report.page import Contents, page_table
 from shortflow.report.study import studies, with_measured
 from shortflow.report.tables import study_section
@@ -146,16 +146,16 @@ def test_the_page_s_table_has_the_numbers_of_the_charts() -> None:
 
 def test_a_distribution_has_percentiles_of_the_pool_and_ends_at_what_finished() -> None:
     times = [1e-5 * i for i in range(1, 1001)]
-    chart = distribution(study_of([make_result(fct_s=times)]), "short")
+    chart = completion_times(study_of([make_result(fct_s=times)]), "short")
     marks = {row["mark"]: row["time"] for row in chart.rows if row["mark"]}
     assert marks == pytest.approx({"p50": 5.0, "p90": 9.0, "p99": 9.9, "p99.9": 9.99})
-    ended = distribution(study_of([stalled(make_result(fct_s=[1e-3, 2e-3, 3e-3, 4e-3]), [1])]), "short")
+    ended = completion_times(study_of([stalled(make_result(fct_s=[1e-3, 2e-3, 3e-3, 4e-3]), [1])]), "short")
     assert [(row["time"], row["share"], row["bound"]) for row in ended.rows] == [
         (1e-3, 0.25, False),
         (3e-3, 0.5, False),
         (4e-3, 0.75, False),
     ], "in seconds, as one took so long"
-    pale = distribution(study_of([stalled(make_result(fct_s=[1e-3, 2.4, 2.6]), [0])]), "short")
+    pale = completion_times(study_of([stalled(make_result(fct_s=[1e-3, 2.4, 2.6]), [0])]), "short")
     assert [row["bound"] for row in pale.rows] == [False, True]
     assert "In its pale part the true share may be higher" in pale.caption
 
@@ -228,7 +228,7 @@ def test_means_count_flows_up_to_one_time_where_several_schemes_leave_some_unfin
 def test_ideal_schedulers_and_measured_flows_stand_beside_the_schemes_without_intervals() -> None:
     own = pl.DataFrame({"start_s": [0.0, 1.0], "size_bytes": [1000, 2000], "fct_s": [2e-3, 4e-3]})
     study = with_measured(study_of(RESULTS), read_measured(own, ["short", "long"]))
-    chart = distribution(study)
+    chart = completion_times(study)
     assert chart.schemes == ["tcp", "dctcp", "l2dct", "ideal-srpt", MEASURED]
     assert [row["time"] for row in rows_of(chart, scheme=MEASURED, at="0.4")] == [2.0, 4.0]
     ideal = rows_of(over_points(study), scheme="ideal-srpt")

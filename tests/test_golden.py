@@ -1,14 +1,14 @@
 """Transcripts of commands: `pytest tests/test_golden.py --renew` writes anew what the commands of each print.
 
 A line of `tests/golden/*.txt` that begins with `$` is a command, with its exit code in brackets unless that is 0. Below
-stand its stdout, and its stderr behind `!`. A JSON document is a line for each key, with a hash for a large value.
+stand its stdout, and its stderr behind `!`. Of a large JSON value there are its keys, its counts and its first member.
 """
 
-import hashlib
 import json
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 
 from conftest import Command, Patch
 from shortflow._core import version
+from shortflow.metrics.catalogue import possible
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.txt"))
 VARYING = {"build", "code", "finished_at", "key", "platform", "reused", "revision", "seconds", "version", "wall_s"}
@@ -25,7 +26,10 @@ HIDDEN = re.compile(r"(?<=reused, )\d+(?= s\))|(?<=\()[\d.]+(?= MB\))")
 BOX = re.compile(r"[│╭╮╰╯─]+ *|\s{2,}")
 """Frames and spacing of help."""
 LARGE = 300
-"""Characters of a JSON value from which on a hash stands for it."""
+"""Characters from which on a JSON value is shown by its keys, its counts and its first member."""
+DEEP = 4
+"""Levels of a large value that are shown."""
+METRICS = possible(("short", "long"))
 
 
 def settled(value: Any) -> Any:
@@ -39,10 +43,30 @@ def settled(value: Any) -> Any:
 
 def outline(text: str) -> str:
     document = settled(json.loads(text))
-    parts = document if isinstance(document, dict) else {str(len(document)): document}
-    texts = {key: json.dumps(value, ensure_ascii=False) for key, value in parts.items()}
-    lines = (text if len(text) < LARGE else hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts.values())
-    return "\n".join(f"{key}: {line}" for key, line in zip(texts, lines, strict=True))
+    parts = document if isinstance(document, dict) else {"list": document}
+    return "\n".join(line for key, value in parts.items() for line in shape(key, value))
+
+
+def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
+    """Lines on a value. Of members that are alike the first stands for all; metrics are not counted."""
+    text, lead = json.dumps(value, ensure_ascii=False), f"{'  ' * level}{name}"
+    if len(text) < LARGE:
+        yield f"{lead}: {text}"
+        return
+    if isinstance(value, str) or level == DEEP:
+        yield f"{lead}: {', '.join(value)}" if isinstance(value, dict) else f"{lead}: {len(value)} long"
+        return
+    named = value if isinstance(value, dict) else {str(place): each for place, each in enumerate(value)}
+    keys = [{*each} if isinstance(each, dict) else type(each) for each in named.values()]
+    if len(named) > 1 and (named.keys() <= METRICS.keys() or all(each == keys[0] for each in keys)):
+        first = next(iter(named))
+        count = f"{len(value)} members" if isinstance(value, list) else ", ".join(value)
+        yield f"{lead}: {'metrics' if named.keys() <= METRICS.keys() else count}"
+        named = {first: named[first]}
+    else:
+        yield f"{lead}:"
+    for key, each in named.items():
+        yield from shape(key, each, level + 1)
 
 
 def transcript(shortflow: Command, command: str) -> str:

@@ -16,7 +16,7 @@ from shortflow.report.caveats import notes
 from shortflow.report.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.report.sentences import at_one_point, on_points, outcome_clause, range_of, where
 from shortflow.report.study import by_value, default_baseline, without_effect
-from shortflow.report.wording import listed, metrics_of, phrase, unit_of
+from shortflow.report.wording import listed, metrics_of, phrase, unit_in_study
 from shortflow.results import Results
 
 _BEYOND = 10
@@ -57,7 +57,7 @@ class Ranking:
         """Sentences for each metric over all points."""
         near = margin(self.criteria.ties)
         groups = {metric: self._groups(metric) for metric in self.metrics}
-        units = {metric: unit_of(self.shown, metric) for metric in groups}
+        units = {metric: unit_in_study(self.shown, metric) for metric in groups}
         if not self.study.x_name:
             alone = {metric: of[0][0] for metric, of in groups.items()}
             return [at_one_point(line, units[metric], self.baseline, near) for metric, line in alone.items()]

@@ -238,7 +238,7 @@ def by_scheme(schemes: Sequence[str]) -> dict[str, Spec]:
     }
 
 
-def lines(look: Mapping[str, Spec], *, dashed: bool = True) -> Spec:
+def line_encodings(look: Mapping[str, Spec], *, dashed: bool = True) -> Spec:
     """The encodings of a line."""
     names = ("color", "strokeDash") if dashed else ("color",)
     return {**{name: look[name] for name in names}, "opacity": FOCUS}

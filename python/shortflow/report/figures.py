@@ -23,7 +23,7 @@ from shortflow.report import marks
 from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
 from shortflow.report.timeline import time_lines
-from shortflow.report.wording import everyone, metrics_of, phrase, sizes_in_words, unit_of
+from shortflow.report.wording import everyone, metrics_of, phrase, sizes_in_words, unit_in_study
 from shortflow.results import Results
 from shortflow.store.frames import completion
 from shortflow.store.selection import numbered
@@ -46,7 +46,7 @@ def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
     found += [over_points(study, [*chosen, *_unfinished(study)])] if chosen and study.dimensions else []
     if not study.with_tables.done:
         return found
-    found += [distribution(study)] if _finite(study) else []
+    found += [completion_times(study)] if _finite(study) else []
     return [*found, *_queue(study), *time_lines(study)]
 
 
@@ -134,7 +134,7 @@ def trade_off(study: Results) -> Chart:
     return Chart("trade-off", "What it costs", caption, rows, [panel], study.schemes)
 
 
-def distribution(study: Results, flow_class: str | None = None) -> Chart:
+def completion_times(study: Results, flow_class: str | None = None) -> Chart:
     """The distribution of completion times of short flows, or of a class, with its tail."""
     classes = _finite(study)
     if not classes:
@@ -146,7 +146,7 @@ def distribution(study: Results, flow_class: str | None = None) -> Chart:
     kept, which = pl.col("size_bytes") <= short.high, f"flows {sizes_in_words(short)}"
     if flow_class is not None or metric not in study.metrics.values():
         metric, kept, which = Metric(MEAN_FCT, whose), pl.col("class") == whose, f"{whose} flows"
-    scale = unit_of(study, metric)
+    scale = unit_in_study(study, metric)
     rows: list[Row] = []
     for point in _tabled(study):
         for scheme in dict.fromkeys(each.scheme for each in point.results):
@@ -182,7 +182,7 @@ def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[l
 
     `x` is a point's place along the first setting that varies; of several, `at0`, `x1`, `at1` and so on complete it.
     """
-    scale, several = unit_of(study, metric), len(study.dimensions) > 1
+    scale, several = unit_in_study(study, metric), len(study.dimensions) > 1
     rows: list[Row] = []
     for point in study.points:
         place: dict[str, float | str] = {} if study.dimensions else {"x": point.label}

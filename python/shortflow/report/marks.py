@@ -10,7 +10,7 @@ from shortflow.report.chart import (
     Spec,
     by_scheme,
     has_value,
-    lines,
+    line_encodings,
     mark,
     markers,
     numeric,
@@ -88,7 +88,7 @@ def ranked_marks(rows: Sequence[Row], metric: Metric, label: str, schemes: Seque
     y = {"field": "scheme", "type": "nominal", "title": None, "sort": {"field": "rank", "op": "min"}}
     x = numeric("value", label, ends(rows), zero=metric.more_is_better)
     layers = [
-        _interval("x", x, {"y": y, **lines(look, dashed=False)}, strokeWidth=2),
+        _interval("x", x, {"y": y, **line_encodings(look, dashed=False)}, strokeWidth=2),
         _points({"y": y, "x": x, **markers(look), "tooltip": _tips(label, at)}, size=90),
         mark("text", {"y": y, "x": x}, where=["datum.bound"], text="≥", dx=-11),
     ]
@@ -120,11 +120,11 @@ def over(
     y = numeric("value", label, ends_at or ends(rows))
     beside = {} if x["type"] == "quantitative" or one_point else {"xOffset": {"field": "scheme", "type": "nominal"}}
     place = {"x": x, **beside}
-    joined = [mark("line", {**place, "y": y, **lines(look)}, strokeWidth=2, clip=True)] if not beside else []
+    joined = [mark("line", {**place, "y": y, **line_encodings(look)}, strokeWidth=2, clip=True)] if not beside else []
     at = str(x["title"] or "")
     about = [
         *joined,
-        _interval("y", y, {**place, **lines(look, dashed=False)}, strokeWidth=1.5),
+        _interval("y", y, {**place, **line_encodings(look, dashed=False)}, strokeWidth=1.5),
         _points({**place, "y": y, **markers(look), "tooltip": _tips(label, "", **{x["field"]: at})}),
         mark("text", {**place, "y": y}, where=["datum.bound"], text="≥", dy=-12),
     ]
@@ -140,8 +140,8 @@ def trade_off_marks(
     look = by_scheme(schemes)
     x = numeric("gain", x_label, ends(rows, "gain"), zero=True)
     y = numeric("value", y_label, ends(rows))
-    line = {"x": x, "y": y, "order": {"value": 0}, **lines(look)}
-    plain = lines(look, dashed=False)
+    line = {"x": x, "y": y, "order": {"value": 0}, **line_encodings(look)}
+    plain = line_encodings(look, dashed=False)
     more = {"gain_said": x_label, "gain_interval": "its 95 % interval"}
     size = {"condition": {"test": "datum.last", "value": 200}, "value": 60}
     layers = [
@@ -163,7 +163,7 @@ def distribution_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], 
         y = numeric("late", "share that takes longer", log=True, domain=(1e-4, 1), format=",.4~%")
     else:
         y = numeric("share", "share done by then", log=False, domain=(0, 1), format="~%")
-    line = {"x": x, "y": y, **lines(look)}
+    line = {"x": x, "y": y, **line_encodings(look)}
     after = {"interpolate": "step-after", "strokeWidth": 2, "clip": True}
     tip = tips(scheme="scheme", mark="percentile", time_said=label)
     layers = [
@@ -193,7 +193,7 @@ def over_time(rows: Sequence[Row], label: str, schemes: Sequence[str], title: st
         {"field": "length", "type": "quantitative", "title": label, "format": ",.4~r"},
     ]
     look = by_scheme(schemes)
-    line = mark("line", {"x": x, "y": y, **lines(look)}, strokeWidth=1.2)
+    line = mark("line", {"x": x, "y": y, **line_encodings(look)}, strokeWidth=1.2)
     # A line has one tooltip, that of its first point.
     points = mark("point", {"x": x, "y": y, "stroke": look["stroke"], "tooltip": tip}, size=40, opacity=0)
     return view(title, f"{label} over time", [line, points], where=[ONE_POINT, "isValid(datum.ms)"])
@@ -203,7 +203,7 @@ def share_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], title: 
     """The share of samples at or below a length."""
     x = numeric("length", label, [0, *(row.get("length") for row in rows if "share" in row)], log=False, zero=True)
     y = numeric("share", "share of samples at or below", log=False, domain=(0, 1), format="~%")
-    line = {"x": x, "y": y, **lines(by_scheme(schemes))}
+    line = {"x": x, "y": y, **line_encodings(by_scheme(schemes))}
     layer = mark("line", line, interpolate="step-after", strokeWidth=2, clip=True)
     return view(title, f"{label}: distribution of samples", [layer], where=[ONE_POINT, "isValid(datum.share)"])
 
@@ -224,7 +224,7 @@ def scatter(
     points = mark("point", {"x": x, "y": y, **markers(look), "tooltip": tip}, size=50, strokeWidth=1.5, opacity=1)
     layers = [points, mark("text", {"x": x, "y": y}, where=["datum.bound"], text="≥", dy=-10)]
     if joined:
-        front = {"x": x, "y": y, "order": {"field": x["field"], "type": "quantitative"}, **lines(look)}
+        front = {"x": x, "y": y, "order": {"field": x["field"], "type": "quantitative"}, **line_encodings(look)}
         layers.insert(0, mark("line", front, where=[has_value("scheme", joined)], strokeWidth=1.5))
     found = view("", f"{y['title']} against {x['title']}", layers, where=[where] if where else (), height=300)
     spoken = [

@@ -50,7 +50,7 @@ class Plots:
 
         Of flows up to 100 KB, or of a class. A curve ends at the share of flows that finished.
         """
-        return figures.distribution(self._study(True), flow_class)
+        return figures.completion_times(self._study(True), flow_class)
 
     @front_door
     def queue(self) -> Chart:

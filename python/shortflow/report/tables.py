@@ -40,7 +40,7 @@ from shortflow.report.wording import (
     phrase,
     scheme_pairs,
     shown,
-    unit_of,
+    unit_in_study,
 )
 from shortflow.result import Result
 from shortflow.results import Results
@@ -141,7 +141,7 @@ def _of_points(
     columns = []
     for metric in dict.fromkeys([*metrics, *more]):
         estimates = [point.mean(scheme, metric.name) for point, scheme in rows]
-        columns.append(_estimate_column(metric, estimates, unit_of(study, metric)))
+        columns.append(_estimate_column(metric, estimates, unit_in_study(study, metric)))
         if metric in metrics and baseline in study.schemes and len(study.schemes) > 1:
             columns.append(_factors(metric, rows, baseline))
     keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
@@ -244,14 +244,14 @@ def _estimates(comparison: Results, heading: str, metrics: Sequence[Metric]) -> 
         return _one_by_one(comparison, heading, metrics)
     schemes = [*comparison.schemes, *apart]
     estimates = {metric: [comparison.mean(scheme, metric.name) for scheme in schemes] for metric in metrics}
-    columns = [_estimate_column(metric, estimates[metric], unit_of(comparison, metric)) for metric in metrics]
+    columns = [_estimate_column(metric, estimates[metric], unit_in_study(comparison, metric)) for metric in metrics]
     return Section(heading, [Column("scheme", schemes)], columns, apart=len(apart))
 
 
 def _one_by_one(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
     (scheme,) = comparison.schemes
     found = [(metric, each) for metric in metrics if (each := comparison.mean(scheme, metric.name))]
-    scales = [unit_of(comparison, metric) for metric, _ in found]
+    scales = [unit_in_study(comparison, metric) for metric, _ in found]
     values = [shown(each, scale.divisor) for (_, each), scale in zip(found, scales, strict=True)]
     one_class = len({metric.flow_class for metric, _ in found}) == 1  # named in the heading
     names = [phrase(replace(each, flow_class=None) if one_class else each) for each, _ in found]

@@ -165,7 +165,7 @@ def in_words(estimate: Estimate, unit: DisplayUnit) -> str:
     return f"{bound}{number(value)}{unit.suffix}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def unit_of(study: Results, metric: Metric) -> DisplayUnit:
+def unit_in_study(study: Results, metric: Metric) -> DisplayUnit:
     """Unit of a metric in every table, sentence and axis of a study."""
     found = [point.mean(scheme, metric.name) for point in study.points for scheme in everyone(study)]
     return scale_for(metric.unit, [each.value for each in found if each])

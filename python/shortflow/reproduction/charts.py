@@ -13,7 +13,19 @@ from shortflow.lab.drawing import Drawing, Line
 from shortflow.lab.figure import Figure
 from shortflow.lab.quantity import PrintedNumber
 from shortflow.quantities import RELATIVE, scale_for
-from shortflow.report.chart import Chart, Row, Spec, by_scheme, lines, mark, markers, numeric, tips, view, words
+from shortflow.report.chart import (
+    Chart,
+    Row,
+    Spec,
+    by_scheme,
+    line_encodings,
+    mark,
+    markers,
+    numeric,
+    tips,
+    view,
+    words,
+)
 from shortflow.report.figures import extremes
 
 Pair = tuple[str, PrintedNumber, Estimate]
@@ -57,10 +69,12 @@ def curves_of(drawing: Drawing, name: str) -> Chart:
     x = numeric("x", drawing.x_label, (row["x"] for row in rows), log=drawing.log_x)
     y = numeric("y", drawing.y_label, (row[key] for row in rows for key in ("low", "y", "high")), log=drawing.log_y)
     place, tip = {"x": x, "y": y}, tips(scheme="", x=drawing.x_label, y=drawing.y_label)
-    ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **lines(look, dashed=False)}
+    ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **line_encodings(look, dashed=False)}
     layers = [
-        mark("line", {**place, **lines(look)}, where=[ours, "datum.joined"], strokeWidth=1.6, clip=True),
-        mark("line", {**place, **lines(look, dashed=False)}, where=[printed, "datum.joined"], strokeDash=[5, 4]),
+        mark("line", {**place, **line_encodings(look)}, where=[ours, "datum.joined"], strokeWidth=1.6, clip=True),
+        mark(
+            "line", {**place, **line_encodings(look, dashed=False)}, where=[printed, "datum.joined"], strokeDash=[5, 4]
+        ),
         mark("rule", ends, where=["isValid(datum.low)"], strokeWidth=1.4, clip=True),
         mark("point", {**place, **markers(look), "tooltip": tip}, where=[ours, "datum.marker"], size=50, opacity=1),
         mark("point", {**place, "stroke": look["stroke"], "tooltip": tip}, where=[printed, "datum.marker"], **_DIAMOND),
