@@ -1,0 +1,112 @@
+"""What holds in the rooms of `python/shortflow`, instead of quotas of lines.
+
+`python tests/test_rooms.py` prints the public functions and classes of each room. import-linter holds the order of the
+rooms (pyproject.toml).
+"""
+
+import ast
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "python" / "shortflow"
+TREES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+LONGEST = 60
+"""Most lines of a function's body."""
+LONG = {("expect/suspects.py", "suspects")}
+"""Longer functions: it lists one cause after another."""
+SHARED = {
+    **dict.fromkeys(("Result", "Results", "Search", "Tuning"), "the class that a user gets, on top of the plain one"),
+    **dict.fromkeys(("Link", "Network"), "a network as one file says, and as arithmetic sees it"),
+    "Part": "a part of a page, and of another tool's files",
+    "main": "the usual name of an entry point",
+    "number": "a number in words, a setting's, and a field's",
+    "numbers": "columns and names of other tools' files",
+    "Grid": "values of keys, and fields of another tool's text",
+}
+"""Public names of several modules, each with the reason."""
+
+
+def floors() -> list[str]:
+    """Rooms from the highest floor to the lowest."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    return [room for floor in contracts[0]["layers"] for room in floor.split(" | ")]
+
+
+def public() -> Iterator[tuple[Path, str]]:
+    """Public functions and classes with their modules. A recipe of a paper is a room of its own."""
+    for path, tree in TREES.items():
+        if path.parts[0] != "papers" or len(path.parts) == 2:
+            for node in tree.body:
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                    yield path, node.name
+
+
+def test_a_public_name_means_one_thing() -> None:
+    homes = defaultdict(set)
+    for path, name in public():
+        homes[name].add(path)
+    assert {name for name, paths in homes.items() if len(paths) > 1} == SHARED.keys()
+
+
+def test_there_is_one_type_of_verdicts() -> None:
+    """No other enumeration or literal has a member for what is undecided."""
+    kinds = set()
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
+                kinds |= {node.name for each in node.body if re.match("(UNDECIDED|OPEN) = ", ast.unparse(each))}
+            if isinstance(node, ast.Subscript) and re.match("Literal.*'(undecided|open)'", ast.unparse(node)):
+                kinds.add(str(path))
+    assert kinds == {"Verdict", "ClaimGroup"}, "ClaimGroup.OPEN counts claims whose verdict is open"
+
+
+def test_nothing_is_imported_behind_the_linter() -> None:
+    assert "shortflow" not in re.sub('"""[^"]*"""', "", (PACKAGE / "lazy.pyi").read_text())
+    inside = {
+        str(path)
+        for path, tree in TREES.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert inside == {"__main__.py"}, "imports are at the top of a module, but for what waits for Ctrl-C"
+
+
+def test_functions_are_short() -> None:
+    long = {
+        (str(path), node.name)
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.body[0].lineno >= LONGEST
+    }
+    assert long == LONG
+
+
+def test_transcripts_have_no_hashes_in_place_of_values() -> None:
+    goldens = (ROOT / "tests" / "golden").glob("*.txt")
+    assert not [path.name for path in goldens if re.search(r"^[\w$]+: [0-9a-f]{16}$", path.read_text(), re.MULTILINE)]
+
+
+def test_every_room_has_a_sentence() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert rooms() in page, "python tests/test_rooms.py prints the table"
+
+
+def rooms() -> str:
+    """Table of docs/architecture.md: rooms with the first sentence of each, from the highest floor to the lowest."""
+    rows = []
+    for room in floors():
+        tree = TREES.get(Path(room, "__init__.py")) or TREES[Path(f"{room}.py")]
+        first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
+        rows.append(f"| `{room}` | {first.replace('|', chr(92) + '|')} |")
+    return "\n".join(["| room | purpose |", "|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    counts = Counter(path.parts[0].removesuffix(".py") for path, _ in public())
+    print(rooms(), *(f"{count:4} {room}" for room, count in counts.most_common()), sep="\n")
