@@ -1,6 +1,7 @@
 """`expect`: arithmetic beside numbers by hand and beside runs, and the suspects of measured numbers."""
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,16 @@ import tomli_w
 import shortflow as sf
 from conftest import Command, Tables
 from shortflow.expect.demands import demands
+from shortflow.expect.expected import FORMULAS
 from shortflow.expect.formulas import Group, Server, Work, burst, max_min
 from shortflow.expect.network import Network
 from shortflow.expect.numbers import Arithmetic
+from shortflow.expect.simulated import expectation
+from shortflow.expect.suspects import Inquiry, hottest, inquiry, parse_measured
 from shortflow.expect.topics import expected_numbers
-from shortflow.runner import run_one
-from shortflow.runs import plan
-from shortflow.scenario import shipped_scenarios
+from shortflow.runner import Runner, run_one
+from shortflow.runs import Plan, plan
+from shortflow.scenario import Settings, shipped_scenarios
 
 LARGE = ("bench-many-flows", "known-md1", "known-mm1", "known-random-loss", "known-random-marks")
 
@@ -148,3 +152,81 @@ def test_a_measured_number_is_refused_by_name(shortflow: Command) -> None:
         "p98_short_s=3ms": "p98_short_s is no number of every run",
     }.items():
         assert wanted in shortflow("expect", "incast", "--measured", text, code=2).stderr, text
+
+
+SHORT = {"duration": "500ms"}
+LONGER = {"duration": "800ms"}
+TREE = {"duration": "8ms", "warmup": "1ms"}
+FRAMED = {"tcp.wire": "ethernet", "tcp.mss": "1440B", "tcp.header": "60B"}
+DELAYED = {"tcp.ack_every": "2", "tcp.ack_delay": "30ms"}
+BROKEN: list[tuple[str, str, Settings, Settings, list[str]]] = [
+    ("RTO_min", "incast", {"switch.buffer": "60pkt"}, {"tcp.rto_min": "300ms"}, ["p99"]),
+    ("ECN", "l2dct-benchmark", SHORT, {"switch.mark_above": "unlimited"}, ["mean"]),
+    ("buffer of the ports is smaller", "incast", {}, {"switch.buffer": "36pkt"}, ["p99"]),
+    ("hashes", "permutation-fat-tree", TREE, {"routing.kind": "destination"}, ["mean"]),
+    ("headers", "two-long-flows", LONGER, FRAMED, ["goodput"]),
+    ("core", "testbed-short-long", {}, {"topology.bottleneck": "50Mbps"}, ["mean", "goodput"]),
+    ("ACKs", "incast", {}, DELAYED, ["mean"]),
+    ("window", "one-long-flow", LONGER, {"tcp.receive_window": "16pkt"}, ["goodput"]),
+    ("round trip", "trace-example", {}, {"topology.rtt": "1ms"}, ["afct_query_s", "afct_backup_s"]),
+    ("load", "l2dct-benchmark", SHORT, {"load": "0.4"}, ["mean", "goodput"]),
+]
+"""What is broken, where, with which settings, and what is measured. No suspect is tried with the broken value."""
+SOUND: list[tuple[str, Settings, list[str]]] = [
+    ("incast", {}, ["p99"]),
+    ("l2dct-benchmark", SHORT, ["mean", "goodput"]),
+    ("two-long-flows", LONGER, ["goodput"]),
+    ("trace-example", {}, ["afct_query_s"]),
+    ("testbed-short-long", {}, ["mean", "goodput"]),
+]
+NEW_SEED = 11
+"""Not among the five of the expected range."""
+
+
+def asked(name: str, settings: Settings, broken: Settings, what: list[str]) -> Inquiry:
+    """The inquiry into numbers of a run of which something is broken, or nothing."""
+    scenario = sf.load(name, settings)
+    arithmetic = Arithmetic.of(scenario, marks=True)
+    run = sf.run(scenario.with_(broken), "dctcp", seed=NEW_SEED, progress=False)
+    measured = []
+    for each in what:
+        unit = "bps" if each == "goodput" else "s"
+        metric = parse_measured(f"{each}=1{unit}", arithmetic)
+        value = metric.of(run, "->".join(hottest(arithmetic)))
+        measured.append(parse_measured(f"{each}={value!r}{unit}", arithmetic))
+    return Runner(1, holds=True).answer(inquiry(Plan(scenario, ["dctcp"]), arithmetic, measured))
+
+
+@pytest.mark.slow
+def test_the_true_cause_is_mostly_the_first_suspect() -> None:
+    places = {}
+    for cause, name, settings, broken, what in BROKEN:
+        found = asked(name, settings, broken, what).accused
+        causes = [accused.suspect.cause for accused in found]
+        places[cause, name] = next((at for at, text in enumerate(causes, start=1) if cause in text), 99)
+    assert sum(place == 1 for place in places.values()) >= 7, places
+    assert sum(place <= 3 for place in places.values()) >= 9, places
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "settings", "what"), SOUND, ids=lambda each: each if isinstance(each, str) else "")
+def test_nothing_accuses_a_run_without_a_fault(name: str, settings: Settings, what: list[str]) -> None:
+    found = asked(name, settings, {}, what)
+    assert all(verdict.inside for verdict in found.verdicts)
+    assert not found.accused
+
+
+@pytest.mark.slow
+def test_the_page_has_how_often_numbers_are_met() -> None:
+    counts: dict[str, Counter[str]] = {}
+    for name in shipped_scenarios():
+        plan_of = Plan(sf.load(name), ["dctcp"])
+        for each in Runner(1, holds=True).answer(expectation(plan_of)).numbers:
+            if each.off is not None:
+                place = "10 %" if abs(each.off) <= 0.1 else "25 %" if abs(each.off) <= 0.25 else "farther"
+                counts.setdefault(each.name, Counter())[place] += 1
+    shown = (Path(__file__).parents[1] / "docs" / "expect.md").read_text(encoding="utf-8")
+    for name in FORMULAS:
+        if found := counts.get(name):
+            row = f"| {name} | {found.total()} | {found['10 %']} | {found['10 %'] + found['25 %']} |"
+            assert row in shown, row

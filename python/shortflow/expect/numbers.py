@@ -177,12 +177,18 @@ class Arithmetic:
 
     def packet_hops(self) -> float:
         """Expected packets over links, data and ACKs, in the whole run: the cost of a simulation."""
-        seconds = number(self.network.values, "duration")
-        packet = self.network.framing.on_wire(self.network.framing.mss) * 8
-        bits = sum(min(use, 1.0) * self.network.links[port].rate_bps for port, use in self.use.items())
+        network, packets_per_s = self.network, 0.0
+        full = network.framing.on_wire(network.framing.mss) * 8
         for demand in self.demands:
-            if demand.is_closed:
-                path = self.paths(demand)[0]
+            paths = self.paths(demand)
+            length = sum(map(len, paths)) / len(paths)
+            if demand.per_s:
+                sizes = thinned(demand.sizes)
+                packets = demand.mean * sum(-(-size // network.framing.mss) for size in sizes) / sum(sizes)
+                packets_per_s += demand.per_s * packets * length
+            elif demand.is_closed:
                 receivers = len({destination for _, destination in demand.pairs})
-                bits += self.network.links[self.network.slowest(path)].rate_bps * len(path) * receivers
-        return 2 * bits * seconds / packet
+                packets_per_s += network.links[network.slowest(paths[0])].rate_bps / full * length * receivers
+        packets_per_s += sum(rate * sum(group.use.values()) for group, rate, _ in self.shares) / full
+        acks = 1 / number(network.values, "tcp.ack_every", 1.0)
+        return (1 + acks) * packets_per_s * number(network.values, "duration")

@@ -77,6 +77,9 @@ class Suspect:
     test: str
     """The test in the measured system that would tell."""
     settings: Sequence[Mapping[str, str]]
+    """Typical values, in order from that of the scenario."""
+    continuous: bool = False
+    """Values between are as likely: their numbers are interpolated."""
 
 
 class Accused(NamedTuple):
@@ -137,16 +140,28 @@ def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
 def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
     """Suspects that the scenario can have, the most usual first."""
     values = arithmetic.network.values
-    has_finite = any(each.sizes for each in arithmetic.demands)
+    yield from _of_hosts(values, marks=arithmetic.marks)
+    if arithmetic.has_equal_paths and not _has_faults(values):
+        fewer = [_fewer_paths(arithmetic, share) for share in (0.5, 0.0)]
+        yield Suspect(
+            "hashes are polarised: few of the equal paths are used",
+            "bytes of each uplink beside one another, and the hash seeds of the switches",
+            [each for each in fewer if each],
+            continuous=True,
+        )
+    yield Suspect(
+        "the window is limited by the receiver",
+        "`ss -ti` (rwnd_limited) and net.ipv4.tcp_rmem",
+        [{"tcp.receive_window": f"{packets}pkt"} for packets in (44, 11, 4)],
+        continuous=True,
+    )
+    yield from _of_network(values, marks=arithmetic.marks)
+    if any(each.sizes for each in arithmetic.demands):
+        yield from _of_traffic(values)
 
-    def every(key: str, change: Callable[[str], str]) -> dict[str, str]:
-        names = [name for name in values if _is_of_ports(name, key)]
-        return {name: change(values[name]) for name in names}
 
-    def times(key: str, *factors: float) -> list[dict[str, str]]:
-        found = parse(values[key])
-        return [] if found is None else [{key: f"{found.number * factor:.9g}{found.unit}"} for factor in factors]
-
+def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
+    """Timers, ECN, ACKs and headers."""
     least = number(values, "tcp.rto_min", 0.0)
     longer = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.2, 1.0) if each > 1.5 * least]
     shorter = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.01, 0.001) if each < least / 1.5]
@@ -155,82 +170,68 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
         "`ip route show` (rto_min), `ss -ti` (rto:), and TcpExtTCPTimeouts of `nstat`",
         [*longer, *shorter, *({**each, **_smaller_buffers(values, 0.25)} for each in longer[:1])],
     )
-    if arithmetic.marks and any(number(values, name) != UNLIMITED for name in every("mark_above", str)):
+    if marks and _is_limited(values, "mark_above"):
         yield Suspect(
             "ECN is not negotiated, or no switch marks",
             "`ss -ti` (ecn, ecnseen) and TcpExtTCPDeliveredCE of `nstat`: zero if nothing is marked",
-            [every("mark_above", lambda _: "unlimited")],
+            [_every(values, "mark_above", lambda _: "unlimited")],
         )
+    if values["tcp.ack_every"] == "1":
         yield Suspect(
-            "the marking threshold K is another one",
-            "the switch's ECN profile; its unit may be bytes, cells or packets",
-            [every("mark_above", _times(factor)) for factor in (0.1, 0.25, 4.0)],
+            "ACKs are delayed",
+            "`tcpdump`: time from the last data packet to its ACK; `ip route` (quickack)",
+            [{"tcp.ack_every": "2", "tcp.ack_delay": delay} for delay in ("40ms", "200ms")],
         )
-    if any(number(values, name) != UNLIMITED for name in every("buffer", str)):
+    stamped = {"tcp.wire": "ethernet", "tcp.mss": "1448B", "tcp.header": "52B"}
+    framed = [] if values["tcp.wire"] == "ethernet" else [{"tcp.wire": "ethernet"}, stamped]
+    yield Suspect(
+        "headers take more: timestamps, Ethernet framing, or small segments",
+        "`ss -ti` (mss:), and payload over bytes of the interface (`ip -s link`)",
+        [*framed, {"tcp.mss": "536B"}],
+    )
+
+
+def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
+    """Buffers, thresholds, rates, round trips and losses."""
+    if _is_limited(values, "buffer"):
         yield Suspect(
             "the buffer of the ports is smaller, below one bandwidth-delay product",
             "drops of the port (`ethtool -S`, the switch's counters), and the switch's buffer profile",
             [_smaller_buffers(values, factor) for factor in (0.5, 0.25, 0.1, 0.04)],
         )
-        yield Suspect(
-            "the buffer of the ports is larger",
-            "round-trip times under load beside those of an idle network (`ping`)",
-            [every("buffer", _times(factor)) for factor in (4.0, 16.0)],
-        )
-    if values["tcp.ack_every"] == "1":
-        delays = [{"tcp.ack_every": "2", "tcp.ack_delay": delay} for delay in ("40ms", "200ms")]
-        yield Suspect(
-            "ACKs are delayed", "`tcpdump`: time from the last data packet to its ACK; `ip route` (quickack)", delays
-        )
-    framing = (
-        []
-        if values["tcp.wire"] == "ethernet"
-        else [{"tcp.wire": "ethernet"}, {"tcp.wire": "ethernet", "tcp.mss": "1448B", "tcp.header": "52B"}]
-    )
-    yield Suspect(
-        "headers take more: timestamps, Ethernet framing, or small segments",
-        "`ss -ti` (mss:), and payload over bytes of the interface (`ip -s link`)",
-        [*framing, {"tcp.mss": "536B"}],
-    )
-    if arithmetic.has_equal_paths:
-        fewer = [_fewer_paths(arithmetic, share) for share in (0.5, 0.0)]
-        yield Suspect(
-            "hashes are polarised: few of the equal paths are used",
-            "bytes of each uplink beside one another, and the hash seeds of the switches",
-            [each for each in fewer if "faults.links" in each and not _has_faults(values)],
-        )
-    core = [
-        key for key in ("bottleneck", "trunk_rate", "uplink_rate", "second_bottleneck") if f"topology.{key}" in values
-    ]
-    if core and "topology.oversubscription" not in values:
-        slower = times(f"topology.{core[0]}", 0.5, 0.25, 0.1)
-        yield Suspect(
-            "the core is slower than the scenario says",
-            "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
-            slower,
-        )
-    elif "topology.oversubscription" in values:
-        yield Suspect(
-            "the core is slower than the scenario says",
-            "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
-            times("topology.oversubscription", 2.0, 4.0),
-        )
-    yield Suspect(
-        "the window is limited by the receiver",
-        "`ss -ti` (rwnd_limited) and net.ipv4.tcp_rmem",
-        [{"tcp.receive_window": f"{packets}pkt"} for packets in (4, 11, 44)],
-    )
-    if "topology.rate" in values:
-        yield Suspect(
-            "links of hosts are slower",
-            "`ethtool`: negotiated rate; `iperf3` to a neighbour",
-            times("topology.rate", 0.1, 0.4),
-        )
     if "topology.rtt" in values:
         yield Suspect(
             "the round trip is longer",
             "`ping` in an idle network; interrupt coalescing (`ethtool -c`)",
-            times("topology.rtt", 2.0, 4.0, 10.0),
+            [_changed(values, "topology.rtt", factor) for factor in (2.0, 4.0, 10.0)],
+            continuous=True,
+        )
+    inner = ("oversubscription", "bottleneck", "trunk_rate", "uplink_rate", "second_bottleneck")
+    core = [f"topology.{key}" for key in inner if f"topology.{key}" in values]
+    if core:
+        slower = (2.0, 4.0) if core[0].endswith("oversubscription") else (0.4, 0.25, 0.1)
+        yield Suspect(
+            "the core is slower than the scenario says",
+            "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
+            [_changed(values, core[0], factor) for factor in slower],
+        )
+    if "topology.rate" in values:
+        yield Suspect(
+            "links of hosts are slower",
+            "`ethtool`: negotiated rate; `iperf3` to a neighbour",
+            [_changed(values, "topology.rate", factor) for factor in (0.4, 0.1)],
+        )
+    if marks and _is_limited(values, "mark_above"):
+        yield Suspect(
+            "the marking threshold K is another one",
+            "the switch's ECN profile; its unit may be bytes, cells or packets",
+            [_every(values, "mark_above", _times(factor)) for factor in (0.1, 0.25, 4.0)],
+        )
+    if _is_limited(values, "buffer"):
+        yield Suspect(
+            "the buffer of the ports is larger",
+            "round-trip times under load beside those of an idle network (`ping`)",
+            [_every(values, "buffer", _times(factor)) for factor in (4.0, 16.0)],
         )
     if not _has_faults(values):
         yield Suspect(
@@ -238,22 +239,31 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
             "error counters of the links (`ethtool -S`), retransmissions without drops",
             [{"faults.loss": "0.001"}, {"faults.loss": "0.01"}],
         )
-    if has_finite:
-        yield Suspect("the load is higher", "bytes of the interfaces over time (`sar -n DEV`)", _loads(values))
-        yield Suspect(
-            "connections are opened for each flow",
-            "`tcpdump`: SYN packets",
-            [{"tcp.handshake": "true"}] if values["tcp.handshake"] == "false" else [],
-        )
-        yield Suspect(
-            "the initial window is another one",
-            "`ip route` (initcwnd)",
-            [
-                {"tcp.initial_window": str(each)}
-                for each in (1, 2, 10, 30)
-                if str(each) != values.get("tcp.initial_window")
-            ],
-        )
+
+
+def _of_traffic(values: Mapping[str, str]) -> Iterator[Suspect]:
+    """Load, handshakes and first windows."""
+    yield Suspect(
+        "the load is higher", "bytes of the interfaces over time (`sar -n DEV`)", _loads(values), continuous=True
+    )
+    if values["tcp.handshake"] == "false":
+        yield Suspect("connections are opened for each flow", "`tcpdump`: SYN packets", [{"tcp.handshake": "true"}])
+    others = [str(each) for each in (1, 2, 10, 30) if str(each) != values.get("tcp.initial_window")]
+    windows = [{"tcp.initial_window": each} for each in others]
+    yield Suspect("the initial window is another one", "`ip route` (initcwnd)", windows)
+
+
+def _every(values: Mapping[str, str], key: str, change: Callable[[str], str]) -> dict[str, str]:
+    """A key of the ports of all switches, changed."""
+    return {name: change(value) for name, value in values.items() if _is_of_ports(name, key)}
+
+
+def _is_limited(values: Mapping[str, str], key: str) -> bool:
+    return any(number(values, name) != UNLIMITED for name in values if _is_of_ports(name, key))
+
+
+def _changed(values: Mapping[str, str], key: str, factor: float) -> dict[str, str]:
+    return {key: _times(factor)(values[key])}
 
 
 def _has_faults(values: Mapping[str, str]) -> bool:
@@ -326,12 +336,14 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
                 continue
             wanted.append((suspect, settings, run))
     done = yield Wanted([run for _, _, run in wanted], tables=False, keep_going=True)
-    best: dict[str, Accused] = {}
+    tried: dict[str, list[Accused]] = {}
     for (suspect, settings, _), result in zip(wanted, done, strict=True):
-        accused = None if result.error else _accused(suspect, settings, result, usual[0], verdicts, port)
-        if accused and (suspect.cause not in best or accused.unexplained < best[suspect.cause].unexplained):
-            best[suspect.cause] = accused
-    order = sorted(best.values(), key=lambda each: int(each.unexplained / _CLOSE))
+        numbers = None if result.error else _numbers(result, usual[0], verdicts, port)
+        if numbers:
+            found = Accused(suspect, settings, numbers, _unexplained(numbers, verdicts))
+            tried.setdefault(suspect.cause, []).append(found)
+    best = [min([*each, *_between(each, verdicts)], key=lambda accused: accused.unexplained) for each in tried.values()]
+    order = sorted(best, key=lambda each: int(each.unexplained / _CLOSE))
     return Inquiry(verdicts, [each for each in order if each.unexplained <= _USELESS], len(wanted))
 
 
@@ -346,21 +358,33 @@ def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Comparis
     return Comparison(measured, mean, mean - near, mean + near)
 
 
-def _accused(
-    suspect: Suspect,
-    settings: Mapping[str, str],
-    result: Result,
-    usual: Result,
-    verdicts: Sequence[Comparison],
-    port: str,
-) -> Accused | None:
-    """A suspect's numbers: those expected, times the change in the first seed."""
-    numbers, left, deviation = [], 0.0, 0.0
+def _numbers(result: Result, usual: Result, verdicts: Sequence[Comparison], port: str) -> list[float] | None:
+    """Numbers under a suspect: those expected, times the change in the first seed; None if the run lacks one."""
+    numbers = []
     for verdict in verdicts:
         changed, before = verdict.measured.of(result, port), verdict.measured.of(usual, port)
         if changed is None or not before or changed <= 0 or verdict.measured.value <= 0:
             return None
         numbers.append(verdict.expected * changed / before)
-        left += abs(math.log(numbers[-1] / verdict.measured.value))
-        deviation += abs(math.log(verdict.expected / verdict.measured.value))
-    return Accused(suspect, settings, numbers, left / deviation if deviation else 1.0)
+    return numbers
+
+
+def _unexplained(numbers: Sequence[float], verdicts: Sequence[Comparison]) -> float:
+    """Distance of the numbers from the measured ones over that of the expected ones, in logarithms."""
+    given = list(zip(numbers, verdicts, strict=True))
+    left = sum(abs(math.log(each / verdict.measured.value)) for each, verdict in given)
+    return left / sum(abs(math.log(verdict.expected / verdict.measured.value)) for verdict in verdicts)
+
+
+def _between(tried: Sequence[Accused], verdicts: Sequence[Comparison]) -> Iterator[Accused]:
+    """A continuous suspect at values between those tried, with numbers between theirs in logarithms."""
+    suspect, last = tried[0].suspect, [verdict.expected for verdict in verdicts]
+    before: Mapping[str, str] = {}
+    for each in tried if suspect.continuous else []:
+        settings = {
+            key: f"between {before.get(key, 'the own value')} and {value}" for key, value in each.settings.items()
+        }
+        for share in (0.25, 0.5, 0.75):
+            numbers = [low * (high / low) ** share for low, high in zip(last, each.numbers, strict=True)]
+            yield Accused(suspect, settings, numbers, _unexplained(numbers, verdicts))
+        last, before = list(each.numbers), each.settings

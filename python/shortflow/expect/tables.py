@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from textwrap import shorten
 from typing import Any
 
 from shortflow.expect.expected import Expected
@@ -21,6 +22,8 @@ TOPICS = {
 }
 _SUSPECTS = 5
 _SHOWN_SCATTER = 0.005
+_LONGEST = 60
+"""Most characters of a setting."""
 
 
 def quantity(value: float, unit: str) -> str:
@@ -103,7 +106,7 @@ def _inquiry_blocks(inquiry: Inquiry) -> Iterator[Block]:
 
 def _suspect_row(place: int, accused: Accused, inquiry: Inquiry) -> list[str]:
     given = zip(inquiry.verdicts, accused.numbers, strict=True)
-    settings = [f"{key}={value}" for key, value in accused.settings.items()]
+    settings = [shorten(f"{key}={value}", _LONGEST, placeholder=" …") for key, value in accused.settings.items()]
     others = [f"and {len(settings) - 3} others"] if len(settings) > 3 else []
     gives = [f"{verdict.measured.name} {quantity(number, verdict.measured.unit)}" for verdict, number in given]
     left = f"{100 * accused.unexplained:.0f} % left"

@@ -28,6 +28,7 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, terminal_width, text_section
+from shortflow.report.links import link_blocks
 from shortflow.report.study import without_effect
 from shortflow.report.wording import (
     NOTHING,
@@ -87,7 +88,7 @@ def run_blocks(alone: Results, more: str = "") -> list[Block]:
     sections = [
         _estimates(alone, heading + ("" if place else more), found) for place, (heading, found) in enumerate(groups)
     ]
-    return [caption(alone), *sections]
+    return [caption(alone), *sections, *link_blocks(alone.runs[0])]
 
 
 def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") -> list[Block]:
