@@ -121,7 +121,9 @@ def test_thresholds_and_constants_of_hpcc(shortflow: Command, tmp_path: Path) ->
     assert tables["switch"]["5->2"]["mark_above"] == "100KB"
     (scheme,) = found.summary["schemes"]
     assert scheme.startswith("dcqcn+g=0.00390625+alpha_timer=1us+rate_timer=900us+cnp_every=4us+")
-    assert scheme.endswith("queue.max=4+queue.max_p=0.2")
+    assert scheme.endswith("queue.min=auto")
+    assert (tables["switch"]["mark_all_above"], tables["switch"]["mark_probability"]) == ("1600KB", 0.2)
+    assert tables["switch"]["5->2"]["mark_all_above"] == "400KB"
     assert any("ENABLE_QCN" in each for each in found.summary["left_out"])
     shortflow("run", "made/scenario.toml", "--scheme", scheme)
     (tmp_path / "mix" / "config.txt").write_text(CONFIG.replace("CC_MODE 1", "CC_MODE 7"), encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shortflow.imports import columns
 from shortflow.imports.files import File
-from shortflow.imports.parts import Format, Options, Part, Value
+from shortflow.imports.parts import Format, Options, Part, Ports, Value
 
 _MODES = {1: "DCQCN", 3: "HPCC", 7: "TIMELY", 8: "DCTCP", 10: "HPCC-PINT"}
 _DCQCN: Mapping[str, tuple[str, str]] = {
@@ -23,7 +23,13 @@ _DCQCN: Mapping[str, tuple[str, str]] = {
     "MIN_RATE": ("min_rate", ""),
 }
 """Keys of DCQCN, and the unit of those that are numbers alone."""
-_MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
+_CURVE: Mapping[str, tuple[str, str]] = {
+    "KMIN_MAP": ("mark_above", "KB"),
+    "KMAX_MAP": ("mark_all_above", "KB"),
+    "PMAX_MAP": ("mark_probability", ""),
+}
+"""Maps by rate, their keys of [switch], and units."""
+_MAPS = tuple(_CURVE)
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE")
 _KNOWN = {"CC_MODE", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", *_MAPS, *_INPUTS}
 _KEY = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -68,12 +74,17 @@ def _read(file: File, _: Options) -> Part:
 
 
 def _put_marks(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> None:
-    """Thresholds by rate in kB; the highest must be one multiple of the lowest, as RED's parameters are."""
-    maps = {key: _rates(file, key, *lines[key]) for key in _MAPS if key in lines}
+    """RED's curve of ports by their rate: thresholds in kB, and the probability at the highest."""
+    maps = {key: (lines[key][0], _rates(file, key, *lines[key])) for key in _MAPS if key in lines}
     if "KMIN_MAP" not in maps:
         return
-    number = lines["KMIN_MAP"][0]
-    part.marks = {rate: Value(f"{k:g}KB", file.origin(number)) for rate, k in maps["KMIN_MAP"].items()}
+    found: dict[float, dict[str, Value]] = {}
+    for key, (name, unit) in _CURVE.items():
+        number, values = maps.get(key, (0, {}))
+        for rate, value in values.items():
+            written: str | float = f"{value:g}{unit}" if unit else value
+            found.setdefault(rate, {})[name] = Value(written, file.origin(number))
+    part.ports = Ports(found, None, file.origin(maps["KMIN_MAP"][0]))
 
 
 def _rates(file: File, key: str, number: int, words: list[str]) -> dict[float, float]:
@@ -103,16 +114,6 @@ def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
     return used
 
 
-def _red(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> str:
-    """RED's highest threshold and probability, of the first rate of the maps."""
-    maps = {key: _rates(file, key, *lines[key]) for key in _MAPS if key in lines}
-    if set(maps) != set(_MAPS):
-        return ""
-    rate, low = next(iter(maps["KMIN_MAP"].items()))
-    high, most = maps["KMAX_MAP"].get(rate, low), maps["PMAX_MAP"].get(rate, 1.0)
-    return f"+queue.min=auto+queue.max={high / low:g}+queue.max_p={most:g}" if low > 0 else ""
-
-
 def _dcqcn(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
     found, used = "dcqcn", set()
     for key, (name, unit) in _DCQCN.items():
@@ -121,7 +122,7 @@ def _dcqcn(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str,
             value = f"{file.number(number, key, words[0]):.12g}{unit}" if unit or name == "g" else words[0]
             found += f"+{name}={value.replace('b/s', 'bps')}"
             used.add(key)
-    return found + _red(file, lines), used
+    return f"{found}+queue.min=auto", used
 
 
 def _dctcp(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:

@@ -131,8 +131,6 @@ class Part:
     ports: Ports | None = None
     values: dict[str, Value] = field(default_factory=dict)
     """By key of the scenario: `duration`, `topology.kind`, `switch.tor.up.mark_above`, `traffic.1.class`."""
-    marks: dict[float, Value] = field(default_factory=dict)
-    """Thresholds `mark_above` of the ports of switches, by their rate in bit/s."""
     schemes: list[Value] = field(default_factory=list)
     """Schemes that correspond to the file's own, such as `dcqcn+g=0.004`."""
     left_out: list[str] = field(default_factory=list)

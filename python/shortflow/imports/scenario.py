@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -38,7 +37,6 @@ class Draft:
     flows: Flows | None = None
     network: Network | None = None
     sizes: SizeTable | None = None
-    marks: dict[float, Value] = field(default_factory=dict)
     schemes: list[Value] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -73,7 +71,6 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
             if (old := made.values.setdefault(key, value)).value != value.value:
                 said = f"{old.origin} says {_toml(old.value)}"
                 raise ConfigError(f"{value.origin}: {key} = {_toml(value.value)}, but {said}")
-        made.marks |= part.marks
         made.schemes += part.schemes
         made.left_out += [f"{file.name}: {each}" for each in part.left_out]
         made.notes += [f"{file.name} ({form.name}): {each}" for each in part.notes]
@@ -221,42 +218,11 @@ def sizes_text(sizes: SizeTable) -> str:
 
 
 def _put_queues(made: Draft) -> None:
-    """Buffer and marking threshold: of the files, by the rate of each port, or as DCTCP has them."""
-    if made.marks:
-        _put_marks(made)
+    """Buffer and marking threshold, as DCTCP has them, if no file says them."""
     rate = _slowest(made)
     above = max(30_000, round(65 * 1500 * rate / 1e10))
     made.assume("switch.buffer", f"{4 * above}B", "no file gives the buffer of a port; four times mark_above")
     made.assume("switch.mark_above", f"{above}B", "no file gives it; 65 packets at 10 Gbps, in proportion to the rate")
-
-
-def _put_marks(made: Draft) -> None:
-    """Thresholds by rate: that of the most ports for all, and a table for each other port."""
-    ports = port_rates(made)
-    counts = Counter(ports.values())
-    unknown = sorted(rate for rate in counts if rate not in made.marks)
-    if unknown:
-        listed = ", ".join(f"{rate / 1e9:g} Gbps" for rate in unknown)
-        made.notes.append(f"No threshold is given for {listed}; ports of these rates have the usual one.")
-    usual = max((rate for rate in counts if rate in made.marks), key=lambda rate: counts[rate], default=None)
-    if usual is None:
-        return
-    made.values.setdefault("switch.mark_above", made.marks[usual])
-    for port, rate in ports.items():
-        if rate != usual and rate in made.marks:
-            made.values.setdefault(f'switch."{port}".mark_above', made.marks[rate])
-
-
-def port_rates(made: Draft) -> dict[str, float]:
-    """Rates of switches' ports in bit/s. A built-in network has one port in this list, with an empty name."""
-    if made.network is None:
-        return host_rates(made)
-    hosts, found = set(made.network.hosts), dict[str, float]()
-    for link in made.network.links:
-        for near, far in ((link.a, link.b), (link.b, link.a)):
-            if near not in hosts:
-                found[f"{near}->{far}"] = _bps(link.rate)
-    return found
 
 
 def _slowest(made: Draft) -> float:
