@@ -27,8 +27,8 @@
 //! - D5: a message is asked for again after `resend` without a packet of it (Linux: five ticks of 1 ms), and never given up (Linux: after
 //!   100 ticks). A sender that hears nothing sends its first missing packet again after as long.
 //! - D6: packets do not carry what grants and lengths take beyond `tcp.header`.
-//! - D7: a host's own queue is in order of arrival. The agent counts what the card has at the rate of the link, without control packets,
-//!   which do not wait for a turn. Linux lets the card have 5 µs of packets, behind which grants wait.
+//! - D7: a host's own queue is in order of arrival, and control packets wait there behind two packets at most, but for no turn. Where the
+//!   host's queue reorders, the agent counts data at the rate of the link. Linux lets the card have 5 µs of packets.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, HostAgent, LazyTimer, Outbox, ReceiveEndpoint,
@@ -212,7 +212,7 @@ impl SendEndpoint for Sender {
             };
             let takes = self.line.tx_time(cx.tcp.link_bytes(Bytes::new(end - start)));
             let handover = out.send(packet);
-            out.agent::<Agent>().count(cx.now, takes);
+            out.agent::<Agent>().count(cx.now, handover.departs, takes);
             self.stream.count_sent(start, again, handover.waits);
         }
         self.ask(cx, out);
@@ -276,10 +276,13 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// The card has got a packet.
-    fn count(&mut self, now: Instant, takes: Span) {
-        self.idle_at = self.idle_at.max(now) + takes;
+    /// The card has got a packet that takes so long. Where the host's queue reorders, it does not say when the packet departs.
+    fn count(&mut self, now: Instant, departs: Instant, takes: Span) {
         self.packet = self.packet.max(takes);
+        self.idle_at = match departs {
+            Instant::MAX => self.idle_at.max(now) + takes,
+            departs => self.idle_at.max(departs), // zero if dropped
+        };
     }
 
     /// Takes news of a message, which may be granted whole or be there by now.
@@ -386,6 +389,12 @@ impl Receiver {
         Incoming { to: self.identity, arrived, received, length, granted }
     }
 
+    /// Sends a control packet, which waits for no turn.
+    fn answer(&self, packet: Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        let departs = out.send(packet).departs;
+        out.agent::<Agent>().count(cx.now, departs, Span::ZERO);
+    }
+
     /// Waits for the next packet.
     fn wait(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.silence.deadline = (self.received < self.length).then(|| cx.now + self.resend);
@@ -403,7 +412,7 @@ impl Endpoint for Receiver {
         self.length = packet.extension.as_ref().map_or(self.length, |extension| extension.header[0]);
         self.accept(start, end);
         if is_old || self.received >= self.length {
-            out.send(self.identity.control(self.received, cx.tcp));
+            self.answer(self.identity.control(self.received, cx.tcp), cx, out);
         }
         let agent = out.agent::<Agent>();
         let known = agent.incoming.get(&self.identity.flow_id).map(|message| message.granted);
@@ -411,7 +420,7 @@ impl Endpoint for Receiver {
             agent.note(self.note(granted));
         }
         for grant in agent.grants(&self.policy, cx.tcp) {
-            out.send(grant);
+            self.answer(grant, cx, out);
         }
         self.wait(cx, out);
     }
@@ -424,11 +433,9 @@ impl Endpoint for Receiver {
             let (start, end) = self.beyond.hole_from(self.received, granted);
             let level = Agent::level(&self.policy, 0, 1);
             if start < end.min(granted) {
-                out.send(Packet {
-                    kind: PacketType::Resend,
-                    extension: header([end.min(granted), level]),
-                    ..self.identity.control(self.received, cx.tcp)
-                });
+                let (kind, extension) = (PacketType::Resend, header([end.min(granted), level]));
+                let resend = Packet { kind, extension, ..self.identity.control(self.received, cx.tcp) };
+                self.answer(resend, cx, out);
             }
             self.wait(cx, out);
         }
