@@ -55,6 +55,16 @@ def test_flows_of_hpcc_take_the_times_of_their_links(tmp_path: Path) -> None:
     assert flows["fct_s"].to_list() == pytest.approx([far, far + 9 * 480e-9, far, near], rel=1e-6)
 
 
+@pytest.mark.parametrize("row", ["0 2 3 100 1460 2.5", "0 2 3 1460 2.5", "0 2 1460 2.5"])
+def test_flows_with_and_without_group_and_port(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "flow.txt"
+    path.write_text(f"1\n{row}\n")
+    ((_, form, part),) = read_all([path], None, Options())
+    assert form.name == "hpcc-flows"
+    assert part.flows is not None
+    assert part.flows.table.select("source", "destination", "bytes", "start").rows() == [("0", "2", 1460, 2.5)]
+
+
 def test_what_is_written_runs_and_names_its_sources(shortflow: Command, tmp_path: Path) -> None:
     hpcc(tmp_path)
     said = shortflow("import", "topology.txt", "flow.txt", "--out", "made", "--set", "switch.buffer=2MB")

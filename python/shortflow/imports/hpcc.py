@@ -12,6 +12,8 @@ from shortflow.quantities import counted
 
 _RATE = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)([KMGT]?)(?:bps|b/s)?", re.IGNORECASE)
 _BYTE_RATE = re.compile(r"(\d+(?:\.\d*)?)([KMGT]?)(?:Bps|B/s)")
+_WIDTHS = (4, 5, 6)
+"""Fields of a flow: conweave leaves out the port, later generators the priority group too."""
 _TIME = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?(?:ps|ns|us|ms|s)")
 
 
@@ -107,11 +109,11 @@ def _delay(file: File, line: int, text: str) -> str:
 
 
 def _is_flows(file: File) -> bool:
-    """A number alone, then rows of five or six numbers with the start last."""
+    """A number alone, then rows of four to six numbers with the start last."""
     head = _head(file)
     if len(head) < 2 or len(head[0]) != 1 or not columns.is_whole(head[0][0]):
         return False
-    return len(head[1]) in (5, 6) and all(map(columns.is_whole, head[1][:-1]))
+    return len(head[1]) in _WIDTHS and all(map(columns.is_whole, head[1][:-1]))
 
 
 def _flows(file: File, _: Options) -> Part:
@@ -119,20 +121,20 @@ def _flows(file: File, _: Options) -> Part:
     first, head = next(lines)
     count = file.whole(first, "first line", head, 1)
     width = len(columns.fields(next(lines, (0, ""))[1]))
-    if width not in (5, 6):
+    if width not in _WIDTHS:
         raise file.wrong(first + 1, "row", f"{width} fields", "source, destination, class, (port,) bytes, start")
-    names = ["source", "destination", "class", *(["port"] if width == 6 else []), "bytes", "start"]
+    names = [*("source", "destination"), *("class", "port")[: width - min(_WIDTHS)], "bytes", "start"]
     table = columns.rows(file, first + 1, names, count)
     start = columns.numbers(file, table, "start", "a start in seconds")
     size = columns.numbers(file, table, "bytes", "a whole number of bytes above zero", 1, is_whole=True)
     flows = table.select("source", "destination").with_columns(size, start)
     part = Part()
     part.notes.append("Starts are in seconds and sizes in bytes of payload.")
-    classes = table["class"].unique().sort().to_list()
+    classes = table["class"].unique().sort().to_list() if "class" in names else []
     if len(classes) > 1:
         flows = flows.with_columns("pg" + table["class"])
         part.notes.append(f"Priority groups are classes: {', '.join(f'pg{each}' for each in classes)}.")
-    else:
+    elif classes:
         part.left_out.append(f"The priority group, {classes[0]} of all flows: it separates nothing.")
     if "port" in names:
         part.left_out.append("The destination port of each flow: paths follow from a hash of the flow's number.")
@@ -150,7 +152,7 @@ TOPOLOGY = Format(
 FLOWS = Format(
     "hpcc-flows",
     "HPCC's and conweave's flow.txt: a trace of flows",
-    "a line of the number of flows, then rows: source, destination, priority group, (port,) bytes, start in seconds",
+    "a line of the number of flows, then rows: source, destination, (priority group, port,) bytes, start in seconds",
     _is_flows,
     _flows,
 )
