@@ -12,7 +12,7 @@ from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run
 
-MOST_HOPS = 12e6
+MOST_HOPS = 5e6
 """Packet-hops of a simulation that takes about two seconds."""
 _MOST_FLOWS = 30_000
 """Flows of an ideal scheduler's run that takes about two seconds."""
