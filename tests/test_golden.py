@@ -53,15 +53,17 @@ def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
     if len(text) < LARGE:
         yield f"{lead}: {text}"
         return
+    named = value if isinstance(value, dict) else {str(at): each for at, each in enumerate(value)}
+    are_metrics = named.keys() <= METRICS.keys()
     if isinstance(value, str) or level == DEEP:
-        yield f"{lead}: {', '.join(value)}" if isinstance(value, dict) else f"{lead}: {len(value)} long"
+        keys = "metrics" if are_metrics else ", ".join(named)
+        yield f"{lead}: {keys}" if isinstance(value, dict) else f"{lead}: {len(value)} long"
         return
-    named = value if isinstance(value, dict) else {str(place): each for place, each in enumerate(value)}
-    keys = [{*each} if isinstance(each, dict) else type(each) for each in named.values()]
-    if len(named) > 1 and (named.keys() <= METRICS.keys() or all(each == keys[0] for each in keys)):
+    kinds = [{*each} if isinstance(each, dict) else type(each) for each in named.values()]
+    if len(named) > 1 and (are_metrics or all(each == kinds[0] for each in kinds)):
         first = next(iter(named))
         count = f"{len(value)} members" if isinstance(value, list) else ", ".join(value)
-        yield f"{lead}: {'metrics' if named.keys() <= METRICS.keys() else count}"
+        yield f"{lead}: {'metrics' if are_metrics else count}"
         named = {first: named[first]}
     else:
         yield f"{lead}:"
