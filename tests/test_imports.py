@@ -111,6 +111,23 @@ def test_errors_name_the_place_and_leave_nothing(tmp_path: Path, name: str, old:
     assert {each.name for each in tmp_path.iterdir()} == {"topology.txt", "flow.txt"}
 
 
+def test_sizes_beside_flows_are_named(tmp_path: Path) -> None:
+    (tmp_path / "sizes.txt").write_text("0 0\n10000 50\n3000000 100\n")
+    found = sf.import_files([hpcc(tmp_path)[1], tmp_path / "sizes.txt"], out=tmp_path / "made")
+    assert "sizes.txt: the sizes, as the flows have sizes of their own." in found.summary["left_out"]
+
+
+def test_what_cannot_be_read_is_named(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for name, message in (
+        ("missing", "cannot be read: there is no such file"),
+        (".", "a directory"),
+        ("empty", "is empty"),
+    ):
+        said = shortflow("import", name, "--out", "made", code=ExitCode.WRONG_INPUT).stderr
+        assert message in said.splitlines()[0]
+
+
 def test_a_file_of_no_format_hears_of_all(shortflow: Command, tmp_path: Path) -> None:
     (tmp_path / "novel.txt").write_text("It was a dark and stormy night.\n")
     said = shortflow("import", "novel.txt", "--out", "made", code=ExitCode.WRONG_INPUT).stderr

@@ -47,10 +47,12 @@ def recognised(file: File, name: str | None = None) -> Format:
         if name not in known:
             raise unknown_name("format", name, known)
         return known[name]
-    found = next((each for each in FORMATS if each.is_of(file)), None)
+    size = len(file.data)  # names a file that cannot be read
+    found = next((each for each in FORMATS if each.is_of(file)), None) if size else None
     if found is None:
         begins = "\n".join(f"  {each.name}: {each.begins}" for each in FORMATS)
-        raise ConfigError(f"{file.path}: of no known format. Give one with --format. Files begin so:\n{begins}")
+        what = "of no known format" if size else "is empty"
+        raise ConfigError(f"{file.path}: {what}. Give one with --format. Files begin so:\n{begins}")
     return found
 
 

@@ -180,6 +180,8 @@ def _bundled(made: Draft, links: Sequence[Link]) -> list[Link]:
 
 def _put_traffic(made: Draft) -> None:
     if made.flows is not None:
+        if made.sizes is not None:
+            made.left_out.append(f"{made.sizes.origin}: the sizes, as the flows have sizes of their own.")
         table = made.flows.table.sort("start", maintain_order=True)
         first, last = float(table["start"][0]), float(table["start"][-1])
         if first > 0:
