@@ -81,6 +81,9 @@ keys! {
         pub gentle: bool = "true", Flag, acts: min != auto || has_threshold;
         /// mark ECN-capable packets; false: drop them
         pub ecn: bool = "true", Flag, acts: ecn && min != auto || ecn && has_threshold;
+        /// drop chosen packets that are not ECN-capable, such as ACKs; false: let them pass. Linux's DCTCP sends
+        /// ECN-capable ACKs, the simulator's does not
+        pub drop_not_ect: bool = "true", Flag, acts: ecn && min != auto || ecn && has_threshold;
         /// space marks evenly; false: each packet independently, so the share of marks is the probability
         pub spread: bool = "true", Flag, acts: min != auto || has_threshold;
     }
@@ -195,6 +198,7 @@ impl QueueDiscipline for Red {
         let verdict = match self.is_chosen() {
             false => Verdict::Queued,
             true if self.params.ecn && packet.is_ecn_capable() => Verdict::Marked,
+            true if self.params.ecn && !self.params.drop_not_ect => Verdict::Queued,
             true => return Verdict::Dropped(DropReason::Early),
         };
         self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.size + self.gap);
@@ -315,6 +319,15 @@ mod tests {
             red.arrive(Instant::ZERO, found(250), data.frame()),
             Verdict::Dropped(DropReason::BufferFull)
         );
+    }
+
+    #[test]
+    fn packets_that_cannot_be_marked_may_pass() {
+        let mut red = red("10pkt", Params { max: 1.0, drop_not_ect: false, ..instantaneous() });
+        assert_eq!(red.arrive(Instant::ZERO, found(30), ack(0).frame()), Verdict::Queued);
+        assert_eq!(red.arrive(Instant::ZERO, found(30), packet(0, 0, 0).frame()), Verdict::Marked);
+        red.params.ecn = false;
+        assert_eq!(red.arrive(Instant::ZERO, found(30), ack(0).frame()), Verdict::Dropped(DropReason::Early));
     }
 
     /// With a minimum threshold of 0 an empty queue reaches it, and acknowledgements would never pass.
