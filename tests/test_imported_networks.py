@@ -232,6 +232,31 @@ def test_neighbours_of_eos_and_napalm_are_links_too(tmp_path: Path) -> None:
     assert "1 neighbour at ports for management: leaf0 Management1." in part.left_out
 
 
+def test_nodes_have_the_settings_of_groups_kinds_and_defaults(tmp_path: Path) -> None:
+    text = """
+topology:
+  defaults: { kind: nokia_srlinux }
+  groups: { server: { kind: linux, image: alpine } }
+  kinds: { linux: { image: frrouting/frr } }
+  nodes:
+    leaf1:
+    router1: { kind: linux }
+    srv1: { group: server }
+    srv2: { kind: linux, image: alpine }
+  links:
+    - endpoints: ["leaf1:e1", "srv1:e1"]
+    - { type: veth, endpoints: [{ node: leaf1, interface: e2 }, { node: srv2, interface: e1 }] }
+    - endpoints: ["leaf1:e3", "router1:e1"]
+    - endpoints: ["leaf1:e4", "mgmt-net:out"]
+"""
+    part = imported(tmp_path, {"lab.clab.yml": text})
+    assert part.network
+    kinds, links = plain(part.network)
+    assert kinds == {"leaf1": "leaf", "router1": "spine", "srv1": "host", "srv2": "host"}
+    assert len(links) == 3
+    assert part.left_out == ["1 link to the machine of the lab: leaf1 to mgmt-net."]
+
+
 def test_a_map_without_hosts_runs_with_those_that_are_added(shortflow: Command, tmp_path: Path) -> None:
     (tmp_path / "zoo.graphml").write_text(ZOO, "utf-8")
     shortflow("import", "zoo.graphml", "--out", "made", "--hosts-at", "2x1Gbps", "--set", "topology.rate=1Gbps", code=0)

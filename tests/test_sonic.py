@@ -1,7 +1,8 @@
-"""SONiC's configuration: profiles as settings of switch ports, and marks from a byte on."""
+"""SONiC's configuration: profiles as settings of switch ports, marks from a byte on, and patches that come back."""
 
 import copy
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 from conftest import Command
 from shortflow import import_files, run
 from shortflow.errors import ConfigError
+from shortflow.exports.sonic import Names, patch
 from shortflow.imports import ports, sonic
+from shortflow.imports.documents import read_json
 from shortflow.imports.files import File
 from shortflow.imports.formats import recognised
 from shortflow.imports.parts import Link, Network, Node, Options, Part
@@ -236,3 +239,111 @@ def test_what_is_imported_runs_with_the_named_schemes(shortflow: Command, tmp_pa
     assert "mark" not in compared.stderr  # no key of the curve is idle
     text = (tmp_path / "made" / "scenario.toml").read_text()
     assert 'mark_all_above = "400000B"  # config_db.json, line' in text
+
+
+def merged(config: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
+    """What `config load` makes of a patch."""
+    found = copy.deepcopy(dict(config))
+    for table, profiles in tables.items():
+        for name, fields in profiles.items():
+            found.setdefault(table, {}).setdefault(name, {}).update(fields)
+    return found
+
+
+def test_a_patch_comes_back_as_the_same_settings(tmp_path: Path) -> None:
+    names = Names.of(read_json(file(tmp_path)), None)
+    assert (names.wred, names.buffer, names.is_new) == ("SLOW", "q_lossy", False)
+    wanted = {
+        "switch.mark_above": "40KB",
+        "switch.mark_all_above": "123456B",
+        "switch.mark_probability": "0.35",
+        "switch.memory_alpha": "2",
+    }
+    made = patch(wanted, names, 1500)
+    assert made.tables == {
+        "WRED_PROFILE": {
+            "SLOW": {"green_min_threshold": "40000", "green_max_threshold": "123456", "green_drop_probability": "35"}
+        },
+        "BUFFER_PROFILE": {"q_lossy": {"dynamic_th": "1"}},
+    }
+    assert made.not_expressed == []
+    found = read(tmp_path, merged(CONFIG, made.tables)).ports
+    assert found
+    settings = {key: value.value for key, value in found.by_rate[25e9].items()}
+    assert settings == {
+        **SLOW,
+        "mark_above": "40000B",
+        "mark_all_above": "123456B",
+        "mark_probability": 0.35,
+        "memory_alpha": 2,
+    }
+    assert {key: value.value for key, value in found.by_rate[100e9].items()} == FAST
+
+
+def test_a_patch_of_new_profiles_names_what_it_cannot_express(tmp_path: Path) -> None:
+    wanted = {
+        "switch.buffer": "100pkt",
+        "switch.memory": "static",
+        "switch.memory_alpha": "1",
+        "switch.mark_above": "20pkt",
+        "switch.mark_all_above": "auto",
+        "switch.mark_probability": "auto",
+        "switch.leaf.up.mark_above": "65pkt",
+        "queue.max": "3",
+        "queue.max_p": "0.123",
+        "queue.weight": "0.002",
+    }
+    made = patch(wanted, Names(), 1500)
+    assert made.tables["WRED_PROFILE"]["SHORTFLOW"] == {
+        "ecn": "ecn_all",
+        "wred_green_enable": "true",
+        "green_min_threshold": "30000",
+        "green_max_threshold": "90000",
+        "green_drop_probability": "12",
+    }
+    assert made.tables["WRED_PROFILE"]["SHORTFLOW_LEAF_UP"]["green_min_threshold"] == "97500"
+    assert made.tables["BUFFER_PROFILE"]["SHORTFLOW"] == {
+        "pool": "egress_lossy_pool",
+        "size": "0",
+        "static_th": "150000",
+    }
+    assert any("12.3 %" in each for each in made.not_expressed)
+    assert any("weight 0.002" in each for each in made.not_expressed)
+    assert "Thresholds in packets are bytes here, 1500 a packet." in made.notes
+
+
+def test_a_step_has_one_threshold(tmp_path: Path) -> None:
+    wanted = {"switch.mark_above": "30KB", "switch.mark_all_above": "auto", "switch.mark_probability": "auto"}
+    made = patch(wanted, Names(), 1500).tables["WRED_PROFILE"]["SHORTFLOW"]
+    assert (made["green_min_threshold"], made["green_max_threshold"], made["green_drop_probability"]) == (
+        "30000",
+        "30000",
+        "100",
+    )
+
+
+def test_a_scenario_goes_out_and_comes_back(shortflow: Command, tmp_path: Path) -> None:
+    every = "Ethernet0,Ethernet1,Ethernet2,Ethernet3,Ethernet4|3"
+    base = changed("QUEUE", to={every: {"wred_profile": "SLOW"}}) | {"BUFFER_QUEUE": {every: {"profile": "q_lossy"}}}
+    file(tmp_path, base)
+    keys = ("switch.mark_above=30KB", "switch.mark_probability=0.5", "switch.memory_alpha=4")
+    shortflow("import", "config_db.json", "--out", "made", *(word for key in keys for word in ("--set", key)))
+    export = ("export", "made/scenario.toml", "--as", "sonic", "--base", "config_db.json", "--out", "patch")
+    said = shortflow(*export, "--scheme", sonic.SCHEMES[0], code=0)
+    assert "The memory of 9243812B: it is the size of egress_lossy_pool" in " ".join(said.stdout.split())
+    made = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    assert made["BUFFER_PROFILE"] == {"q_lossy": {"dynamic_th": "2"}}
+    file(tmp_path, merged(base, made))
+    shortflow("import", "config_db.json", "--out", "again")
+    one, other = (
+        tomllib.loads((tmp_path / name / "scenario.toml").read_text())["switch"] for name in ("made", "again")
+    )
+    assert other == {**one, "mark_above": "30000B"}
+    assert "--out: patch exists" in shortflow(*export, code=2).stderr
+
+
+def test_ports_with_the_same_settings_share_a_profile() -> None:
+    wanted = {"switch.mark_above": "10KB", "switch.tor.mark_above": "20KB", "switch.agg.mark_above": "20KB"}
+    made = patch(wanted, Names(), 1500)
+    assert list(made.tables["WRED_PROFILE"]) == ["SHORTFLOW", "SHORTFLOW_AGG"]
+    assert "Assign SHORTFLOW_AGG to the ports of [switch.agg], [switch.tor] in QUEUE and BUFFER_QUEUE." in made.notes

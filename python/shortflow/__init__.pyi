@@ -5,6 +5,8 @@ from shortflow._core import Flow as Flow
 from shortflow._core import Opening as Opening
 from shortflow._core import Window as Window
 from shortflow.asks import Condition as Condition
+from shortflow.commands.advise import Advice as Advice
+from shortflow.commands.advise import advise as advise
 from shortflow.commands.compare import compare as compare
 from shortflow.commands.export import export as export
 from shortflow.commands.import_files import Imported as Imported

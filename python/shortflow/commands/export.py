@@ -1,18 +1,24 @@
 """`export`: results or a scenario as files of other tools."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.exports.export import Base
 from shortflow.exports.kinds import KINDS
+from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
 from shortflow.report.blocks import Words
 from shortflow.results import Results
+from shortflow.runs import plan
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.store.directories import RECORD
 from shortflow.store.files import new_directory
 from shortflow.store.runs import load_run, load_store
+from shortflow.tuning.record import is_tuning, load_tuning
+from shortflow.tuning.verdict import sentence
 
 
 def _answer(found: Sequence[str], values: Mapping[str, Any]) -> Answer:
@@ -29,10 +35,18 @@ def export(
     ],
     as_: Annotated[str, Opt(f"Kind of files: {', '.join(KINDS)}.", "KIND", "--as", complete=lambda: list(KINDS))],
     out: Annotated[str | Path, Opt("Write the files into this new directory.", "DIR", read=Path)],
+    *,
+    scheme: Annotated[str, replace(given.SCHEME, help="Scheme that marks in a scenario, for sonic.")] = "dctcp",
+    base: Annotated[
+        str | Path | None,
+        Opt("Change the profiles that most ports of this config_db.json use, for sonic.", "FILE", read=Path),
+    ] = None,
+    queue: Annotated[int | None, given.whole("Queue of these ports.", 0, 63)] = None,
 ) -> Sequence[str]:
     """Write results or a scenario as files that other tools read.
 
     `fct.txt`: HPCC's file of flow completion times, one for each run, for its plotting scripts. `csv`: every table.
+    `sonic`: WRED and buffer profiles for `config load`, of a scenario or of the keys that a tuning chose.
 
     In Python the source may be `Results` too. Returns sentences on contents that the files cannot have.
     """
@@ -41,6 +55,10 @@ def export(
     kind, place = KINDS[as_], Path(out)
     if place.exists() or place.is_symlink():
         raise ConfigError(f"--out: {place} exists; name a new directory")
+    if kind.write_settings:
+        settings = _settings(source, scheme)
+        with new_directory(place) as directory:
+            return kind.write_settings(settings, Base(Path(base), queue) if base else None, directory)
     what = _found(source)
     write = kind.write_runs if isinstance(what, Results) else kind.write_scenario
     if write is None:
@@ -58,3 +76,17 @@ def _found(source: str | Path | Scenario | Results) -> Results | Scenario:
     if (path / RECORD).exists():
         return Results.of_point([load_run(path)], {})
     return load_store(path).with_tables if path.is_dir() else load_scenario(str(source))
+
+
+def _settings(source: str | Path | Scenario | Results, scheme: str) -> Mapping[str, str]:
+    """All settings of a scenario under a scheme, or those of the trial that a tuning chose."""
+    if isinstance(source, Results):
+        raise ConfigError("--as sonic: needs a scenario or a tuning, not results")
+    if not isinstance(source, Scenario) and is_tuning(Path(source)):
+        tuning = load_tuning(source)
+        if tuning.chosen is None:
+            raise ConfigError(f"{source}: {sentence(tuning)}")
+        return tuning.chosen.settings
+    loaded = source if isinstance(source, Scenario) else load_scenario(str(source))
+    (work,) = plan(loaded, [scheme], [1], {})
+    return {key: value for key, value, _ in [*work.scenario.core.resolved(), *work.scheme.resolved()]}

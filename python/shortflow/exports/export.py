@@ -1,13 +1,22 @@
 """What an export is: its name, its source, and a function that writes files."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Base:
+    """A configuration that an export changes."""
+
+    path: Path
+    queue: int | None
+    """Queue whose settings change; None if there is but one."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,8 @@ class Export:
     """Writes files of stored runs into a directory. Returns sentences on contents that the files cannot have."""
     write_scenario: Callable[[Scenario, Path], Sequence[str]] | None = None
     """Writes files of a scenario into a directory. Returns such sentences too."""
+    write_settings: Callable[[Mapping[str, str], Base | None, Path], Sequence[str]] | None = None
+    """Writes files of settings, by key: all of a scenario under a scheme, or those that a tuning chose."""
 
 
 def stem(run: Result) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from shortflow.exports import fct, tables
+from shortflow.exports import fct, sonic, tables
 from shortflow.exports.export import Export
 
-KINDS: Mapping[str, Export] = {each.name: each for each in (fct.EXPORT, tables.EXPORT)}
+KINDS: Mapping[str, Export] = {each.name: each for each in (fct.EXPORT, tables.EXPORT, sonic.EXPORT)}
 """By the value of `--as`."""

@@ -21,7 +21,7 @@ from shortflow.front.command import CommandGroup, built
 from shortflow.front.console import notes_on_stderr, print_note
 
 COMMANDS = (
-    *("run", "compare", "expect", "reproduce", "survey", "sweep", "search", "tune"),
+    *("run", "compare", "expect", "reproduce", "survey", "sweep", "search", "tune", "advise"),
     *("list", "show", "import", "export", "schema", "report", "bench", "linux"),
 )
 """Commands, each declared in the module of its name."""

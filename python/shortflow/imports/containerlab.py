@@ -28,9 +28,10 @@ def _is_of(file: File) -> bool:
 def _read(file: File, options: Options) -> Part:
     topology = read_yaml(file).need("topology")
     part = Part()
-    nodes = {node.name: node for node in topology.each("nodes")}
-    if not nodes:
-        raise topology.wrong("nodes")
+    listed_nodes = topology.at("nodes")
+    if listed_nodes is None or not isinstance(listed_nodes.value, Mapping) or not listed_nodes.value:
+        raise topology.wrong("a table of nodes")
+    nodes = {str(name): _node_of(listed_nodes, name) for name in listed_nodes.value}
     names = {of: plain_name(of) for of in nodes}
     links, outside = [], []
     for link in topology.each("links"):
@@ -59,6 +60,11 @@ def _read(file: File, options: Options) -> Part:
     first = topology.at("links")
     part.network = Network(listed, links, (first or topology).origin)
     return completed(part, options)
+
+
+def _node_of(nodes: Place, name: str) -> Place:
+    """A node; one without settings of its own has those of its kind and the defaults."""
+    return nodes.at(name) or Place(nodes.file, {}, (*nodes.path, name), nodes.lines)
 
 
 def _are(hosts: Sequence[str]) -> str:

@@ -47,10 +47,10 @@ def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value
     heights, tiers = distances(network), {node.name: node.tier for node in network.nodes}
     groups: dict[str, tuple[list[Ends], list[Ends]]] = defaultdict(lambda: ([], []))
     for a, b in ports:
-        groups[tiers[a]][heights[b] > heights[a]].append((a, b))
+        groups[tiers[a]][heights.get(b, 0) > heights.get(a, 0)].append((a, b))
     for tier, (down, up) in sorted(groups.items()):
         agree = all(len({plain[port] for port in group}) <= 1 for group in (down, up))
-        is_level = any(heights[a] == heights[b] for a, b in down)
+        is_level = any(heights.get(a) == heights.get(b) for a, b in down)
         if tier and down and agree and not (up and is_level):
             of_tier = ports[down[0]]
             found |= _changes(f"switch.{tier}", of_tier, base)

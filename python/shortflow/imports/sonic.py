@@ -26,8 +26,9 @@ _READ = {
 }  # fmt: skip
 _TABLE = re.compile(r'"(PORT|WRED_PROFILE|BUFFER_PROFILE|BUFFER_POOL)"\s*:\s*\{')
 _NS_PER_METRE = 5
-SCHEMES = ("dctcp over red+queue.weight=1+queue.gentle=false+queue.spread=false", "dcqcn+queue.min=auto")
-"""WRED on the queue as it is: each packet marked by itself, all from the maximum threshold on."""
+_OVER = "queue.weight=1+queue.gentle=false+queue.spread=false+queue.drop_not_ect=false"
+SCHEMES = (f"dctcp over red+{_OVER}", "dcqcn+queue.min=auto+queue.drop_not_ect=false")
+"""WRED on the queue as it is: each packet marked by itself, all from the maximum threshold on, and no ACK dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,9 +233,9 @@ def _rack(
         return None
     name = plain_name(config.root.text("DEVICE_METADATA", "localhost", "hostname")) or "switch"
     hosts = {port: f"h{number}" for number, port in enumerate(ports)}
-    metres = {key: text for table in config.root.each("CABLE_LENGTH") for key, text in table.value.items()}
+    metres = {each.name: each.text() for table in config.root.each("CABLE_LENGTH") for each in table.each()}
     links = [
-        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(str(metres.get(port.place.name, ""))))
+        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(metres.get(port.place.name, "")))
         for port in ports
     ]
     nodes = [Node(name, False, "leaf"), *(Node(host, True) for host in hosts.values())]

@@ -1,0 +1,289 @@
+"""`advise`: thresholds of a switch for some traffic: import, tune and export in one."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from shortflow.commands.import_files import import_files
+from shortflow.commands.tune import NOWHERE, tune
+from shortflow.errors import ConfigError, require_at_least
+from shortflow.exports.sonic import FILE as PATCH
+from shortflow.exports.sonic import FULL_PACKET, Names, Patch, patch, write_json
+from shortflow.front import complete
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Opt, showing
+from shortflow.imports.documents import read_json
+from shortflow.imports.files import File
+from shortflow.imports.formats import read_all
+from shortflow.imports.parts import Options, Part, Ports, Value
+from shortflow.imports.rates import written
+from shortflow.imports.scenario import FILE
+from shortflow.imports.sonic import SCHEMES, SONIC
+from shortflow.judge.verdicts import Verdict
+from shortflow.metrics.catalogue import possible
+from shortflow.quantities import parse
+from shortflow.report.blocks import Block, Words
+from shortflow.tuning.proposals import require_optuna
+from shortflow.tuning.record import Tuning
+from shortflow.tuning.verdict import joint_verdict, paired_change, sentence
+
+RACK = 32
+"""Most hosts of the rack that stands for a network."""
+_RTT = "8us"
+_DURATION, _WARMUP = "10ms", "2ms"
+MINIMIZE = "slowdown_p99_imported"
+GOODPUT = "throughput_imported_bps"
+_KEPT = 0.98
+"""Share of today's goodput that advice must keep."""
+TRIALS, SEEDS, CHECK_SEEDS = 32, 3, 20
+MOST_RUNS = 200
+KEYS = ("mark_above", "mark_all_above", "mark_probability")
+
+
+@dataclass(frozen=True)
+class AdviceCommands:
+    """The three commands, as words of the shell."""
+
+    import_: list[str]
+    tune: list[str]
+    export: list[str]
+
+    @property
+    def text(self) -> str:
+        """The commands for the shell, one option a line."""
+        return "\n".join(map(_shell, (self.import_, self.tune, self.export)))
+
+
+def _shell(words: Sequence[str]) -> str:
+    lines = [shlex.join(["shortflow", words[0]])]
+    for word in words[1:]:
+        is_new = word.startswith("--") or not lines[-1].startswith("    --")
+        lines += [f"    {shlex.quote(word)}"] if is_new else []
+        lines[-1] += "" if is_new else f" {shlex.quote(word)}"
+    return " \\\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Today's thresholds and the best found, with what they buy on fresh seeds."""
+
+    today: Mapping[str, str]
+    found: Mapping[str, str]
+    """The best found; today's if nothing was told apart from them."""
+    buys: Mapping[str, str]
+    """Change of each metric on fresh seeds, in words, by metric."""
+    keep: bool
+    """True if today's thresholds should stay."""
+    sentence: str
+    patch: Mapping[str, Any]
+    """Part of config_db.json; empty for none."""
+    not_expressed: Sequence[str]
+    steps: AdviceCommands
+    runs: int
+
+    def _blocks(self, out: Path) -> Iterator[Block]:
+        rows = [f"  {key}: {self.today[key]} today, {self.found[key]} found" for key in self.today]
+        yield Words("\n".join(["Thresholds:", *rows]))
+        yield Words("\n".join(["Change on fresh seeds:", *(f"  {name}: {words}" for name, words in self.buys.items())]))
+        if self.keep:
+            yield Words(f"Keep yours: {self.sentence}")
+        else:
+            yield Words(f"{self.sentence}\npatch: {out / 'patch' / PATCH}")
+            if self.not_expressed:
+                yield Words("\n".join(["Not expressed:", *(f"  {each}" for each in self.not_expressed)]))
+        yield Words(f"{self.runs} runs; the same in three commands:\n{self.steps.text}")
+
+
+def _answer(found: Advice | AdviceCommands, values: Mapping[str, Any]) -> Answer:
+    if isinstance(found, AdviceCommands):
+        words = {"import": found.import_, "tune": found.tune, "export": found.export}
+        return Answer(lambda: words, [Words(found.text)])
+    document = {
+        "today": found.today,
+        "found": found.found,
+        "buys": found.buys,
+        "keep": found.keep,
+        "sentence": found.sentence,
+        "patch": found.patch,
+        "not_expressed": found.not_expressed,
+        "runs": found.runs,
+    }
+    return Answer(lambda: document, found._blocks(Path(values["out"])))
+
+
+@showing(_answer)
+def advise(
+    config: Annotated[str | Path, Arg("A switch's config_db.json.", "CONFIG", read=Path)],
+    *,
+    out: Annotated[str | Path, Opt("Write scenario, tuning and patch into this directory.", "DIR", read=Path)],
+    traffic: Annotated[
+        str | Path | None,
+        Opt("File of flow sizes that `import` reads (default: web search).", "FILE", read=Path),
+    ] = None,
+    load: Annotated[float, Opt("Load of the hosts' links.", "SHARE", kind=float)] = 0.5,
+    topology: Annotated[
+        str | Path | None,
+        Opt(f"File of a network that `import` reads (default: a rack of at most {RACK} hosts).", "FILE", read=Path),
+    ] = None,
+    minimize: Annotated[str, Opt("Metric to minimize.", "METRIC", complete=complete.metrics)] = MINIMIZE,
+    scheme: Annotated[str, Opt("Scheme of the hosts over WRED.", "NAME", complete=complete.schemes)] = SCHEMES[0],
+    queue: Annotated[int | None, given.whole("Queue of the switch's ports.", 0, 63)] = None,
+    settings: given.Settings = None,
+    trials: Annotated[int, given.whole("Thresholds to try.")] = TRIALS,
+    seeds: Annotated[int, given.whole("Run each of them with this number of seeds.")] = SEEDS,
+    check_seeds: Annotated[int, given.whole("Number of fresh seeds for the check.", 2)] = CHECK_SEEDS,
+    show: Annotated[bool, Opt("Print the three commands and run nothing.")] = False,
+    jobs: given.Jobs = None,
+    progress: given.Progress = None,
+) -> Advice | AdviceCommands:
+    """Advise on the marking thresholds of a SONiC switch for some traffic.
+
+    Imports the configuration, tunes its WRED thresholds, and writes the best as a patch: `import`, `tune` and `export`
+    in one. The check on fresh seeds compares them with today's. If the gain is not told apart, the advice is to keep
+    yours, and there is no patch.
+
+    `shortflow advise config_db.json --traffic sizes.txt --load 0.5 --out advice` takes the sizes of a file.
+
+    In Python the answer has `today`, `found`, `buys`, `keep` and `patch`; with `show` it has the three commands.
+    """
+    require_optuna()
+    require_at_least(1, trials=trials, seeds=seeds)
+    place = Path(out)
+    if not show and (place.exists() or place.is_symlink()):
+        raise ConfigError(f"--out: {place} exists; name a new directory")
+    paths = [Path(each) for each in (config, traffic, topology) if each is not None]
+    today, rate, ports = _today(paths, queue)
+    changes: dict[str, str | int | float] = {"traffic.1.load": load, "duration": _DURATION, "warmup": _WARMUP}
+    if topology is None:
+        hosts = max(2, min(RACK, ports))
+        changes |= {
+            "topology.kind": "star",
+            "topology.hosts": hosts,
+            "topology.rate": written(rate),
+            "topology.rtt": _RTT,
+        }
+    changes |= settings or {}
+    parameters = _ranges(today)
+    constraint = f"{GOODPUT} >= {_KEPT} * {scheme}"
+    runs = trials * seeds + seeds + 2 * check_seeds
+    if runs > MOST_RUNS:
+        raise ConfigError(f"--trials, --seeds, --check-seeds: {runs} runs; expected at most {MOST_RUNS}")
+    steps = _steps(paths, place, changes, queue, scheme, parameters, minimize, constraint, (trials, seeds, check_seeds))
+    if show:
+        return steps
+    scenario = import_files(paths, out=place / "scenario", queue=queue, settings=changes).scenario
+    tuned = tune(
+        scenario,
+        scheme,
+        parameters,
+        out=place / "tuned",
+        minimize=minimize,
+        subject_to=constraint,
+        trials=trials,
+        seeds=seeds,
+        baseline=scheme,
+        check_on=NOWHERE,
+        check_seeds=check_seeds,
+        jobs=jobs,
+        progress=progress,
+    )
+    return _advice(tuned, steps, Path(config), queue, place, [minimize, GOODPUT], scheme)
+
+
+def _today(paths: Sequence[Path], queue: int | None) -> tuple[dict[str, Value], float, int]:
+    """Settings of the ports of the most frequent rate, that rate in bit/s, and the number of these ports."""
+    parts: list[Part] = [part for _, form, part in read_all(paths, None, Options(queue=queue)) if form is SONIC]
+    if not parts or parts[0].ports is None:
+        raise ConfigError(f"{paths[0]}: expected a switch's config_db.json")
+    ports: Ports = parts[0].ports
+    rates = [link.rate for link in ports.rack[0].links] if ports.rack else []
+    usual = max(set(rates), key=lambda rate: (rates.count(rate), rate)) if rates else ""
+    rate = _number(usual) if usual else max(ports.by_rate)
+    settings = dict(ports.by_rate[min(ports.by_rate, key=lambda each: abs(each - rate))])
+    if settings["mark_above"].value == "unlimited":
+        raise ConfigError(f"{paths[0]}: the ports' queue has no WRED profile, so no threshold can be tuned")
+    return settings, rate or 25e9, rates.count(usual) or RACK
+
+
+def _number(text: object) -> float:
+    found = parse(str(text))
+    return found.number * found.factor if found else 0.0
+
+
+def _ranges(today: Mapping[str, Value]) -> dict[str, str]:
+    """Ranges around today's thresholds, below the room of a port."""
+    low, high = (_number(today[key].value) for key in KEYS[:2])
+    room = _number(today["buffer"].value) if "buffer" in today else 0.0
+    if "memory" in today:
+        alpha = float(str(today["memory_alpha"].value))
+        room = _number(today["memory"].value) * alpha / (1 + alpha)
+    most = 0.9 * room if room else 16 * high
+    least = max(min(low, 30_000) / 4, 1500)
+    ends = ((least, min(4 * low, most)), (least, min(4 * high, max(most, high))))
+    ranges = {f"switch.{key}": f"{a:.0f}B:{max(b, 2 * a):.0f}B:log" for key, (a, b) in zip(KEYS, ends, strict=False)}
+    return {**ranges, "switch.mark_probability": "0.01:1:log"}
+
+
+def _steps(
+    paths: Sequence[Path],
+    place: Path,
+    changes: Mapping[str, object],
+    queue: int | None,
+    scheme: str,
+    parameters: Mapping[str, str],
+    minimize: str,
+    constraint: str,
+    numbers: tuple[int, int, int],
+) -> AdviceCommands:
+    of_queue = [] if queue is None else ["--queue", str(queue)]
+    sets = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+    ranges = [word for key, text in parameters.items() for word in ("--param", f"{key}={text}")]
+    options = ("--trials", "--seeds", "--check-seeds")
+    sizes = [word for option, number in zip(options, numbers, strict=True) for word in (option, str(number))]
+    goal = ["--minimize", minimize, "--subject-to", constraint, "--baseline", scheme, "--check-on", NOWHERE]
+    tuned, scenario = str(place / "tuned"), str(place / "scenario" / FILE)
+    base = ["--base", str(paths[0]), *of_queue]
+    return AdviceCommands(
+        ["import", *map(str, paths), "--out", str(place / "scenario"), *of_queue, *sets],
+        ["tune", scenario, "--scheme", scheme, *ranges, *goal, *sizes, "--out", tuned],
+        ["export", tuned, "--as", "sonic", *base, "--out", str(place / "patch")],
+    )
+
+
+def _advice(
+    tuned: Tuning,
+    steps: AdviceCommands,
+    config: Path,
+    queue: int | None,
+    place: Path,
+    metrics: Sequence[str],
+    scheme: str,
+) -> Advice:
+    """The advice of a tuning, and its patch if the gain is told apart."""
+    chosen, today = tuned.chosen, dict(tuned.question.untuned)
+    keep = chosen is None or tuned.is_untuned(chosen) or joint_verdict(tuned) is not Verdict.AGREES
+    buys: dict[str, str] = {}
+    if chosen is not None and tuned.checks:
+        check = tuned.checks[0]
+        units = possible(check.classes)
+        for metric in metrics:
+            found = paired_change(metric, check.trials[chosen.number], check.schemes[scheme])
+            buys[metric] = found.words(units[metric].unit) if found else "not measured"
+    made = Patch()
+    if chosen is not None and not keep:
+        made = patch(chosen.settings, Names.of(read_json(File(config)), queue), FULL_PACKET)
+        (place / "patch").mkdir()
+        write_json(place / "patch" / PATCH, made.tables)
+    return Advice(
+        today,
+        today if chosen is None else dict(chosen.settings),
+        buys,
+        keep,
+        sentence(tuned),
+        made.tables,
+        made.not_expressed,
+        steps,
+        tuned.runs,
+    )
