@@ -133,12 +133,12 @@ class Results(results.Results, Shown):
     @functools.cached_property
     def runs(self) -> Sequence[Result]:
         """Successful runs of schemes, ideal schedulers excluded."""
-        return [run for run in super().runs if isinstance(run, Result)]
+        return [*map(Result.showing, super().runs)]
 
     @functools.cached_property
     def results(self) -> Sequence[Result]:
         """Successful runs, each once even if at several points; ideal schedulers last."""
-        return [run for run in super().results if isinstance(run, Result)]
+        return [*map(Result.showing, super().results)]
 
     @front_door
     def answer(
