@@ -153,9 +153,16 @@ def test_thresholds_and_constants_of_hpcc(shortflow: Command, tmp_path: Path) ->
     assert tables["switch"]["5->2"]["mark_all_above"] == "400KB"
     assert any("ENABLE_QCN" in each for each in found.summary["left_out"])
     shortflow("run", "made/scenario.toml", "--scheme", scheme)
-    (tmp_path / "mix" / "config.txt").write_text(CONFIG.replace("CC_MODE 1", "CC_MODE 7"), encoding="utf-8")
-    said = shortflow("import", "mix/config.txt", "--out", "timely").stdout
-    assert "TIMELY has no counterpart" in said
+    others = {"3": "hpcc+eta=0.95+min_rate=100Mbps", "7": "timely+delta=50Mbps+min_rate=100Mbps"}
+    for mode, named in others.items():
+        text = CONFIG.replace("CC_MODE 1", f"CC_MODE {mode}") + "U_TARGET 0.95\n"
+        (tmp_path / "mix" / "config.txt").write_text(text, encoding="utf-8")
+        found = sf.import_files(tmp_path / "mix" / "config.txt", out=tmp_path / f"mode-{mode}")
+        assert found.summary["schemes"] == [named]
+        shortflow("run", f"mode-{mode}/scenario.toml", "--scheme", named)
+    (tmp_path / "mix" / "config.txt").write_text(CONFIG.replace("CC_MODE 1", "CC_MODE 10"), encoding="utf-8")
+    said = shortflow("import", "mix/config.txt", "--out", "pint").stdout
+    assert "HPCC-PINT has no counterpart" in said
 
 
 CONFIG = """ENABLE_QCN 1

@@ -23,6 +23,14 @@ _DCQCN: Mapping[str, tuple[str, str]] = {
     "MIN_RATE": ("min_rate", ""),
 }
 """Keys of DCQCN, and the unit of those that are numbers alone."""
+_HPCC: Mapping[str, tuple[str, str]] = {
+    "U_TARGET": ("eta", ""),
+    "MI_THRESH": ("max_stage", ""),
+    "MIN_RATE": ("min_rate", ""),
+}
+"""Keys of HPCC. RATE_AI is a rate there, and a number of bytes here."""
+_TIMELY: Mapping[str, tuple[str, str]] = {"RATE_AI": ("delta", ""), "MIN_RATE": ("min_rate", "")}
+"""Keys of TIMELY. RATE_HAI is a rate there, and a multiple of delta here."""
 _CURVE: Mapping[str, tuple[str, str]] = {
     "KMIN_MAP": ("mark_above", "KB"),
     "KMAX_MAP": ("mark_all_above", "KB"),
@@ -104,6 +112,8 @@ def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
     name = _MODES.get(mode, f"mode {mode}")
     schemes: dict[int, Callable[[], tuple[str, set[str]]]] = {
         1: lambda: _dcqcn(file, lines),
+        3: lambda: _with_keys("hpcc", _HPCC, file, lines),
+        7: lambda: _with_keys("timely", _TIMELY, file, lines),
         8: lambda: _dctcp(file, lines),
     }
     if mode not in schemes:
@@ -115,14 +125,22 @@ def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
 
 
 def _dcqcn(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
-    found, used = "dcqcn", set()
-    for key, (name, unit) in _DCQCN.items():
+    found, used = _with_keys("dcqcn", _DCQCN, file, lines)
+    return f"{found}+queue.min=auto", used
+
+
+def _with_keys(
+    scheme: str, keys: Mapping[str, tuple[str, str]], file: File, lines: Mapping[str, tuple[int, list[str]]]
+) -> tuple[str, set[str]]:
+    """The scheme with the values of these keys, and the keys that are there."""
+    found, used = scheme, set()
+    for key, (name, unit) in keys.items():
         if key in lines:
             number, words = lines[key]
             value = f"{file.number(number, key, words[0]):.12g}{unit}" if unit or name == "g" else words[0]
             found += f"+{name}={value.replace('b/s', 'bps')}"
             used.add(key)
-    return f"{found}+queue.min=auto", used
+    return found, used
 
 
 def _dctcp(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
