@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import shortflow as sf
 from conftest import Command
 from shortflow.errors import ConfigError, ExitCode
+from shortflow.imports.files import File
 from shortflow.imports.formats import FORMATS, read_all
 from shortflow.imports.parts import Options
 
@@ -59,7 +61,7 @@ def test_flows_of_hpcc_take_the_times_of_their_links(tmp_path: Path) -> None:
 def test_flows_with_and_without_group_and_port(tmp_path: Path, row: str) -> None:
     path = tmp_path / "flow.txt"
     path.write_text(f"1\n{row}\n")
-    ((_, form, part),) = read_all([path], None, Options())
+    ((_, form, part),) = read_all([File(path)], None, Options())
     assert form.name == "hpcc-flows"
     assert part.flows is not None
     assert part.flows.table.select("source", "destination", "bytes", "start").rows() == [("0", "2", 1460, 2.5)]
@@ -109,6 +111,17 @@ def test_errors_name_the_place_and_leave_nothing(tmp_path: Path, name: str, old:
     with pytest.raises(ConfigError, match=re.escape(message)):
         sf.import_files(paths, out=tmp_path / "made")
     assert {each.name for each in tmp_path.iterdir()} == {"topology.txt", "flow.txt"}
+
+
+def test_a_data_frame_is_a_file_of_flows(tmp_path: Path) -> None:
+    rows = {"ts": [5.0, 5.5], "src": ["a", "b"], "dst": ["b", "a"], "bytes": [1500, 3000]}
+    frames = {"polars": pl.DataFrame(rows), "pandas": pd.DataFrame(rows)}
+    for name, frame in frames.items():
+        found = sf.import_files(frame, out=tmp_path / name)
+        assert (found.summary["flows"], found.summary["bytes"]) == (2, 4500)
+    assert "data frame, lines 2 to 3" in (tmp_path / "polars" / "scenario.toml").read_text()
+    with pytest.raises(sf.ConfigError, match="expected a file or a data frame, not dict"):
+        sf.import_files(rows, out=tmp_path / "rows")
 
 
 def test_sizes_beside_flows_are_named(tmp_path: Path) -> None:
@@ -352,7 +365,7 @@ def test_written_flows_are_read(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "flow.txt"
     path.write_text(f"{len(flows)}\n" + "".join(f"{a} {b} 3 100 {size} {ns * 1e-9:.9f}\n" for a, b, size, ns in flows))
-    ((_, form, part),) = read_all([path], None, Options())
+    ((_, form, part),) = read_all([File(path)], None, Options())
     assert form.name == "hpcc-flows"
     assert part.flows is not None
     found = part.flows.table.select("source", "destination", "bytes", "start").rows()

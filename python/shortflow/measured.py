@@ -8,11 +8,12 @@ the size alone.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from shortflow import _core, metrics
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.lazy import np, pd, pl
+from shortflow.frames import Source, as_polars
+from shortflow.lazy import np, pl
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, measure
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.quantities import counted
@@ -37,9 +38,6 @@ _WORDS = ("key", "version", "build", "platform", "scenario", "title", "digest", 
 _LISTS: Any = {"scenario_settings": [], "scheme_settings": [], "traffic_notes": [], "files": {}}
 _ORIGIN: Any = {**dict.fromkeys(_WORDS, ""), **_LISTS, "revision": None, "scheme": MEASURED, "seed": 0, "wall_s": 0.0}
 """Measured flows: not simulated."""
-
-Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
-"""A CSV or Parquet file, or a data frame."""
 
 
 @dataclass(frozen=True)
@@ -184,13 +182,11 @@ def _separator(columns: Sequence[str]) -> str:
 
 def _table(source: Source) -> "tuple[str, pl.DataFrame]":
     """The table and its name in messages. CSV columns stay texts."""
-    if isinstance(source, pl.DataFrame):
-        return "measured flows", source
     if not isinstance(source, str | Path):
-        try:
-            return "measured flows", pl.from_pandas(source)
-        except (TypeError, ValueError, ModuleNotFoundError):
-            raise ConfigError(f"measured: expected a file or a data frame, not {type(source).__name__}") from None
+        table = as_polars(source)
+        if table is None:
+            raise ConfigError(f"measured: expected a file or a data frame, not {type(source).__name__}")
+        return "measured flows", table
     path = Path(source)
     data = _core.read_file(str(path))
     if path.suffix.lower() not in (".csv", ".parquet"):

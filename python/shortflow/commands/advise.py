@@ -194,7 +194,9 @@ def advise(
 
 def _today(paths: Sequence[Path], queue: int | None) -> tuple[dict[str, Value], float, int]:
     """Settings of the ports of the most frequent rate, that rate in bit/s, and the number of these ports."""
-    parts: list[Part] = [part for _, form, part in read_all(paths, None, Options(queue=queue)) if form is SONIC]
+    parts: list[Part] = [
+        part for _, form, part in read_all([File(path) for path in paths], None, Options(queue=queue)) if form is SONIC
+    ]
     if not parts or parts[0].ports is None:
         raise ConfigError(f"{paths[0]}: expected a switch's config_db.json")
     ports: Ports = parts[0].ports

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from shortflow import asks, bursts, report
 from shortflow.criteria import USUAL
 from shortflow.errors import ConfigError
+from shortflow.frames import Source
 from shortflow.front import console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.progress import told
 from shortflow.judge.estimates import ESTIMABLE
-from shortflow.measured import Source, read_measured
+from shortflow.measured import read_measured
 from shortflow.precision import WIDTHS, Precision, more_seeds, plus_minus, widths
 from shortflow.quantities import counted
 from shortflow.runner import Runner

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from shortflow.errors import ConfigError
+from shortflow.frames import Source, as_polars
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
+from shortflow.imports.files import File
 from shortflow.imports.formats import FORMATS, read_all
 from shortflow.imports.hosts import HostsAt, read_hosts
 from shortflow.imports.parts import Options
@@ -70,9 +72,19 @@ def _rows(about: Summary) -> Iterator[tuple[str, str]]:
         )
 
 
+def _file(source: Source) -> File:
+    """A file, or the rows of a data frame of Polars or pandas as one."""
+    if isinstance(source, str | Path):
+        return File(Path(source))
+    table = as_polars(source)
+    if table is None:
+        raise ConfigError(f"import: expected a file or a data frame, not {type(source).__name__}")
+    return File(Path("data frame"), table.write_csv().encode())
+
+
 @showing(_answer)
 def import_files(
-    paths: Annotated[Sequence[str | Path] | str | Path, Arg("Files to import together.", "PATH", many=True)],
+    paths: Annotated["Sequence[Source] | Source", Arg("Files to import together.", "PATH", many=True)],
     *,
     out: Annotated[str | Path, Opt("Write the scenario into this new directory.", "DIR", read=Path)],
     format_: Annotated[
@@ -119,24 +131,24 @@ def import_files(
     """Import files of other simulators and of switches as a scenario.
 
     `shortflow import topology.txt flow.txt --out mine` makes a scenario of HPCC's files; `shortflow list formats` has
-    all formats.
+    all formats. In Python a data frame of Polars or pandas with a flow a row may take the place of a file.
 
     The scenario is DIR/scenario.toml, each value with the file and line that
     it comes from. The summary names what was left out, and values that no file says.
 
-    In Python the answer has the loaded `scenario` and the `summary` as a mapping. A `ConfigError` names file, line,
+    The answer has the loaded `scenario` and the `summary` as a mapping. A `ConfigError` names file, line,
     field, value and what was expected.
     """
     place = Path(out)
     if place.exists() or place.is_symlink():
         raise ConfigError(f"--out: {place} exists; name a new directory")
-    several = [paths] if isinstance(paths, str | Path) else list(paths)
+    several = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not several:
         raise ConfigError("import: expected one or more files")
     added = [HostsAt.parse(each) for each in hosts_at or ()]
     table = read_hosts(Path(hosts)) if hosts else {}
     wanted = Options(unit, time, table, host_names or (), added, queue)
-    parts = read_all([Path(each) for each in several], format_, wanted)
+    parts = read_all([_file(each) for each in several], format_, wanted)
     made = draft(parts, wanted, dict(as_pairs(settings)))
     with new_directory(place) as directory:
         for name, text in {**made.texts, FILE: toml(made)}.items():

@@ -8,10 +8,11 @@ from typing import Annotated
 
 from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
+from shortflow.frames import Source
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
-from shortflow.measured import Source, read_measured
+from shortflow.measured import read_measured
 from shortflow.quantities import counted
 from shortflow.report.blocks import Words
 from shortflow.report.page import Contents, page_table, write_contents

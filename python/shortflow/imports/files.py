@@ -20,6 +20,8 @@ class File:
     """A file to import, as the user named it."""
 
     path: Path
+    given: bytes | None = None
+    """Contents of a file that is not on a disk, such as a data frame."""
 
     @property
     def name(self) -> str:
@@ -29,7 +31,7 @@ class File:
     @functools.cached_property
     def data(self) -> bytes:
         """Contents. A `ConfigError` names a file that cannot be read."""
-        return _core.read_file(str(self.path))
+        return _core.read_file(str(self.path)) if self.given is None else self.given
 
     @functools.cached_property
     def text(self) -> str:

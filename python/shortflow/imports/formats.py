@@ -1,7 +1,6 @@
 """All formats, and the format of a file."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.imports import (
@@ -56,26 +55,25 @@ def recognised(file: File, name: str | None = None) -> Format:
     return found
 
 
-def read_all(paths: Sequence[Path], name: str | None, options: Options) -> list[tuple[File, Format, Part]]:
+def read_all(files: Sequence[File], name: str | None, options: Options) -> list[tuple[File, Format, Part]]:
     """Reads files; a single one with those that it names. A format may read all of its files together."""
     found: list[tuple[File, Format, Part]] = []
     together: dict[str, tuple[Format, list[File]]] = {}
 
-    def read(path: Path) -> None:
-        file = File(path)
+    def read(file: File) -> None:
         form = recognised(file, name)
         if form.read_all:
             together.setdefault(form.name, (form, []))[1].append(file)
         else:
             found.append((file, form, form.read(file, options)))
 
-    several = list(dict.fromkeys(paths))
-    for path in several:
-        read(path)
+    several = list(dict.fromkeys(files))
+    for file in several:
+        read(file)
     if len(several) == 1 and found:
         for named in found[0][2].more:
-            read(several[0].parent / named)
-    for form, files in together.values():
+            read(File(several[0].path.parent / named))
+    for form, of_form in together.values():
         assert form.read_all
-        found.append((files[0], form, form.read_all(files, options)))
+        found.append((of_form[0], form, form.read_all(of_form, options)))
     return found
