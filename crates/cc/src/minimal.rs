@@ -6,7 +6,7 @@
 //! | initial window: the bandwidth-delay product | [`Params::window`], worked out by the host unless given |
 //! | growth as in TCP, with each packet acknowledged | [`grow`] |
 //! | at a timeout slow start, and ssthresh half the window | [`CongestionControl::on_congestion`] |
-//! | RTO, timeouts in a row that begin probe mode | [`Timeouts`](crate::Timeouts); what the host does with them: `minimal` of the simulator |
+//! | RTO, timeouts in a row that begin probe mode | [`Params`](crate::hosts::minimal::Params); what the host does with them: `minimal` of the simulator |
 //!
 //! Choices:
 //! - ssthresh is the first window at the start, so that a flow adds a segment each round trip from then on, and never below

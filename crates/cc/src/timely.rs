@@ -2,7 +2,7 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | new_rtt, prev_rtt | round-trip time of a segment of [`Params::segment`] bytes, [`PathSample::rtt`] less the receiver's delay |
+//! | new_rtt, prev_rtt | round-trip time of a segment of [`Params::segment`] bytes, [`PathSample::rtt`](crate::PathSample::rtt) less the receiver's delay |
 //! | rtt_diff, α | `gradient`, in seconds, [`Params::alpha`] |
 //! | minRTT | [`Params::min_rtt`] |
 //! | T_low, T_high | [`Params::low`], [`Params::high`] |

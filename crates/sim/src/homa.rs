@@ -5,8 +5,8 @@
 //! |---|---|
 //! | RTTbytes; unscheduled bytes (§3.2) | what the path holds; `unscheduled` |
 //! | GRANT (§3.3): the message, up to where it may send, and at which priority | [`PacketType::Grant`] with `[granted, level]` |
-//! | overcommitment (§3.5) | `overcommit`, [`Agent::grants`] |
-//! | receivers choose priorities (§3.4) | [`Agent::level`] for granted packets, `cutoffs` for unscheduled ones |
+//! | overcommitment (§3.5) | `overcommit`, `Agent::grants` |
+//! | receivers choose priorities (§3.4) | `Agent::level` for granted packets, `cutoffs` for unscheduled ones |
 //! | sender's SRPT, two packets at most in the card's queue (§4) | [`Agent`] `ready`, `idle_at` and `packet` |
 //! | RESEND, a lost first packet (§3.7) | [`PacketType::Resend`]; the sender's own timer |
 //! | DATA with the message's length | data with `[length, 0]` |

@@ -1,5 +1,5 @@
 //! The one list of kinds of hosts, with the parameters that each has under any law. A new kind is a file here with its parameters and
-//! a line in [`hosts!`]; its two ends are a file of the simulator and the same line there.
+//! a line in `hosts!`; its two ends are a file of the simulator and the same line there.
 
 use crate::{Ecn, Recovery};
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
