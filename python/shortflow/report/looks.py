@@ -1,7 +1,7 @@
 """The look of each scheme in charts: colour, marker and dash, the same in every report.
 
-Eight colours that keep their names on light and dark pages, four dashes, and 28 markers. Colour with dash is unique for
-32 schemes and the marker for 28, so that charts can be read in black and white too.
+Eight colours that keep their names on light and dark pages, four dashes, and 31 markers. Colour with dash is unique for
+32 schemes and the marker for 31, so that charts can be read in black and white too.
 """
 
 import functools
@@ -61,6 +61,10 @@ MARKERS = (
     *("M-.42,-1.1H.42V1.1H-.42Z", _CROSS),
 )
 
+_MORE = (_polygon(5, outer=1.05), "M-.9,-.9H.9L-.9,.9H.9Z", "M-.9,-.9L.9,.9V-.9L-.9,.9Z")
+"""Markers of the places after those of `MARKERS`, filled and hollow."""
+_PLACED = {"timely": 28, "hpcc": 29, "homa": 30}
+"""Places of schemes that came when ideal schedulers had the last markers."""
 _COLOURED_AS = {"l2dct-ps": 25, "fast": 26, "pecn-edf": 27}
 """Places of colour and dash of schemes that would share their colour with a baseline in their paper's figures."""
 _GREY = "var(--c5)"
@@ -134,14 +138,17 @@ def theme(*, legend: bool = True) -> dict[str, Any]:
 
 def _look(place: int) -> Look:
     count = len(MARKERS)
-    return Look(f"var(--c{place % 8})", MARKERS[place % count], place // count % 2 == 1, DASHES[place // 8 % 4])
+    colour, dash = f"var(--c{place % 8})", DASHES[place // 8 % 4]
+    if place >= 2 * count:
+        return Look(colour, _MORE[place % (2 * count)], dash=dash)
+    return Look(colour, MARKERS[place % count], place // count % 2 == 1, dash)
 
 
 def _registered(name: str) -> Look | None:
     if name in _GROUPS:
         return _GROUPS[name]
     if name in _places("schemes"):
-        place = _places("schemes")[name]
+        place = _PLACED.get(name, _places("schemes")[name])
         of_colour = _look(_COLOURED_AS.get(name, place))
         return replace(_look(place), colour=of_colour.colour, dash=of_colour.dash)
     if not is_ideal(name):
