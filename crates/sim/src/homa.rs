@@ -228,7 +228,7 @@ impl SendEndpoint for Sender {
 struct Policy {
     unscheduled: u64,
     overcommit: usize,
-    /// Bytes of a message that are granted and not there, at most, and of all messages.
+    /// Bytes that are granted and not there, at most: of this connection's message, and of all messages if they share.
     window: u64,
     incoming: Option<u64>,
     /// Best priority of granted packets.
@@ -260,6 +260,8 @@ struct Incoming {
     received: u64,
     length: u64,
     granted: u64,
+    /// Bytes that are granted and not there, at most, if messages do not share.
+    window: u64,
 }
 
 /// What the messages of a host share: the card and the grants.
@@ -316,12 +318,13 @@ impl Agent {
             let granted: u64 = self.incoming.values().map(ahead).sum();
             most.saturating_sub(granted)
         });
-        let window = policy.incoming.map_or(policy.window, |most| most / (active + 1)).max(policy.mss);
+        let shared = policy.incoming.map(|most| most / (active + 1));
         let mut grants = Vec::new();
         for (rank, number) in (0..).zip(chosen) {
             let message = self.incoming[&number];
             let most = message.granted + free.unwrap_or(u64::MAX).min(u64::MAX - message.granted);
-            let to = (message.arrived.saturating_add(window)).min(most).min(message.length);
+            let window = shared.unwrap_or(message.window).max(policy.mss);
+            let to = message.arrived.saturating_add(window).min(most).min(message.length);
             let to = if to == message.length { to } else { to / policy.mss * policy.mss };
             if to <= message.granted {
                 continue;
@@ -386,7 +389,7 @@ impl Receiver {
     fn note(&self, granted: u64) -> Incoming {
         let (received, length) = (self.received, self.length);
         let arrived = received + self.beyond.sacked_bytes(received, u64::MAX);
-        Incoming { to: self.identity, arrived, received, length, granted }
+        Incoming { to: self.identity, arrived, received, length, granted, window: self.policy.window }
     }
 
     /// Sends a control packet, which waits for no turn.
@@ -455,5 +458,66 @@ impl ReceiveEndpoint for Receiver {
 
     fn skipped(&self) -> u64 {
         self.skipped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::testing::tcp;
+    use shortflow_units::ConnId;
+
+    /// Segments of 1,460 bytes; the default cutoffs, so that granted packets have four priorities.
+    fn policy(window: GrantWindow) -> Policy {
+        Policy::new(&Params { window, ..Params::default() }, 14_600, 16_060, 1_460)
+    }
+
+    /// A message of so many segments from host `peer`, of which ten are there.
+    fn message(number: u32, peer: u32, segments: u64) -> Incoming {
+        let to = EndpointId { conn: ConnId(number), flow_id: number, peer: HostId(peer), way: 0 };
+        let (arrived, granted, window) = (14_600, 14_600, 16_060);
+        Incoming { to, arrived, received: arrived, length: segments * 1_460, granted, window }
+    }
+
+    /// The messages that get a grant, in order, up to which segment, and at which priority.
+    fn granted(messages: &[Incoming], policy: &Policy) -> Vec<(u32, u64, u64)> {
+        let mut agent = Agent::default();
+        messages.iter().for_each(|message| agent.note(*message));
+        let grants = agent.grants(policy, &tcp());
+        let words =
+            |grant: &Packet| grant.extension.as_ref().map(|extension| extension.header).unwrap_or_default();
+        grants.iter().map(|grant| (grant.flow_id, words(grant)[0] / 1_460, words(grant)[1])).collect()
+    }
+
+    /// §3.4: with fewer messages than priorities the lowest ones are in use; with more, the last ones share one.
+    #[test]
+    fn granted_messages_have_the_lowest_priorities() {
+        let policy = policy(GrantWindow::Path);
+        let levels = |active| (0..active).map(|rank| Agent::level(&policy, rank, active)).collect::<Vec<_>>();
+        assert_eq!([levels(1), levels(2), levels(4)], [vec![7], vec![6, 7], vec![4, 5, 6, 7]]);
+        assert_eq!(levels(5), [4, 5, 6, 7, 7]);
+    }
+
+    /// §3.3, §3.5: the four with the fewest bytes left, one of each sender, eleven segments ahead of what is there.
+    #[test]
+    fn the_shortest_message_of_each_of_four_senders_is_granted() {
+        let messages = [
+            message(0, 1, 90),
+            message(1, 1, 50),
+            message(2, 2, 40),
+            message(3, 3, 15),
+            message(4, 4, 70),
+            message(5, 5, 80),
+        ];
+        let expected = [(3, 15, 4), (2, 21, 5), (1, 21, 6), (4, 21, 7)];
+        assert_eq!(granted(&messages, &policy(GrantWindow::Path)), expected);
+    }
+
+    /// Linux: a message has incoming / (active + 1): of 146,000 bytes, which are 100 segments, a third with two messages.
+    #[test]
+    fn messages_share_what_may_be_on_its_way() {
+        let messages = [message(0, 1, 200), message(1, 2, 300)];
+        let expected = [(0, 43, 6), (1, 43, 7)];
+        assert_eq!(granted(&messages, &policy(GrantWindow::Dynamic)), expected);
     }
 }
