@@ -79,7 +79,7 @@ impl FlowView {
     }
 }
 
-/// What a law is told before the first packet of its connection.
+/// Time, path and segments of a new connection, before its first packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening {
     /// The present time.

@@ -40,7 +40,7 @@ pub struct PyWindow {
     pacing_bps: Option<f64>,
 }
 
-/// What a law is told before the first packet of its connection. Sizes are in bytes, times in seconds.
+/// Time, path and segments of a new connection, before its first packet. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Opening", module = "shortflow._core")]
 pub struct PyOpening {
     /// Simulated time.

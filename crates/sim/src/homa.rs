@@ -223,7 +223,7 @@ impl SendEndpoint for Sender {
     }
 }
 
-/// What a receiver needs to know to grant.
+/// Limits and priorities of a receiver's grants.
 #[derive(Debug, Clone, Copy)]
 struct Policy {
     unscheduled: u64,

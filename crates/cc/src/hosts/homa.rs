@@ -12,7 +12,7 @@ pub const INFO: HostInfo = HostInfo { takes_laws: false, by_message: true, sets_
 words! {
     /// Bytes of a message that are granted and not yet there.
     pub enum GrantWindow {
-        /// What the path holds, for each message (§3.3 of the paper).
+        /// The segments that fill the path, for each message (§3.3 of the paper).
         Path = "path",
         /// A share of `incoming`: incoming / (messages that are granted + 1) (Linux).
         Dynamic = "dynamic",

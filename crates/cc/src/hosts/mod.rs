@@ -4,7 +4,7 @@
 use crate::{Ecn, Recovery};
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
 
-/// What other parts ask of a kind of hosts.
+/// Properties of a kind of hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostInfo {
     /// A [`UserDefined`](crate::UserDefined) law may run there: senders call all hooks, with a [`PathSample`](crate::PathSample) in
@@ -45,7 +45,7 @@ macro_rules! hosts {
             /// Every kind.
             pub const ALL: &'static [Host] = &[$(Host::$kind,)+];
 
-            /// What other parts ask of it.
+            /// Its properties.
             pub const fn info(self) -> HostInfo {
                 match self { $(Host::$kind => $module::INFO,)+ }
             }

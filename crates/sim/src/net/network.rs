@@ -1,6 +1,7 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
 mod counted;
+mod prepared;
 mod window;
 
 use super::outages::Outages;
@@ -124,35 +125,11 @@ impl Network {
         })
     }
 
-    /// Has the ports of switches report to laws that read hops.
-    pub fn with_telemetry(mut self) -> Network {
-        for (number, port) in self.ports.iter_mut().enumerate() {
-            if port.from.index() >= self.hosts {
-                port.report(PortId::from(number));
-            }
-        }
-        self
-    }
-
     /// Sets fixed paths: packets of a connection take one path, computed when the connection begins.
     pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
         let of_switches = |port: &&Port| port.from.index() >= self.hosts;
         let passes_on = fixed_paths && self.ports.iter().filter(of_switches).any(Port::has_short_path);
         Network { fixed_paths, passes_on, ..self }
-    }
-
-    /// Lets hosts take arrivals early.
-    pub fn with_pulls(mut self) -> Network {
-        let mut inputs = vec![0; self.hosts];
-        self.ports
-            .iter()
-            .for_each(|port| inputs.get_mut(port.to.index()).into_iter().for_each(|count| *count += 1));
-        for port in 0..self.ports.len() {
-            let [there, back] = [port, port ^ 1].map(|port| &self.ports[port]);
-            let is_plain = [there, back].iter().all(|port| !port.is_faulty() && !port.is_scheduled());
-            self.ports[port].pulls = is_plain && inputs.get(there.to.index()) == Some(&1);
-        }
-        self
     }
 
     /// Records packet events from now on, for [`Network::watch_mut`].

@@ -1,0 +1,30 @@
+//! What a plan has ports do, before the run.
+
+use super::Network;
+use shortflow_units::PortId;
+
+impl Network {
+    /// Has the ports of switches report to laws that read hops.
+    pub fn with_telemetry(mut self) -> Network {
+        for (number, port) in self.ports.iter_mut().enumerate() {
+            if port.from.index() >= self.hosts {
+                port.report(PortId::from(number));
+            }
+        }
+        self
+    }
+
+    /// Lets hosts take arrivals early.
+    pub fn with_pulls(mut self) -> Network {
+        let mut inputs = vec![0; self.hosts];
+        self.ports
+            .iter()
+            .for_each(|port| inputs.get_mut(port.to.index()).into_iter().for_each(|count| *count += 1));
+        for port in 0..self.ports.len() {
+            let [there, back] = [port, port ^ 1].map(|port| &self.ports[port]);
+            let is_plain = [there, back].iter().all(|port| !port.is_faulty() && !port.is_scheduled());
+            self.ports[port].pulls = is_plain && inputs.get(there.to.index()) == Some(&1);
+        }
+        self
+    }
+}
