@@ -23,7 +23,7 @@ help: ## Show this help.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-18s  %s\n", $$1, $$2 }'
 
 .PHONY: setup
-setup: $(VENV)/.extension python/shortflow/spec.pyi python/shortflow/report/vega.js ## Build everything into .venv; does nothing when it is up to date.
+setup: $(VENV)/.extension $(VENV)/.papers python/shortflow/spec.pyi python/shortflow/report/vega.js ## Build everything into .venv; does nothing when it is up to date.
 
 .PHONY: require
 require:
@@ -50,6 +50,11 @@ $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
 		|| { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 	@echo "ready: $(BIN)/shortflow"
+
+# Editable, without its dependencies: the packages above are theirs too.
+$(VENV)/.papers: $(VENV)/.extension papers/pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
+	@touch $@
 
 # A profile-guided build: how often each branch was taken while an instrumented extension ran tools/training.py. Such a
 # profile serves one compiler. HOST is named lest build scripts are instrumented too.
@@ -127,7 +132,7 @@ verdicts: setup ## Draw five claims of PAPERS (all) by SEED, recompute them from
 sensitivity: setup ## Try every other choice of PAPERS (all) for MINUTES, go on another time, and renew what reports say.
 	@$(BIN)/shortflow reproduce $(PAPERS) --sensitivity --scale $(or $(SCALE),quick) --minutes $(or $(MINUTES),600) \
 		--out results/reproduction || test $$? -eq 1
-	@cp results/reproduction/tried.json python/shortflow/papers/tried.json
+	@cp results/reproduction/tried.json papers/shortflow_papers/papers/tried.json
 
 # Random cases that are the same everywhere; test-full draws others.
 test test-linux: export PROPTEST_RNG_SEED := 1
@@ -255,10 +260,11 @@ manual: setup
 
 .PHONY: wheel
 wheel: export RUSTFLAGS := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo --remap-path-prefix=$(CURDIR)=.
-wheel: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.whl, which pip installs without a compiler, for glibc 2.28 and later.
+wheel: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.whl, for glibc 2.28 and later, and dist/shortflow_papers-*.whl; pip needs no compiler.
 	@$(MATURIN) build --release --locked --quiet --zig --compatibility $(PLATFORM) --out dist
 	@$(WHEEL_TOOLS)/bin/auditwheel show dist/shortflow-$(VERSION)-*.whl | grep $(PLATFORM) >/dev/null
-	@ls dist/shortflow-$(VERSION)-*.whl
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers
+	@ls dist/shortflow-$(VERSION)-*.whl dist/shortflow_papers-$(VERSION)-*.whl
 
 .PHONY: sdist
 sdist: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.tar.gz, which pip builds with Rust and a C compiler.

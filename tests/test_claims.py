@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from made import make_flows, make_result, make_results, make_rows, make_run, with_tables
-from shortflow import lab, papers
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.judge.estimates import Estimate, estimate, over_seeds
 from shortflow.judge.verdicts import Verdict
-from shortflow.lab.finding import BOUND, not_tested, ranging
-from shortflow.lab.study import Position
-from shortflow.papers.atcp.fig02 import _not_slower
-from shortflow.reproduction.judged import Baseline, ClaimGroup, Judged, count, judge_claim
-from shortflow.reproduction.summary import claim_section, measured_texts, summary_row, verdict_text
 from shortflow.results import Results
+from shortflow_papers import lab, papers
+from shortflow_papers.lab.finding import BOUND, not_tested, ranging
+from shortflow_papers.lab.study import Position
+from shortflow_papers.papers.atcp.fig02 import _not_slower
+from shortflow_papers.reproduction.judged import Baseline, ClaimGroup, Judged, count, judge_claim
+from shortflow_papers.reproduction.summary import claim_section, measured_texts, summary_row, verdict_text
 
 ROOT = Path(__file__).parents[1]
 AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS

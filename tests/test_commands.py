@@ -109,7 +109,7 @@ def imported(arguments: Sequence[str]) -> set[str]:
 @pytest.mark.parametrize("arguments", [["--help"], ["compra"]])
 def test_the_names_of_all_commands_need_none_of_their_imports(arguments: list[str]) -> None:
     needed = {"shortflow", "shortflow._core", "shortflow.errors", "shortflow.lazy", "shortflow.front"}
-    needed |= {f"shortflow.front.{each}" for each in ("command", "console", "shell")}
+    needed |= {"shortflow.installed"} | {f"shortflow.front.{each}" for each in ("command", "console", "shell")}
     found = imported(arguments)
     assert {name for name in found if name.partition(".")[0] == "shortflow"} == needed
     assert not {name.partition(".")[0] for name in found} & (SLOW - {"rich"})

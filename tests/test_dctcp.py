@@ -6,8 +6,8 @@ import pytest
 
 from made import answered
 from shortflow import load, run
-from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import ask_reproduction, select
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 
 def test_flows_share_as_they_come_and_go_and_over_two_bottlenecks(tmp_path: Path) -> None:

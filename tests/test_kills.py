@@ -39,7 +39,7 @@ TIMES = ("finished_at", "wall_s")
 
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["shortflow.front.shell", "shortflow.commands.report", "shortflow.survey"])
+SERVER.set_forkserver_preload(["shortflow.front.shell", "shortflow.commands.report", "shortflow_papers.survey"])
 """Has imported everything before the commands start, which saves most of their time."""
 
 

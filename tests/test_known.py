@@ -3,12 +3,12 @@
 import known
 import pytest
 
-from shortflow.lab.study import Scale
-from shortflow.papers.known import VALUES, windows
-from shortflow.papers.known.windows import turns
-from shortflow.reproduction.engine import select
 from shortflow.runs import Plan
 from shortflow.scenario import load_scenario
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.papers.known import VALUES, windows
+from shortflow_papers.papers.known.windows import turns
+from shortflow_papers.reproduction.engine import select
 
 
 def test_every_known_result_has_a_value_and_stands_on_the_page() -> None:

@@ -5,13 +5,13 @@ import pytest
 
 from made import with_tables
 from shortflow import _core
-from shortflow.papers.l2dct.eq_steady import sawtooth
-from shortflow.papers.l2dct.in_python import L2dctInPython
-from shortflow.papers.l2dct.setup import over_trend
 from shortflow.result import Result
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
+from shortflow_papers.papers.l2dct.eq_steady import sawtooth
+from shortflow_papers.papers.l2dct.in_python import L2dctInPython
+from shortflow_papers.papers.l2dct.setup import over_trend
 
 
 def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> Result:

@@ -48,6 +48,11 @@ def test_one_version_is_stated_everywhere() -> None:
     citation = (ROOT / "CITATION.cff").read_text()
     released = re.search(rf"^## \[{re.escape(VERSION)}\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released
+    papers = (ROOT / "papers" / "shortflow_papers" / "__init__.py").read_text()
+    assert f'__version__ = "{VERSION}"' in papers
+    requirement = VERSION.rpartition(".")[0] + ".0"
+    (needed,) = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert needed == f"shortflow ~= {requirement}"
     assert f"version: {VERSION}\ndate-released: {released[1]}\n" in citation
 
 

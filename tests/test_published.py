@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 import verdicts
 
-from shortflow import papers
 from shortflow.judge.verdicts import Verdict
-from shortflow.lab.finding import within
-from shortflow.lab.quantity import HALVED, SLACK, TENFOLD, TIE
-from shortflow.reproduction import kept
-from shortflow.reproduction.judged import Judged, count
-from shortflow.reproduction.pages import evidence, evidence_table, headline_table, moved_table
-from shortflow.reproduction.summary import measured_texts, summary_row, verdict_text
-from shortflow.reproduction.tried import coverage
-from shortflow.survey import pages as survey
-from shortflow.survey.schemes import SCHEMES
-from shortflow.survey.workloads import WORKLOADS
+from shortflow_papers import papers
+from shortflow_papers.lab.finding import within
+from shortflow_papers.lab.quantity import HALVED, SLACK, TENFOLD, TIE
+from shortflow_papers.reproduction import kept
+from shortflow_papers.reproduction.judged import Judged, count
+from shortflow_papers.reproduction.pages import evidence, evidence_table, headline_table, moved_table
+from shortflow_papers.reproduction.summary import measured_texts, summary_row, verdict_text
+from shortflow_papers.reproduction.tried import coverage
+from shortflow_papers.survey import pages as survey
+from shortflow_papers.survey.schemes import SCHEMES
+from shortflow_papers.survey.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[1]
 REPRODUCTION = ROOT / "docs" / "reproduction"

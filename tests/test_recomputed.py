@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import recomputed
 
-from shortflow import papers
-from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import ask_reproduction, select
 from shortflow.runner import Runner
+from shortflow_papers import papers
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 
 @pytest.fixture(scope="module")

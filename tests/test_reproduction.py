@@ -17,30 +17,39 @@ import pytest
 
 from conftest import Command
 from made import answered, make_flows, make_meta, make_results, make_run, sure, with_tables
-from shortflow import _core, papers
+from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.judge.verdicts import Verdict
-from shortflow.lab import Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
-from shortflow.lab.finding import fact
-from shortflow.lab.study import Scale, Study, Value
-from shortflow.papers.atcp.setup import SMALL, in_time, median
-from shortflow.papers.pecn.bursts import overtakers
-from shortflow.papers.pecn.sec4 import rank_by
-from shortflow.papers.pecn.setup import fct_over
-from shortflow.papers.unspecified import drawn, near
-from shortflow.reproduction.charts import figure_charts
-from shortflow.reproduction.engine import Chosen, Reproduction, ask_reproduction, followed_choices, select
-from shortflow.reproduction.fit import SetUp, fit
-from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.sensitivity import Other, Shift, alternatives, combinations_of, outcomes, ranged, shifts
-from shortflow.reproduction.summary import reason_section, shift_section
-from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Result
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Run, plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
 from shortflow.store.runs import Store
+from shortflow_papers import papers
+from shortflow_papers.lab import Claim, ClaimCondition, Curves, Data, Figure, all_hold, computed, decided, within
+from shortflow_papers.lab.finding import fact
+from shortflow_papers.lab.study import Scale, Study, Value
+from shortflow_papers.papers.atcp.setup import SMALL, in_time, median
+from shortflow_papers.papers.pecn.bursts import overtakers
+from shortflow_papers.papers.pecn.sec4 import rank_by
+from shortflow_papers.papers.pecn.setup import fct_over
+from shortflow_papers.papers.unspecified import drawn, near
+from shortflow_papers.reproduction.charts import figure_charts
+from shortflow_papers.reproduction.engine import Chosen, Reproduction, ask_reproduction, followed_choices, select
+from shortflow_papers.reproduction.fit import SetUp, fit
+from shortflow_papers.reproduction.judged import Judged
+from shortflow_papers.reproduction.sensitivity import (
+    Other,
+    Shift,
+    alternatives,
+    combinations_of,
+    outcomes,
+    ranged,
+    shifts,
+)
+from shortflow_papers.reproduction.summary import reason_section, shift_section
+from shortflow_papers.reproduction.tried import Outcome, Tried
 
 ROOT = Path(__file__).parents[1]
 
@@ -232,7 +241,7 @@ def here(runs: Path, tmp_path: Path) -> Path:
 
 def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[str, dict[str, Tried]] = {}
-    monkeypatch.setattr("shortflow.reproduction.judged.stored", lambda: known)
+    monkeypatch.setattr("shortflow_papers.reproduction.judged.stored", lambda: known)
     claim = _claim(decided("", lambda: within(2.0, 0, 1)), name="l2dct/fig4a-afct-vs-tcp", because="too much")
     short = {"duration": "5ms", "warmup": "1ms", "switch.mark_above": "30pkt"}
     study = Study("one-long-flow", ("dctcp",), seeds=1, settings=short, quick_seeds=1)
@@ -431,12 +440,12 @@ def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = {name: papers.choices("pecn")[name] for name in ("handshake", "d2tcp-clip", "pmark")}
-    monkeypatch.setattr("shortflow.papers.pecn.CHOICES", known)
+    monkeypatch.setattr("shortflow_papers.papers.pecn.CHOICES", known)
     told: list[str] = []
     runner = Runner(None, Store(tmp_path))
 
     def found_with(far: float) -> list[SetUp]:
-        monkeypatch.setattr("shortflow.reproduction.fit.FAR", far)
+        monkeypatch.setattr("shortflow_papers.reproduction.fit.FAR", far)
         return runner.answer(fit(select(["pecn/fig4"]), Scale.QUICK, told.append), conclude=False)
 
     found = found_with(100.0)
@@ -477,7 +486,7 @@ def test_set_ups_near_the_baselines_are_taken_and_drawn(tmp_path: Path) -> None:
 def test_a_paper_with_set_ups_is_judged_over_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = answered(tmp_path, ask_reproduction(select(["pecn/fig4"]), Scale.QUICK))
     set_ups = [{"initial-window": "2", "handshake": "on"}, {"initial-window": "3", "rto-clock": "10ms"}]
-    monkeypatch.setattr("shortflow.papers.pecn.SET_UPS", set_ups, raising=False)
+    monkeypatch.setattr("shortflow_papers.papers.pecn.SET_UPS", set_ups, raising=False)
     asked = []
 
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:

@@ -14,19 +14,32 @@ from browser import Browser
 from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
 from shortflow.judge.estimates import Estimate
-from shortflow.lab import RELATIVE, Claim, Curves, Data, Drawing, Figure, Line, Scale, Study, computed, level, within
-from shortflow.lab.finding import Finding, all_hold
-from shortflow.lab.study import Position, Value
-from shortflow.papers import figures
 from shortflow.report.chart import Chart
 from shortflow.report.library import library
-from shortflow.reproduction import kept
-from shortflow.reproduction.charts import curves_of, figure_charts
-from shortflow.reproduction.engine import Reproduced, Reproduction, select
-from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.pages import evidence, write_pages
-from shortflow.reproduction.summary import measured_texts
 from shortflow.results import Results
+from shortflow_papers.lab import (
+    RELATIVE,
+    Claim,
+    Curves,
+    Data,
+    Drawing,
+    Figure,
+    Line,
+    Scale,
+    Study,
+    computed,
+    level,
+    within,
+)
+from shortflow_papers.lab.finding import Finding, all_hold
+from shortflow_papers.lab.study import Position, Value
+from shortflow_papers.papers import figures
+from shortflow_papers.reproduction import kept
+from shortflow_papers.reproduction.charts import curves_of, figure_charts
+from shortflow_papers.reproduction.engine import Reproduced, Reproduction, select
+from shortflow_papers.reproduction.judged import Judged
+from shortflow_papers.reproduction.pages import evidence, write_pages
+from shortflow_papers.reproduction.summary import measured_texts
 from valid import check
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What holds in the rooms of `python/shortflow`, instead of quotas of lines.
+"""What holds in the rooms of `python/shortflow` and `papers/shortflow_papers`, instead of quotas of lines.
 
 `python tests/test_rooms.py` prints the public functions and classes of each room. import-linter holds the order of the
 rooms (pyproject.toml).
@@ -12,8 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "python" / "shortflow"
-TREES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+PACKAGES = {name: ROOT / place / name for place, name in (("python", "shortflow"), ("papers", "shortflow_papers"))}
+TREES = {
+    Path(name, path.relative_to(package)): ast.parse(path.read_text("utf-8"))
+    for name, package in PACKAGES.items()
+    for path in sorted(package.rglob("*.py"))
+}
+"""Every module, by its path from the package on."""
 LONGEST = 60
 """Most lines of a function's body."""
 SHARED = {
@@ -28,16 +33,17 @@ SHARED = {
 """Public names of several modules, each with the reason."""
 
 
-def floors() -> list[str]:
-    """Rooms from the highest floor to the lowest."""
+def floors(package: str) -> list[str]:
+    """Rooms of a package from the highest floor to the lowest."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    return [room for floor in contracts[0]["layers"] for room in floor.split(" | ")]
+    (layers,) = (each["layers"] for each in contracts if each.get("containers") == [package])
+    return [room for floor in layers for room in floor.split(" | ")]
 
 
 def public() -> Iterator[tuple[Path, str]]:
     """Public functions and classes with their modules. A recipe of a paper is a room of its own."""
     for path, tree in TREES.items():
-        if path.parts[0] != "papers" or len(path.parts) == 2:
+        if path.parts[:2] != ("shortflow_papers", "papers") or len(path.parts) == 3:
             for node in tree.body:
                 if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
                     yield path, node.name
@@ -63,7 +69,7 @@ def test_there_is_one_type_of_verdicts() -> None:
 
 
 def test_nothing_is_imported_behind_the_linter() -> None:
-    assert "shortflow" not in re.sub('"""[^"]*"""', "", (PACKAGE / "lazy.pyi").read_text())
+    assert "shortflow" not in re.sub('"""[^"]*"""', "", (PACKAGES["shortflow"] / "lazy.pyi").read_text())
     inside = {
         str(path)
         for path, tree in TREES.items()
@@ -72,7 +78,7 @@ def test_nothing_is_imported_behind_the_linter() -> None:
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
-    assert inside == {"__main__.py"}, "imports are at the top of a module, but for what waits for Ctrl-C"
+    assert inside == {"shortflow/__main__.py"}, "imports are at the top of a module, but for what waits for Ctrl-C"
 
 
 def test_functions_are_short() -> None:
@@ -92,19 +98,20 @@ def test_transcripts_have_no_hashes_in_place_of_values() -> None:
 
 def test_every_room_has_a_sentence() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    assert rooms() in page, "python tests/test_rooms.py prints the table"
+    for package in PACKAGES:
+        assert rooms(package) in page, "python tests/test_rooms.py prints the tables"
 
 
-def rooms() -> str:
+def rooms(package: str) -> str:
     """Table of docs/architecture.md: rooms with the first sentence of each, from the highest floor to the lowest."""
     rows = []
-    for room in floors():
-        tree = TREES.get(Path(room, "__init__.py")) or TREES[Path(f"{room}.py")]
+    for room in floors(package):
+        tree = TREES.get(Path(package, room, "__init__.py")) or TREES[Path(package, f"{room}.py")]
         first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
         rows.append(f"| `{room}` | {first.replace('|', chr(92) + '|')} |")
     return "\n".join(["| room | purpose |", "|---|---|", *rows])
 
 
 if __name__ == "__main__":
-    counts = Counter(path.parts[0].removesuffix(".py") for path, _ in public())
-    print(rooms(), *(f"{count:4} {room}" for room, count in counts.most_common()), sep="\n")
+    counts = Counter("/".join(path.parts[:2]).removesuffix(".py") for path, _ in public())
+    print(*map(rooms, PACKAGES), *(f"{count:4} {room}" for room, count in counts.most_common()), sep="\n\n")

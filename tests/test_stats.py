@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from made import answered, sure
 from shortflow.judge import estimates
-from shortflow.lab.study import Scale
 from shortflow.metrics import stats
-from shortflow.reproduction.engine import ask_reproduction, select
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 

@@ -15,7 +15,6 @@ from browser import Browser
 from conftest import Command
 from made import answered, make_results, make_rows, make_run
 from shortflow import _core
-from shortflow.lab.study import Scale
 from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, MetricValue, possible
 from shortflow.report.library import library
 from shortflow.report.wording import NOTHING
@@ -23,12 +22,13 @@ from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import load_run
-from shortflow.survey import WORKLOADS, Cell, Survey, Workload, engine, judge_cells, words
-from shortflow.survey.pages import survey_evidence, survey_table, write_survey_page
-from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas
-from shortflow.survey.tables import UNFINISHED
-from shortflow.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED
-from shortflow.survey.workloads import PUBLISHED
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.survey import WORKLOADS, Cell, Survey, Workload, engine, judge_cells, words
+from shortflow_papers.survey.pages import survey_evidence, survey_table, write_survey_page
+from shortflow_papers.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas
+from shortflow_papers.survey.tables import UNFINISHED
+from shortflow_papers.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED
+from shortflow_papers.survey.workloads import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
 

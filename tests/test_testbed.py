@@ -17,13 +17,14 @@ import shortflow
 from conftest import Patch
 from made import make_results, make_run, sure
 from shortflow.judge.verdicts import Verdict
-from shortflow.linux import agreement, fig14, kernels, testbed
+from shortflow.linux import agreement, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
 from shortflow.metrics.columns import KINDS, TABLES
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan, plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
+from shortflow_papers import fig14_on_linux as fig14
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortflow.metrics.stats import jain_index
-from shortflow.papers.pecn.setup import BURST
-from shortflow.papers.theory import (
+from shortflow.scenario import load_scenario
+from shortflow.theory import (
     Bottleneck,
     LongFlows,
     Weights,
@@ -18,8 +18,8 @@ from shortflow.papers.theory import (
     nested_times,
     threshold_bound,
 )
-from shortflow.papers.xdctcp.setup import GAINS, LONG_FACTORS, SHORT_FACTORS
-from shortflow.scenario import load_scenario
+from shortflow_papers.papers.pecn.setup import BURST
+from shortflow_papers.papers.xdctcp.setup import GAINS, LONG_FACTORS, SHORT_FACTORS
 
 UNIT, HALF, SMALLEST = (LongFlows(25.0, 20.0, 1, weight, step) for weight, step in ((1, 1), (0.5, 0.2), (0.125, 0.05)))
 """One flow of L2DCT at C T = 25 and K = 20 packets, with these weights and steps."""

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from made import answered
-from shortflow import papers
 from shortflow.errors import DamagedResult
-from shortflow.lab import Claim, Figure, all_hold, within
-from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import ask_reproduction, select
-from shortflow.reproduction.judged import Judged
-from shortflow.reproduction.sensitivity import Other, Shift, outcomes, untouched
-from shortflow.reproduction.tried import STORED, Outcome, Tried, at, combined, load_tried, save_tried, stored
+from shortflow_papers import papers
+from shortflow_papers.lab import Claim, Figure, all_hold, within
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction.engine import ask_reproduction, select
+from shortflow_papers.reproduction.judged import Judged
+from shortflow_papers.reproduction.sensitivity import Other, Shift, outcomes, untouched
+from shortflow_papers.reproduction.tried import STORED, Outcome, Tried, at, combined, load_tried, save_tried, stored
 
 
 def tried(taken: Outcome, others: dict[str, Outcome], deciding: str = "value") -> Tried:

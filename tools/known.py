@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.front.progress import Lines, progress_bar
-from shortflow.lab.quantity import amount
-from shortflow.lab.study import Scale
-from shortflow.papers.known import VALUES
 from shortflow.report.chart import Chart, mark, numeric, tips, view, words
-from shortflow.reproduction.engine import Reproduction, ask_reproduction, select
-from shortflow.reproduction.judged import Judged
 from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
+from shortflow_papers.lab.quantity import amount
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.papers.known import VALUES
+from shortflow_papers.reproduction.engine import Reproduction, ask_reproduction, select
+from shortflow_papers.reproduction.judged import Judged
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow.lab.study import Scale
-from shortflow.reproduction.engine import runs_of, select
 from shortflow.result import Result
 from shortflow.runner import Runner, Wanted, once
 from shortflow.runs import Run
 from shortflow.store.runs import Store
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction.engine import runs_of, select
 
 
 @dataclass

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import recomputed
 
-from shortflow.lab.study import Scale
-from shortflow.reproduction import kept
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction import kept
 
 COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction" / "results.json"
 DIGITS = 4

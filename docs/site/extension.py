@@ -17,9 +17,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from shortflow.front import reference
-from shortflow.reproduction import kept
-from shortflow.reproduction.pages import evidence
-from shortflow.survey import pages as survey
+from shortflow_papers.reproduction import kept
+from shortflow_papers.reproduction.pages import evidence
+from shortflow_papers.survey import pages as survey
 
 ROOT = Path(__file__).parents[2]
 RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")

@@ -3,23 +3,26 @@
 import json as formats
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from shortflow.errors import ConfigError, ExitCode, did_you_mean
+from shortflow import installed
+from shortflow.errors import ConfigError, MissingRequirement, did_you_mean
 from shortflow.front import options as given
-from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, command, shell_command
+from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, built, command, shell_command
 from shortflow.front.console import note
 from shortflow.front.notes import note_about, note_faults
 from shortflow.front.progress import told
 from shortflow.judge.verdicts import Verdict
 from shortflow.linux import agreement as study
-from shortflow.linux import fig14 as figure
 from shortflow.linux import testbed
-from shortflow.linux.kernels import PROGRAM, Kernel, VirtualKernel, program
+from shortflow.linux.given import AllowLate, Attempts, Virtual, chosen, exit_code
+from shortflow.linux.kernels import PROGRAM, program
 from shortflow.linux.testbed import ATTEMPTS, Replacements, Testbed
 from shortflow.metrics import catalogue
 from shortflow.quantities import counted
@@ -29,8 +32,6 @@ from shortflow.report.caveats import unfinished
 from shortflow.report.document import results_table
 from shortflow.report.tables import comparison_blocks
 from shortflow.report.wording import metrics_of
-from shortflow.reproduction.summary import claim_section
-from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan
 from shortflow.scenario import as_pairs, load_scenario
@@ -43,18 +44,9 @@ HEADLINES = (
 )
 """Completion and throughput of every class, then the network, without size bins."""
 
-OF_COMPUTER = "close other programs, or use --virtual"
-OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
-"""Remedy for a testbed that did not keep time."""
-
 SchemeName = Annotated[str, given.SCHEME]
 Congestion = Annotated[str | None, Opt("Congestion control of the kernel, instead of the scheme's.", "NAME")]
 Card = Annotated[str | None, Opt("Queue in the hosts' cards instead of a FIFO: fq or fq_codel.", "NAME")]
-Attempts = Annotated[int, given.whole("Maximum attempts until the testbed keeps time.")]
-AllowLate = Annotated[bool, Opt("Exit with 0 even if the testbed did not keep time.")]
-Virtual = Annotated[
-    bool, Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed.")
-]
 
 
 @command
@@ -167,19 +159,6 @@ def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:
         note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
 
 
-def chosen(virtual: bool) -> Kernel:
-    """The kernel selected by the option."""
-    return VirtualKernel() if virtual else testbed.THIS_KERNEL
-
-
-def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
-    """Exit code 1 if the testbed did not keep time and lateness is not allowed. Notes the remedy."""
-    if is_on_time:
-        return ExitCode.FINE
-    note(f"the testbed did not keep time; {OF_MACHINE if virtual else OF_COMPUTER}")
-    return ExitCode.FINE if allow_late else ExitCode.CLAIM_FAILED
-
-
 def _note_late(account: Account, seed: str) -> None:
     """Notes the reasons why earlier attempts did not keep time."""
     for attempt, verdict in enumerate(account["late"][: account["attempts"] - 1], 1):
@@ -245,59 +224,6 @@ def _chosen_rows(names: Sequence[str] | None) -> list[str]:
     return rows or list(study.CELLS)
 
 
-@command
-def fig14(
-    *,
-    repeat: Annotated[int, given.whole("Repetitions of each run (paper: 10).")] = 10,
-    flows: Annotated[str, Opt("Numbers of simultaneous flows, from 1 to 8.", "N,…")] = "1,2,4,8",
-    full: Annotated[bool, Opt(f"Use flows of {figure.FULL_MB} MB, which takes hours.")] = False,
-    out: given.KeptIn = Path("results/fig14"),
-    attempts: Attempts = ATTEMPTS,
-    allow_late: AllowLate = False,
-    virtual: Virtual = False,
-) -> Answer:
-    """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims.
-
-    Needs root and some minutes, or --virtual and hours.
-
-    Finished runs are stored; after Ctrl-C or a failure the same command resumes, and repeats late runs. Late runs enter
-    no average. A claim is undecided if most of its runs are late. The exit code is 1 if a run did not keep time.
-    """
-    size_mb = figure.FULL_MB if full else figure.SCALED_MB
-    counts, out = _counts(flows), Path(out)
-    bed = Testbed(figure.SCENARIO, Replacements(), attempts, chosen(virtual), _tell_fig14)
-    store = bed.store_in(out)
-    points = figure.measure_fig14(counts, repeat, size_mb, bed, store)
-    note(f"runs: {store.runs}")
-    code = exit_code(not any(each.superseded for each in points.values()), allow_late, virtual)
-    tables = [*figure.fig14_sections(points, size_mb), claim_section(figure.fig14_claims(points))]
-    return Answer(lambda: _fig14_document(size_mb, points), tables, code)
-
-
-def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
-    def accounts(point: Results) -> dict[str, Any]:
-        return {name: [run.meta["testbed"] for run in testbed.real_runs(point, name)] for name in figure.SCHEMES}
-
-    return {
-        "size_mb": size_mb,
-        "flows": {str(count): results_table(comparison) for count, comparison in points.items()},
-        "claims": [judged.document() for judged in figure.fig14_claims(points)],
-        "testbed": {str(count): accounts(each) for count, each in points.items()},
-    }
-
-
-def _counts(text: str) -> list[int]:
-    counts = [int(each) if each.strip().isdigit() else 0 for each in text.split(",")]
-    if not all(1 <= count <= 8 for count in counts):
-        raise ConfigError(f"--flows {text}: expected numbers from 1 to 8, separated by commas")
-    return list(dict.fromkeys(counts))
-
-
-def _tell_fig14(run: Result) -> None:
-    flows, verdict = counted(int(run.at["flows"]), "flow"), run.meta["testbed"]["verdict"]
-    note(f"{flows}, repetition {run.seed}, {run.scheme}: {verdict}")
-
-
 HANDED_ON = {
     "check": "List supported and missing features of this host.",
     "load": "Register congestion controls with the kernel.",
@@ -311,14 +237,43 @@ HANDED_ON = {
 }
 """Commands of the program, with its own options and help."""
 
+FROM_PACKAGES = ("fig14",)
+"""Commands of other packages."""
+ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+class LinuxCommands(CommandGroup):
+    """Commands of this package and of others."""
+
+    def list_commands(self, _: Any) -> list[str]:
+        """All names, in the order of the help: measurements, those of packages, and the program's."""
+        ours = [name for name in self.commands if name not in HANDED_ON]
+        return [*ours, *FROM_PACKAGES, *HANDED_ON]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, or None. One of a missing package says which it needs."""
+        if cmd_name not in FROM_PACKAGES:
+            return super().get_command(ctx, cmd_name)
+        try:
+            return built(cmd_name, installed.load_added(installed.COMMANDS, f"linux.{cmd_name}"))
+        except MissingRequirement as error:
+            return TyperCommand(
+                cmd_name, callback=partial(_refuse, error), help=f"{error}.", context_settings=ANY_ARGUMENTS
+            )
+
+
+def _refuse(error: MissingRequirement) -> None:
+    raise error
+
+
 group = typer.Typer(
     name="linux",
-    cls=CommandGroup,
+    cls=LinuxCommands,
     add_completion=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (on_testbed, compare_sim, agreement, fig14):
+for _command in (on_testbed, compare_sim, agreement):
     _name = _command.__name__.removeprefix("on_").replace("_", "-")
     group.command(_name, cls=Command)(shell_command(_command))
 
@@ -349,5 +304,4 @@ def _hand_on(context: typer.Context) -> None:
 
 
 for _name, _help in HANDED_ON.items():
-    _open = {"allow_extra_args": True, "ignore_unknown_options": True}
-    group.command(_name, help=_help, context_settings=_open, add_help_option=False)(_hand_on)
+    group.command(_name, help=_help, context_settings=ANY_ARGUMENTS, add_help_option=False)(_hand_on)

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from shortflow import _core, imports, reproduction
+from shortflow import _core, imports, installed
 from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.listed import Entry, Listed
 from shortflow.front.terminal import working
 from shortflow.imports.drawing import PERCENTILES, shares_by_size, sparkline
 from shortflow.metrics.catalogue import STATISTICS, possible
@@ -21,7 +22,7 @@ from shortflow.report.blocks import Block, Words, text_section
 from shortflow.scenario import load_scenario, shipped_scenarios
 from shortflow.scheme import load_schemes
 
-Entries = Sequence[Mapping[str, Any]]
+Entries = Sequence[Entry]
 
 
 def _complete(context: typer.Context) -> list[str]:
@@ -57,23 +58,30 @@ def list_(
         return Answer(lambda: found, (block for each in found for block in _drawn(each)))
     if unit:
         raise ConfigError("--unit: belongs to a file of sizes, as in `list sizes FILE --unit packets`")
-    details = DETAILS.get(kind)
+    details = _added(kind).details if kind in ADDED else DETAILS.get(kind)
     if long and not details:
-        raise ConfigError(f"--long: {kind} have no details; kinds with details: {', '.join(DETAILS)}")
+        raise ConfigError(f"--long: {kind} have no details; kinds with details: {', '.join(DETAILED)}")
     entries = _matching(kind, _entries(kind), names or [])
-    if kind == "choices" and (names or long):
-        with working("which figures follow each value"):
-            entries = [{**entry, "reaches": _reaches(entry)} for entry in entries]
+    if kind in ADDED and (names or long) and (worked_out := _added(kind).worked_out):
+        with working(_added(kind).working):
+            entries = [worked_out(entry) for entry in entries]
     shown = details if names or long else None
     return Answer(lambda: entries, _blocks(kind, entries, shown))
 
 
-def _blocks(
-    kind: str, entries: Entries, details: Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]] | None
-) -> Iterator[Block]:
-    rows = (row for entry in entries for row in details(entry)) if details else _one_line_each(entries)
-    yield text_section(kind, ("name", "meaning"), list(rows))
-    if kind in DETAILS and not details:
+def _added(kind: str) -> Listed:
+    """A kind of names that a package adds."""
+    found: Listed = installed.load_added(installed.NAMES, kind)
+    return found
+
+
+def _blocks(kind: str, entries: Entries, details: Callable[[Entry], Iterator[str]] | None) -> Iterator[Block]:
+    rows: list[tuple[str, str]] = []
+    for several in [[entry] for entry in entries] if details else [entries]:
+        rows += _one_line_each(several)
+        rows += [("", f"  {line}") for entry in several for line in (details(entry) if details else ())]
+    yield text_section(kind, ("name", "meaning"), rows)
+    if kind in DETAILED and not details:
         yield Words(f"`shortflow list {kind} NAME` shows the details of one, --long all details.")
 
 
@@ -115,7 +123,7 @@ def _entries(kind: str) -> Entries:
             for each in all_declared()
             if not is_kind(each) or each["table"] in ("deadline", "interarrival")
         ]
-    return reproduction.entries.of_papers(kind) if kind in OF_PAPERS else _core.registry()[kind]
+    return _added(kind).entries() if kind in ADDED else _core.registry()[kind]
 
 
 def _table_name(declared: Declared) -> str:
@@ -123,7 +131,7 @@ def _table_name(declared: Declared) -> str:
     return f"{declared['table']}.{declared['name']}" if is_kind(declared) else declared["name"] or "scenario"
 
 
-def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapping[str, Any]]:
+def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Entry]:
     """Entries with names that match a pattern (default: all).
 
     A paper's name matches all its figures, claims and choices; a metric's name matches its statistic.
@@ -146,7 +154,7 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Mapp
     return [entry for entry in entries if not patterns or found & {_name(entry), entry.get("paper")}]
 
 
-def _with_values(scheme: str, entries: Entries) -> Iterator[Mapping[str, Any]]:
+def _with_values(scheme: str, entries: Entries) -> Iterator[Entry]:
     """The entry of a scheme with values of its own, such as `dctcp@linux`."""
     base = re.split("[@+]", scheme)[0].strip()
     for entry in entries if base != scheme else ():
@@ -156,11 +164,11 @@ def _with_values(scheme: str, entries: Entries) -> Iterator[Mapping[str, Any]]:
             yield {**entry, "name": scheme, "parameters": own}
 
 
-def _name(entry: Mapping[str, Any]) -> str:
+def _name(entry: Entry) -> str:
     return str(entry["id"] if "id" in entry else entry["name"])
 
 
-def _about(entry: Mapping[str, Any]) -> str:
+def _about(entry: Entry) -> str:
     """Summary with unit or values."""
     unit = f" ({entry['unit']})" if entry.get("unit") else ""
     values = ": " + ", or ".join([entry["taken"], ", ".join(list(entry["values"])[1:])]) if "values" in entry else ""
@@ -177,60 +185,26 @@ def _one_line_each(entries: Entries) -> Iterator[tuple[str, str]]:
         yield name, f"{about} [{', '.join(found)}]" if any(found) else about
 
 
-def _parameters(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """An entry, then its parameters with defaults and ranges."""
-    yield from _one_line_each([entry])
+def _parameters(entry: Entry) -> Iterator[str]:
+    """Parameters with defaults and ranges."""
     for parameter in entry["parameters"]:
         default = f" = {parameter['default']}" if parameter["default"] else ""
         about = f": {parameter['summary']}" if parameter["summary"] else ""
         expected = f" ({parameter['expected']})" if parameter["expected"] else ""
-        yield "", f"  {parameter['name']}{default}{about}{expected}"
+        yield f"{parameter['name']}{default}{about}{expected}"
 
 
-def _claim(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """A claim, then its place in the paper, its recipe and its condition."""
-    yield from _one_line_each([entry])
-    yield "", f"  {entry['ref']}, decided by {entry['recipe']}"
-    yield "", f"  agrees if: {entry['agrees_if']}"
+def _format(entry: Entry) -> Iterator[str]:
+    """The beginning of a format's files."""
+    yield f"begins with {entry['begins']}"
 
 
-def _format(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """A format, then the beginning of its files."""
-    yield from _one_line_each([entry])
-    yield "", f"  begins with {entry['begins']}"
-
-
-def _choice(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """A choice, then each value with its settings and the figures that follow it."""
-    yield from _one_line_each([entry])
-    for value, settings in entry["values"].items():
-        made = ", ".join(f"{key}={new}" for key, new in settings.items())
-        reached = entry["reaches"].get(value)
-        yield "", f"  {value}: {made}; {'what recipes take' if reached is None else _reached(**reached)}"
-
-
-def _reaches(entry: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """Figures that follow each alternative at the quick scale, and the others."""
-    values = [value for value in entry["values"] if value != entry["taken"]]
-    found = {value: reproduction.sensitivity.reach(entry["paper"], entry["name"], value) for value in values}
-    return {value: {"figures": follow, "others": others} for value, (follow, others) in found.items()}
-
-
-def _reached(figures: Sequence[str], others: Sequence[str]) -> str:
-    if len(others) <= len(figures):
-        return f"at the quick scale reaches all figures with runs{f' but {_short(others)}' if others else ''}"
-    return f"at the quick scale reaches {_short(figures)}"
-
-
-def _short(figures: Sequence[str]) -> str:
-    return ", ".join(figure.partition("/")[2] for figure in figures)
-
-
-DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, str]]]] = {
+DETAILS: Mapping[str, Callable[[Entry], Iterator[str]]] = {
     **dict.fromkeys([*_core.registry(), "tables"], _parameters),
-    "claims": _claim,
-    "choices": _choice,
     "formats": _format,
 }
-OF_PAPERS = ("figures", "claims", "choices")
-KINDS = (*_core.registry(), "tables", "scenarios", "metrics", "formats", *OF_PAPERS)
+DETAILED = (*_core.registry(), "tables", "claims", "choices", "formats")
+"""Kinds with details."""
+ADDED = tuple(installed.PACKAGED[installed.NAMES])
+"""Kinds that other packages of this project add."""
+KINDS = (*_core.registry(), "tables", "scenarios", "metrics", "formats", *ADDED)

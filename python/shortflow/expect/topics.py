@@ -9,7 +9,7 @@ from shortflow.expect.expected import ALONE, IDEAL_PS, IDEAL_SRPT, ITSELF, UTILI
 from shortflow.expect.formulas import Server
 from shortflow.expect.network import UNLIMITED, Port, number
 from shortflow.expect.numbers import Arithmetic, name_of, thinned
-from shortflow.papers.theory import Bottleneck, LongFlows, gain_bound, threshold_bound
+from shortflow.theory import Bottleneck, LongFlows, gain_bound, threshold_bound
 
 _HOTTEST = 3
 """Groups of equally used links that are shown."""

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from shortflow import errors
+from shortflow import errors, installed
 from shortflow._core import version
 from shortflow.front.command import CommandGroup, built
 from shortflow.front.console import notes_on_stderr, print_note
@@ -24,7 +25,7 @@ COMMANDS = (
     *("run", "compare", "expect", "reproduce", "survey", "sweep", "search", "tune", "advise"),
     *("list", "show", "import", "export", "schema", "report", "bench", "linux"),
 )
-"""Commands, each declared in the module of its name."""
+"""Commands, in the order of the help. Each is declared in the module of its name, or by another package."""
 NOT_NAMES = {"list": ("list", "list_"), "import": ("import_files", "import_files")}
 """Module and function of commands whose name Python uses itself."""
 
@@ -33,12 +34,12 @@ class Commands(CommandGroup):
     """All commands, each imported on demand, so that no command waits for imports of another."""
 
     def list_commands(self, _: Any) -> list[str]:
-        """All names, in the order of the help."""
-        return list(COMMANDS)
+        """All names, in the order of the help; those of other packages come last."""
+        return _names()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of this name, or None. An unknown name leaves the names of all commands, for suggestions."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in _names():
             self._name_all()
         elif cmd_name not in self.commands:
             self.add_command(_load(cmd_name), cmd_name)
@@ -46,7 +47,7 @@ class Commands(CommandGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Help with the summary of each command, without imports."""
-        self.commands = {name: TyperCommand(name, help=_summary(name)) for name in COMMANDS}
+        self.commands = {name: TyperCommand(name, help=_summary(name)) for name in _names()}
         super().format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
@@ -55,7 +56,17 @@ class Commands(CommandGroup):
         return super().shell_complete(ctx, incomplete)
 
     def _name_all(self) -> None:
-        self.commands = {name: TyperCommand(name) for name in COMMANDS}
+        self.commands = {name: TyperCommand(name) for name in _names()}
+
+
+def _names() -> list[str]:
+    """Names of all commands. A dot is in the names of subcommands."""
+    others = [name for name in installed.added(installed.COMMANDS) if "." not in name]
+    return list(dict.fromkeys([*COMMANDS, *others]))
+
+
+def _is_built_in(name: str) -> bool:
+    return name in COMMANDS and name not in installed.PACKAGED[installed.COMMANDS]
 
 
 def _home(name: str) -> tuple[str, str]:
@@ -64,6 +75,8 @@ def _home(name: str) -> tuple[str, str]:
 
 
 def _load(name: str) -> Any:
+    if not _is_built_in(name):
+        return built(name, installed.load_added(installed.COMMANDS, name))
     home, function = _home(name)
     module = import_module(f"shortflow.commands.{home}")
     return get_command(module.group) if hasattr(module, "group") else built(name, getattr(module, function))
@@ -72,9 +85,15 @@ def _load(name: str) -> Any:
 def _summary(name: str) -> str:
     """First paragraph of a command's docstring, read from the source: the modules import slow packages."""
     home, function = _home(name)
-    source = (Path(__file__).parents[1] / "commands" / f"{home}.py").read_text("utf-8")
-    functions = (each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef))
-    found = next(ast.get_docstring(each) for each in functions if each.name == function)
+    file = Path(__file__).parents[1] / "commands" / f"{home}.py"
+    if not _is_built_in(name):
+        point = installed.added(installed.COMMANDS).get(name)
+        if point is None:
+            return f"Needs the package {installed.PACKAGED[installed.COMMANDS][name]}."
+        spec, function = find_spec(point.module), point.attr
+        file = Path(spec.origin if spec and spec.origin else os.devnull)
+    functions = (each for each in ast.parse(file.read_text("utf-8")).body if isinstance(each, ast.FunctionDef))
+    found = next((ast.get_docstring(each) for each in functions if each.name == function), "")
     return " ".join((found or "").partition("\n\n")[0].split())
 
 

@@ -11,24 +11,26 @@ from markupsafe import Markup, escape
 
 from shortflow.report import library, looks
 
+OWN = Path(__file__).parents[1]
 
-def page(template: str, **values: object) -> str:
-    """Renders a page from a template of this package.
+
+def page(template: str, folder: Path = OWN, **values: object) -> str:
+    """Renders a page from a template of this package or of a folder.
 
     Browsers run only scripts with the page's nonce.
     """
-    return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), **values)
+    return _environment(folder).get_template(template).render(nonce=secrets.token_urlsafe(), **values)
 
 
-def part(template: str, **values: object) -> str:
+def part(template: str, folder: Path = OWN, **values: object) -> str:
     """Renders a part of a foreign page, without scripts."""
-    return _environment().get_template(template).render(**values)
+    return _environment(folder).get_template(template).render(**values)
 
 
 @functools.cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parents[1]),
+        loader=FileSystemLoader([OWN, folder]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,72 @@
+"""`linux fig14`: Fig. 14 of L2DCT on the kernel's TCP."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from shortflow.errors import ConfigError
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Opt, command
+from shortflow.front.console import note
+from shortflow.linux import testbed
+from shortflow.linux.given import AllowLate, Attempts, Virtual, chosen, exit_code
+from shortflow.linux.testbed import ATTEMPTS, Replacements, Testbed
+from shortflow.quantities import counted
+from shortflow.report.document import results_table
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow_papers import fig14_on_linux as figure
+from shortflow_papers.reproduction.summary import claim_section
+
+
+@command
+def fig14(
+    *,
+    repeat: Annotated[int, given.whole("Repetitions of each run (paper: 10).")] = 10,
+    flows: Annotated[str, Opt("Numbers of simultaneous flows, from 1 to 8.", "N,…")] = "1,2,4,8",
+    full: Annotated[bool, Opt(f"Use flows of {figure.FULL_MB} MB, which takes hours.")] = False,
+    out: given.KeptIn = Path("results/fig14"),
+    attempts: Attempts = ATTEMPTS,
+    allow_late: AllowLate = False,
+    virtual: Virtual = False,
+) -> Answer:
+    """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims.
+
+    Needs root and some minutes, or --virtual and hours.
+
+    Finished runs are stored; after Ctrl-C or a failure the same command resumes, and repeats late runs. Late runs enter
+    no average. A claim is undecided if most of its runs are late. The exit code is 1 if a run did not keep time.
+    """
+    size_mb = figure.FULL_MB if full else figure.SCALED_MB
+    counts, out = _counts(flows), Path(out)
+    bed = Testbed(figure.SCENARIO, Replacements(), attempts, chosen(virtual), _tell_fig14)
+    store = bed.store_in(out)
+    points = figure.measure_fig14(counts, repeat, size_mb, bed, store)
+    note(f"runs: {store.runs}")
+    code = exit_code(not any(each.superseded for each in points.values()), allow_late, virtual)
+    tables = [*figure.fig14_sections(points, size_mb), claim_section(figure.fig14_claims(points))]
+    return Answer(lambda: _fig14_document(size_mb, points), tables, code)
+
+
+def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
+    def accounts(point: Results) -> dict[str, Any]:
+        return {name: [run.meta["testbed"] for run in testbed.real_runs(point, name)] for name in figure.SCHEMES}
+
+    return {
+        "size_mb": size_mb,
+        "flows": {str(count): results_table(comparison) for count, comparison in points.items()},
+        "claims": [judged.document() for judged in figure.fig14_claims(points)],
+        "testbed": {str(count): accounts(each) for count, each in points.items()},
+    }
+
+
+def _counts(text: str) -> list[int]:
+    counts = [int(each) if each.strip().isdigit() else 0 for each in text.split(",")]
+    if not all(1 <= count <= 8 for count in counts):
+        raise ConfigError(f"--flows {text}: expected numbers from 1 to 8, separated by commas")
+    return list(dict.fromkeys(counts))
+
+
+def _tell_fig14(run: Result) -> None:
+    flows, verdict = counted(int(run.at["flows"]), "flow"), run.meta["testbed"]["verdict"]
+    note(f"{flows}, repetition {run.seed}, {run.scheme}: {verdict}")

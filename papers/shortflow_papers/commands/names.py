@@ -1,0 +1,63 @@
+"""Figures, claims and open choices of the papers, as `shortflow list` shows them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shortflow.front.listed import Entry, Listed
+from shortflow_papers import papers
+from shortflow_papers.reproduction.sensitivity import choice_entries, reach
+
+
+def _figures() -> list[dict[str, Any]]:
+    return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in papers.figures().items()]
+
+
+def _claims() -> list[dict[str, Any]]:
+    """Claims, each with the recipe that decides it."""
+    return [
+        {
+            "id": claim.id,
+            "recipe": figure.id,
+            "ref": claim.ref or figure.ref,
+            "summary": claim.statement,
+            "agrees_if": claim.tolerance,
+        }
+        for figure in papers.figures().values()
+        for claim in figure.claims
+    ]
+
+
+def _of_claim(entry: Entry) -> Iterator[str]:
+    """The claim's place in the paper, its recipe and its condition."""
+    yield f"{entry['ref']}, decided by {entry['recipe']}"
+    yield f"agrees if: {entry['agrees_if']}"
+
+
+def _of_choice(entry: Entry) -> Iterator[str]:
+    """Each value with its settings and the figures that follow it."""
+    for value, settings in entry["values"].items():
+        made = ", ".join(f"{key}={new}" for key, new in settings.items())
+        reached = entry["reaches"].get(value)
+        yield f"{value}: {made}; {'what recipes take' if reached is None else _reached(**reached)}"
+
+
+def _with_reaches(entry: Entry) -> Entry:
+    """Adds the figures that follow each alternative at the quick scale, and the others."""
+    values = [value for value in entry["values"] if value != entry["taken"]]
+    found = {value: reach(entry["paper"], entry["name"], value) for value in values}
+    return {**entry, "reaches": {value: {"figures": ours, "others": others} for value, (ours, others) in found.items()}}
+
+
+def _reached(figures: Sequence[str], others: Sequence[str]) -> str:
+    if len(others) <= len(figures):
+        return f"at the quick scale reaches all figures with runs{f' but {_short(others)}' if others else ''}"
+    return f"at the quick scale reaches {_short(figures)}"
+
+
+def _short(figures: Sequence[str]) -> str:
+    return ", ".join(figure.partition("/")[2] for figure in figures)
+
+
+FIGURES = Listed(_figures)
+CLAIMS = Listed(_claims, _of_claim)
+CHOICES = Listed(choice_entries, _of_choice, _with_reaches, "which figures follow each value")

@@ -1,0 +1,185 @@
+"""`reproduce`: figures of the papers, with a verdict for every claim."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from shortflow.errors import ConfigError, ExitCode
+from shortflow.front import options as given
+from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.console import note, note_report
+from shortflow.front.progress import Lines, progress_bar
+from shortflow.judge.verdicts import Verdict
+from shortflow.report.blocks import Block, Words
+from shortflow.runner import Runner, concluding
+from shortflow.store.files import Kind, write_text
+from shortflow.store.runs import Store
+from shortflow_papers import papers
+from shortflow_papers.lab.figure import Figure
+from shortflow_papers.lab.study import Scale, parse_choices
+from shortflow_papers.reproduction.engine import Chosen, Reproduction, select
+from shortflow_papers.reproduction.engine import ask_reproduction as decide
+from shortflow_papers.reproduction.fit import fit as ranked
+from shortflow_papers.reproduction.fit import in_rows
+from shortflow_papers.reproduction.judged import count
+from shortflow_papers.reproduction.pages import check_pages, write_pages
+from shortflow_papers.reproduction.sensitivity import (
+    Again,
+    Other,
+    Shift,
+    alternatives,
+    combinations_of,
+    outcomes,
+    planned,
+    ranged,
+    shifts,
+    untried,
+)
+from shortflow_papers.reproduction.summary import (
+    claim_section,
+    count_section,
+    fit_section,
+    flips_text,
+    reason_section,
+    shift_section,
+)
+from shortflow_papers.reproduction.tried import Tried, at, load_tried, save_tried
+
+
+@command
+def reproduce(
+    patterns: Annotated[
+        Sequence[str] | None,
+        Arg(
+            "Papers, figures or claims: fast, l2dct/fig4a, 'pecn/fig1*' (default: all).",
+            "PATTERN",
+            many=True,
+            complete=lambda: list(papers.figures()),
+        ),
+    ] = None,
+    *,
+    scale: Annotated[Scale, Opt("Minutes at a coarse scale, or the papers' scale.")] = Scale.QUICK,
+    choice: Annotated[
+        Sequence[str] | None,
+        Opt("Another value for a detail that a paper leaves open (`shortflow list choices`).", "NAME=VALUE", many=True),
+    ] = None,
+    sensitivity: Annotated[
+        bool, Opt("Also try every other choice, and pairs and triples of effective ones; report changed verdicts.")
+    ] = False,
+    minutes: Annotated[
+        float | None,
+        Opt("Stop --sensitivity after this many minutes; skip known values.", "NUMBER", kind=float, more={"min": 0}),
+    ] = None,
+    fit: Annotated[
+        bool,
+        Opt("Only rank combinations of the choices by the printed numbers of the paper's baselines, into OUT/fit.csv."),
+    ] = False,
+    jobs: given.Jobs = None,
+    dask: given.Dask = None,
+    out: given.KeptIn = Path("results/reproduction"),
+) -> Answer:
+    """Reproduce figures of the papers and decide their claims.
+
+    Verdicts are agrees, direction, differs, undecided and untested. Finished runs are stored; after an interruption the
+    same command resumes. The exit code is 1 if a claim differs.
+
+    Example: shortflow reproduce l2dct/fig4a
+    """
+    if minutes is not None and not sensitivity:
+        raise ConfigError("--minutes: needs --sensitivity")
+    chosen_figures = select(patterns or [])
+    chosen = parse_choices(choice or [], _values(chosen_figures))
+    out = Path(out)
+    check_pages({figure.paper for figure in chosen_figures}, out)
+    store = Store(out)
+    runner = Runner(given.executor(jobs, dask), store)
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+
+    lines, took = Lines(), []
+    if fit:
+        with concluding(store), progress_bar("fit", lines) as runner.progress:
+            found = runner.answer(ranked(chosen_figures, scale, note), conclude=False)
+        write_text(out / "fit.csv", in_rows(found), Kind.SET_UPS)
+        ranking = [{"choices": dict(each.values), "off": each.off, "measured": dict(each.ours)} for each in found]
+        return Answer(lambda: {"fit": ranking}, [fit_section(found)])
+
+    def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
+        label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
+        with progress_bar(label, lines) as runner.progress:
+            found = runner.answer(decide(figures, scale, chosen), conclude=False)
+        took.append((found.runs, found.reused, found.seconds))
+        return found
+
+    with concluding(store):
+        done = again(chosen, chosen_figures)
+        moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
+        done = ranged(done, again)
+    runs, reused, seconds = map(sum, zip(*took, strict=True))
+    done = replace(done, runs=runs, reused=reused, seconds=seconds)
+    note_report(write_pages(done, out), runs, reused, seconds)
+    for change, places in done.not_reached.items():
+        note(f"{change} is not followed by {', '.join(places)}")
+    differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
+    code = ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
+    rows = {"sensitivity": [_row(shift) for shift in moved]} if moved else {}
+    return Answer(lambda: {**done.document(), **rows}, _blocks(done, moved), code)
+
+
+def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None, lines: Lines) -> list[Shift]:
+    """Tries other values, then pairs and triples; with an `end` time, only unknown ones, until then."""
+    moved: list[Shift] = []
+
+    def known() -> Mapping[str, Tried]:
+        return at(done.scale, load_tried(tried)) if not done.chosen else outcomes(moved)
+
+    def all_tried(what: str, others: Sequence[Other]) -> bool:
+        others = untried(done, others, known()) if end else others
+        runs = planned(done, others)
+        note(f"{len(others)} {what}: at most {runs} runs, {runs * done.seconds / max(done.runs, 1) / 3600:.2g} h")
+        for place, other in enumerate(others):
+            if end and time.monotonic() > end:
+                note(f"{len(others) - place} of {len(others)} {what} are left: the same command goes on with them")
+                return False
+            moved.extend(shifts(done, again, other))
+            if not done.chosen:
+                save_tried(outcomes(moved), done.scale, tried)
+            if lines.due():
+                note(f"{place + 1} of {len(others)} {what} tried")
+        return True
+
+    if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)) and all_tried(
+        "pairs of values", combinations_of(done, known(), 2)
+    ):
+        all_tried("triples of values", combinations_of(done, known(), 3))
+    return moved
+
+
+def _blocks(done: Reproduction, moved: Sequence[Shift]) -> Iterator[Block]:
+    yield claim_section(done.claims)
+    if reasons := reason_section(done):
+        yield reasons
+    if moved:
+        yield from (shift_section(moved), Words(flips_text(moved)))
+    yield count_section({**done.summary, "all": count(done.claims)})
+
+
+def _values(figures: list[Figure]) -> dict[str, list[str]]:
+    """Values of each choice in the figures' papers."""
+    values: dict[str, dict[str, None]] = {}
+    for paper in dict.fromkeys(figure.paper for figure in figures):
+        for name, choice in papers.choices(paper).items():
+            values.setdefault(name, {}).update(dict.fromkeys(choice.values))
+    return {name: [*known] for name, known in values.items()}
+
+
+def _row(shift: Shift) -> dict[str, object]:
+    found = {"before": shift.before.finding, "after": shift.after.finding}
+    return {
+        "choices": dict(shift.other.values),
+        "claim": shift.before.claim.id,
+        "reached": shift.reached,
+        "changed": shift.reached and shift.changed,
+        **{when: {"verdict": each.verdict.value, "measured": each.document()} for when, each in found.items()},
+    }

@@ -1,0 +1,36 @@
+"""Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
+
+from shortflow.quantities import RELATIVE
+from shortflow_papers.lab.data import Data, Reading, some
+from shortflow_papers.lab.drawing import Curves, Drawing, Line
+from shortflow_papers.lab.expressions import (
+    Measure,
+    Metric,
+    Names,
+    change,
+    computed,
+    difference,
+    drops_in_run,
+    effect,
+    label,
+    level,
+    per_run,
+    pooled,
+    ratio,
+    retransmits_in_run,
+    timeouts_in_run,
+)
+from shortflow_papers.lab.figure import Claim, Draw, Figure
+from shortflow_papers.lab.finding import Finding, all_hold, fact, not_tested, within
+from shortflow_papers.lab.quantity import (
+    EXACT,
+    ClaimCondition,
+    Every,
+    Pairs,
+    Quantity,
+    Selection,
+    decided,
+    equal,
+    same,
+)
+from shortflow_papers.lab.study import Choice, Scale, Study

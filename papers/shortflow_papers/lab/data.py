@@ -1,0 +1,190 @@
+"""Data of a study's runs: metrics, statistics, and tables of single runs for claims."""
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeVar
+
+from shortflow.errors import ConfigError, TooLittle
+from shortflow.judge.estimates import Estimate, estimate, paired_difference
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runs import Run
+from shortflow_papers.lab.study import Position, Study, Value
+
+Found = TypeVar("Found", bound=Sized)
+Answer = TypeVar("Answer")
+
+Reading = str | Callable[[Result], float]
+"""A metric by its name, or a function of each run."""
+TOO_LITTLE = (TooLittle, ZeroDivisionError)
+"""Errors of a recipe for runs that lack data. Any other error is a bug of the recipe, and is raised."""
+_KEPT = 200
+"""Results cached in memory."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Finished runs of a study."""
+
+    study: Study
+    keys: Sequence[str]
+    """Keys of the grid."""
+    points: Mapping[Position, Results]
+    read: dict[str, Result] = field(default_factory=dict, repr=False)
+    """Cached results by run key, oldest first."""
+    known: dict[tuple[Callable[[Result], float], str], float] = field(default_factory=dict, repr=False)
+    """Cached values of functions by run key: tables are large and read often."""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """Stand-in of each replaced scheme."""
+    replaced: set[str] = field(default_factory=set)
+    """Schemes replaced so far."""
+
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds that every scheme has at every point, in ascending order."""
+        schemes = [(point.runs, name) for point in self.points.values() for name in point.schemes]
+        found = [{run.seed for run in runs if run.scheme == name} for runs, name in schemes]
+        return sorted(set.intersection(*found)) if found else []
+
+    def of_seed(self, seed: int) -> Self:
+        """Runs of one seed; all runs in a study with one seed."""
+        if len(self.seeds) < 2:
+            return self
+        points = {
+            at: replace(point, done=[run for run in point.done if run.seed == seed])
+            for at, point in self.points.items()
+        }
+        return replace(self, points=points)
+
+    def of_value(self, key: str, value: Value) -> Self:
+        """Runs at one value of a key of the grid."""
+        index = self.keys.index(key)
+        points = {at: point for at, point in self.points.items() if at[index] == value}
+        return replace(self, points=points)
+
+    def values(self, key: str) -> list[Value]:
+        """Values of a key of the grid."""
+        index = self.keys.index(key)
+        return list(dict.fromkeys(position[index] for position in self.points))
+
+    def at(self, **where: Value) -> Results:
+        """Results at a point. Write dots in keys as two underscores (`transport__g`).
+
+        Intervals cover the seeds alone, as the committed verdicts do.
+        """
+        return replace(self.points[self._position(where)], allows_for_events=False)
+
+    def mean(self, scheme: str, metric: Reading, **where: Value) -> Estimate:
+        """Mean over the seeds."""
+        if not isinstance(metric, str):
+            return estimate(list(self.by_seed(scheme, metric, **where).values()))
+        found = self.at(**where).mean(self._actor(scheme), metric)
+        if found is None:
+            raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
+        return found
+
+    def change(self, scheme: str, baseline: str, metric: Reading, **where: Value) -> Estimate:
+        """Relative difference from the baseline (-0.3 means 30 % lower), paired by seed."""
+        if not isinstance(metric, str):
+            ours, theirs = (self.by_seed(each, metric, **where) for each in (scheme, baseline))
+            return relative(ours, theirs, baseline, where)
+        found = self.at(**where).relation(self._actor(scheme), self._actor(baseline), metric)
+        if found is None:
+            raise TooLittle(f"{metric}: {scheme} and {baseline} share no such result at {where}")
+        return found
+
+    def results(self, scheme: str, **where: Value) -> list[Result]:
+        """Full results of every seed, with tables. Raises if one is missing in the store."""
+        return [self._read(run) for run in self._runs_of(scheme, **where)]
+
+    def runs_of(self, scheme: str, **where: Value) -> list[Run]:
+        """Planned runs of every seed."""
+        return [result.run for result in self._runs_of(scheme, **where) if result.run]
+
+    def by_seed(self, scheme: str, metric: Reading, **where: Value) -> dict[int, float]:
+        """A metric by seed, from the runs that have it, or a function's value for each run."""
+        if isinstance(metric, str):
+            return self.at(**where).values(self._actor(scheme), metric)
+        runs = self._runs_of(scheme, **where)
+        for run in runs:
+            if (metric, run.key) not in self.known:
+                self.known[metric, run.key] = metric(self._read(run))
+        return {run.seed: self.known[metric, run.key] for run in runs}
+
+    def _actor(self, scheme: str) -> str:
+        """The scheme, or its stand-in."""
+        if scheme not in self.stand_ins:
+            return scheme
+        self.replaced.add(scheme)
+        return self.stand_ins[scheme]
+
+    def _runs_of(self, scheme: str, **where: Value) -> list[Result]:
+        name = self._actor(scheme)
+        found = [run for run in self.points[self._position(where)].done if run.scheme == name]
+        if not found:
+            raise TooLittle(f"{name}: was not run at {where}")
+        return found
+
+    def _read(self, run: Result) -> Result:
+        """A copy of a result with cached tables."""
+        if run.key not in self.read:
+            while len(self.read) >= _KEPT:
+                del self.read[next(iter(self.read))]
+            self.read[run.key] = replace(run)
+        return self.read[run.key]
+
+    def _position(self, where: Mapping[str, Value]) -> Position:
+        named = {key.replace("__", "."): value for key, value in where.items()}
+        position = tuple(named[key] for key in self.keys if key in named)
+        if named.keys() != set(self.keys):
+            raise ConfigError(f"{where}: not a point of the grid over {', '.join(self.keys) or 'nothing'}")
+        if position not in self.points:
+            raise TooLittle(f"without runs at {where}")
+        return position
+
+
+def some(values: Found, what: str) -> Found:
+    """The values. Raises `TooLittle` if empty."""
+    if len(values) == 0:
+        raise TooLittle(f"the runs have no {what}")
+    return values
+
+
+def relative(
+    ours: Mapping[int, float], theirs: Mapping[int, float], baseline: str, where: Mapping[str, Value]
+) -> Estimate:
+    """Paired relative difference of two numbers by seed, over common seeds."""
+    common = [seed for seed in ours if seed in theirs]
+    found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common]) if common else None
+    if found is None:
+        raise TooLittle(f"{baseline}: is zero at {where}, so nothing can be relative to it")
+    return found
+
+
+Studies = Mapping[str, Data]
+"""Finished runs of a figure's studies by name; "" is the first."""
+
+
+def reads(function: Callable[..., object]) -> tuple[str, ...]:
+    """Studies that a function reads: its parameters."""
+    return tuple(inspect.signature(function).parameters)
+
+
+def applied(function: Callable[..., Answer], studies: Studies) -> Answer:
+    """A function of the studies that it reads."""
+    return function(**{name: studies[name] for name in reads(function)})
+
+
+def each_seed(studies: Studies, names: Collection[str], repeats: str = "") -> list[Studies]:
+    """The studies split by seed, or by value of the key `repeats`; empty for a single seed.
+
+    A study with one seed is repeated for each seed of the others.
+    """
+    used = {name or next(iter(studies)) for name in names}
+    if repeats:
+        (name,) = used
+        return [{**studies, name: studies[name].of_value(repeats, each)} for each in studies[name].values(repeats)]
+    several = [set(studies[name].seeds) for name in used if len(studies[name].seeds) > 1]
+    seeds = sorted(set.intersection(*several)) if several else []
+    return [{name: data.of_seed(seed) for name, data in studies.items() if name in used} for seed in seeds]

@@ -1,0 +1,171 @@
+"""A figure or table of a paper, declared: studies to run, drawings, and claims to decide."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from shortflow_papers.lab.data import TOO_LITTLE, Studies, applied
+from shortflow_papers.lab.drawing import Curves, Drawing
+from shortflow_papers.lab.finding import Finding, all_hold, not_tested
+from shortflow_papers.lab.quantity import ClaimCondition, PrintedNumber, Quantity
+from shortflow_papers.lab.study import Study
+
+Draw = Curves | Callable[..., Sequence[Drawing]]
+"""Curves over a grid, or a function whose parameters are named after the studies it reads."""
+
+_MANY = 6
+"""Most points that a claim reports in full; of more, it reports extremes and deciding points."""
+
+
+@dataclass(eq=False)
+class Claim:
+    """A statement of a paper and its conditions of agreement: `Claim(id).says(statement, *conditions)`."""
+
+    id: str
+    ref: str = ""
+    """Place in the paper (default: the figure)."""
+    equation: bool = False
+    """True for an equation that runs confirm: it is about no scheme."""
+    statement: str = ""
+    """The statement, paraphrased, with what is printed."""
+    conditions: Sequence[ClaimCondition] = ()
+    """Conditions, all required."""
+    shows: Sequence[Quantity] = ()
+    """Quantities reported beside the deciding numbers."""
+    because: str = ""
+    """Reason for a difference at the quick scale, found by varying unspecified values."""
+    no_harm: bool = False
+    """True if the claim says only that a scheme equals another, or is no worse, within the margin of the conditions."""
+    fitted: bool = False
+    """True if the set-up was fitted to the claim's number, so that agreement is no evidence."""
+
+    def says(
+        self,
+        statement: str,
+        *conditions: ClaimCondition,
+        shows: Sequence[Quantity] = (),
+        because: str = "",
+        no_harm: bool = False,
+        fitted: bool = False,
+    ) -> "Claim":
+        """The claim, with this statement. It holds if all conditions do."""
+        assert not self.statement, f"{self.id}: has a statement"
+        self.statement, self.conditions, self.shows = statement, conditions, shows
+        self.because, self.no_harm, self.fitted = because, no_harm, fitted
+        return self
+
+    @property
+    def paper(self) -> str:
+        """Short name of the paper."""
+        return self.id.partition("/")[0]
+
+    @property
+    def tolerance(self) -> str:
+        """Conditions of agreement in words."""
+        return "; ".join(condition.text for condition in self.conditions)
+
+    @property
+    def printed(self) -> list[PrintedNumber]:
+        """Printed numbers of the claim."""
+        return [condition.printed for condition in self.conditions if condition.printed]
+
+    @property
+    def studies(self) -> frozenset[str]:
+        """Names of the studies it reads; "" is the figure's first."""
+        found = [each.studies for each in self.conditions] + [each.studies for each in self.shows]
+        return frozenset[str]().union(*found)
+
+    def judge(self, studies: Studies) -> Finding:
+        """Finding of the claim in these studies; untested if the runs are too short."""
+        try:
+            found = self._found(studies)
+        except TOO_LITTLE as error:
+            return not_tested(f"the runs hold too little to decide it ({error})")
+        numbers = {name: value for name, value in found.measured.items() if not isinstance(value, str)}
+        missing = [name for name, value in numbers.items() if np.isnan(value).any()]
+        return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
+
+    def off(self, studies: Studies) -> float | None:
+        """Largest relative distance of our numbers from printed ones; None if one is unknown."""
+        numbers = [(each, each.ours(studies)) for each in self.printed if not each.is_limit]
+        if not all(ours for _, ours in numbers):
+            return None
+        return max((each.off(one.value) for each, ours in numbers for one in ours.values()), default=None)
+
+    def _found(self, studies: Studies) -> Finding:
+        parts = [dict(condition.findings(studies)) for condition in self.conditions]
+        shared = {name for part in parts for name in part if sum(name in other for other in parts) > 1}
+        parts = [
+            {f"{condition.label}: {name}".strip(": ") if name in shared else name: part[name] for name in part}
+            for condition, part in zip(self.conditions, parts, strict=True)
+        ]
+        every = {name: finding for part in parts for name, finding in part.items()}
+        assert len(every) == sum(map(len, parts)), f"{self.id}: numbers of one name"
+        whole = next(iter(every.values())) if len(every) == 1 else all_hold(every)
+        for part in parts:
+            if len(part) > _MANY:
+                whole = _extremes(whole, part)
+        measured, units = dict(whole.measured), dict(whole.units)
+        for each in self.shows:
+            for point, estimate in each.points(studies).items():
+                name = f"{each.label} {point}".strip()
+                measured[name] = estimate.value
+                units |= {name: each.unit} if each.unit else {}
+        return replace(whole, measured=measured, units=units)
+
+
+def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
+    """A finding reduced to the lowest, highest and deciding of many points."""
+    values = {name: value for name in part if isinstance(value := whole.measured.get(name), float)}
+    kept = {whole.deciding, *(of(values, key=values.__getitem__) for of in (min, max) if values)}
+    return replace(whole, measured={k: v for k, v in whole.measured.items() if k not in values or k in kept})
+
+
+@dataclass
+class Figure:
+    """A recipe for a figure or table."""
+
+    id: str
+    """`paper/figure`, such as `l2dct/fig4a`."""
+    ref: str
+    """The paper's name for it."""
+    title: str
+    studies: Mapping[str, Study] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+
+    @property
+    def paper(self) -> str:
+        """Short name of the paper."""
+        return self.id.partition("/")[0]
+
+    @property
+    def printed(self) -> list[PrintedNumber]:
+        """Printed numbers of all claims."""
+        return [each for claim in self.claims for each in claim.printed]
+
+    def claim(self, name: str, ref: str = "", *, equation: bool = False) -> Claim:
+        """A further claim of the figure, by its id, to be followed by `says`."""
+        self.claims.append(Claim(name, ref, equation))
+        return self.claims[-1]
+
+    def draw(self, *draws: Draw) -> None:
+        """Further drawings of the figure."""
+        self.draws.extend(draws)
+
+    def drawn(self, studies: Studies) -> list[Drawing]:
+        """Drawings for which the runs suffice."""
+        found: list[Drawing] = []
+        for each in self.draws:
+            with contextlib.suppress(*TOO_LITTLE):
+                if isinstance(each, Curves):
+                    found.append(each.draw(studies[each.study or next(iter(studies))], self.printed))
+                else:
+                    found += applied(each, studies)
+        return found
+
+    def looked_at(self, claim: Claim) -> set[str]:
+        """Names of the studies that a claim reads."""
+        return {name or next(iter(self.studies)) for name in claim.studies}

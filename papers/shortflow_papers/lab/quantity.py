@@ -1,0 +1,389 @@
+"""Quantities of claims, numbers with their intervals at one or more points of a study's grid, and conditions on them.
+
+An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).at_most(-0.3)` is data. It reads its
+numbers from any given runs and describes the comparison in words.
+"""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from shortflow.judge.estimates import Estimate, over_seeds
+from shortflow.judge.verdicts import Band, true_interval
+from shortflow.metrics.stats import rank_correlation
+from shortflow.quantities import RELATIVE, DisplayUnit, scale_for
+from shortflow_papers.lab.data import TOO_LITTLE, Studies, applied, each_seed, reads, some
+from shortflow_papers.lab.finding import Finding, fact, placed
+from shortflow_papers.lab.study import Value
+
+Points = Mapping[str, Estimate]
+"""Estimates by label of the point."""
+SLACK = 0.2
+"""Allowed relative distance from the printed number."""
+TIE = 0.05
+"""Relative difference up to which points tie: an order that holds at most points has the right direction then."""
+TENFOLD = 9.0
+"""Changes above this are not a paper's "much more": only their direction counts."""
+HALVED = -0.5
+"""Changes below this are compared by factor: -95 % is 20 times less, -84 % six times."""
+EXACT = 1e-9
+"""Relative error of numbers that are equal except for rounding."""
+NEVER = "never"
+"""Text for ∞: the measured event did not happen."""
+_ALL_OF_IT = -1.0
+"""Largest possible decrease."""
+
+
+@dataclass(frozen=True)
+class Every:
+    """Every value of a key within bounds. The grid must have at least one."""
+
+    low: float = float("-inf")
+    high: float = float("inf")
+    needs: tuple[Value, ...] = ()
+    """Values without whose runs the quantity is untested."""
+
+    def __contains__(self, value: Value) -> bool:
+        """True if the value is within the bounds."""
+        return isinstance(value, str) or self.low <= value <= self.high
+
+    def text(self, key: str) -> str:
+        """The selection in words."""
+        ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
+        return " ".join([f"every {key}", *ends])
+
+
+Selection = Value | tuple[Value, ...] | Every
+"""One value of a key; several values, all required; or every value."""
+Find = Callable[[Studies, Mapping[str, Selection]], Points]
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A number or range that a paper prints for a quantity."""
+
+    of: "Quantity"
+    low: float
+    high: float
+    is_limit: bool = False
+    """True if the printed number is a limit."""
+
+    @property
+    def name(self) -> str:
+        """Name of the quantity among others."""
+        return self.of.name or self.of.words
+
+    def ours(self, studies: Studies) -> Points:
+        """Our estimates, at one point or several; empty if the runs do not suffice."""
+        try:
+            found = self.of.points(studies)
+        except TOO_LITTLE:
+            return {}
+        return found if all(math.isfinite(each.value) for each in found.values()) else {}
+
+    def off(self, value: float) -> float:
+        """Relative distance of a number from the printed range; ∞ from a printed zero."""
+        low, high = self.low, self.high
+        if self.of.unit == RELATIVE and high < HALVED:
+            high, low, value = (1 / (1 + each) for each in (low, high, value))
+        nearest = min(max(value, low), high)
+        if value == nearest:
+            return 0.0
+        return abs(value - nearest) / abs(nearest) if nearest else math.inf
+
+    def over(self, key: str, metric: object, fixed: Mapping[str, Value]) -> dict[str, list[tuple[Value, float]]]:
+        """Printed points of a metric's curve: (position on the axis, value) by scheme. Empty for another metric."""
+        where = dict(self.of.where)
+        at = where.pop(key, ())
+        places = at if isinstance(at, tuple) else (at,) if isinstance(at, Value) else ()
+        if metric != self.of.metric or not where.items() <= fixed.items():
+            return {}
+        points = [(place, value) for place in places for value in sorted({self.low, self.high})]
+        return {scheme: points for scheme in self.of.schemes if points}
+
+
+@dataclass(frozen=True)
+class ClaimCondition:
+    """A condition of a claim."""
+
+    text: str
+    """The sentence after "agrees if"."""
+    findings: Callable[[Studies], Mapping[str, Finding]]
+    """Findings by name: one, or one per point."""
+    studies: frozenset[str] = frozenset()
+    """Studies it reads; "" is the figure's first."""
+    label: str = ""
+    """Prefix that separates its findings from those of other conditions at equal points."""
+    printed: PrintedNumber | None = None
+    """The printed number, if there is one."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number, or a number at each of some points."""
+
+    text: str
+    unit: str
+    find: Find
+    studies: frozenset[str]
+    neutral: float | None = None
+    """Value of no change: 0 for changes and differences, 1 for ratios, None for levels."""
+    where: Mapping[str, Selection] = field(default_factory=dict)
+    place: str = ""
+    """The selected points in words, if not by key and value."""
+    name: str = ""
+    repeats: str = ""
+    """Key of the grid whose values serve as seeds."""
+    metric: str = ""
+    """The catalogue's metric, if the quantity is a plain metric of `schemes`."""
+    schemes: Sequence[str] = ()
+
+    def at(self, place: str = "", /, **where: Selection) -> "Quantity":
+        """Selects points of the grid, `place` in words. Write dots in keys as two underscores."""
+        named = {key.replace("__", "."): value for key, value in where.items()}
+        return replace(self, where={**self.where, **named}, place=place)
+
+    def each(self, place: str, points: Mapping[str, Mapping[str, Selection]]) -> "Quantity":
+        """The quantity at points with names, one number at each; `place` is all of them in words."""
+
+        def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+            assert not where, f"{self.text}: {place} leaves nothing to select"
+            found = {}
+            for name, at in points.items():
+                (found[name],) = self.at(**at).points(studies).values()
+            return found
+
+        return replace(self, find=find, where={}, place=place)
+
+    def over(self, *keys: str) -> "Quantity":
+        """Selects every value of these keys."""
+        return self.at(**dict.fromkeys(keys, Every()))
+
+    def called(self, name: str) -> "Quantity":
+        """The quantity under a shorter name."""
+        return replace(self, name=name)
+
+    def points(self, studies: Studies) -> Points:
+        """Estimates in these runs."""
+        return self.find(studies, self.where)
+
+    @property
+    def words(self) -> str:
+        """Description and selected points."""
+        place = self.place or ", ".join(_selected(key, selection) for key, selection in self.where.items())
+        return f"{self.text} at {place}" if place else self.text
+
+    @property
+    def label(self) -> str:
+        """Name of its number among others."""
+        return self.name or self.text
+
+    def lowest(self) -> "Quantity":
+        """Lowest of the points. Its interval covers the uncertainty of every point."""
+        return self._one("lowest", lambda studies: _extreme(self.points(studies).values(), min))
+
+    def highest(self) -> "Quantity":
+        """Highest of the points. Its interval covers the uncertainty of every point."""
+        return self._one("highest", lambda studies: _extreme(self.points(studies).values(), max))
+
+    def mean(self) -> "Quantity":
+        """Mean over the points."""
+        return self._one("mean", partial(self._of_points, lambda values: math.fsum(values) / len(values), True))
+
+    def trend(self) -> "Quantity":
+        """Rank correlation with the order of the points, averaged over the seeds; 1 if the values only rise."""
+        trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
+        return replace(trend, unit="", neutral=0.0)
+
+    def within(self, low: float, high: float) -> ClaimCondition:
+        """All points lie in a band."""
+        return self._if(band(low, high, self.unit), (low, high))
+
+    def at_least(self, low: float) -> ClaimCondition:
+        """No point is below."""
+        return self._if(f"at least {amount(low, self.unit)}", (low, math.inf))
+
+    def at_most(self, high: float) -> ClaimCondition:
+        """No point is above."""
+        return self._if(f"at most {amount(high, self.unit)}", (-math.inf, high))
+
+    def below(self, by: float = 0.0) -> ClaimCondition:
+        """All points are below zero; direction alone unless below by more than `by`."""
+        text = f"more than {100 * by:g} % lower" if by else "below 0"
+        return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)), is_order=not by)
+
+    def above(self, by: float = 0.0) -> ClaimCondition:
+        """All points are above zero; direction alone unless above by more than `by`."""
+        text = f"more than {100 * by:g} % higher, and no more than tenfold" if by else "above 0"
+        return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf), is_order=not by)
+
+    def alike(self, margin: float) -> ClaimCondition:
+        """All points lie within a margin of zero."""
+        return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
+
+    def close_to(self, expected: float, error: float) -> ClaimCondition:
+        """All points equal the theoretical value, within a relative error."""
+        slack = abs(expected) * error
+        return self._if(
+            f"within {100 * error:g} % of {amount(expected, self.unit)}", (expected - slack, expected + slack)
+        )
+
+    def near(self, paper: float) -> ClaimCondition:
+        """Equals the printed value within 20 % (for a change, 20 % of the change)."""
+        return self.between(paper, paper)
+
+    def between(self, low: float, high: float) -> ClaimCondition:
+        """Lies in the printed range, widened by 20 % at both ends (of the factor, for factors above two)."""
+        agrees = (low - abs(low) * SLACK, high + abs(high) * SLACK)
+        if self.unit == RELATIVE and high < HALVED:
+            agrees = ((1 + low) / (1 + SLACK) - 1, (1 + high) / (1 - SLACK) - 1)
+        printed = amount(low, self.unit) if low == high else band(low, high, self.unit)
+        direction = self._direction(high if high < 0 else low)
+        return self._if(f"{band(*agrees, self.unit)} (printed: {printed})", agrees, direction, (low, high))
+
+    def beyond(self, paper: float) -> ClaimCondition:
+        """At least as far from zero as printed, less 20 %."""
+        limit = paper - paper * SLACK
+        agrees = (-math.inf, limit) if paper < 0 else (limit, math.inf)
+        word = "at most" if paper < 0 else "at least"
+        text = f"{word} {amount(limit, self.unit)} (printed: {amount(paper, self.unit)})"
+        return self._if(text, agrees, self._direction(paper), (paper, paper), is_limit=True)
+
+    def under(self, paper: float) -> ClaimCondition:
+        """At most the printed maximum, plus 20 %."""
+        limit = paper + abs(paper) * SLACK
+        text = f"at most {amount(limit, self.unit)} (printed: {amount(paper, self.unit)})"
+        return self._if(text, (-math.inf, limit), None, (paper, paper), is_limit=True)
+
+    def _direction(self, paper: float) -> Band | None:
+        """Values on the printed value's side of `neutral`; None without a neutral value."""
+        if self.neutral is None:
+            return None
+        return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
+
+    def _one(self, word: str, of: Callable[[Studies], Estimate]) -> "Quantity":
+        def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
+            return {"": of(studies)}
+
+        name = self.name and f"{word} {self.name}"
+        return replace(self, text=f"{word} {self.words}", find=find, where={}, place="", name=name, metric="")
+
+    def _of_points(self, of: Callable[[list[float]], float], rising: bool, studies: Studies) -> Estimate:
+        """One number from the points of each seed. Bounds give a bound if `rising`, else an open result."""
+        parts = each_seed(studies, self.studies, self.repeats) or [studies]
+        found = over_seeds([of([each.value for each in self.points(part).values()]) for part in parts])
+        points = self.points(studies).values()
+        lower, upper = any(each.lower_bound for each in points), any(each.upper_bound for each in points)
+        if not rising:
+            lower = upper = lower or upper
+        return replace(found, lower_bound=lower, upper_bound=upper)
+
+    def _if(
+        self,
+        text: str,
+        agrees: Band,
+        direction: Band | None = None,
+        printed: Band | None = None,
+        *,
+        is_limit: bool = False,
+        is_order: bool = False,
+    ) -> ClaimCondition:
+        def findings(studies: Studies) -> dict[str, Finding]:
+            points = some(self.points(studies), self.words)
+            found = {name: placed(each, agrees, direction, self.unit) for name, each in points.items()}
+            if is_order and self.unit == RELATIVE and sum(each.holds for each in found.values()) > len(found) / 2:
+                ties = (agrees[0] - TIE, agrees[1] + TIE)
+                found = {name: placed(each, agrees, ties, self.unit) for name, each in points.items()}
+            return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
+
+        beside = printed and PrintedNumber(self, *printed, is_limit)
+        return ClaimCondition(f"{self.words}: {text}", findings, self.studies, self.label, beside)
+
+
+def decided(text: str, check: Callable[..., Finding]) -> ClaimCondition:
+    """A condition checked by a function. Its parameters are named after the studies it reads."""
+    return ClaimCondition(text, lambda studies: {"": applied(check, studies)}, frozenset(reads(check)))
+
+
+def same(value: float, expected: float, error: float = EXACT) -> bool:
+    """True if two numbers are equal within a relative error."""
+    return math.isclose(value, expected, rel_tol=error, abs_tol=error * EXACT)
+
+
+Pairs = Mapping[str, tuple[float, float]]
+
+
+def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None = None) -> ClaimCondition:
+    """Numbers that equal their expected values, within a relative error or to this many decimals."""
+
+    def agrees(ours: float, theirs: float) -> bool:
+        return abs(ours - theirs) <= 0.5001 * 10**-digits if digits else same(ours, theirs, error)
+
+    def findings(studies: Studies) -> dict[str, Finding]:
+        pairs: Pairs = applied(find, studies)
+        return {name: fact(agrees(*pair), value=pair[0]) for name, pair in pairs.items()}
+
+    text = f"equal to {digits} decimals" if digits else f"relative error below {error:g}"
+    return ClaimCondition(text, findings, frozenset(reads(find)))
+
+
+def amount(value: float, unit: str, ci95: tuple[float, float] | None = None) -> str:
+    """A number with its unit and, in the same unit, its interval."""
+    scale = scale_for(unit, [value])
+    ends = f" [{', '.join(_digits(end, unit, scale) for end in ci95)}]" if ci95 else ""
+    return f"{_digits(value, unit, scale)} {'' if math.isinf(value) else scale.unit}".rstrip() + ends
+
+
+def band(low: float, high: float, unit: str) -> str:
+    """A range as text. A change is shown as -100 % at least."""
+    if unit == RELATIVE:
+        low = max(low, _ALL_OF_IT)
+    scale = scale_for(unit, [low, high])
+    return f"{_digits(low, unit, scale)} to {_digits(high, unit, scale)} {scale.unit}".rstrip()
+
+
+def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
+    if math.isinf(value):
+        return NEVER if value > 0 else "-inf"
+    return f"{value / scale.divisor:{'+' if unit == RELATIVE else ''}.4g}"
+
+
+def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
+    """Minimum or maximum of estimates, with an interval from all their intervals."""
+    intervals = [each.ci95 or (each.value, each.value) for each in found]
+    ends = [true_interval(each, one_seed_decides=True) for each in found]
+    ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
+    return Estimate(
+        of([each.value for each in found]),
+        ci95 if any(each.ci95 for each in found) else None,
+        min(each.n for each in found),
+        lower_bound=of([high for _, high in ends]) == math.inf,
+        upper_bound=of([low for low, _ in ends]) == -math.inf,
+    )
+
+
+def _selected(key: str, selection: Selection) -> str:
+    if isinstance(selection, Every):
+        return selection.text(last_part(key))
+    values = (selection,) if isinstance(selection, Value) else selection
+    return f"{last_part(key)} {joined([str(each) for each in values])}"
+
+
+def last_part(key: str) -> str:
+    """The last part of a key."""
+    return key.rpartition(".")[2]
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in words."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _over(value: float) -> float:
+    """Next larger number, for a band without its end."""
+    return math.nextafter(value, math.inf)
+
+
+def _under(value: float) -> float:
+    return math.nextafter(value, -math.inf)

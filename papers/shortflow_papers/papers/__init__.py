@@ -1,0 +1,83 @@
+"""The papers: one package each. The five have pages; DCTCP, their baseline, has none.
+
+A module's figures are its top-level `Figure` objects. A package's `CHOICES` are the details that its paper leaves open,
+by name, and its `STAND_INS` the scheme that each of the paper's schemes modifies.
+"""
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+from shortflow.scenario import as_pairs
+from shortflow.scheme import split_settings
+from shortflow_papers.lab.figure import Claim, Figure
+from shortflow_papers.lab.study import Choice
+
+PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
+ALL = (*PAPERS, "dctcp", "known")
+
+
+def _package(paper: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{paper}")
+
+
+@functools.cache
+def figures() -> dict[str, Figure]:
+    """All figures by id, in the order of papers and module names."""
+    found: dict[str, Figure] = {}
+    for paper in ALL:
+        package = _package(paper)
+        for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+            contents = vars(importlib.import_module(f"{package.__name__}.{module.name}"))
+            found |= {figure.id: figure for figure in contents.values() if isinstance(figure, Figure)}
+    return found
+
+
+def claims() -> dict[str, Claim]:
+    """All claims by id."""
+    return {claim.id: claim for figure in figures().values() for claim in figure.claims}
+
+
+def title(paper: str) -> str:
+    """Short name, authors and title of a paper."""
+    return " ".join((_package(paper).__doc__ or paper).split())
+
+
+def choices(paper: str) -> dict[str, Choice]:
+    """Details that a paper leaves open, by name."""
+    chosen: dict[str, Choice] = _package(paper).CHOICES
+    return chosen
+
+
+def set_apart(figure: Figure) -> str:
+    """Sentence on scheme settings that are neither choices nor grid values; empty for none."""
+    taken = {pair for each in choices(figure.paper).values() for pair in as_pairs(each.values[each.taken])}
+    where: dict[str, list[str]] = {}
+    for name, study in figure.studies.items():
+        _, of_all = split_settings(study.settings)
+        owned = [(f" for {scheme}", own) for scheme, own in study.of_scheme.items() if scheme in study.schemes]
+        pairs = [(pair, whose) for whose, own in [("", of_all), *owned] for pair in as_pairs(own)]
+        if said := ", ".join(f"{'='.join(pair)}{whose}" for pair, whose in pairs if pair not in taken):
+            where.setdefault(said, []).append(name)
+    parts = [said if len(at) == len(figure.studies) else f"{said} ({', '.join(at)})" for said, at in where.items()]
+    return f"Schemes as listed, but with {'; '.join(parts)}." if parts else ""
+
+
+def stand_ins(paper: str) -> dict[str, str]:
+    """The scheme that each of the paper's schemes modifies: its stand-in for checks."""
+    found: dict[str, str] = _package(paper).STAND_INS
+    return found
+
+
+def set_ups(paper: str) -> Sequence[Mapping[str, str]]:
+    """Values of choices near the printed numbers of a paper's baselines, over which its claims are judged."""
+    found: Sequence[Mapping[str, str]] = getattr(_package(paper), "SET_UPS", ())
+    return found
+
+
+def paper_headlines(paper: str) -> dict[str, str]:
+    """The claims that a paper's page opens with, and the cause of each difference (empty for none)."""
+    found: dict[str, str] = _package(paper).HEADLINES
+    return found

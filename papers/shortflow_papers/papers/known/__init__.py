@@ -1,0 +1,30 @@
+"""Known results: arithmetic, queueing theory, RFCs, and published measurements outside the five papers."""
+
+import functools
+
+from shortflow_papers import lab
+from shortflow_papers.lab.quantity import Quantity
+
+CHOICES: dict[str, lab.Choice] = {}
+"""Nothing is left open: every scenario states its values."""
+STAND_INS: dict[str, str] = {}
+"""No scheme modifies another."""
+VALUES: dict[str, float | tuple[float, float]] = {}
+"""The known value of each claim by its id, or the range of values that the source gives, in base units."""
+
+shipped = functools.partial(lab.Study, as_shipped=True)
+"""A study of a scenario as it ships: a known result is what its reader gets from `shortflow run`."""
+
+
+def holds(figure: lab.Figure, name: str, statement: str, quantity: Quantity, value: float, error: float) -> None:
+    """Adds the claim that a quantity equals the known value within a relative error."""
+    claim = f"known/{name}"
+    VALUES[claim] = value
+    figure.claim(claim).says(statement, quantity.close_to(value, error))
+
+
+def lies_in(figure: lab.Figure, name: str, statement: str, quantity: Quantity, low: float, high: float) -> None:
+    """Adds the claim that a quantity lies in the range that its source gives."""
+    claim = f"known/{name}"
+    VALUES[claim] = (low, high)
+    figure.claim(claim).says(statement, quantity.within(low, high))

@@ -1,0 +1,62 @@
+"""Published numbers of DCQCN and Swift that the simulator does not meet: open questions."""
+
+from shortflow.result import Result
+from shortflow_papers import lab
+from shortflow_papers.papers.common import recorded
+from shortflow_papers.papers.known import holds, shipped
+
+RATE, FLOWS = 40e9 / 12_000, 8
+"""Packets of 1500 bytes per second, and flows."""
+STEP, GAP, TIMER, COUNTER = RATE / 1000, 50e-6, 55e-6, 10e6 / 1500
+"""DCQCN's additive increase in packets per second, notification gap and timer in seconds, byte counter in packets."""
+MARKED = (STEP * FLOWS**2 / (GAP * RATE**2) * (1 / COUNTER + FLOWS / (TIMER * RATE)) ** 2) ** (1 / 3)
+"""Probability of a mark at the fixed point of DCQCN's fluid model."""
+LEAST, MOST, AT_MOST = 5_000, 200_000, 0.01
+"""RED's thresholds in bytes and its probability at the upper one."""
+
+dcqcn = lab.Figure(
+    "known/dcqcn",
+    "DCQCN",
+    "DCQCN's fixed point",
+    {"flows": shipped("known-dcqcn", ("dcqcn",), seeds=3, quick_seeds=1)},
+)
+holds(
+    dcqcn,
+    "dcqcn-link",
+    "eight flows fill the link at the fixed point of the fluid model",
+    lab.level("dcqcn", "utilisation"),
+    1.0,
+    0.02,
+)
+holds(
+    dcqcn,
+    "dcqcn-queue",
+    "the queue of eight flows stands where RED marks with the probability of the fixed point",
+    lab.level("dcqcn", "queue_mean_bytes"),
+    LEAST + MARKED / AT_MOST * (MOST - LEAST),
+    0.2,
+)
+EMPTY = 20e-6
+"""Round trip without queues in seconds, which the paper does not name."""
+
+
+@lab.per_run("mean round trip", "s")
+def round_trip(result: Result) -> float:
+    """Mean wait of the packets, and the round trip without queues."""
+    return EMPTY + recorded(result, "queueing_long_s", "waits of long flows")
+
+
+swift = lab.Figure(
+    "known/swift",
+    "Swift, Table 3",
+    "Swift's incast",
+    {"flows": shipped("known-swift-incast", ("swift",), seeds=3, quick_seeds=1)},
+)
+holds(
+    swift,
+    "swift-incast-delay",
+    "the mean round trip of 5,000 flows is 110 us",
+    lab.level("swift", round_trip),
+    110e-6,
+    0.2,
+)

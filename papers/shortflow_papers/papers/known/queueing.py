@@ -1,0 +1,79 @@
+"""Queueing theory: packets at random times, preemption by remaining size, and packets that meet."""
+
+import math
+
+from scipy.integrate import quad
+
+from shortflow_papers import lab
+from shortflow_papers.papers.known import holds, shipped
+
+LOAD = 0.8
+FIXED = 10_001 * 8 / 1e9
+"""Service of M/D/1's packets of 10,000 bytes and their header of one byte at 1 Gbps, in seconds."""
+EXPONENTIAL = 6_501 * 8 / 1e9
+"""Mean service of M/M/1's packets, in seconds."""
+EMPTY = 1e-6
+"""Propagation round trip, in seconds. Host links and ACKs take less than a thousandth of a service."""
+
+
+def srpt(load: float) -> float:
+    """Mean time in M/M/1 with preemption by remaining size, in mean services (Schrage and Miller, 1966).
+
+    A job of size x waits for what arrives while the work below x is served, and is served itself while smaller ones
+    come and go.
+    """
+
+    def below(x: float) -> float:
+        return load * (1 - math.exp(-x) * (1 + x))
+
+    def second_moment(x: float) -> float:
+        return load * (2 - math.exp(-x) * (x * x + 2 * x + 2))
+
+    def time(x: float) -> float:
+        waits = (second_moment(x) + load * x * x * math.exp(-x)) / (2 * (1 - below(x)) ** 2)
+        served, _ = quad(lambda t: 1 / (1 - below(t)), 0, x)
+        return waits + float(served)
+
+    return float(quad(lambda x: math.exp(-x) * time(x), 0, 60, limit=200)[0])
+
+
+md1 = lab.Figure("known/md1", "M/D/1", "Packets of one size", {"packets": shipped("known-md1", ("tcp",))})
+holds(
+    md1,
+    "md1-wait",
+    "a packet waits rho / (2 (1 - rho)) services, 2 at a load of 0.8",
+    lab.level("tcp", "queueing_packet_s"),
+    LOAD / (2 * (1 - LOAD)) * FIXED,
+    0.03,
+)
+mm1 = lab.Figure(
+    "known/mm1", "M/M/1", "Packets of exponential sizes", {"packets": shipped("known-mm1", ("tcp", "ideal-srpt"))}
+)
+holds(
+    mm1,
+    "mm1-wait",
+    "a packet waits rho / (1 - rho) services, 4 at a load of 0.8",
+    lab.level("tcp", "queueing_packet_s"),
+    LOAD / (1 - LOAD) * EXPONENTIAL,
+    0.03,
+)
+holds(
+    mm1,
+    "mm1-srpt",
+    "with preemption by remaining size a packet takes 2.35 services at a load of 0.8",
+    lab.level("ideal-srpt", "afct_packet_s"),
+    srpt(LOAD) * EXPONENTIAL + EMPTY,
+    0.03,
+)
+fan_in = lab.Figure(
+    "known/fan-in", "fan-in", "Packets that meet", {"packets": shipped("known-fan-in", ("tcp",), seeds=1)}
+)
+holds(
+    fan_in,
+    "fan-in-last",
+    "the last of 40 packets of 12 us that meet takes 39 transmissions longer than one alone",
+    lab.level("tcp", "p100_packet_s"),
+    100e-6 + (2 * 12 + 2 * 0.32 + 39 * 12) * 1e-6,
+    1e-6,
+)
+holds(fan_in, "fan-in-queue", "40 packets queue", lab.level("tcp", "queue_max_pkt"), 40.0, 1e-9)

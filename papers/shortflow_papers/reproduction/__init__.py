@@ -1,0 +1,1 @@
+"""Runs the papers' recipes: a verdict for every claim, and the report."""

@@ -1,0 +1,221 @@
+"""Runs recipes: all runs in one pool, then a verdict for every claim."""
+
+import fnmatch
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shortflow.errors import ConfigError, did_you_mean
+from shortflow.report.chart import Chart
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runner import Ask, Wanted
+from shortflow.runs import Provenance, Run
+from shortflow_papers.lab.data import Data
+from shortflow_papers.lab.figure import Figure
+from shortflow_papers.lab.study import Position, Scale, Study
+from shortflow_papers.papers import ALL, choices, claims, figures, stand_ins
+from shortflow_papers.reproduction.charts import figure_charts
+from shortflow_papers.reproduction.judged import Counts, Judged, count, judge_claim
+
+Chosen = Mapping[str, str]
+"""Values of choices by name."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Runs of one figure, by study and point."""
+
+    figure: Figure
+    scale: Scale
+    followed: Mapping[str, Chosen]
+    """Other values of choices that each study follows."""
+    runs: Mapping[str, Mapping[Position, Sequence[Run]]]
+
+    @property
+    def all_runs(self) -> list[Run]:
+        """All runs."""
+        return [run for points in self.runs.values() for runs in points.values() for run in runs]
+
+    def data(self, results: Mapping[str, Result]) -> dict[str, Data]:
+        """The studies with these results, by run key."""
+        return {
+            name: Data(
+                study,
+                list(study.grid(self.scale)),
+                {at: Results.of_point([results[run.key] for run in runs], {}) for at, runs in self.runs[name].items()},
+            )
+            for name, study in self.figure.studies.items()
+        }
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A figure with its charts and verdicts."""
+
+    figure: Figure
+    charts: Sequence[Chart]
+    claims: Sequence[Judged]
+    followed: Mapping[str, Chosen]
+    """Other values of choices that each study follows."""
+    origins: Mapping[str, Sequence[Provenance]]
+    """Provenance of each study's runs."""
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return sum(map(len, self.origins.values()))
+
+    @property
+    def digests(self) -> dict[str, list[str]]:
+        """Digests of each study's runs."""
+        return {name: [each["digest"] for each in of_study] for name, of_study in self.origins.items()}
+
+    def without(self, name: str, value: str) -> str | None:
+        """The paper that lacks a chosen value, or the figure that it does not change; None otherwise."""
+        choice = choices(self.figure.paper).get(name)
+        if not self.followed or (choice and value == choice.taken):
+            return None
+        if not choice or value not in choice.values:
+            return self.figure.paper
+        return None if any(name in of_study for of_study in self.followed.values()) else self.figure.id
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Results of one reproduction."""
+
+    scale: Scale
+    chosen: Chosen
+    figures: Sequence[Reproduced]
+    runs: int
+    reused: int
+    """Number of runs found in the store."""
+    seconds: float
+    reach: dict[tuple[str, str], set[str]] = field(default_factory=dict, repr=False)
+    """Claims that another value of a choice reaches, as far as known."""
+
+    @property
+    def claims(self) -> list[Judged]:
+        """Verdicts of all figures."""
+        return [judged for figure in self.figures for judged in figure.claims]
+
+    def of_paper(self, paper: str) -> list[Reproduced]:
+        """Figures of a paper, those with pictures first."""
+        return sorted((each for each in self.figures if each.figure.paper == paper), key=lambda each: not each.charts)
+
+    @property
+    def summary(self) -> dict[str, Counts]:
+        """Number of claims with each verdict, by paper."""
+        of_papers = {paper: self.of_paper(paper) for paper in ALL}
+        return {
+            name: count([one for each in found for one in each.claims]) for name, found in of_papers.items() if found
+        }
+
+    @property
+    def not_reached(self) -> dict[str, list[str]]:
+        """Places without effect of each choice: papers that lack it, and figures that vary or set it."""
+        found = {
+            f"{name}={value}": [each for figure in self.figures if (each := figure.without(name, value))]
+            for name, value in self.chosen.items()
+        }
+        return {change: list(dict.fromkeys(places)) for change, places in found.items() if places}
+
+    def conditions(self, paper: str) -> str:
+        """Scale, runs and choices of a paper, in a few sentences."""
+        here, every = len(self.of_paper(paper)), sum(each.paper == paper for each in figures().values())
+        part = [f"A part: {here} of {every} figures."] if here < every else []
+        chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
+        without = [f"{change} is not followed by {', '.join(places)}." for change, places in self.not_reached.items()]
+        return " ".join([*part, f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
+
+    def document(self) -> dict[str, Any]:
+        """Verdicts as plain data."""
+        return {
+            "scale": self.scale.value,
+            "choices": dict(self.chosen),
+            "not_reached": self.not_reached,
+            "claims": [judged.document() for judged in self.claims],
+            "summary": self.summary,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def select(patterns: Sequence[str]) -> list[Figure]:
+    """Figures with a matching id, or with a matching claim (default: all).
+
+    A paper's name matches all its figures.
+    """
+    known = figures()
+    found: set[str] = set()
+    for pattern in patterns:
+        matches = {name for name, figure in known.items() if _matches(figure, pattern)}
+        if not matches:
+            hint = did_you_mean(pattern, [*ALL, *known, *claims()])
+            every = f" (papers: {', '.join(ALL)}; `shortflow list figures` and `list claims` have the rest)"
+            raise ConfigError(f'"{pattern}": no paper, figure or claim{hint or every}')
+        found |= matches
+    return [figure for name, figure in known.items() if name in found or not patterns]
+
+
+def _matches(figure: Figure, pattern: str) -> bool:
+    names = (figure.paper, figure.id, *(claim.id for claim in figure.claims))
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)
+
+
+def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | None = None) -> Ask[Reproduction]:
+    """Runs everything that figures need in one batch, and decides their claims."""
+    chosen = chosen or {}
+    started = time.perf_counter()
+    planned = [runs_of(figure, scale, chosen) for figure in chosen_figures]
+    reaching = {name for plan in planned for of_study in plan.followed.values() for name in of_study}
+    for name, value in chosen.items():
+        taken = [each[name].taken for each in (choices(plan.figure.paper) for plan in planned) if name in each]
+        if value not in taken and name not in reaching:
+            raise ConfigError(
+                f"{name}={value}: changes no run of these figures; `shortflow list choices` has its reach"
+            )
+    done = yield Wanted([run for plan in planned for run in plan.all_runs])
+    results = {result.key: result for result in done}
+    figures = [_finished(plan, results) for plan in planned]
+    reused = sum(result.reused for result in results.values())
+    return Reproduction(scale, chosen, figures, len(results), reused, time.perf_counter() - started)
+
+
+def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
+    data, figure = plan.data(results), plan.figure
+    instead, scale = stand_ins(figure.paper), None if any(plan.followed.values()) else plan.scale
+    judged = [judge_claim(each, data, instead, scale) for each in figure.claims]
+    origins = {
+        name: [results[run.key].provenance for runs in points.values() for run in runs]
+        for name, points in plan.runs.items()
+    }
+    return Reproduced(figure, figure_charts(figure, data), judged, plan.followed, origins)
+
+
+def followed_choices(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, Chosen]:
+    """Chosen values that each study of a figure follows, those that recipes take left out."""
+    known = choices(figure.paper)
+
+    def follows(study: Study, name: str, value: str) -> bool:
+        if name not in known or value not in known[name].others:
+            return False
+        values = known[name].values
+        return study.follows(scale, values[known[name].taken], values[value])
+
+    return {
+        each: {name: value for name, value in chosen.items() if follows(study, name, value)}
+        for each, study in figure.studies.items()
+    }
+
+
+def runs_of(figure: Figure, scale: Scale, chosen: Chosen) -> Planned:
+    """Runs of a figure with other values of choices."""
+    known, follows = choices(figure.paper), followed_choices(figure, scale, chosen)
+    runs = {}
+    for name, study in figure.studies.items():
+        settings = {key: each for at, value in follows[name].items() for key, each in known[at].values[value].items()}
+        runs[name] = {position: study.runs(scale, position, settings) for position in study.positions(scale)}
+    return Planned(figure, scale, follows, runs)

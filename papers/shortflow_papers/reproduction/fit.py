@@ -1,0 +1,177 @@
+"""Fit of a paper's open choices to the printed numbers of its baselines; no run has the paper's own scheme."""
+
+import csv
+import io
+import itertools
+import math
+import random
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shortflow.errors import ConfigError
+from shortflow.result import Result
+from shortflow.runner import Wanted
+from shortflow_papers.lab.figure import Figure
+from shortflow_papers.lab.quantity import PrintedNumber
+from shortflow_papers.lab.study import Scale, Value
+from shortflow_papers.papers import choices, stand_ins
+from shortflow_papers.reproduction.engine import Chosen, Planned, runs_of
+from shortflow_papers.reproduction.tried import together
+
+DRAWN = 4
+"""Set-ups in which each choice is tried for an effect on a number."""
+FAR = 1.25
+"""Factor between ours and a printed number from which a set-up is dropped."""
+BATCH = 40
+"""Combinations whose runs are done together."""
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """Values of choices, and the baselines' numbers with them."""
+
+    values: Chosen
+    ours: Mapping[str, float]
+    """Our numbers by claim and quantity."""
+    off: float
+    """Largest factor between ours and the printed number, over all numbers."""
+
+    @property
+    def text(self) -> str:
+        """The choices as text."""
+        return together(self.values)
+
+
+def in_rows(found: Sequence[SetUp]) -> str:
+    """Set-ups as text in CSV, one a line."""
+    numbers = [*found[0].ours] if found else []
+    rows = [["choices", "largest factor", *numbers]]
+    rows += [[each.text, f"{each.off:.4g}", *(f"{each.ours[name]:.4g}" for name in numbers)] for each in found]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+Number = tuple[str, PrintedNumber, Figure]
+"""A claim's printed number of baselines, and the figure with the number's runs alone."""
+Values = tuple[tuple[str, str], ...]
+"""Values of choices by the choice, in the order of the paper's choices."""
+
+
+def fit(
+    figures: Sequence[Figure], scale: Scale, tell: Callable[[str], object]
+) -> Generator[Wanted, list[Result], list[SetUp]]:
+    """Every combination of the choices that move a printed number of the baselines, the nearest first.
+
+    A choice moves a number if one of its values changes a digest of the number's runs in one of `DRAWN` set-ups, drawn
+    by a seed. One number after the other drops the set-ups whose first run is off by more than `FAR`; those left are
+    measured with all seeds.
+    """
+    numbers = [number for figure in figures for number in _numbers(figure)]
+    if not numbers or len({figure.paper for figure in figures}) > 1:
+        raise ConfigError("--fit: needs figures of one paper, with printed numbers of its baselines")
+    of_paper = choices(figures[0].paper)
+    draw = random.Random(1)
+    drawn = [{name: draw.choice([*choice.values]) for name, choice in of_paper.items()} for _ in range(DRAWN)]
+    movers: list[list[str]] = []
+    for number in numbers:
+        movers.append([])
+        for name, choice in of_paper.items():
+            tried = [[{**each, name: value} for value in choice.values] for each in drawn]
+            if (yield from _moves(number, scale, tried)):
+                movers[-1].append(name)
+        tell(f"{_name(number)}: moved by {', '.join(movers[-1])}")
+    names = [name for name in of_paper if any(name in of_number for of_number in movers)]
+    every = itertools.product(*(of_paper[name].values for name in names))
+    left: list[Values] = [tuple(zip(names, values, strict=True)) for values in every]
+    tell(f"{len(left)} set-ups")
+    for number, of_number in zip(numbers, movers, strict=True):
+        first = yield from _measured(number, scale, {_part(values, of_number): None for values in left}, tell, 1)
+        near = {part for part, ours in first.items() if _off(number, ours) <= FAR}
+        left = [values for values in left if _part(values, of_number) in near]
+        tell(f"{_name(number)}: {len(left)} set-ups are left")
+    found = [SetUp(dict(values), {}, 1.0) for values in left]
+    for number, of_number in zip(numbers, movers, strict=True):
+        every_seed = yield from _measured(number, scale, {_part(values, of_number): None for values in left}, tell)
+        for place, values in enumerate(left):
+            ours, each = every_seed[_part(values, of_number)], found[place]
+            named = {f"{_name(number)} {point}".strip(): value for point, value in ours.items()}
+            found[place] = SetUp(each.values, {**each.ours, **named}, max(each.off, _off(number, ours)))
+    return sorted(found, key=lambda each: each.off)
+
+
+def _name(number: Number) -> str:
+    return f"{number[0]}: {number[1].name}"
+
+
+def _numbers(figure: Figure) -> Iterator[Number]:
+    own = stand_ins(figure.paper)
+    for claim in figure.claims:
+        for printed in claim.printed:
+            if not printed.is_limit and printed.of.schemes and own.keys().isdisjoint(printed.of.schemes):
+                (name,) = (each or next(iter(figure.studies)) for each in printed.of.studies)
+                study = figure.studies[name]
+                over, quick = _at(printed, study.over), _at(printed, study.quick)
+                alone = {name: replace(study, over=over, quick=quick)}
+                yield claim.id, printed, replace(figure, studies=alone, claims=[], draws=[])
+
+
+def _at(printed: PrintedNumber, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
+    """The points of a grid that a printed number is about."""
+    where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.of.where.items()}
+    return {**grid, **{key: [each for each in grid[key] if each in where[key]] for key in where if key in grid}}
+
+
+def _planned(number: Number, scale: Scale, values: Chosen, seeds: int | None = None) -> Planned:
+    """Runs of the number's baselines, with the first `seeds` of each (default: all)."""
+    _, printed, figure = number
+    planned = runs_of(figure, scale, values)
+    ((name, points),) = planned.runs.items()
+    most = seeds or max(figure.studies[name].seed_range(scale))
+    alone = {
+        at: [run for run in runs if run.scheme.name in printed.of.schemes and run.seed <= most]
+        for at, runs in points.items()
+    }
+    return replace(planned, runs={name: alone})
+
+
+def _part(values: Values, names: Sequence[str]) -> Values:
+    return tuple(each for each in values if each[0] in names)
+
+
+def _off(number: Number, ours: Mapping[str, float]) -> float:
+    """Largest factor between our values and the printed number."""
+    off = 1.0
+    for value in ours.values():
+        near = min(max(value, number[1].low), number[1].high)
+        off = max(off, value / near, near / value if value else math.inf)
+    return off
+
+
+def _moves(number: Number, scale: Scale, tried: Sequence[Sequence[Chosen]]) -> Generator[Wanted, list[Result], bool]:
+    """True if the first runs of set-ups that differ in one choice have different digests, in some list of set-ups."""
+    plans = [[_planned(number, scale, values).all_runs[0] for values in alike] for alike in tried]
+    done = yield Wanted([run for alike in plans for run in alike])
+    digests = {result.key: result.provenance["digest"] for result in done}
+    return any(len({digests[run.key] for run in alike}) > 1 for alike in plans)
+
+
+def _measured(
+    number: Number,
+    scale: Scale,
+    combinations: Iterable[Values],
+    tell: Callable[[str], object],
+    seeds: int | None = None,
+) -> Generator[Wanted, list[Result], dict[Values, dict[str, float]]]:
+    """The number at each of its points, by combination, over the first `seeds` (default: all)."""
+    found: dict[Values, dict[str, float]] = {}
+    every = [*combinations]
+    for start in range(0, len(every), BATCH):
+        plans = {values: _planned(number, scale, dict(values), seeds) for values in every[start : start + BATCH]}
+        done = yield Wanted([run for plan in plans.values() for run in plan.all_runs])
+        results = {result.key: result for result in done}
+        for values, plan in plans.items():
+            points = number[1].of.points(plan.data(results))
+            found[values] = {point: estimate.value for point, estimate in points.items()}
+        tell(f"{_name(number)}: {len(found)} of {len(every)} combinations")
+    return found

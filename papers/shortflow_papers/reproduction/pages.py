@@ -1,0 +1,152 @@
+"""Reproduction report: a front page and one page per paper in HTML, and the evidence of the project's site."""
+
+import contextlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from shortflow.errors import MissingRequirement
+from shortflow.report.blocks import Words
+from shortflow.report.templates import page, part
+from shortflow.store.files import Kind, check_replaceable, write_text
+from shortflow_papers.lab.figure import Figure
+from shortflow_papers.lab.finding import shortened
+from shortflow_papers.papers import choices, figures, paper_headlines, set_apart, title
+from shortflow_papers.reproduction.engine import Reproduced, Reproduction
+from shortflow_papers.reproduction.judged import Judged, count
+from shortflow_papers.reproduction.kept import Entry, judged, made, update
+from shortflow_papers.reproduction.summary import count_section, measured_texts, verdict_text
+from shortflow_papers.reproduction.tried import coverage
+
+_INTERVALS = "Intervals are 95 % over the seeds; differences between schemes are paired."
+_LINE_NUMBERS = 3
+"""Most numbers of a claim in its line of the table."""
+FOLDER = Path(__file__).parents[1]
+"""Place of the templates."""
+_SHARED = {"measured": measured_texts, "verdict_text": verdict_text, "set_apart": set_apart}
+
+
+def check_pages(papers: Iterable[str], out: Path) -> None:
+    """Refuses in advance to overwrite other files below `out`."""
+    for name in ("index", *papers):
+        check_replaceable(out / f"{name}.html", Kind.PAGE)
+
+
+def write_pages(done: Reproduction, out: Path) -> Path:
+    """Writes the pages and, with vl-convert, a picture of each chart below `out`; returns the front page.
+
+    Pages of other papers stay.
+    """
+    known = update(done, out / "results.json")
+    for paper in done.summary:
+        for old in (out / "pictures").glob(f"{paper}-*.svg"):
+            old.unlink()
+        shown = done.of_paper(paper)
+        for chart in [chart for each in shown for chart in each.charts]:
+            with contextlib.suppress(MissingRequirement):
+                write_text(out / "pictures" / f"{chart.name}.svg", chart.svg, Kind.PICTURE)
+        html = page(
+            "reproduction/page.html",
+            FOLDER,
+            heading=paper,
+            links=[("index.html", "all papers"), *map(_place, shown)],
+            head=[Words(title(paper)), Words(_INTERVALS, "note")],
+            state=done.conditions(paper),
+            figures=[(each.figure, each.claims) for each in shown],
+            charts={each.figure.id: each.charts for each in shown},
+            choices=choices(paper),
+            **_SHARED,
+        )
+        write_text(out / f"{paper}.html", html, Kind.PAGE)
+    front = out / "index.html"
+    write_text(front, _front(known), Kind.PAGE)
+    return front
+
+
+def _place(of: Reproduced) -> tuple[str, str]:
+    """Anchor of a figure on its paper's page, and its claims that agree."""
+    return f"#{of.figure.id}", f"{of.figure.ref} {sum(each.finding.holds for each in of.claims)}/{len(of.claims)}"
+
+
+def _front(known: Mapping[str, Entry]) -> str:
+    verdicts = {paper: judged(entry) for paper, entry in known.items()}
+    of_one_kind = len({(entry["scale"], *entry["made"]) for entry in known.values() if entry["made"]}) < 2
+    every = [each for claims in verdicts.values() for each in claims]
+    states = [f"{paper}: {entry['state']} {made(entry)}" for paper, entry in known.items()]
+    states += [] if of_one_kind else ["No sum: several builds or scales made these."]
+    counts = {name: count(claims) for name, claims in verdicts.items()}
+    counts |= {"all": count(every)} if of_one_kind else {}
+    return page(
+        "reproduction/page.html",
+        FOLDER,
+        heading="The papers, claim by claim",
+        links=[(f"{paper}.html", paper) for paper in known],
+        head=[count_section(counts), Words("\n".join([*states, _INTERVALS]), "note")],
+        state="Claims that do not agree:",
+        figures=_by_figure([each for each in every if not each.finding.holds]),
+        charts={},
+        choices={},
+        **_SHARED,
+    )
+
+
+def evidence(paper: str, entry: Entry) -> str:
+    """Claims of a paper for the site: one line per claim below its figure, with the numbers folded."""
+    return part(
+        "reproduction/evidence.html",
+        FOLDER,
+        state=f"{entry['state']} {made(entry)} {coverage(paper)}",
+        figures=_by_figure(judged(entry)),
+        charts={},
+        choices=choices(paper),
+        links=(),
+        **_SHARED,
+    )
+
+
+def evidence_table(entry: Entry) -> str:
+    """Claims of a paper as a table in Markdown, one line each, for readers of the repository."""
+    heads = ("claim", "the paper says", "ours", "agrees if", "verdict", "over other choices")
+    rows = [heads, ("---",) * len(heads)]
+    for each in judged(entry):
+        claim = each.claim
+        ours = shortened(measured_texts(each.finding), _LINE_NUMBERS) or each.reason
+        name = f'<a id="{claim.id}"></a>{claim.id.partition("/")[2]}'
+        rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), each.over_choices))
+    return "".join(_row(cells) for cells in rows)
+
+
+def headline_table(paper: str, entry: Entry) -> str:
+    """The results that a paper's page opens with, as a table in Markdown."""
+    heads = ("the paper says", "ours", "over other choices", "verdict", "cause")
+    rows = [heads, ("---",) * len(heads)]
+    known = {each.claim.id: each for each in judged(entry)}
+    for name, cause in paper_headlines(paper).items():
+        each = known[name]
+        ours = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2]
+        verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
+        over = re.sub(r" other values? agree( at the (\w+) scale)?", r" agree \2", each.over_choices)
+        rows.append((each.claim.statement, ours, over, verdict, cause))
+    return "".join(_row(cells) for cells in rows)
+
+
+def moved_table(entry: Entry) -> str:
+    """Claims whose verdict as taken is not that of every set-up, as a table in Markdown."""
+    rows = [("claim", "as taken", "over the set-ups"), ("---",) * 3]
+    for each in judged(entry):
+        finding = each.finding
+        if finding.set_ups and [*finding.set_ups] != [finding.as_taken]:
+            over = ", ".join(f"{verdict} {count}" for verdict, count in finding.set_ups.items())
+            rows.append((f"[{each.claim.id}](evidence.md#{each.claim.id})", finding.as_taken, over))
+    return "".join(_row(cells) for cells in rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cell.replace('|', '/').strip() for cell in cells)} |\n"
+
+
+def _by_figure(claims: Sequence[Judged]) -> list[tuple[Figure, list[Judged]]]:
+    known = {each.claim.id: each for each in claims}
+    shown = [(each, [known[claim.id] for claim in each.claims if claim.id in known]) for each in figures().values()]
+    return [(figure, found) for figure, found in shown if found]

@@ -1,0 +1,236 @@
+"""Effect of other choices on claims that do not agree: sentences from stored sensitivity results."""
+
+import functools
+import itertools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
+
+from shortflow.judge.verdicts import Verdict
+from shortflow.quantities import counted, parse
+from shortflow.store.files import Kind, read_json_file, write_text
+from shortflow_papers import papers
+from shortflow_papers.lab.study import Scale
+
+STORED = Path(papers.__file__).with_name("tried.json")
+"""Results of `reproduce --sensitivity`."""
+_SHORT = 3
+_LETTERS = {verdict.value[:_SHORT]: verdict for verdict in Verdict}
+"""Verdicts in a file: `agr -0.39 %` is a claim that agrees with that number."""
+_AS_TAKEN, _NO_CHANGE = "=", "-"
+"""An outcome like that of the choices taken, and runs that did not change."""
+
+
+class Outcome(NamedTuple):
+    """Outcome of a claim."""
+
+    verdict: str
+    number: str
+    """Deciding number with unit; empty if none."""
+    part: str = ""
+    """Name of the deciding number, if not the one with default choices."""
+
+    @classmethod
+    def read(cls, said: str) -> "Outcome":
+        """An outcome in a file, such as `dif -0.69 @at load 0.2`."""
+        head, _, part = said.partition(" @")
+        verdict, _, number = head.partition(" ")
+        return cls(_LETTERS[verdict].value, number, part)
+
+    @property
+    def text(self) -> str:
+        """The outcome in a file."""
+        return f"{self.verdict[:_SHORT]} {self.number}".strip() + f" @{self.part}" * bool(self.part)
+
+    @property
+    def numbered(self) -> str:
+        """The deciding number in brackets, named if another part decides."""
+        part = f"{self.part.replace('_', ' ')}: " * bool(self.part)
+        return f" ({part}{self.number})" * bool(self.number)
+
+
+@dataclass
+class Tried:
+    """A claim with the default choices, and with other values that its runs follow."""
+
+    deciding: str
+    """Name of the deciding number with default choices."""
+    taken: Outcome
+    others: dict[str, Outcome] = field(default_factory=dict)
+    """Outcomes by choice and value, such as `handshake=on`, or by several, such as `handshake=on+recovery=sack`."""
+    unchanged: list[str] = field(default_factory=list)
+    """Values that change no digest of the claim's runs, so they test nothing."""
+
+    def stands(self, now: "Tried | None") -> bool:
+        """True if the claim's default outcome is unchanged."""
+        return now is not None and (self.deciding, self.taken) == (now.deciding, now.taken)
+
+    @property
+    def singles(self) -> dict[str, Outcome]:
+        """Outcomes of values tried alone."""
+        return {text: each for text, each in self.others.items() if "+" not in text}
+
+    @property
+    def movers(self) -> list[str]:
+        """Values of choices that each move the claim."""
+        return sorted(text for text, each in self.singles.items() if each != self.taken)
+
+    def sentence(self, values: int) -> str:
+        """Sentence on the outcomes of other choices and of agreeing combinations, with the number tried.
+
+        For a claim that agrees, lists choices that do not. `values` is the number of other values.
+        """
+        idle = [f"no run changed with {', '.join(self.unchanged)}"] if self.unchanged else []
+        if not self.others:
+            return "; ".join(["no other choice that was tried changes it", *idle])
+        worth = {name: each for name, each in self.others.items() if "+" not in name or each.verdict == "agrees"}
+        if self.taken.verdict == "agrees":
+            worth = {name: each for name, each in worth.items() if each.verdict != "agrees"}
+        moved = {name: each for name, each in worth.items() if each != self.taken}
+        given = {v: [name + each.numbered for name, each in moved.items() if each.verdict == v] for v in Verdict}
+        parts = [f"{verdict} with {', '.join(each)}" for verdict, each in given.items() if each]
+        same = [name for name in worth if name not in moved]
+        parts += [f"the same with {', '.join(same)}"] * bool(same)
+        return f"other choices: {'; '.join([*(parts or ['every value agrees']), *idle, self._how_many(values)])}"
+
+    def elsewhere(self, scale: str, values: int) -> str:
+        """Like `sentence`, for a page of another scale than that of the outcomes."""
+        part = f"{self.deciding.replace('_', ' ')}: " * (self.deciding != "value")
+        number = f", {part}{self.taken.number}" * bool(self.taken.number)
+        return f"at the {scale} scale ({self.taken.verdict}{number}), {self.sentence(values)}"
+
+    @property
+    def spread(self) -> str:
+        """Range of the deciding number over the values tried alone, and how many agree; empty if nothing was tried."""
+        alone = self.singles.values()
+        ends = number_span([self.taken, *alone])
+        agree = sum(each.verdict == "agrees" for each in alone)
+        said = f"{agree} of {counted(len(alone), 'other value')} agree"
+        return ", ".join(filter(None, (ends, said))) if alone else ""
+
+    def _how_many(self, values: int) -> str:
+        at_once = [name.count("+") + 1 for name in self.others]
+        singles, pairs, triples = map(at_once.count, (1, 2, 3))
+        agree = sum(each.verdict == "agrees" for name, each in self.others.items() if name not in self.singles)
+        of = len(combined(self.movers, 2))
+        said = f" and {pairs} of {of} pairs" + f" and {triples} triples" * bool(triples) + " of those that move it"
+        said += f", {agree} of which agree" * bool(pairs)
+        return f"tried: {singles} of {values} values" + said * bool(of)
+
+
+def number_span(outcomes: Sequence[Outcome]) -> str:
+    """The smallest and the largest of the outcomes' numbers, without those of another part; empty if none has one."""
+    numbers = sorted({each.number for each in outcomes if not each.part} - {""}, key=_size)
+    return " to ".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
+
+
+class _Paper(TypedDict):
+    """A paper in a file."""
+
+    values: list[str]
+    """The choices tried; outcomes name them by their places."""
+    claims: dict[str, dict[str, tuple[str, str, dict[str, str]]]]
+    """By claim and scale: the deciding number's name, the outcome as taken, and the others: choices with one outcome
+    share a text, `3,7,2+5`, by the places of their values."""
+
+
+def load_tried(file: Path) -> dict[str, dict[str, Tried]]:
+    """Stored outcomes by claim and scale; empty without the file."""
+    again = "run `reproduce --sensitivity` again"
+    papers = read_json_file(file, dict[str, _Paper], again) if file.exists() else {}
+    return {
+        claim: {scale: _unpacked(*rows, paper["values"]) for scale, rows in of_claim.items()}
+        for paper in papers.values()
+        for claim, of_claim in paper["claims"].items()
+    }
+
+
+def _unpacked(deciding: str, taken: str, by_outcome: Mapping[str, str], values: Sequence[str]) -> Tried:
+    found = Tried(deciding, Outcome.read(taken))
+    for said, names in by_outcome.items():
+        texts = ["+".join(values[int(place)] for place in name.split("+")) for name in names.split(",")]
+        if said == _NO_CHANGE:
+            found.unchanged = texts
+        else:
+            found.others |= dict.fromkeys(texts, found.taken if said == _AS_TAKEN else Outcome.read(said))
+    return found
+
+
+def _packed(tried: Tried, values: dict[str, int]) -> list[Any]:
+    by_outcome: dict[str, list[str]] = {}
+    for name, outcome in [*tried.others.items(), *((each, None) for each in tried.unchanged)]:
+        said = _NO_CHANGE if outcome is None else _AS_TAKEN if outcome == tried.taken else outcome.text
+        places = [str(values.setdefault(each, len(values))) for each in name.split("+")]
+        by_outcome.setdefault(said, []).append("+".join(places))
+    return [tried.deciding, tried.taken.text, {said: ",".join(names) for said, names in by_outcome.items()}]
+
+
+def at(scale: Scale, every: Mapping[str, Mapping[str, Tried]]) -> dict[str, Tried]:
+    """Outcomes at a scale, by claim."""
+    return {name: of_scale[scale] for name, of_scale in every.items() if scale in of_scale}
+
+
+def together(values: Mapping[str, str]) -> str:
+    """Values of choices as text, for storage and display."""
+    return "+".join(f"{name}={value}" for name, value in values.items())
+
+
+@functools.cache
+def stored() -> Mapping[str, Mapping[str, Tried]]:
+    """Outcomes shipped with the package."""
+    return load_tried(STORED)
+
+
+def save_tried(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
+    """Merges outcomes into a file. Other claims, scales and, for an unchanged claim, values stay."""
+    every = load_tried(file)
+    for name, tried in found.items():
+        of_claim = every.setdefault(name, {})
+        known = of_claim[scale] if tried.stands(of_claim.get(scale)) else tried
+        idle = dict.fromkeys([*known.unchanged, *tried.unchanged])
+        unchanged = [each for each in idle if each not in tried.others]
+        others = {name: each for name, each in {**known.others, **tried.others}.items() if name not in unchanged}
+        of_claim[scale] = replace(tried, others=others, unchanged=unchanged)
+    papers: dict[str, Any] = {}
+    for name in sorted(every):
+        values, claims = papers.setdefault(name.partition("/")[0], ({}, {}))
+        claims[name] = {scale: _packed(each, values) for scale, each in every[name].items()}
+    content = {name: {"values": [*values], "claims": claims} for name, (values, claims) in papers.items()}
+    write_text(file, in_lines(content, 3) + "\n", Kind.CHECKED)
+
+
+def in_lines(value: object, depth: int) -> str:
+    """JSON whose outer levels have a line for each item."""
+    if not depth or not value or not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return (
+            "{\n" + ",\n".join(f"{json.dumps(key)}: {in_lines(each, depth - 1)}" for key, each in value.items()) + "\n}"
+        )
+    return "[\n" + ",\n".join(in_lines(each, depth - 1) for each in value) + "\n]"
+
+
+def combined(values: Sequence[str], count: int) -> list[tuple[str, ...]]:
+    """Combinations of so many values of different choices."""
+    several = itertools.combinations(values, count)
+    return [texts for texts in several if len({text.partition("=")[0] for text in texts}) == count]
+
+
+def coverage(paper: str) -> str:
+    """Sentence on how many pairs were tried, of those whose values each move the same claim."""
+    known = [each for name, each in at(Scale.QUICK, stored()).items() if name.startswith(f"{paper}/")]
+    if not known:
+        return "No other choice was tried since the set-up changed."
+    pairs = {"+".join(texts) for each in known for texts in combined(each.movers, 2)}
+    done = pairs.intersection(text for each in known for text in each.others)
+    return (
+        f"At the quick scale {len(done)} of {len(pairs)} pairs of values that move a claim were tried, drawn by a seed."
+    )
+
+
+def _size(number: str) -> float:
+    found = parse(number.replace("µ", "u").replace("kbps", "Kbps"))
+    return found.number * found.factor if found else math.inf

@@ -1,0 +1,116 @@
+"""Findings of the survey in sentences. All numbers and names come from its cells."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from shortflow.judge.best import LEVEL
+from shortflow.quantities import counted
+from shortflow.report.wording import number
+from shortflow.scheme import ONE_ALPHA
+from shortflow_papers.survey.engine import Survey, SurveyPlace, View
+from shortflow_papers.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES
+from shortflow_papers.survey.tables import cells_of, wins
+from shortflow_papers.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
+
+Cells = dict[SurveyPlace, Cell]
+
+
+def conclusions(view: View) -> list[str]:
+    """Winners at one initial alpha: mean FCT by kind of workload, other criteria overall."""
+    found = []
+    of_mean = cells_of(view, AFCT)
+    for group in dict.fromkeys(place.workload.group for place in of_mean):
+        cells = {place: cell for place, cell in of_mean.items() if place.workload.group == group}
+        found.append(_verdicts(f"{_capital(AFCT.name)}, on {group}", cells))
+    others = [criterion for criterion in CRITERIA if criterion is not AFCT]
+    return [*found, *(_verdicts(_capital(each.name), cells) for each in others if (cells := cells_of(view, each)))]
+
+
+def alpha_effects(found: Survey) -> list[str]:
+    """Cells in which each scheme may be the best at the first and the other initial alpha; empty for one alpha."""
+    if len(found.views) < 2:
+        return []
+    return [_effect(criterion, *found.views) for criterion in CRITERIA if cells_of(found.views[0], criterion)]
+
+
+def about_alpha(found: Survey) -> str:
+    """Initial alphas, and schemes whose own alpha differs."""
+    first = found.views[0].alpha
+    if len(found.views) < 2:
+        return f"Schemes that estimate the share of marks begin with alpha {first}."
+    others = ", ".join(f"{scheme} has {OTHER_ALPHA}" for scheme in ONE_ALPHA)
+    return (
+        "Schemes that estimate the share of marks are compared twice: beginning with alpha "
+        f"{first} like the papers' ns-2 code ({others}), and all with alpha {OTHER_ALPHA}, as RFC 8257 and Linux do."
+    )
+
+
+def detectable(found: Survey) -> str:
+    """Detectable distance behind the best."""
+    parts = []
+    for criterion in CRITERIA:
+        cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
+        close = [cell.detectable[scheme] for cell in cells for scheme in cell.best[1:] if not cell.alike]
+        if far := [distance for distance in close if 0 < distance < np.inf]:
+            unit = "percentage points" if criterion.is_share else "%"
+            middle, most = (f"{number(100 * float(value))} {unit}" for value in np.percentile(far, (50, 90)))
+            parts.append(f"{middle} by {criterion.name} (a tenth of them by more than {most})")
+    if not parts:
+        return "Every cell with several schemes tells them apart."
+    return (
+        f"{found.seeds} seeds and a level of {100 * LEVEL:g} % divided among {len(SCHEMES) - 1} others do not detect "
+        f"small differences. Median detectable difference from the best of a scheme that is not "
+        f"told apart from it: {'; '.join(parts)}."
+    )
+
+
+def _verdicts(where: str, cells: Cells) -> str:
+    """Cells of one criterion by verdict."""
+    found = [(place, cell.outcome) for place, cell in cells.items()]
+    of = {word: [place for place, outcome in found if outcome == word] for word in (SOLE, SEVERAL, ALIKE, UNDECIDED)}
+    parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[SOLE])}."]
+    if close := of[SEVERAL]:
+        size = np.median([len(cells[place].best) for place in close])
+        counts = {scheme: sum(scheme in cells[at].best for at in close) for scheme in SCHEMES}
+        most = max(counts.values())
+        often = f"most often with {', '.join(each for each, count in counts.items() if count == most)} ({most})"
+        parts.append(f"Not told apart: {size:g} schemes in the median of {counted(len(close), 'cell')}, {often}.")
+    if of[ALIKE]:
+        parts.append(f"All schemes are alike: {_names(of[ALIKE])}.")
+    parts.append(f"Undecided: {_names(of[UNDECIDED]) or 'none'}.")
+    return " ".join(parts)
+
+
+def _alone(cells: Cells, places: Sequence[SurveyPlace]) -> str:
+    winners: dict[str, list[SurveyPlace]] = {}
+    for place in places:
+        winners.setdefault(cells[place].best[0], []).append(place)
+    ordered = sorted(winners.items(), key=lambda each: -len(each[1]))
+    return ", ".join(f"{scheme} in {len(won)} ({_names(won)})" for scheme, won in ordered) or "none"
+
+
+def _effect(criterion: Criterion, first: View, other: View) -> str:
+    """Schemes that are among the best in more or fewer cells at the other initial alpha."""
+    before, after = cells_of(first, criterion), cells_of(other, criterion)
+    counts = {scheme: (sum(wins(before, scheme)), sum(wins(after, scheme))) for scheme in SCHEMES}
+    plain = counts.pop(PLAIN)
+    changed = sorted((s for s, (x, y) in counts.items() if x != y), key=lambda s: -abs(counts[s][1] - counts[s][0]))
+    moves = ", ".join(f"{scheme} {counts[scheme][0]} → {counts[scheme][1]}" for scheme in changed)
+    kept = ", ".join(f"{scheme} {count}" for scheme, (count, other_count) in counts.items() if count == other_count > 0)
+    alone = [sum(cell.outcome == SOLE for cell in cells.values()) for cells in (before, after)]
+    return (
+        f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
+        f"{first.label} and in {plain[1]} at {other.label}. The others, alone or not told "
+        f"apart from the best: {moves or 'no change'}; "
+        f"as often at both: {kept or 'none'}. "
+        f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _names(places: Iterable[SurveyPlace]) -> str:
+    return ", ".join(place.name for place in places)

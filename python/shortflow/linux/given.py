@@ -1,0 +1,33 @@
+"""Options of commands that measure on the testbed, and their exit code."""
+
+from typing import Annotated
+
+from shortflow.errors import ExitCode
+from shortflow.front import options as given
+from shortflow.front.command import Opt
+from shortflow.front.console import note
+from shortflow.linux import testbed
+from shortflow.linux.kernels import Kernel, VirtualKernel
+
+OF_COMPUTER = "close other programs, or use --virtual"
+OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
+"""Remedy for a testbed that did not keep time."""
+
+Attempts = Annotated[int, given.whole("Maximum attempts until the testbed keeps time.")]
+AllowLate = Annotated[bool, Opt("Exit with 0 even if the testbed did not keep time.")]
+Virtual = Annotated[
+    bool, Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed.")
+]
+
+
+def chosen(virtual: bool) -> Kernel:
+    """The kernel selected by the option."""
+    return VirtualKernel() if virtual else testbed.THIS_KERNEL
+
+
+def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
+    """Exit code 1 if the testbed did not keep time and lateness is not allowed. Notes the remedy."""
+    if is_on_time:
+        return ExitCode.FINE
+    note(f"the testbed did not keep time; {OF_MACHINE if virtual else OF_COMPUTER}")
+    return ExitCode.FINE if allow_late else ExitCode.CLAIM_FAILED

@@ -1,0 +1,63 @@
+"""Commands that packages add: found by entry points; a missing or unfit package is named with its remedy."""
+
+from importlib.metadata import Distribution, EntryPoint
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, Patch
+from shortflow import installed
+from shortflow.errors import ExitCode, MissingRequirement
+
+
+@pytest.fixture
+def alone(monkeypatch: Patch) -> None:
+    """No other package is installed."""
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: ())
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    "command",
+    ["reproduce", "reproduce l2dct/fig3", "survey --help", "list claims", "list figures", "linux fig14 --full"],
+)
+def test_a_missing_package_is_named(shortflow: Command, command: str) -> None:
+    answer = shortflow(*command.split(), code=ExitCode.MISSING_REQUIREMENT)
+    assert answer.stderr.endswith("needs the package shortflow-papers; pip install shortflow-papers\n")
+    assert answer.stdout == ""
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_help_has_every_command_without_its_package(shortflow: Command) -> None:
+    text = shortflow("--help", code=0).stdout
+    assert "Needs the package shortflow-papers." in text
+    assert "shortflow-papers" in shortflow("linux", "--help", code=0).stdout
+    shortflow("list", "schemes", code=0)
+    assert 'did you mean "survey"' in shortflow("surveys", code=2).stderr.replace("'", '"').lower()
+
+
+def offered(folder: Path, requirement: str) -> EntryPoint:
+    """A command of a package with this requirement."""
+    (info := folder / "theirs-2.1.dist-info").mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: theirs\nVersion: 2.1\nRequires-Dist: {requirement}\n")
+    (info / "entry_points.txt").write_text("[shortflow.commands]\ntheirs = os:getcwd\n")
+    (found,) = Distribution.at(info).entry_points
+    return found
+
+
+@pytest.mark.parametrize("requirement", ["shortflow ~=0.3.0", "shortflow~=0.3", "shortflow", "numpy ~=99.0"])
+def test_a_package_for_this_version_is_loaded(tmp_path: Path, monkeypatch: Patch, requirement: str) -> None:
+    monkeypatch.setattr("shortflow.installed.version", lambda: "0.3.4")
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: [offered(tmp_path, requirement)])
+    assert installed.load_added(installed.COMMANDS, "theirs") is __import__("os").getcwd
+
+
+@pytest.mark.parametrize("wanted", ["0.2.0", "0.4.0", "0.3.5", "1.0", "1"])
+def test_a_package_for_another_version_is_refused_by_name(tmp_path: Path, monkeypatch: Patch, wanted: str) -> None:
+    monkeypatch.setattr("shortflow.installed.version", lambda: "0.3.4")
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: [offered(tmp_path, f"shortflow ~={wanted}")])
+    with pytest.raises(MissingRequirement) as caught:
+        installed.load_added(installed.COMMANDS, "theirs")
+    assert str(caught.value) == (
+        f"theirs 2.1 needs shortflow ~= {wanted}, and this is shortflow 0.3.4; pip install --upgrade shortflow theirs"
+    )
