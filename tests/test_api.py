@@ -15,6 +15,7 @@ import pytest
 
 import shortflow as sf
 from conftest import Patch, Tables
+from shortflow.front import reference
 from shortflow.report.chart import finite_only
 from shortflow.report.page import Contents, page_table
 from shortflow.report.study import studies
@@ -55,6 +56,16 @@ def test_every_public_name_says_what_it_is() -> None:
         name for name, value in parts.items() if not inspect.getdoc(value) or inspect.getdoc(value) == str.__doc__
     }
     assert undescribed == {"__version__"}
+
+
+def test_every_name_for_packages_says_what_it_is() -> None:
+    undescribed = [
+        f"{module}.{name}"
+        for module in reference.api_modules()
+        for name, about in reference.api_names(module).items()
+        if not about
+    ]
+    assert undescribed == []
 
 
 def test_what_users_call_says_what_goes_wrong() -> None:

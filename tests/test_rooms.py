@@ -81,6 +81,21 @@ def test_nothing_is_imported_behind_the_linter() -> None:
     assert inside == {"shortflow/__main__.py"}, "imports are at the top of a module, but for what waits for Ctrl-C"
 
 
+def test_the_papers_import_public_names_alone() -> None:
+    """The linter forbids every room but `shortflow.api`; what it does not see are names that begin with `_`."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (forbidden,) = (each["forbidden_modules"] for each in contracts if "alone" in each["name"])
+    assert {f"shortflow.{room}" for room in floors("shortflow") if room != "api"} == set(forbidden)
+    lines = [
+        f"{path}: {ast.unparse(node)}"
+        for path, tree in TREES.items()
+        if path.parts[0] == "shortflow_papers"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and re.match(r"shortflow(\.|$)", node.module or "")
+    ]
+    assert not [line for line in lines if not re.search(r": from shortflow(\.api\.\w+)? import [^_]", line)]
+
+
 def test_functions_are_short() -> None:
     long = {
         (str(path), node.name)

@@ -8,15 +8,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shortflow._core import Scheme
-from shortflow.judge.estimates import Estimate
-from shortflow.linux import testbed
-from shortflow.report.blocks import Column, Section
-from shortflow.report.wording import percent, shown
-from shortflow.results import Results
-from shortflow.runs import Plan
-from shortflow.scenario import load_scenario
-from shortflow.store.runs import Store
+from shortflow import Estimate
+from shortflow.api.linux import Testbed, is_trustworthy, kept_time, linux_settings, real_runs
+from shortflow.api.pages import Column, Section, percent, shown
+from shortflow.api.runs import Plan, Results, Store
+from shortflow.api.scenarios import Scheme, load_scenario
 from shortflow_papers.lab import Claim, Data, Finding, Reading, not_tested
 from shortflow_papers.lab.study import Position, Value
 from shortflow_papers.papers.l2dct import fig14 as paper
@@ -66,16 +62,14 @@ def _decide(claim: Claim, points: Mapping[int, Results]) -> Finding:
     positions: dict[Position, Results] = {(count,): each for count, each in points.items()}
     data = _Watched(paper.TESTBED, ("flows",), positions)
     found = claim.judge({"testbed": data})
-    runs = [run for count, scheme in data.cells for run in testbed.real_runs(points[count], scheme)]
-    if 2 * sum(map(testbed.is_trustworthy, runs)) < len(runs):
-        kept = testbed.kept_time(runs).replace(" of ", " of the ")
+    runs = [run for count, scheme in data.cells for run in real_runs(points[count], scheme)]
+    if 2 * sum(map(is_trustworthy, runs)) < len(runs):
+        kept = kept_time(runs).replace(" of ", " of the ")
         return not_tested(f"undecided: the testbed kept time in {kept} runs of this claim")
     return found
 
 
-def measure_fig14(
-    flows: Sequence[int], repeat: int, size_mb: int, bed: testbed.Testbed, store: Store
-) -> dict[int, Results]:
+def measure_fig14(flows: Sequence[int], repeat: int, size_mb: int, bed: Testbed, store: Store) -> dict[int, Results]:
     """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
 
     Returns the runs by number of flows. What would keep one from beginning is found out at the start.
@@ -89,7 +83,7 @@ def measure_fig14(
     for scheme in SCHEMES:
         for count in flows:
             stored = [store.find(run) for run in planned[count, scheme]]
-            if not all(each and testbed.is_trustworthy(each) for each in stored):
+            if not all(each and is_trustworthy(each) for each in stored):
                 bed.check(planned[count, scheme][0])
                 break
     runs = [planned[count, scheme][seed - 1] for count in flows for seed in seeds for scheme in SCHEMES]
@@ -97,7 +91,7 @@ def measure_fig14(
     points = {}
     for count in flows:
         here = [result for result in found if result.at["flows"] == str(count)]
-        kept, late = ([each for each in here if testbed.is_trustworthy(each) is on_time] for on_time in (True, False))
+        kept, late = ([each for each in here if is_trustworthy(each) is on_time] for on_time in (True, False))
         settings = {"flows": str(count), "size": f"{size_mb}MB"}
         points[count] = Results(kept, SCENARIO, loaded.title, settings, superseded=late)
     return points
@@ -116,7 +110,7 @@ def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
     if scheme == "l2dct":
         low, high = (round(size_mb * knee * 1000) for knee in KNEES)
         changed |= {"transport.knee_low": f"{low}KB", "transport.knee_high": f"{high}KB"}
-    return testbed.linux_settings(SCENARIO, scheme, changed)
+    return linux_settings(SCENARIO, scheme, changed)
 
 
 def fig14_sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Section]:
@@ -128,7 +122,7 @@ def fig14_sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Secti
         for name in ("dctcp", "tcp-ecn", "tcp")
     ]
     heading = f"(a) Mean completion time of n simultaneous flows of {size_mb} MB beside a long one"
-    kept = Column("kept\ntime", [testbed.kept_time(testbed.real_runs(each)) for each in points])
+    kept = Column("kept\ntime", [kept_time(real_runs(each)) for each in points])
     yield Section(heading, [Column("n", counts)], [*times, *below, kept])
     rows = [(count, scheme) for count in found for scheme in SCHEMES]
     lead = [Column("n", [str(count) for count, _ in rows]), Column("scheme", [scheme for _, scheme in rows])]
@@ -137,5 +131,5 @@ def fig14_sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Secti
         Column(f"{label}\n(Mbps)", [shown(found[n].mean(scheme, name), 1e6) for n, scheme in rows])
         for label, name in metrics.items()
     ]
-    kept = Column("kept\ntime", [testbed.kept_time(testbed.real_runs(found[n], scheme)) for n, scheme in rows])
+    kept = Column("kept\ntime", [kept_time(real_runs(found[n], scheme)) for n, scheme in rows])
     yield Section("(b) Throughput while both kinds run", lead, [*rates, kept])

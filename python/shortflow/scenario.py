@@ -17,6 +17,7 @@ from shortflow.imports.names import size_files
 from shortflow.terms import unquoted
 
 SHIPPED = Path(__file__).parent / "scenarios"
+"""Folder of the shipped scenarios."""
 
 HOST_QUEUE = "host.queue"
 SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")

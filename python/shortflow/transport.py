@@ -19,6 +19,7 @@ from shortflow._core import Ack, Flow, Opening, Scheme, Window
 from shortflow.errors import ConfigError, did_you_mean
 
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
+"""Why a law is asked to reduce its window."""
 SOURCE = "transport.source"
 """Key of a Python law's fingerprint among a scheme's parameters."""
 Given = tuple[str, str, str]

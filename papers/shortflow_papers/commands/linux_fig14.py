@@ -4,17 +4,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from shortflow.errors import ConfigError
-from shortflow.front import options as given
-from shortflow.front.command import Answer, Opt, command
-from shortflow.front.console import note
-from shortflow.linux import testbed
-from shortflow.linux.given import AllowLate, Attempts, Virtual, chosen, exit_code
-from shortflow.linux.testbed import ATTEMPTS, Replacements, Testbed
-from shortflow.quantities import counted
-from shortflow.report.document import results_table
-from shortflow.result import Result
-from shortflow.results import Results
+from shortflow import ConfigError
+from shortflow.api.commands import Answer, Opt, command, note
+from shortflow.api.commands import options as given
+from shortflow.api.linux import (
+    ATTEMPTS,
+    AllowLate,
+    Attempts,
+    Replacements,
+    Testbed,
+    Virtual,
+    chosen,
+    exit_code,
+    real_runs,
+)
+from shortflow.api.numbers import counted
+from shortflow.api.pages import results_table
+from shortflow.api.runs import Result, Results
 from shortflow_papers import fig14_on_linux as figure
 from shortflow_papers.reproduction.summary import claim_section
 
@@ -50,7 +56,7 @@ def fig14(
 
 def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, Any]:
     def accounts(point: Results) -> dict[str, Any]:
-        return {name: [run.meta["testbed"] for run in testbed.real_runs(point, name)] for name in figure.SCHEMES}
+        return {name: [run.meta["testbed"] for run in real_runs(point, name)] for name in figure.SCHEMES}
 
     return {
         "size_mb": size_mb,

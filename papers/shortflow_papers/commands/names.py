@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shortflow.front.listed import Entry, Listed
+from shortflow.api.commands import Entry, Listed
 from shortflow_papers import papers
 from shortflow_papers.reproduction.sensitivity import choice_entries, reach
 

@@ -6,16 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from shortflow.errors import ConfigError, ExitCode
-from shortflow.front import options as given
-from shortflow.front.command import Answer, Arg, Opt, command
-from shortflow.front.console import note, note_report
-from shortflow.front.progress import Lines, progress_bar
-from shortflow.judge.verdicts import Verdict
-from shortflow.report.blocks import Block, Words
-from shortflow.runner import Runner, concluding
-from shortflow.store.files import Kind, write_text
-from shortflow.store.runs import Store
+from shortflow import ConfigError
+from shortflow.api.commands import Answer, Arg, ExitCode, Lines, Opt, command, note, note_report, progress_bar
+from shortflow.api.commands import options as given
+from shortflow.api.files import Kind, write_text
+from shortflow.api.judge import Verdict
+from shortflow.api.pages import Block, Words
+from shortflow.api.runs import Runner, Store, concluding
 from shortflow_papers import papers
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.study import Scale, parse_choices

@@ -4,13 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from shortflow.front import options as given
-from shortflow.front.command import Answer, Arg, Opt, command
-from shortflow.front.console import note_report
-from shortflow.front.progress import told
-from shortflow.report.blocks import Block, Words
-from shortflow.runner import Runner
-from shortflow.store.runs import Store
+from shortflow.api.commands import Answer, Arg, Opt, command, note_report, told
+from shortflow.api.commands import options as given
+from shortflow.api.pages import Block, Words
+from shortflow.api.runs import Runner, Store
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.survey import WORKLOADS, Survey, choose, words
 from shortflow_papers.survey import ask_survey as ask

@@ -1,6 +1,6 @@
 """Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
 
-from shortflow.quantities import RELATIVE
+from shortflow.api.numbers import RELATIVE
 from shortflow_papers.lab.data import Data, Reading, some
 from shortflow_papers.lab.drawing import Curves, Drawing, Line
 from shortflow_papers.lab.expressions import (

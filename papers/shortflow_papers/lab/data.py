@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from shortflow.errors import ConfigError, TooLittle
-from shortflow.judge.estimates import Estimate, estimate, paired_difference
-from shortflow.result import Result
-from shortflow.results import Results
-from shortflow.runs import Run
+from shortflow import ConfigError, Estimate
+from shortflow.api.errors import TooLittle
+from shortflow.api.judge import estimate, paired_difference
+from shortflow.api.runs import Result, Results, Run
 from shortflow_papers.lab.study import Position, Study, Value
 
 Found = TypeVar("Found", bound=Sized)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shortflow.errors import TooLittle
-from shortflow.judge.estimates import Estimate, Interval
-from shortflow.quantities import in_unit_of_first, scale_for
+from shortflow import Estimate
+from shortflow.api.errors import TooLittle
+from shortflow.api.judge import Interval
+from shortflow.api.numbers import in_unit_of_first, scale_for
 from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.expressions import Metric
 from shortflow_papers.lab.quantity import PrintedNumber

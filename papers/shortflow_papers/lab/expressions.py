@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shortflow.errors import ConfigError, TooLittle
-from shortflow.judge.estimates import Estimate, estimate, over_seeds, paired_difference
-from shortflow.metrics.catalogue import STATISTICS, TASKS
-from shortflow.quantities import RELATIVE
-from shortflow.result import Result
+from shortflow import ConfigError, Estimate
+from shortflow.api.errors import TooLittle
+from shortflow.api.judge import estimate, over_seeds, paired_difference
+from shortflow.api.metrics import STATISTICS, TASKS
+from shortflow.api.numbers import RELATIVE
+from shortflow.api.runs import Result
 from shortflow_papers.lab.data import Data, Studies, each_seed, reads
 from shortflow_papers.lab.quantity import Every, Find, Points, Quantity, Selection, joined, last_part
 from shortflow_papers.lab.study import Value

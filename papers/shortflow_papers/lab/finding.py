@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shortflow.judge.estimates import Estimate
-from shortflow.judge.verdicts import RANKED, Band, Possible, Verdict, joint, possible_verdicts, true_interval
-from shortflow.quantities import counted
+from shortflow import Estimate
+from shortflow.api.judge import RANKED, Band, Possible, Verdict, joint, possible_verdicts, true_interval
+from shortflow.api.numbers import counted
 
 Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]

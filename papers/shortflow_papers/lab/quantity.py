@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from shortflow.judge.estimates import Estimate, over_seeds
-from shortflow.judge.verdicts import Band, true_interval
-from shortflow.metrics.stats import rank_correlation
-from shortflow.quantities import RELATIVE, DisplayUnit, scale_for
+from shortflow import Estimate
+from shortflow.api.judge import Band, over_seeds, true_interval
+from shortflow.api.metrics import rank_correlation
+from shortflow.api.numbers import RELATIVE, DisplayUnit, scale_for
 from shortflow_papers.lab.data import TOO_LITTLE, Studies, applied, each_seed, reads, some
 from shortflow_papers.lab.finding import Finding, fact, placed
 from shortflow_papers.lab.study import Value

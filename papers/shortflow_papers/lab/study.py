@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from shortflow._core import Scheme
-from shortflow.errors import ConfigError, unknown_name
-from shortflow.runs import Plan, Run
-from shortflow.scenario import Settings, as_pairs, load_scenario
-from shortflow.scheme import LAWS, split_settings
-from shortflow.terms import pair
+from shortflow import ConfigError
+from shortflow.api.errors import unknown_name
+from shortflow.api.numbers import pair
+from shortflow.api.runs import Plan, Run
+from shortflow.api.scenarios import LAWS, Scheme, Settings, as_pairs, load_scenario, split_settings
 
 Value = str | int | float
 Position = tuple[Value, ...]

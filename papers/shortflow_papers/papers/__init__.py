@@ -10,8 +10,7 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from shortflow.scenario import as_pairs
-from shortflow.scheme import split_settings
+from shortflow.api.scenarios import as_pairs, split_settings
 from shortflow_papers.lab.figure import Claim, Figure
 from shortflow_papers.lab.study import Choice
 

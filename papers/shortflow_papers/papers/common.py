@@ -5,10 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from shortflow.errors import TooLittle
-from shortflow.judge.estimates import Estimate, paired_difference
-from shortflow.metrics.stats import jain_index
-from shortflow.result import Result
+from shortflow import Estimate
+from shortflow.api.errors import TooLittle
+from shortflow.api.judge import paired_difference
+from shortflow.api.metrics import jain_index
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow.scenario import Settings
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 
 NS2: Settings = {"tcp.handshake": "true", "tcp.clock_granularity": "10ms", "host.buffer": "50pkt"}

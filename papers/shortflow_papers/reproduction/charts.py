@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from shortflow.judge.estimates import Estimate
-from shortflow.quantities import RELATIVE, scale_for
-from shortflow.report.chart import (
+from shortflow import Estimate
+from shortflow.api.charts import (
     Chart,
     Row,
     Spec,
     by_scheme,
+    extremes,
     line_encodings,
     mark,
     markers,
@@ -22,7 +22,7 @@ from shortflow.report.chart import (
     view,
     words,
 )
-from shortflow.report.figures import extremes
+from shortflow.api.numbers import RELATIVE, scale_for
 from shortflow_papers.lab.data import Studies
 from shortflow_papers.lab.drawing import Drawing, Line
 from shortflow_papers.lab.figure import Figure

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shortflow.errors import ConfigError, did_you_mean
-from shortflow.report.chart import Chart
-from shortflow.result import Result
-from shortflow.results import Results
-from shortflow.runner import Ask, Wanted
-from shortflow.runs import Provenance, Run
+from shortflow import ConfigError
+from shortflow.api.charts import Chart
+from shortflow.api.errors import did_you_mean
+from shortflow.api.runs import Ask, Provenance, Result, Results, Run, Wanted
 from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.study import Position, Scale, Study

@@ -8,9 +8,8 @@ import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shortflow.errors import ConfigError
-from shortflow.result import Result
-from shortflow.runner import Wanted
+from shortflow import ConfigError
+from shortflow.api.runs import Result, Wanted
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.quantity import PrintedNumber
 from shortflow_papers.lab.study import Scale, Value

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from shortflow._core import Scheme
-from shortflow.judge.verdicts import Verdict
+from shortflow.api.judge import Verdict
+from shortflow.api.scenarios import Scheme
 from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.figure import Claim
 from shortflow_papers.lab.finding import Finding, finite

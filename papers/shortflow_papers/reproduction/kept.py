@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from shortflow.judge.verdicts import Verdict
-from shortflow.runs import Provenance
-from shortflow.store.files import Kind, read_json_file, write_text
+from shortflow.api.files import Kind, read_json_file, write_text
+from shortflow.api.judge import Verdict
+from shortflow.api.runs import Provenance
 from shortflow_papers.lab.finding import Finding, Number, finite
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.papers import ALL, claims

@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from shortflow.errors import MissingRequirement
-from shortflow.report.blocks import Words
-from shortflow.report.templates import page, part
-from shortflow.store.files import Kind, check_replaceable, write_text
+from shortflow import MissingRequirement
+from shortflow.api.files import Kind, check_replaceable, write_text
+from shortflow.api.pages import Words, page, part
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.finding import shortened
 from shortflow_papers.papers import choices, figures, paper_headlines, set_apart, title

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shortflow.scenario import as_pairs
+from shortflow.api.scenarios import as_pairs
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.finding import Finding, ranging
 from shortflow_papers.lab.quantity import amount

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
-from shortflow.report.blocks import Column, Section, text_section
+from shortflow.api.pages import Column, Section, text_section
 from shortflow_papers.lab.finding import Finding, Number, shortened
 from shortflow_papers.lab.quantity import amount
 from shortflow_papers.reproduction.engine import Reproduction

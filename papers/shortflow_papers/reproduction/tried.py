@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
-from shortflow.judge.verdicts import Verdict
-from shortflow.quantities import counted, parse
-from shortflow.store.files import Kind, read_json_file, write_text
+from shortflow.api.files import Kind, read_json_file, write_text
+from shortflow.api.judge import Verdict
+from shortflow.api.numbers import counted, parse
 from shortflow_papers import papers
 from shortflow_papers.lab.study import Scale
 

@@ -4,12 +4,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shortflow.errors import unknown_name
-from shortflow.result import SHORTEST, Result, with_distances
-from shortflow.results import Results
-from shortflow.runner import Ask, Wanted
-from shortflow.runs import plan
-from shortflow.scenario import Settings, as_pairs
+from shortflow.api.errors import unknown_name
+from shortflow.api.runs import SHORTEST, Ask, Result, Results, Wanted, plan, with_distances
+from shortflow.api.scenarios import Settings, as_pairs
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.survey.schemes import FLOOR, initial_alphas
 from shortflow_papers.survey.winners import Cell, Criterion, judge_cells

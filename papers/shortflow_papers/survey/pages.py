@@ -5,17 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shortflow.judge.best import LEVEL
-from shortflow.judge.estimates import mean_table
-from shortflow.report import chart
-from shortflow.report.blocks import Block, Part, Section, Words, text_section
-from shortflow.report.chart import Chart
-from shortflow.report.marks import heat
-from shortflow.report.markup import now, write_blocks
-from shortflow.report.templates import part
-from shortflow.report.wording import NOTHING, number
-from shortflow.results import Results
-from shortflow.store.files import Kind, check_replaceable, write_text
+from shortflow.api.charts import Chart, heat
+from shortflow.api.charts import words as words_of
+from shortflow.api.files import Kind, check_replaceable, write_text
+from shortflow.api.judge import LEVEL, mean_table
+from shortflow.api.pages import NOTHING, Block, Part, Section, Words, now, number, part, text_section, write_blocks
+from shortflow.api.runs import Results
 from shortflow_papers.reproduction.tried import in_lines
 from shortflow_papers.survey import words
 from shortflow_papers.survey.engine import Survey, SurveyPlace, View
@@ -170,8 +165,8 @@ def _heat_map(view: View, what: _Shown) -> Chart:
                 {"x": place.name, "y": scheme, "value": value if percent or value is None else max(value, _LEAST)}
                 | {"said": said, "bold": value is not None and cell.wins(scheme)}
             )
-    x = chart.words("x", "workload", [place.name for place in cells], axis={"labelAngle": -45})
-    y = chart.words("y", "scheme", SCHEMES)
+    x = words_of("x", "workload", [place.name for place in cells], axis={"labelAngle": -45})
+    y = words_of("y", "scheme", SCHEMES)
     colours = "blues" if what.criterion.about.more_is_better else "oranges"
     heading = f"{what.heading} ({what.unit}), {view.label}; {_BOLD}"
     panel = heat(rows, x, y, what.unit, log=not percent, colours=colours)

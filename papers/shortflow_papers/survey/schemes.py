@@ -6,9 +6,7 @@ hosts, such as K, buffers and RTOmin, belong to the workload and are equal for a
 
 from collections.abc import Mapping
 
-from shortflow._core import Scheme
-from shortflow.scenario import Settings
-from shortflow.scheme import LAWS, ONE_ALPHA
+from shortflow.api.scenarios import LAWS, ONE_ALPHA, Scheme, Settings
 from shortflow_papers.papers.unspecified import INITIAL_ALPHA
 
 SCHEMES = (

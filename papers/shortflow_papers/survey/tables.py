@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shortflow import _core
-from shortflow.judge.estimates import Estimate
-from shortflow.quantities import scale_for
-from shortflow.report.blocks import Column, Section
-from shortflow.report.wording import NOTHING, number, shown
+from shortflow import Estimate
+from shortflow.api.numbers import scale_for
+from shortflow.api.pages import NOTHING, Column, Section, number, shown
+from shortflow.api.scenarios import Scheme, registry
 from shortflow_papers.survey.engine import Survey, SurveyPlace, View
 from shortflow_papers.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow_papers.survey.winners import ALIKE, CRITERIA, DISTANCE, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
@@ -69,10 +68,10 @@ def workload_section(view: View, name: str) -> Section:
 
 def participants() -> Section:
     """Schemes, flow information they need, and parameters."""
-    registry = {entry["name"]: entry for entry in _core.registry()["schemes"]}
-    values = [", ".join(f"{key}={value}" for key, value, _ in _core.Scheme.parse(s, []).resolved()) for s in SCHEMES]
+    known = {entry["name"]: entry for entry in registry()["schemes"]}
+    values = [", ".join(f"{key}={value}" for key, value, _ in Scheme.parse(s, []).resolved()) for s in SCHEMES]
     columns = [
-        Column("source", [registry[scheme]["source"] for scheme in SCHEMES]),
+        Column("source", [known[scheme]["source"] for scheme in SCHEMES]),
         Column("is told", [TOLD.get(scheme, "nothing") for scheme in SCHEMES]),
         Column("switches", ["choose" if scheme in IN_SWITCHES else "in order" for scheme in SCHEMES]),
         Column("parameters", values),

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shortflow.judge.best import EQUAL, LEVEL, Best, chances, confirmed
-from shortflow.judge.estimates import Support
-from shortflow.judge.verdicts import Verdict
-from shortflow.metrics.catalogue import CLASS_DEADLINE_MISS, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
-from shortflow.metrics.catalogue import DISTANCE as OVER_IDEAL
-from shortflow.results import Results
+from shortflow.api.judge import EQUAL, LEVEL, Best, Support, Verdict, chances, confirmed
+from shortflow.api.metrics import CLASS_DEADLINE_MISS, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
+from shortflow.api.metrics import DISTANCE as OVER_IDEAL
+from shortflow.api.runs import Results
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from shortflow.judge.best import LEVEL
-from shortflow.quantities import counted
-from shortflow.report.wording import number
-from shortflow.scheme import ONE_ALPHA
+from shortflow.api.judge import LEVEL
+from shortflow.api.numbers import counted
+from shortflow.api.pages import number
+from shortflow.api.scenarios import ONE_ALPHA
 from shortflow_papers.survey.engine import Survey, SurveyPlace, View
 from shortflow_papers.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES
 from shortflow_papers.survey.tables import cells_of, wins

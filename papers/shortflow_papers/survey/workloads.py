@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shortflow.scenario import SHIPPED, Scenario, load_scenario
+from shortflow import Scenario
+from shortflow.api.scenarios import SHIPPED, load_scenario
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.papers.atcp.setup import INTERARRIVAL, MEDIUM_SIZES, SMALL_SIZES
 from shortflow_papers.papers.l2dct.setup import shipped

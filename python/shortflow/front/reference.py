@@ -1,9 +1,14 @@
 """Parts of the documentation that `make docs` generates from the code, as Markdown."""
 
+import ast
 import inspect
+import itertools
+import pkgutil
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,7 +18,7 @@ import shortflow
 from shortflow import _core
 from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
-from shortflow.metrics.catalogue import STATISTICS
+from shortflow.metrics.catalogue import STATISTICS, Statistic
 from shortflow.metrics.columns import ABOUT, OPTIONAL, TABLES
 from shortflow.metrics.data import USUAL_BINS
 from shortflow.records import Declared, ParamInfo, RegistryEntry
@@ -137,6 +142,48 @@ def python() -> str:
     return "\n".join(lines)
 
 
+def api() -> str:
+    """Names of `shortflow.api`, module by module, each with its first sentence."""
+    lines = []
+    for path in api_modules():
+        rows = [(f"`{name}`", about) for name, about in sorted(api_names(path).items())]
+        lines.append(f"## `{path}`\n\n{import_module(path).__doc__}\n\n{_table(('name', 'meaning'), rows)}")
+    return "\n".join(lines)
+
+
+def api_modules() -> list[str]:
+    """Modules of `shortflow.api`."""
+    folder = Path(__file__).parents[1] / "api"
+    return [f"shortflow.api.{module.name}" for module in pkgutil.iter_modules([str(folder)])]
+
+
+def api_names(module: str) -> dict[str, str]:
+    """Names that a module of `shortflow.api` hands on, each with the first sentence about it at its definition."""
+    imports = [node for node in ast.parse(_source(module)).body if isinstance(node, ast.ImportFrom)]
+    homes = [(each.name, str(node.module)) for node in imports for each in node.names]
+    return {name: " ".join(_about(name, home).partition("\n\n")[0].split()) for name, home in homes}
+
+
+def _about(name: str, home: str) -> str:
+    """Docstring of a class, function or module, or the text below a constant."""
+    value = getattr(import_module(home), name)
+    if isinstance(value, Statistic):
+        return value.about
+    if inspect.ismodule(value) or inspect.isclass(value) or inspect.isroutine(value):
+        return inspect.getdoc(value) or ""
+    body = ast.parse(_source(home)).body
+    for node, below in itertools.pairwise(body):
+        names = [each for at in getattr(node, "targets", [getattr(node, "target", node)]) for each in ast.walk(at)]
+        is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if is_text and name in [getattr(each, "id", "") for each in names]:
+            return str(below.value.value)  # type: ignore[attr-defined]
+    return ""
+
+
+def _source(module: str) -> str:
+    return inspect.getsource(import_module(module))
+
+
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *(map(_literal, row) for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -160,4 +207,5 @@ PARTS: dict[str, Callable[..., str]] = {
     "columns": columns,
     "metrics": metrics_page,
     "python": python,
+    "api": api,
 }

@@ -41,6 +41,7 @@ _FAR = 10_000
 """Most further seeds to suggest."""
 
 Interval = tuple[float, float]
+"""Lower and upper end."""
 
 
 class Support(Enum):

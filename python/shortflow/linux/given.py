@@ -14,10 +14,13 @@ OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer f
 """Remedy for a testbed that did not keep time."""
 
 Attempts = Annotated[int, given.whole("Maximum attempts until the testbed keeps time.")]
+"""Option `--attempts`."""
 AllowLate = Annotated[bool, Opt("Exit with 0 even if the testbed did not keep time.")]
+"""Option `--allow-late`."""
 Virtual = Annotated[
     bool, Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed.")
 ]
+"""Option `--virtual`."""
 
 
 def chosen(virtual: bool) -> Kernel:

@@ -284,6 +284,7 @@ _TIMES = _family(
     lambda flows: flows.times,
 )
 MEAN_FCT, FCT = _TIMES.mean, _TIMES.percentiles
+"""Mean of completion times, and their percentiles by number."""
 _family(
     OF_CLASS,
     FLOWS_DONE,

@@ -102,6 +102,7 @@ class Part:
 
 
 Block: TypeAlias = "Words | Section | Chart | Legend | Part"
+"""An item of output for people, in a terminal, on a page, or in Markdown."""
 
 Pictures: TypeAlias = "Callable[[Chart], str]"
 """Addresses of the pictures of charts."""

@@ -18,7 +18,9 @@ from shortflow.report.library import VERSIONS
 from shortflow.report.looks import looks, plain_looks, theme
 
 Spec = dict[str, Any]
+"""A Vega-Lite specification, or a part of one."""
 Row = Mapping[str, Any]
+"""A row of a chart's data: values by field."""
 Condition = str | Spec
 """An expression, or a predicate on a field."""
 

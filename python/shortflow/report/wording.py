@@ -21,6 +21,7 @@ from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.results import Results
 
 NOTHING = "–"
+"""Cell of a table without a value."""
 _ALL_PAIRS = 4
 """Most schemes for comparing all pairs."""
 _MOST_LISTED = 8

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from shortflow.judge.estimates import Estimate, estimate
-from shortflow.result import Result
-from shortflow.store.frames import completion
+from shortflow import Estimate
+from shortflow.api.judge import estimate
+from shortflow.api.runs import Result, completion
 from shortflow_papers import lab
 from shortflow_papers.papers.atcp.setup import (
     ALL,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from shortflow.judge.estimates import Estimate
-from shortflow.result import Result
+from shortflow import Estimate
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, Table, relative

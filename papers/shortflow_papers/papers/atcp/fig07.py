@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from shortflow.judge.estimates import Estimate, estimate
+from shortflow import Estimate
+from shortflow.api.judge import estimate
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Position
 from shortflow_papers.papers.atcp.fig02 import CHAIN

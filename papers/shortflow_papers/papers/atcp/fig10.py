@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortflow.metrics.stats import nearest_rank
-from shortflow.result import Result
+from shortflow.api.metrics import nearest_rank
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, Band, Floats, in_time, median, times
 from shortflow_papers.papers.common import number_of

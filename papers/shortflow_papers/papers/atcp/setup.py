@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shortflow.judge.estimates import Estimate
-from shortflow.metrics.stats import nearest_rank
-from shortflow.result import Result
-from shortflow.scenario import Settings
+from shortflow import Estimate
+from shortflow.api.metrics import nearest_rank
+from shortflow.api.runs import Result
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.common import paired, recorded

@@ -1,6 +1,6 @@
 """Figs. 16 to 18: convergence, two bottlenecks and incast on the paper's testbed."""
 
-from shortflow.scenario import Settings
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 

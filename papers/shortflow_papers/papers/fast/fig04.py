@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shortflow.result import Result
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import burst_of, flows, means, number_of, of_flows
 from shortflow_papers.papers.fast.setup import (

@@ -5,9 +5,9 @@ from itertools import takewhile
 
 import polars as pl
 
-from shortflow.judge.estimates import Estimate
-from shortflow.result import Result
-from shortflow.theory import Bottleneck
+from shortflow import Estimate
+from shortflow.api.runs import Result
+from shortflow.api.theory import Bottleneck
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.common import burst_of, fairness, means, number_of, series, traces

@@ -6,7 +6,7 @@ paper compares with NewReno.
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.result import Result
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.common import recorded

@@ -1,6 +1,6 @@
 """Published numbers of DCQCN and Swift that the simulator does not meet: open questions."""
 
-from shortflow.result import Result
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import recorded
 from shortflow_papers.papers.known import holds, shipped

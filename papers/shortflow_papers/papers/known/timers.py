@@ -3,8 +3,8 @@
 import math
 from itertools import pairwise
 
-from shortflow.errors import TooLittle
-from shortflow.result import Result
+from shortflow.api.errors import TooLittle
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import series
 from shortflow_papers.papers.known import holds, shipped

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shortflow.result import Result
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import recorded, series
 from shortflow_papers.papers.known import holds, lies_in, shipped

@@ -1,6 +1,6 @@
 """L2DCT: A. Munir et al., "Minimizing Flow Completion Times in Data Centers", INFOCOM 2013."""
 
-from shortflow.scenario import Settings
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.papers.unspecified import (
     HANDSHAKE,

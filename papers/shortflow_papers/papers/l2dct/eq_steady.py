@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shortflow.errors import TooLittle
-from shortflow.result import Result
-from shortflow.scenario import Settings
-from shortflow.theory import LongFlows, threshold_bound
+from shortflow.api.errors import TooLittle
+from shortflow.api.runs import Result
+from shortflow.api.scenarios import Settings
+from shortflow.api.theory import LongFlows, threshold_bound
 from shortflow_papers import lab
 from shortflow_papers.papers.common import means, number_of, series
 from shortflow_papers.papers.l2dct.setup import LINK_BPS, LONG_FLOWS, PAYLOAD_SHARE

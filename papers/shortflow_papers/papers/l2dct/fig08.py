@@ -7,13 +7,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shortflow._core import Flow, Window
-from shortflow.judge.estimates import Estimate, estimate
-from shortflow.result import Result
-from shortflow.runner import run_one
-from shortflow.runs import Run
-from shortflow.scheme import load_schemes
-from shortflow.transport import Cause
+from shortflow import Estimate, Flow, Window
+from shortflow.api.judge import estimate
+from shortflow.api.runs import Result, Run, run_one
+from shortflow.api.scenarios import Cause, load_schemes
 from shortflow_papers import lab
 from shortflow_papers.papers.common import burst_of, flows, number_of, series, traces
 from shortflow_papers.papers.l2dct.in_python import DctcpInPython, L2dctInPython

@@ -9,8 +9,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from shortflow.judge.estimates import Estimate, paired_difference
-from shortflow.result import Result
+from shortflow import Estimate
+from shortflow.api.judge import paired_difference
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import fairness, means, number_of, same_tables, series
 from shortflow_papers.papers.l2dct.setup import AFCT, GOODPUT, LOAD, LONG_FLOWS, SCHEMES, benchmark, bottleneck, shipped

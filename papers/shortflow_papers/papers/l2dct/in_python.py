@@ -1,8 +1,7 @@
 """L2DCT's and DCTCP's laws in Python: same results as the built-in laws, open to inspection."""
 
-from shortflow import CongestionControl
-from shortflow._core import Ack, Flow, Window
-from shortflow.transport import Cause
+from shortflow import Ack, CongestionControl, Flow, Window
+from shortflow.api.scenarios import Cause
 
 KNEE_LOW, KNEE_HIGH = 200_000, 1_000_000
 W_MAX, W_MIN = 2.5, 0.125

@@ -3,8 +3,9 @@
 import numpy as np
 import polars as pl
 
-from shortflow.judge.estimates import Estimate, estimate
-from shortflow.result import Result
+from shortflow import Estimate
+from shortflow.api.judge import estimate
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import burst_of, flows, number_of, series
 from shortflow_papers.papers.l2dct.fig08 import cuts

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shortflow.scenario import Settings
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.unspecified import NS2

@@ -7,11 +7,11 @@ from itertools import takewhile
 
 import polars as pl
 
-from shortflow.errors import TooLittle
-from shortflow.judge.estimates import Estimate, estimate
-from shortflow.result import Result
-from shortflow.scenario import Settings
-from shortflow.store.frames import completion
+from shortflow import Estimate
+from shortflow.api.errors import TooLittle
+from shortflow.api.judge import estimate
+from shortflow.api.runs import Result, completion
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.papers.common import number_of, paired
 from shortflow_papers.papers.pecn.setup import (

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shortflow.judge.estimates import Estimate, estimate
-from shortflow.result import Result
+from shortflow import Estimate
+from shortflow.api.judge import estimate
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import burst_of, flows, number_of, of_flows, series, traces
 from shortflow_papers.papers.pecn.setup import DCTCP_CODE, star

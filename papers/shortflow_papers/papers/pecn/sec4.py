@@ -5,10 +5,9 @@ import math
 import numpy as np
 import polars as pl
 
-from shortflow.judge.estimates import Estimate
-from shortflow.metrics.stats import kendall_tau
-from shortflow.result import Result
-from shortflow.store.frames import completion
+from shortflow import Estimate
+from shortflow.api.metrics import kendall_tau
+from shortflow.api.runs import Result, completion
 from shortflow_papers import lab
 from shortflow_papers.papers.common import burst_of, flows, number_of, paired, series
 from shortflow_papers.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, DCTCP_CODE, star

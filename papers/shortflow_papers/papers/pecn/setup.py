@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.judge.estimates import Estimate
-from shortflow.result import Result
-from shortflow.scenario import Settings
-from shortflow.store.frames import completion
+from shortflow import Estimate
+from shortflow.api.runs import Result, completion
+from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.papers.common import means, number_of
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shortflow.metrics.stats import nearest_rank
-from shortflow.result import Result
+from shortflow.api.metrics import nearest_rank
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import traces
 from shortflow_papers.papers.xdctcp.setup import BASE, long_windows, queue

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from shortflow.judge.estimates import Estimate
+from shortflow import Estimate
 from shortflow_papers import lab
 from shortflow_papers.lab.data import relative
 from shortflow_papers.lab.study import Position

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from shortflow.result import Result
+from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.common import series

@@ -1,0 +1,8 @@
+"""Declarations of commands, their options, and their output."""
+
+from shortflow.errors import ExitCode
+from shortflow.front import options
+from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.console import note, note_report
+from shortflow.front.listed import Entry, Listed
+from shortflow.front.progress import Lines, progress_bar, told
