@@ -92,6 +92,8 @@ def make_ports() -> pl.DataFrame:
             "queue_p99_bytes": [37_504, None],
             "queue_max_bytes": [45_000, 40],
             "utilisation": [0.98, 0.01],
+            "pauses": [None, None],
+            "paused_s": [None, None],
         },
         schema_overrides=TABLES["ports"],
     )

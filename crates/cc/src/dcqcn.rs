@@ -19,8 +19,8 @@
 //!   simulator (github.com/bobzhuyb/ns3-rdma). Hyper increase adds i · R_HAI, i = min(timer, byte) stages beyond F.
 //! - D2: rates stay between `min_rate` and the rate of the host's link.
 //! - D3: at the rate of the link the timer rests until the next CNP: it would change nothing.
-//! - D4: losses do not change the rate; they happen because priority flow control is not modelled. The sender
-//!   goes back to the first missing packet.
+//! - D4: losses do not change the rate; they happen where the network has no priority flow control. The sender goes back to the
+//!   first missing packet.
 //! - D5: no priority for CNPs. They, ACKs and NACKs are ECN-capable, so that congestion points mark them, to no effect,
 //!   and do not drop them at random.
 //! - D6: a mark within N of a CNP is told of with the first packet after that, not at the end of N.

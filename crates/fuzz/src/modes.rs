@@ -231,7 +231,7 @@ impl Observer for Watcher {
 
     fn watches(&self) -> Option<TraceFilter> {
         let flows = FlowChoice { rows: std::iter::once(0..u32::MAX).collect(), classes: Vec::new() };
-        Some(TraceFilter { flows, ports: self.0.clone(), during: Instant::ZERO..Instant::MAX })
+        Some(TraceFilter { flows, ports: self.0.clone(), frames: false, during: Instant::ZERO..Instant::MAX })
     }
 }
 

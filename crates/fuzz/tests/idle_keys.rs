@@ -59,6 +59,12 @@ const OWN: &[Own] = &[
     ("traffic.poisson.hot_hosts", "dctcp", HOT, ("traffic.1.hot_hosts", "1")),
     ("traffic.poisson.hot", "dctcp", HOT, ("traffic.1.hot", "0.2")),
     ("traffic.mapreduce.think", "dctcp", JOBS, ("traffic.1.think", "3ms")),
+    ("switch.xoff", "dctcp", BYTES, ("switch.xoff", "20KB")),
+    ("switch.xon", "dctcp", LOSSLESS, ("switch.xon", "2KB")),
+    ("switch.xoff_alpha", "dctcp", LOSSLESS, ("switch.xoff_alpha", "0.01")),
+    ("switch.headroom", "dctcp", DYNAMIC, ("switch.headroom", "200KB")),
+    ("faults.pause_at", "dctcp", PORT, ("faults.pause_at", "1ms")),
+    ("faults.resume_at", "dctcp", PAUSED, ("faults.resume_at", "2ms")),
     ("queue.priority-ecn.among", "sack over priority-ecn+ecn=classic", LOWEST, ("queue.among", "unmarked")),
     ("transport.atcp.dupthresh", "atcp", LOSSY, ("transport.dupthresh", "9")),
     ("transport.atcp.w_low", "atcp+t1=1KB+t2=1KB", &[], ("transport.w_low", "0.1")),
@@ -77,6 +83,10 @@ const OWN: &[Own] = &[
     ("transport.swift.ecn", "swift over step-ecn", &[], ("transport.ecn", "exact")),
     ("transport.hpcc.cnp_every", "hpcc over step-ecn", &[], ("transport.cnp_every", "1us")),
     ("transport.timely.cnp_every", "timely over step-ecn", &[], ("transport.cnp_every", "1us")),
+    ("transport.timely.cnp_delay", "timely over step-ecn", &[], ("transport.cnp_delay", "20us")),
+    ("transport.hpcc.cnp_delay", "hpcc over step-ecn", &[], ("transport.cnp_delay", "20us")),
+    ("transport.cubic.ecn", "cubic over step-ecn", &[], ("transport.ecn", "classic")),
+    ("switch.mark_all_above", "red", &[], ("switch.mark_all_above", "9pkt")),
     ("transport.timely.high", "timely", &[("switch.buffer", "100pkt")], ("transport.high", "60us")),
     ("transport.swift.hop", "swift+base_target=150us", &[], ("transport.hop", "50us")),
     ("transport.swift.host_target", "swift", LATE, ("transport.host_target", "1us")),
@@ -170,6 +180,24 @@ const URGENT: &[(&str, &str)] = &[("traffic.2.deadline", "{ kind = \"fixed\", va
 const RELAXED: &[(&str, &str)] = &[("traffic.2.deadline", "{ kind = \"fixed\", value = \"1s\" }")];
 const OUTAGE: &[(&str, &str)] = &[("faults", "{ links = [\"h3-s0\"], down_at = \"8ms\", up_at = \"30ms\" }")];
 const LATE: &[(&str, &str)] = &[("host", "{ jitter = \"20us\" }")];
+const BYTES: &[(&str, &str)] = &[
+    ("switch", "{ buffer = \"1MB\", mark_above = \"200KB\", memory = \"1MB\" }"),
+    ("tcp", "{ initial_window = 100 }"),
+];
+const LOSSLESS: &[(&str, &str)] = &[
+    ("switch", "{ buffer = \"1MB\", mark_above = \"200KB\", memory = \"1MB\", xoff = \"20KB\" }"),
+    ("tcp", "{ initial_window = 100 }"),
+];
+const DYNAMIC: &[(&str, &str)] = &[
+    (
+        "switch",
+        "{ buffer = \"1MB\", mark_above = \"200KB\", memory = \"1MB\", xoff = \"200KB\", xoff_alpha = 0.05 }",
+    ),
+    ("tcp", "{ initial_window = 100 }"),
+];
+const PORT: &[(&str, &str)] = &[("faults", "{ links = [\"s0->h3\"] }")];
+const PAUSED: &[(&str, &str)] =
+    &[("faults", "{ links = [\"s0->h3\"], pause_at = \"1ms\", resume_at = \"9ms\" }")];
 const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
 /// Two long flows and bursts into one port that marks and drops.

@@ -66,6 +66,7 @@ impl Capture {
                 classes: classes.iter().map(class).collect::<PyResult<_>>()?,
             },
             ports: files.iter().map(|(port, ..)| *port).collect(),
+            frames: setting.classes.iter().all(|class| classes.contains(class)),
             during: during.map_or(Instant::ZERO..Instant::MAX, |(from, to)| at(from)..at(to)),
         };
         Ok(Capture { what, table, rows, only, files })

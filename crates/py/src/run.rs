@@ -175,7 +175,7 @@ pub fn run(
             | RunError::RedWithoutThreshold { .. }
             | RunError::NoThread(..)),
         ) => Err(config_error(error)),
-        Err(error @ (RunError::Conservation(_) | RunError::Broken(_))) => {
+        Err(error @ (RunError::Conservation(_) | RunError::Broken(_) | RunError::Deadlock { .. })) => {
             Err(SimulationError::new_err(error.to_string()))
         }
     }

@@ -14,7 +14,7 @@ pub struct Needs {
     pub packet_routing: bool,
     /// Packets of a connection may overtake one another.
     pub reordering: bool,
-    /// Flows start because of what happens elsewhere.
+    /// Flows start, or hosts' ports pause, because of what happens elsewhere.
     pub answers: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Result of a run: tables and counters.
 
 use crate::host::{DeliveryCounters, MessageCounts};
-use crate::net::{Network, Percentiles, Port, PortCounts};
+use crate::net::{Network, PauseCounts, Percentiles, Port, PortCounts};
 use crate::probe::Samples;
 use crate::queue::DropReason;
 use crate::traffic::{FlowArrival, TaskId, TaskRow};
@@ -180,6 +180,8 @@ pub struct PortRow {
     pub percentiles: Option<Percentiles>,
     /// Share of the time in which the link was busy.
     pub utilisation: f64,
+    /// Pauses of its data, if it can be paused. Outside the digest.
+    pub pauses: Option<PauseCounts>,
 }
 
 /// Way of an endless flow.
@@ -259,6 +261,7 @@ impl PortRow {
             max_bytes: counters.peak.bytes,
             percentiles: port.percentiles(),
             utilisation: counters.busy.as_secs_f64() / seconds,
+            pauses: port.pauses(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod checks;
 mod drain;
 mod faults;
 mod keys;
+pub(crate) mod lossless;
 mod read;
 mod slowest;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Settings of switch ports, host ports, TCP and measurements: plain values, each the table of a scenario.
 
 use crate::config::{
-    ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
+    ANY_SIZE, ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
 };
 use crate::wire::Wire;
 use shortflow_spec::words;
@@ -23,8 +23,16 @@ keys! {
         /// memory that the ports of a switch share, each holding at most memory_alpha times the free memory;
         /// static: each port has its buffer to itself
         pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
-        /// alpha of the dynamic threshold, where memory is shared
-        pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static";
+        /// alpha of the dynamic threshold, where memory is shared and no link is paused
+        pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static" && xoff == "none";
+        /// XOFF of priority flow control: data of one link above which the switch pauses data at its other end; none: it drops
+        pub xoff: Option<Bytes> = "none", KeywordOr("none", ANY_SIZE);
+        /// XON, up to which what the link has brought has to fall before data goes on; auto: two full packets below xoff
+        pub xon: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: xoff != "none";
+        /// room for what arrives of one link after XOFF; auto: two delays of the link at its rate, a frame and three full packets
+        pub headroom: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: xoff != "none";
+        /// share of the free memory that XOFF is at most; none: XOFF does not depend on it
+        pub xoff_alpha: Option<f64> = "none", KeywordOr("none", Positive(1000.0)), acts: xoff != "none" && memory != "static";
     }
 }
 

@@ -103,7 +103,7 @@ const SAMPLES: [Declared; 4] = [
     ("subject", "text", false, "port, class or flow"),
     ("value", "real", false, "the number"),
 ];
-const PORTS: [Declared; 17] = [
+const PORTS: [Declared; 19] = [
     ("port", "text", false, "sending and receiving node"),
     ("rate_bps", "count", false, "rate of the link"),
     ("tx_bytes", "count", false, "bytes of the packets whose last bit departed"),
@@ -154,6 +154,13 @@ const PORTS: [Declared; 17] = [
          ports, where samples are on",
     ),
     ("utilisation", "real", false, "share of the time in which the link was busy"),
+    (
+        "pauses",
+        "count",
+        true,
+        "times that the other end of the link paused data; of ports that can be paused",
+    ),
+    ("paused_s", "real", true, "time for which data was paused there"),
 ];
 
 /// A column of a table.
@@ -345,6 +352,8 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         bytes(1),
         bytes(2),
         real(rows, |row| Some(row.utilisation)),
+        count(rows, |row| row.pauses.map(|counts| counts.pauses)),
+        real(rows, |row| row.pauses.map(|counts| counts.paused.as_secs_f64())),
     ];
     columns(&PORTS, values)
 }
@@ -361,7 +370,7 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
     let columns = [
         ("time_s", real(rows, |row| Some(row.at.as_secs_f64())), false),
         ("flow", count(rows, |row| row.flow.map(|flow| u64::from(flow.0))), true),
-        ("connection", small(rows, |row| Some(row.connection)), false),
+        ("connection", small(rows, |row| row.connection), true),
         ("event", text(rows, |row| row.kind.name().to_owned()), false),
         ("reason", text(rows, |row| reason(row).to_owned()), false),
         ("port", text(rows, port), false),

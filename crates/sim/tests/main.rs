@@ -13,6 +13,7 @@ mod errors;
 mod fairness;
 mod faults;
 mod fills_link;
+mod flow_control;
 mod golden;
 mod homa;
 mod hosts;

@@ -97,7 +97,7 @@ const MODES: [Modes; 7] = [
 ];
 
 /// The outcome of a run, the same in all [`MODES`] that its needs allow; these.
-fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
+pub fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
     let run = |modes| {
         let plan = ExecutionPlan::set(modes, scenario, scheme)?;
         let run = run_planned(&plan, scenario, scheme, seed, &mut NoObserver);

@@ -35,7 +35,7 @@ fn watched(
     flows: FlowChoice,
     ports: Vec<PortId>,
 ) -> (Outcome, Vec<PacketEvent>) {
-    let what = TraceFilter { flows, ports, during: Instant::ZERO..Instant::MAX };
+    let what = TraceFilter { flows, ports, frames: false, during: Instant::ZERO..Instant::MAX };
     let mut notes = Notes { what, events: Vec::new() };
     let outcome = simulation::run(scenario, scheme, 1, &mut notes).unwrap_or_else(|error| panic!("{error}"));
     (outcome, notes.events)

@@ -440,6 +440,18 @@ MARKS = OF_NETWORK.has("marks", "marks, measured time", "", "packets marked anyw
 OF_NETWORK.has(
     "marks_in_run", "marks, whole run", "", "packets marked anywhere from the start to the end of the drain"
 )(lambda run: run.meta["counters"].get("marks") if "counters" in run.meta else None)
+OF_NETWORK.has(
+    "pauses",
+    "pauses, measured time",
+    "",
+    "times that a switch paused data at the other end of a link, in the measured time, under priority flow control",
+)(lambda run: sum(found) if (found := run.known("pauses")) else None)
+OF_NETWORK.has(
+    "paused_max_s",
+    "longest paused time of a port",
+    "s",
+    "time of the measured time for which data was paused at the port that was paused longest",
+)(lambda run: max(run.known("paused_s"), default=None))
 RETRANSMITS = OF_NETWORK.has(
     "retransmits",
     "segments retransmitted",

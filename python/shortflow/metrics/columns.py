@@ -14,7 +14,11 @@ OPTIONAL = {table: {name for name, _, optional, _ in columns if optional} for ta
 ABOUT = {table: {name: about for name, _, _, about in columns} for table, columns in _DECLARED.items()}
 """Meaning of each column."""
 
-ADDED = {"flows": {"held_s", "measured_switch_queueing_s", "received_s"}, "drain_flows": {*TABLES["drain_flows"]}}
+ADDED = {
+    "flows": {"held_s", "measured_switch_queueing_s", "received_s"},
+    "ports": {"pauses", "paused_s"},
+    "drain_flows": {*TABLES["drain_flows"]},
+}
 """Columns that earlier versions did not write."""
 
 

@@ -506,6 +506,10 @@ class RunData:
         rows = self.rows("ports", ("port", column))
         return [float(value) for port, value in rows if port in self.meta["measured_ports"] and value is not None]
 
+    def known(self, column: str) -> list[float]:
+        """Values of a column for the ports that have one."""
+        return [float(value) for (value,) in self.rows("ports", [column]) if value is not None]
+
     def rows(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
         """Selected columns of a table, row by row. Python's values of one block of rows are in memory at a time."""
         whole, names = self._tables[table], [*columns]

@@ -14,9 +14,20 @@ pub enum NetworkEvent {
     TransmitDone(PortId),
     /// A packet that a fault has delayed on this port's wire reaches the other end.
     Release(PortId),
+    /// A frame that pauses data, or lets it go on, reaches this port from the other end of its link.
+    Pause(PortId),
 }
 
 impl NetworkEvent {
+    /// Port that a packet arrives from.
+    #[inline]
+    pub fn source(self) -> Option<PortId> {
+        match self {
+            NetworkEvent::Arrive(port) | NetworkEvent::Release(port) => Some(port),
+            NetworkEvent::LinkChange(_) | NetworkEvent::TransmitDone(_) | NetworkEvent::Pause(_) => None,
+        }
+    }
+
     /// The event of a channel.
     #[inline(always)]
     pub fn on_channel(channel: u32) -> NetworkEvent {
@@ -25,6 +36,8 @@ impl NetworkEvent {
     }
 }
 
+/// Tells a frame's arrival from a delayed packet's, of ports below 2²⁸.
+const PAUSE: u32 = 1 << 28;
 /// Bits of the number in an event.
 const NUMBER: u32 = (1 << 29) - 1;
 
@@ -38,6 +51,7 @@ impl EventCode for NetworkEvent {
             NetworkEvent::Arrive(port) => (1, port.0),
             NetworkEvent::TransmitDone(port) => (2, port.0),
             NetworkEvent::Release(port) => (3, port.0),
+            NetworkEvent::Pause(port) => (3, PAUSE | port.0),
         };
         debug_assert!(number <= NUMBER, "{self:?}");
         tag << 29 | number & NUMBER // the mask changes no number; it lets the compiler know the tag
@@ -50,6 +64,7 @@ impl EventCode for NetworkEvent {
             0 => NetworkEvent::LinkChange(number),
             1 => NetworkEvent::Arrive(PortId(number)),
             2 => NetworkEvent::TransmitDone(PortId(number)),
+            _ if number & PAUSE > 0 => NetworkEvent::Pause(PortId(number & !PAUSE)),
             _ => NetworkEvent::Release(PortId(number)),
         }
     }

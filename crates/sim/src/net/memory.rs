@@ -90,7 +90,9 @@ impl SharedMemory {
 
 fn share(scenario: &Scenario, from: NodeId, to: NodeId) -> Option<Share> {
     let switch = scenario.switch_port(from, to);
-    let (alpha, buffer) = (switch.memory_alpha, switch.buffer);
+    // Where links are paused, headroom is for what arrives beyond the thresholds, so ports may hold all that is free.
+    let alpha = if switch.xoff.is_some() { f64::INFINITY } else { switch.memory_alpha };
+    let buffer = switch.buffer;
     switch.memory.map(|memory| Share { memory, alpha, buffer })
 }
 

@@ -1,19 +1,22 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
 mod counted;
+mod hooked;
+mod paused;
 mod prepared;
 mod window;
 
+use super::flow_control::PauseFrame;
 use super::outages::Outages;
 use super::passing::Windows;
 use super::paths::Paths;
 use super::{
-    Drops, FaultInjector, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port, PortEvent,
-    RouteError, Routes, SharedMemory, Stage, WithNetwork,
+    Drops, FaultInjector, FlowControl, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port,
+    PortEvent, RouteError, Routes, SharedMemory, Stage, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::{Handover, Left, Packet, PacketId, Packets};
-use crate::probe::watch::{EnqueueRecord, PacketEvent, PacketTracer, TraceFilter};
+use crate::probe::watch::{PacketEvent, PacketTracer, TraceFilter};
 use crate::queue::{DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, PathChoice};
 use crate::scenario::Scenario;
@@ -23,9 +26,12 @@ use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate};
 use std::collections::BTreeMap;
 
 /// Rarely used parts of a network, off the common path.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct PortHooks {
     memory: Option<Box<SharedMemory>>,
+    flow_control: Option<Box<FlowControl>>,
+    /// Port that the packet on its way through a switch came from.
+    source: Option<PortId>,
     watch: Option<PacketTracer>,
 }
 
@@ -55,6 +61,8 @@ pub struct Network {
     drops: BTreeMap<NodeId, Drops>,
     /// Reports to hosts on packets that waited in their schedulers, if wanted.
     left: Option<Vec<Left>>,
+    /// Frames for other parts.
+    pub(super) frames: Vec<(u32, PauseFrame)>,
     pub(super) sent: u64,
     pub(super) delivered: u64,
     /// Counters at the beginning and the end of the measured time.
@@ -99,8 +107,17 @@ impl Network {
             }
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
-        let special = memory.map(|memory| Box::new(PortHooks { memory: Some(memory), watch: None }));
-        let (ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
+        let (mut ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
+        let flow_control = FlowControl::new(scenario);
+        let concerned = flow_control.iter().flat_map(|control| control.concerns(graph));
+        ports.iter_mut().zip(concerned).filter(|(_, is)| *is).for_each(|(port, _)| port.control_flow());
+        let pauses = scenario.faults.iter().filter_map(|fault| Some((&fault.ports, fault.pause?)));
+        pauses.clone().for_each(|(planned, during)| {
+            planned.iter().for_each(|port| ports[port.index()].plan_pause(during));
+        });
+        let is_special = memory.is_some() || flow_control.is_some() || pauses.count() > 0;
+        let special =
+            is_special.then(|| Box::new(PortHooks { memory, flow_control, ..PortHooks::default() }));
         let (hosts, before) = (graph.hosts(), NetworkCounts::default());
         Ok(Network {
             ports,
@@ -118,6 +135,7 @@ impl Network {
             hosts,
             drops,
             left: None,
+            frames: Vec::new(),
             sent: 0,
             delivered: 0,
             before,
@@ -136,7 +154,7 @@ impl Network {
     pub fn watch(&mut self, what: TraceFilter) {
         let lag = self.ports.iter().map(|port| port.link().1).max().unwrap_or_default();
         self.ports.iter_mut().for_each(Port::watch);
-        let special = self.special.get_or_insert_with(|| Box::new(PortHooks { memory: None, watch: None }));
+        let special = self.special.get_or_insert_default();
         special.watch = Some(PacketTracer::new(what, lag));
     }
 
@@ -155,6 +173,7 @@ impl Network {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
+        self.schedule_planned_frames(events);
     }
 
     /// Reports to hosts on packets that waited in their schedulers, from now on.
@@ -208,6 +227,7 @@ impl Network {
         host: HostId,
         mut packet: Packet,
     ) -> Handover {
+        self.note_source(None);
         self.forward(events, NodeId(host.0), &mut packet)
     }
 
@@ -233,9 +253,14 @@ impl Network {
                 self.change_links(events, graph, step);
                 None
             }
+            NetworkEvent::Pause(port) => {
+                self.obey_frame(events, port, left_host);
+                None
+            }
         };
         let Some(node) = arrived else { return false };
         if node.index() >= self.hosts {
+            self.note_source(event.source());
             self.forward(events, node, packet);
             return false;
         }
@@ -369,7 +394,10 @@ impl Network {
         }
         let failing: Vec<PortId> = outages.changes(step).iter().map(|change| change.port).collect();
         self.routes = outages.intact.over(graph, |link| !self.ports[2 * link].is_down());
-        failing.into_iter().for_each(|port| self.note_drops(now, port));
+        for port in failing {
+            self.note_drops(now, port);
+            self.forget_pauses(events, port);
+        }
     }
 
     /// Routes a packet at `node` and enqueues it at its next port. Returns its known delays there.
@@ -402,49 +430,6 @@ impl Network {
         hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, (&mut self.packets, packet))
     }
 
-    /// Enqueues a packet at `port` if ports share memory or packets are watched.
-    #[inline(never)] // keeps the path of the others short
-    fn forward_hooked(
-        &mut self,
-        events: &mut EventQueue<impl WithNetwork>,
-        port: PortId,
-        packet: &mut Packet,
-    ) -> Handover {
-        let Some(PortHooks { memory, watch }) = self.special.as_deref_mut() else { return Handover::DROPPED };
-        let now = events.now();
-        if let Some(limit) = memory.as_ref().and_then(|memory| memory.limit(&mut self.ports, port, now)) {
-            self.ports[port.index()].set_limit(limit);
-        }
-        let sender = &mut self.ports[port.index()];
-        let marked = sender.counters().marked;
-        let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
-        let copy = wanted.then(|| packet.clone());
-        let handover = hand_over(sender, (events, &mut self.left), port, (&mut self.packets, packet));
-        if let Some(watch) = watch {
-            let scheduled = sender.is_scheduled();
-            watch.arrival(EnqueueRecord {
-                at: now,
-                port,
-                of_host: sender.from.index() < self.hosts,
-                scheduled,
-                packet: copy,
-                marked: !scheduled && sender.counters().marked > marked,
-                dropped: sender.take_dropped(),
-                backlog: sender.known_backlog(),
-            });
-        }
-        handover
-    }
-
-    /// Records drops of a port for the tracer.
-    #[inline(never)] // keeps the path of the others short
-    fn note_drops(&mut self, now: Instant, port: PortId) {
-        let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
-        let sender = &mut self.ports[port.index()];
-        let backlog = Some(sender.backlog(now));
-        watch.dropped(now, Some(port), sender.take_dropped(), backlog);
-    }
-
     /// Drops a packet at a node without a route.
     #[inline(never)] // keeps the path of the others short
     fn drop_unroutable(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
@@ -470,6 +455,7 @@ impl Network {
         started.filter(|_| is_host).into_iter().for_each(left_host);
         if self.special.is_some() {
             self.note_drops(now, port);
+            self.send_frames(events, port);
         }
     }
 

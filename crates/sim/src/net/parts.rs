@@ -1,17 +1,26 @@
 //! A network in parts. Each has the ports of its nodes, and the far ends of wires that lead to it. Packets that depart on a
 //! crossing link are exported, and reach the other part after the delay of the link.
 
+use super::flow_control::PauseFrame;
 use super::{Network, NetworkEvent, WithNetwork};
 use crate::engine::EventQueue;
 use crate::packet::Packet;
 use shortflow_units::{Instant, PortId};
 
-/// A packet on a link between two parts.
+/// What crosses a link between two parts.
 #[derive(Debug)]
-pub struct BoundaryPacket {
-    port: PortId,
-    departs: Instant,
-    packet: Packet,
+pub enum BoundaryMail {
+    /// A packet.
+    Packet {
+        /// Port that has sent it.
+        port: PortId,
+        /// Departure of its last bit.
+        departs: Instant,
+        /// The packet itself.
+        packet: Packet,
+    },
+    /// A frame that pauses data, or lets it go on.
+    Frame(PauseFrame),
 }
 
 impl Network {
@@ -27,24 +36,31 @@ impl Network {
         }
     }
 
-    /// Exports packets that depart before `end` into the mailboxes of the other parts. Returns the earliest arrival of those, or
+    /// Exports frames, and packets that depart before `end`, into the mailboxes of the other parts. Returns the earliest arrival of those, or
     /// departure of the rest.
-    pub fn export(&mut self, end: Instant, boxes: &mut [Vec<BoundaryPacket>]) -> Instant {
+    pub fn export(&mut self, end: Instant, boxes: &mut [Vec<BoundaryMail>]) -> Instant {
         let mut next = Instant::MAX;
         for &(id, to) in &self.crossing {
             let port = &mut self.ports[id.index()];
             while let Some((departs, packet)) = port.export(end, &mut self.packets) {
                 next = next.min(departs + port.link().1);
-                boxes[to as usize].push(BoundaryPacket { port: id, departs, packet });
+                boxes[to as usize].push(BoundaryMail::Packet { port: id, departs, packet });
             }
             next = next.min(port.next_departure());
+        }
+        for (to, frame) in self.frames.drain(..) {
+            next = next.min(frame.at);
+            boxes[to as usize].push(BoundaryMail::Frame(frame));
         }
         next
     }
 
-    /// Imports a packet from another part.
-    pub fn import(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: BoundaryPacket) {
-        let BoundaryPacket { port, departs, packet } = mail;
+    /// Takes mail from another part.
+    pub fn import(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: BoundaryMail) {
+        let (port, departs, packet) = match mail {
+            BoundaryMail::Packet { port, departs, packet } => (port, departs, packet),
+            BoundaryMail::Frame(frame) => return self.deliver_frame(events, frame),
+        };
         let sender = &mut self.ports[port.index()];
         if let Some(at) = sender.import(departs, packet, &mut self.packets) {
             events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
@@ -56,6 +72,9 @@ impl Network {
         for index in 0..self.ports.len() {
             let port = &self.ports[index];
             let [from, to] = [port.from, port.to].map(|node| owner[node.index()] as usize);
+            if let Some(other) = to.checked_sub(1).map(|other| &others[other]) {
+                self.take_flow_control(PortId::from(index), other);
+            }
             // Port `index` of part 0 swaps places with that of its owner.
             if let Some(part) = from.checked_sub(1).map(|other| &mut others[other]) {
                 std::mem::swap(&mut self.ports[index], &mut part.ports[index]);

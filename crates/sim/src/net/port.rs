@@ -8,10 +8,12 @@
 
 mod boundary;
 mod faulty;
+mod paused;
 mod prefetch;
 mod scheduled;
 mod short;
 
+use super::pauses::PauseState;
 use super::ring::{InFlight, Ring};
 use super::{
     FaultInjector, HostDelay, MeasurementWindow, OccupancyHistogram, Percentiles, PortCounters, PortCounts,
@@ -110,7 +112,12 @@ pub struct Port {
     dropped: Option<Vec<(DropReason, Packet)>>,
     /// For ports that report.
     telemetry: Option<LinkMeter>,
+    /// For ports under flow control.
+    pausing: Option<Box<PauseState>>,
 }
+
+/// Stands for a queue while it is changed.
+const EMPTY_QUEUE: Queue = Queue::InOrder(InOrder::DropTail(DropTail));
 
 /// What a port that reports knows beside its queue.
 #[derive(Debug, Clone, Copy)]
@@ -168,6 +175,7 @@ impl Port {
             losses: BTreeMap::new(),
             dropped: None,
             telemetry: None,
+            pausing: None,
         };
         port.find_short_path();
         port
@@ -183,7 +191,7 @@ impl Port {
     /// Reports in each data packet that has room for it, under this number, and leaves the short path.
     pub fn report(&mut self, port: PortId) {
         self.telemetry = Some(LinkMeter { port: port.0, sent: Bytes::ZERO });
-        let queue = std::mem::replace(&mut self.queue, Queue::InOrder(InOrder::DropTail(DropTail)));
+        let queue = std::mem::replace(&mut self.queue, EMPTY_QUEUE);
         self.queue = queue.decided_at_departure();
         self.is_scheduled = true;
         self.find_short_path();
@@ -415,6 +423,7 @@ impl Port {
 
     #[inline(never)] // keeps the path of the others short
     fn refuse(&mut self, reason: DropReason, packet: Packet) -> Handover {
+        self.free_refused(&packet);
         self.drop(reason, &packet);
         Handover::DROPPED
     }

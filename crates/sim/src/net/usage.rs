@@ -21,7 +21,7 @@ pub struct MeasurementWindow {
 impl MeasurementWindow {
     /// Part of `from..to` inside the window.
     #[inline]
-    fn overlap(&self, from: Instant, to: Instant) -> Span {
+    pub(super) fn overlap(&self, from: Instant, to: Instant) -> Span {
         to.min(self.to).since(from.max(self.from))
     }
 

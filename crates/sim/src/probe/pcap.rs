@@ -46,9 +46,15 @@ impl Capture {
 
     /// Takes up an event, if it is of a packet that leaves the port or is dropped there.
     pub fn note(&mut self, event: &PacketEvent) {
-        let Some(packet) = event.packet.as_ref().filter(|_| event.port == Some(self.port)) else { return };
+        if event.port != Some(self.port) {
+            return;
+        }
+        if let PacketEventKind::Pause | PacketEventKind::Resume = event.kind {
+            return self.write(event.at, (pause_frame(event.kind == PacketEventKind::Pause), 0));
+        }
+        let Some(packet) = &event.packet else { return };
         match event.kind {
-            PacketEventKind::Departed => self.depart(event, packet),
+            PacketEventKind::Departed => self.write(event.at, frame(event, packet)),
             PacketEventKind::Dropped(reason) => {
                 self.drops += 1;
                 if self.dropped.len() < NAMED {
@@ -80,9 +86,9 @@ impl Capture {
         block(&mut self.bytes, STATISTICS, &head, &[(4, &packets), (5, &drops)]);
     }
 
-    fn depart(&mut self, event: &PacketEvent, packet: &Packet) {
-        let (mut frame, cut) = frame(event, packet);
-        let (high, low) = time(event.at);
+    /// Writes a frame that has left at `at`, with the number of bytes cut off behind it.
+    fn write(&mut self, at: Instant, (mut frame, cut): (Vec<u8>, u32)) {
+        let (high, low) = time(at);
         let kept = (frame.len() as u32).to_le_bytes();
         let whole = (frame.len() as u32 + cut).to_le_bytes();
         frame.resize(frame.len().next_multiple_of(4), 0);
@@ -95,7 +101,7 @@ impl Capture {
         let options: Vec<(u16, &[u8])> = comment.iter().map(|text| (COMMENT, text.as_bytes())).collect();
         block(&mut self.bytes, PACKET, &body, &options);
         self.packets += 1;
-        self.last = event.at;
+        self.last = at;
     }
 }
 
@@ -120,9 +126,22 @@ fn time(at: Instant) -> ([u8; 4], [u8; 4]) {
     (((ns >> 32) as u32).to_le_bytes(), (ns as u32).to_le_bytes())
 }
 
+/// A frame of priority flow control (IEEE 802.1Qbb), which pauses class 3 for as long as can be, or for no time.
+fn pause_frame(pauses: bool) -> Vec<u8> {
+    const TO_THE_OTHER_END: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
+    const DATA: usize = 3;
+    let mut times = [0u16; 8];
+    times[DATA] = if pauses { u16::MAX } else { 0 };
+    let mut frame = [&TO_THE_OTHER_END[..], &[2, 0xff, 0, 0, 0, 0], &[0x88, 0x08, 0x01, 0x01]].concat();
+    frame.extend((1u16 << DATA).to_be_bytes());
+    frame.extend(times.map(u16::to_be_bytes).concat());
+    frame.resize(60, 0); // without the check sum, as captures have it
+    frame
+}
+
 /// The headers of a packet, and the number of payload bytes cut off behind them.
 fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
-    let connection = event.connection;
+    let connection = event.connection.unwrap_or_default();
     let client = (FIRST_PORT + connection % PORTS) as u16;
     let server = (FIRST_PORT + connection / PORTS % PORTS) as u16;
     let ports = if packet.kind.is_answer() { [server, client] } else { [client, server] };

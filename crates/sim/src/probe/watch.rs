@@ -26,6 +26,10 @@ pub enum PacketEventKind {
     Acked,
     /// The sender's retransmission timer has expired.
     TimedOut,
+    /// A frame of priority flow control has left a port: the other end is to pause data.
+    Pause,
+    /// A frame has left a port: the other end is to let data go on.
+    Resume,
 }
 
 impl PacketEventKind {
@@ -40,6 +44,8 @@ impl PacketEventKind {
             PacketEventKind::Delivered => "delivered",
             PacketEventKind::Acked => "ack",
             PacketEventKind::TimedOut => "timeout",
+            PacketEventKind::Pause => "pause",
+            PacketEventKind::Resume => "resume",
         }
     }
 }
@@ -66,6 +72,8 @@ pub struct TraceFilter {
     pub flows: FlowChoice,
     /// All events at these ports.
     pub ports: Vec<PortId>,
+    /// All frames of flow control.
+    pub frames: bool,
     /// Time window.
     pub during: Range<Instant>,
 }
@@ -81,12 +89,12 @@ pub struct PacketEvent {
     pub port: Option<PortId>,
     /// Backlog of the port after the event, if known.
     pub backlog: Option<Backlog>,
-    /// The packet, as it was then; `None` for a timeout.
+    /// The packet, as it was then; `None` for a timeout, and for frames of flow control.
     pub packet: Option<Packet>,
     /// Host that sent the packet, or whose timer expired.
     pub source: HostId,
-    /// Number of the connection.
-    pub connection: u32,
+    /// Number of the connection; `None` for frames of flow control.
+    pub connection: Option<u32>,
     /// Hosts at its ends.
     pub host: Host,
     /// The flow, if it is one of the flow table.
@@ -248,13 +256,34 @@ impl PacketTracer {
             backlog: None,
             packet: None,
             source: of.ends.0,
-            connection,
+            connection: Some(connection),
             host: of.host,
             flow,
             chosen,
             cwnd: None,
         });
         self.end(cwnd, place);
+    }
+
+    /// A frame of flow control has left a port at `at`.
+    pub fn frame(&mut self, at: Instant, port: PortId, pauses: bool) {
+        let chosen = self.what.frames;
+        if !(chosen || self.what.ports.contains(&port)) || !self.what.during.contains(&at) {
+            return;
+        }
+        self.noted.push(PacketEvent {
+            at,
+            kind: if pauses { PacketEventKind::Pause } else { PacketEventKind::Resume },
+            port: Some(port),
+            backlog: None,
+            packet: None,
+            source: HostId::default(),
+            connection: None,
+            host: Host::Tcp,
+            flow: None,
+            chosen,
+            cwnd: None,
+        });
     }
 
     /// Gives the last note its window and puts it where it belongs.
@@ -285,7 +314,7 @@ impl PacketTracer {
             backlog,
             packet: Some(packet.clone()),
             source: if from_sender { of.ends.0 } else { of.ends.1 },
-            connection: packet.flow_id,
+            connection: Some(packet.flow_id),
             host: of.host,
             flow,
             chosen,

@@ -2,8 +2,8 @@
 
 use super::{Backlog, Room};
 use crate::engine::Seeds;
-use crate::packet::{EcnField, Frame, Packet, PacketId, Packets};
-use shortflow_units::{Bytes, Instant, Occupancy, Rate};
+use crate::packet::{EcnField, Frame, Packet, PacketId, PacketType, Packets};
+use shortflow_units::{Bytes, Instant, Occupancy, PortId, Rate};
 
 /// Outcome of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,23 @@ pub trait QueueDiscipline {
     }
 }
 
+/// Class of a packet at ports whose other end may pause data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrafficClass {
+    /// Packets with payload.
+    Data,
+    /// All others.
+    Control,
+}
+
+impl TrafficClass {
+    /// The class of packets of this type.
+    #[inline]
+    pub fn of(kind: PacketType) -> TrafficClass {
+        if kind == PacketType::Data { TrafficClass::Data } else { TrafficClass::Control }
+    }
+}
+
 /// A waiting packet's place, and the header fields that schedulers read.
 #[derive(Debug, Clone, Copy)]
 pub struct QueuedPacket {
@@ -79,18 +96,26 @@ pub struct QueuedPacket {
     pub id: PacketId,
     /// Flow in a switch: packets of one connection in one direction.
     pub flow: u32,
+    /// Port that it came from; [`QueuedPacket::OWN`] unless its switch counts what each link has brought.
+    pub from: PortId,
     /// Bytes on the wire.
     pub wire: u16,
     /// ECN field. The packet gets this one when it leaves.
     pub ecn: EcnField,
+    /// Class.
+    pub class: TrafficClass,
 }
 
 impl QueuedPacket {
+    /// No port.
+    pub const OWN: PortId = PortId(u32::MAX);
+
     /// The packet at place `id`, which arrives now.
     #[inline]
     pub fn new(id: PacketId, packet: &Packet, arrived: Instant) -> QueuedPacket {
-        let &Packet { priority, flow_id, wire, ecn, .. } = packet;
-        QueuedPacket { arrived, priority, id, flow: flow_id, wire, ecn }
+        let &Packet { priority, flow_id, wire, ecn, kind, .. } = packet;
+        let (from, class) = (QueuedPacket::OWN, TrafficClass::of(kind));
+        QueuedPacket { arrived, priority, id, flow: flow_id, from, wire, ecn, class }
     }
 
     /// Bytes on the wire.
@@ -138,7 +163,7 @@ pub trait Scheduler {
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects);
 
     /// Takes out the packet to be sent at `now`. It may be marked, and others dropped before it. Unless all
-    /// that wait are dropped, one is given: ports never idle.
+    /// that wait are dropped or paused, one is given: ports never idle.
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket>;
 
     /// Waiting packets.

@@ -1,44 +1,102 @@
-//! [`FirstCome`]: a discipline in arrival order at a port that decides each departure when it comes, because it reports the queue
-//! that a packet leaves behind. Verdicts and order are those of the discipline.
+//! [`FirstCome`]: a discipline in arrival order at a port that decides each departure when it comes, because it reports or judges
+//! the queue that a packet leaves behind, or may be paused. The order is that of the discipline.
 
 use super::discipline::{QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, Verdict};
 use super::fifo::Fifo;
-use super::{Backlog, Room};
+use super::{Backlog, DropReason, MarkAt, Room};
 use crate::packet::Frame;
-use shortflow_units::Instant;
+use shortflow_units::{Instant, Occupancy};
 
 /// A discipline, and the packets that it has accepted.
 #[derive(Debug, Clone)]
 pub struct FirstCome<D> {
     discipline: D,
+    mark: MarkAt,
     waiting: Fifo,
 }
 
-impl<D> FirstCome<D> {
-    /// An empty queue.
-    pub fn new(discipline: D) -> FirstCome<D> {
-        FirstCome { discipline, waiting: Fifo::default() }
+impl<D: QueueDiscipline> FirstCome<D> {
+    /// An empty queue, whose discipline judges packets on arrival or at departure. The room is judged on arrival in any case.
+    pub fn new(discipline: D, mark: MarkAt) -> FirstCome<D> {
+        FirstCome { discipline, mark, waiting: Fifo::default() }
+    }
+
+    /// Judges a packet by the backlog in `room`. `None` if it is dropped.
+    fn judge(
+        &mut self,
+        now: Instant,
+        room: Room,
+        mut packet: QueuedPacket,
+        effects: &mut SchedulerEffects,
+    ) -> Option<QueuedPacket> {
+        let frame = Frame { size: packet.wire_size(), ecn: packet.ecn };
+        match self.discipline.arrive(now, room, frame) {
+            Verdict::Dropped(reason) => {
+                effects.drop(reason, packet);
+                return None;
+            }
+            Verdict::Marked => {
+                effects.mark(&mut packet);
+            }
+            Verdict::Queued => {}
+        }
+        Some(packet)
     }
 }
 
 impl<D: QueueDiscipline> Scheduler for FirstCome<D> {
-    fn enqueue(&mut self, room: Room, mut waiting: QueuedPacket, effects: &mut SchedulerEffects) {
-        let frame = Frame { size: waiting.wire_size(), ecn: waiting.ecn };
-        match self.discipline.arrive(waiting.arrived, room, frame) {
-            Verdict::Dropped(reason) => return effects.drop(reason, waiting),
-            Verdict::Marked => {
-                effects.mark(&mut waiting);
+    fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
+        let accepted = match self.mark {
+            MarkAt::Arrival => self.judge(waiting.arrived, room, waiting, effects),
+            MarkAt::Departure if room.fits(waiting.wire_size()) => Some(waiting),
+            MarkAt::Departure => {
+                effects.drop(DropReason::BufferFull, waiting);
+                None
             }
-            Verdict::Queued => {}
-        }
-        self.waiting.push(waiting);
+        };
+        accepted.into_iter().for_each(|waiting| self.waiting.push(waiting));
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut SchedulerEffects) -> Option<QueuedPacket> {
-        self.waiting.pop()
+    fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
+        while let Some(next) = self.waiting.pop() {
+            let behind = Room { found: self.waiting.backlog(), limit: Occupancy::Unlimited };
+            let judged = match self.mark {
+                MarkAt::Arrival => Some(next),
+                MarkAt::Departure => self.judge(now, behind, next, effects),
+            };
+            if judged.is_some() {
+                return judged;
+            }
+        }
+        None
     }
 
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{drain, marked, offer, packet, port};
+    use super::super::{Queue, QueueConfig, Scheduled, step_ecn};
+    use super::*;
+
+    /// `seq` of the marked of six packets that come together and leave together, where K is 3.
+    fn marks(mark: MarkAt) -> Vec<u64> {
+        let queue = QueueConfig::StepEcn(step_ecn::Params { mark }).build(port("3pkt"));
+        let Queue::Scheduled(queue) = queue.decided_at_departure() else { panic!("decided on arrival") };
+        let Scheduled::FirstCome(mut queue) = *queue else { panic!("{queue:?}") };
+        for seq in 0..6 {
+            offer(&mut queue, packet(0, seq, 0));
+        }
+        marked(&drain(&mut queue))
+    }
+
+    /// On arrival the last two find more than three; at departure the first two leave more than three behind.
+    #[test]
+    fn the_last_are_marked_on_arrival_and_the_first_at_departure() {
+        assert_eq!(marks(MarkAt::Arrival), [4, 5]);
+        assert_eq!(marks(MarkAt::Departure), [0, 1]);
     }
 }

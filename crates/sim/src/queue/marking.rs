@@ -1,4 +1,4 @@
-//! [`Marking`]: comparison with K in a port of several queues.
+//! [`Marking`]: comparison with K in a port of several queues. [`MarkAt`]: when a port of one queue marks.
 
 use super::{Backlog, PortSetup, QueuedPacket};
 use shortflow_spec::words;
@@ -13,6 +13,16 @@ words! {
         Queue = "queue",
         /// The sojourn time at departure, compared with the time that the port needs to send K.
         Sojourn = "sojourn",
+    }
+}
+
+words! {
+    /// Moment at which a discipline in arrival order decides on a mark.
+    pub enum MarkAt {
+        /// Arrival, by the backlog that the packet finds.
+        Arrival = "arrival",
+        /// Departure, by the backlog that the packet leaves behind.
+        Departure = "departure",
     }
 }
 

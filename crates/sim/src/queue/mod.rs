@@ -13,6 +13,7 @@ pub mod fair;
 mod fifo;
 mod first_come;
 mod marking;
+mod pausable;
 pub mod pfabric;
 pub mod pias;
 pub mod pie;
@@ -26,11 +27,13 @@ mod testing;
 
 pub use backlog::{Backlog, Room};
 pub use discipline::{
-    DropReason, PortSetup, QueueDiscipline, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects, Verdict,
+    DropReason, PortSetup, QueueDiscipline, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects,
+    TrafficClass, Verdict,
 };
-pub use marking::Scope;
+pub use marking::{MarkAt, Scope};
 
 use first_come::FirstCome;
+use pausable::Pausable;
 
 use crate::packet::Frame;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
@@ -49,8 +52,39 @@ impl Queue {
     /// The same discipline, with departures that are decided when they come.
     pub fn decided_at_departure(self) -> Queue {
         match self {
-            Queue::InOrder(queue) => Queue::Scheduled(Box::new(Scheduled::FirstCome(FirstCome::new(queue)))),
+            Queue::InOrder(queue) => {
+                let queue = FirstCome::new(queue, MarkAt::Arrival);
+                Queue::Scheduled(Box::new(Scheduled::FirstCome(queue)))
+            }
             scheduled => scheduled,
+        }
+    }
+
+    /// The same discipline, which marks a packet by the backlog that it leaves behind.
+    fn marking_at_departure(self) -> Queue {
+        match self {
+            Queue::InOrder(queue) => {
+                let queue = FirstCome::new(queue, MarkAt::Departure);
+                Queue::Scheduled(Box::new(Scheduled::FirstCome(queue)))
+            }
+            scheduled => scheduled,
+        }
+    }
+
+    /// The same discipline for data that may be paused.
+    pub fn pausable(self) -> Queue {
+        match self.decided_at_departure() {
+            Queue::Scheduled(data) => Queue::Scheduled(Box::new(Scheduled::Pausable(Pausable::new(data)))),
+            queue => queue,
+        }
+    }
+
+    /// Pauses data, or lets it go on, if that can be.
+    pub fn pause(&mut self, is_paused: bool) {
+        if let Queue::Scheduled(queue) = self
+            && let Scheduled::Pausable(queue) = &mut **queue
+        {
+            queue.pause(is_paused);
         }
     }
 
@@ -60,6 +94,17 @@ impl Queue {
         match self {
             Queue::InOrder(_) => Backlog::default(),
             Queue::Scheduled(queue) => queue.backlog(),
+        }
+    }
+}
+
+impl QueueConfig {
+    /// Moment at which a discipline in arrival order decides on marks.
+    fn marks_at(&self) -> MarkAt {
+        match self {
+            QueueConfig::StepEcn(params) => params.mark,
+            QueueConfig::Red(params) => params.mark,
+            _ => MarkAt::Arrival,
         }
     }
 }
@@ -123,9 +168,13 @@ macro_rules! registry {
 
             /// The discipline of one port.
             pub fn build(&self, port: PortSetup) -> Queue {
-                match *self {
+                let queue: Queue = match *self {
                     $(QueueConfig::$fifo(params) => $fifo_module::$fifo::new(params, port).into(),)+
                     $(QueueConfig::$scheduler(params) => $scheduler_module::$scheduler::new(params, port).into(),)+
+                };
+                match self.marks_at() {
+                    MarkAt::Arrival => queue,
+                    MarkAt::Departure => queue.marking_at_departure(),
                 }
             }
         }
@@ -159,6 +208,8 @@ macro_rules! registry {
             $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::$scheduler),)+
             /// A discipline in arrival order, at a port that reports.
             FirstCome(FirstCome<InOrder>),
+            /// Any discipline, at a port whose other end may pause data.
+            Pausable(Pausable<Scheduled>),
         }
 
         impl Scheduler for Scheduled {
@@ -167,24 +218,28 @@ macro_rules! registry {
                 match self {
                     $(Scheduled::$scheduler(queue) => queue.enqueue(room, waiting, effects),)+
                     Scheduled::FirstCome(queue) => queue.enqueue(room, waiting, effects),
+                    Scheduled::Pausable(queue) => queue.enqueue(room, waiting, effects),
                 }
             }
             fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
                 match self {
                     $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+
                     Scheduled::FirstCome(queue) => queue.dequeue(now, effects),
+                    Scheduled::Pausable(queue) => queue.dequeue(now, effects),
                 }
             }
             fn backlog(&self) -> Backlog {
                 match self {
                     $(Scheduled::$scheduler(queue) => queue.backlog(),)+
                     Scheduled::FirstCome(queue) => queue.backlog(),
+                    Scheduled::Pausable(queue) => queue.backlog(),
                 }
             }
             fn passes_idle(&self) -> bool {
                 match self {
                     $(Scheduled::$scheduler(queue) => queue.passes_idle(),)+
                     Scheduled::FirstCome(queue) => queue.passes_idle(),
+                    Scheduled::Pausable(queue) => queue.passes_idle(),
                 }
             }
         }

@@ -40,6 +40,8 @@ words! {
     pub enum Marked {
         /// The one that arrives: plain ECN.
         Arriving = "arriving",
+        /// The one that departs, if it leaves more than K behind.
+        Departing = "departing",
         /// The one with the lowest priority among those queued and the arriving one: pMark.
         Lowest = "lowest",
     }
@@ -59,7 +61,7 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// marked packet: the arriving one, or the one with the lowest priority (pMark)
+        /// marked packet: the arriving one, the departing one, or the one with the lowest priority (pMark)
         pub mark: Marked = "arriving", Marked::WORDS, acts: ecn && has_threshold;
         /// packets among which pMark looks for the lowest priority: all, or those that it can mark
         pub among: Among = "all", Among::WORDS, acts: ecn && has_threshold && mark == lowest;
@@ -98,8 +100,12 @@ impl Scheduler for PriorityEcn {
         }
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut SchedulerEffects) -> Option<QueuedPacket> {
-        self.packets.pop()
+    fn dequeue(&mut self, _: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
+        let mut next = self.packets.pop()?;
+        if self.params.mark == Marked::Departing && self.packets.backlog().is_above(self.mark_above) {
+            effects.mark(&mut next);
+        }
+        Some(next)
     }
 
     fn backlog(&self) -> Backlog {
@@ -164,6 +170,14 @@ mod tests {
         assert_eq!(offer(&mut queue, packet(21, 21, 5)).marks, 1);
         assert_eq!(offer(&mut queue, ack(22)).marks, 0, "not ECN-capable");
         assert_eq!(marked(&drain(&mut queue)), [21]);
+    }
+
+    /// Of five packets of one rank and K = 2, the first two leave more than two behind.
+    #[test]
+    fn the_departing_packet_is_marked_by_what_it_leaves_behind() {
+        let mut queue = queue(Marked::Departing, "2pkt");
+        assert_eq!(filled(&mut queue, (0..5).map(|i| packet(i, u64::from(i), 1))).marks, 0);
+        assert_eq!(marked(&drain(&mut queue)), [0, 1]);
     }
 
     /// K = 2 packets: one in transmission and two that wait are more, two that wait alone are not.

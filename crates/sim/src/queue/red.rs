@@ -15,7 +15,8 @@
 //! With weight 1 the backlog counts as it is, and with max 1 as well this is step marking.
 //!
 //! Deviations and choices:
-//! - q is the backlog that the arriving packet finds, the packet in transmission included.
+//! - q is the backlog that the arriving packet finds, the packet in transmission included; with [`Params::mark`] at departure, the
+//!   one that a packet leaves behind, and the average changes at departures.
 //! - Beyond max_th (2 max_th if gentle) every ECN-capable packet is marked, as Linux and the DCTCP
 //!   configuration of RED do, and not dropped, as RFC 3168 §7 lets routers do.
 //! - Packets are judged alike whatever their size, with thresholds in bytes too (the paper's "packet
@@ -24,7 +25,7 @@
 //!   the longest gap one packet shorter than the analysis says.
 //! - A drop for want of room restarts the count, as in ns-2.
 
-use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
+use super::{Backlog, DropReason, MarkAt, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::config::{Flag, Format, KeywordOr, OCCUPANCY, Shape, Unit, keys};
 use crate::engine::Stream;
 use crate::packet::Frame;
@@ -84,6 +85,8 @@ keys! {
         /// drop chosen packets that are not ECN-capable, such as ACKs; false: let them pass. Linux's DCTCP sends
         /// ECN-capable ACKs, the simulator's does not
         pub drop_not_ect: bool = "true", Flag, acts: ecn && min != auto || ecn && has_threshold;
+        /// when it decides: on arrival, by the backlog that a packet finds, or at departure, by the one that it leaves behind
+        pub mark: MarkAt = "arrival", MarkAt::WORDS, acts: min != auto || has_threshold;
         /// space marks evenly; false: each packet independently, so the share of marks is the probability
         pub spread: bool = "true", Flag, acts: min != auto || has_threshold;
     }

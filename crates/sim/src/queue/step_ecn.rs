@@ -5,10 +5,11 @@
 //! |---|---|
 //! | K | `mark_above`, in packets or bytes |
 //!
-//! Deviation: the backlog that is compared with K is what the arriving packet finds, the packet in
-//! transmission included and the arriving one not.
+//! Choices:
+//! - The backlog that is compared with K is what the arriving packet finds, the packet in transmission included and the arriving one
+//!   not. Many switches compare at departure instead: [`Params::mark`].
 
-use super::{DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
+use super::{DropReason, MarkAt, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::packet::Frame;
 use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
@@ -25,7 +26,10 @@ pub const INFO: QueueInfo = QueueInfo {
 keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
-    pub struct Params {}
+    pub struct Params {
+        /// when it decides: on arrival, by the backlog that a packet finds, or at departure, by the one that it leaves behind
+        pub mark: MarkAt = "arrival", MarkAt::WORDS, acts: ecn && has_threshold;
+    }
 }
 
 /// Step marking with a finite buffer.

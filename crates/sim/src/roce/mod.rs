@@ -7,12 +7,11 @@
 //! | [`receiver`] | its notification point; an ACK for each packet, a NACK for the first that is missing |
 //!
 //! Deviations:
-//! - Priority flow control is not modelled: a full buffer drops, and go-back-N repairs. Give switches buffers for
-//!   a few round-trip times.
+//! - Without priority flow control (`switch.xoff`) a full buffer drops, and go-back-N repairs.
 //! - An ACK is sent for each packet, and the timeout is constant: `tcp.initial_rto`, three base round trips and at least
 //!   `tcp.rto_min` unless set. Real cards coalesce ACKs and wait some milliseconds.
-//! - A card takes a flow's next packet when the one before has left it, so that flows of a host share its link by turns.
-//!   Where the host's queue reorders, that moment is not known, and they queue.
+//! - A card takes a flow's next packet when the one before has left it, so that flows of a host share its link by turns, and
+//!   one whose data is paused holds a packet of each.
 //! - Of the rest of `[tcp]` only the sizes of packets count.
 
 pub mod receiver;
@@ -32,5 +31,5 @@ pub fn open(
     params: &Params,
     setup: &ConnectionSetup<'_>,
 ) -> (Sender, Receiver) {
-    (Sender::new(sender, transport, setup), Receiver::new(receiver, params.cnp_every))
+    (Sender::new(sender, transport, setup), Receiver::new(receiver, params))
 }

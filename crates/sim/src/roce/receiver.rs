@@ -2,7 +2,8 @@
 
 use crate::host::{Endpoint, EndpointContext, EndpointId, Outbox, ReceiveEndpoint};
 use crate::packet::{EcnField, Packet, PacketType};
-use shortflow_units::{Instant, Span};
+use shortflow_cc::hosts::roce::Params;
+use shortflow_units::Instant;
 
 /// The receiving end of a connection.
 #[derive(Debug)]
@@ -14,20 +15,23 @@ pub struct Receiver {
     skipped: u64,
     /// The sender knows of the missing packets.
     nacked: bool,
-    /// Least time between two CNPs (N).
-    cnp_every: Span,
+    /// Least time between two CNPs (N), and the time that one takes to leave.
+    params: Params,
     /// Earliest time of the next CNP.
     cnp_from: Instant,
-    /// A mark has arrived since the last CNP.
+    /// A mark has arrived since the last CNP was decided on.
     marked: bool,
+    /// Time at which a CNP leaves that is decided on.
+    cnp_due: Option<Instant>,
 }
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
-    pub fn new(identity: EndpointId, cnp_every: Span) -> Receiver {
+    pub fn new(identity: EndpointId, params: &Params) -> Receiver {
         let (received, highest, skipped) = (0, 0, 0);
         let (nacked, marked, cnp_from) = (false, false, Instant::ZERO);
-        Receiver { identity, received, highest, skipped, nacked, cnp_every, cnp_from, marked }
+        let (params, cnp_due) = (*params, None);
+        Receiver { identity, received, highest, skipped, nacked, params, cnp_from, marked, cnp_due }
     }
 
     /// An answer. It is ECN-capable, so that queues that would drop others at random spare it.
@@ -55,15 +59,25 @@ impl Endpoint for Receiver {
         self.marked |= packet.ecn == EcnField::Ce;
         if self.marked && cx.now >= self.cnp_from {
             self.marked = false;
-            self.cnp_from = cx.now + self.cnp_every;
-            out.send(self.control(PacketType::Cnp, cx));
+            self.cnp_from = cx.now + self.params.cnp_every;
+            if self.params.cnp_delay.is_zero() {
+                out.send(self.control(PacketType::Cnp, cx));
+            } else if self.cnp_due.is_none() {
+                let due = cx.now + self.params.cnp_delay;
+                self.cnp_due = Some(due);
+                out.set_timer(0, due);
+            }
         }
         if let Some(kind) = self.accept(packet.seq, packet.seq + u64::from(packet.payload)) {
             out.send(Packet { extension: packet.extension.take(), ..self.control(kind, cx) });
         }
     }
 
-    fn on_timer(&mut self, _: u8, _: EndpointContext<'_>, _: &mut impl Outbox) {}
+    fn on_timer(&mut self, _: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        if self.cnp_due.take_if(|due| *due <= cx.now).is_some() {
+            out.send(self.control(PacketType::Cnp, cx));
+        }
+    }
 }
 
 impl ReceiveEndpoint for Receiver {
@@ -79,13 +93,14 @@ impl ReceiveEndpoint for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shortflow_units::{ConnId, HostId};
+    use shortflow_units::{ConnId, HostId, Span};
 
     /// The first missing packet gets one NACK; earlier packets are acknowledged, later ones are not kept.
     #[test]
     fn one_nack_for_each_gap() {
         let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
-        let mut receiver = Receiver::new(identity, Span::ZERO);
+        let params = Params { cnp_every: Span::ZERO, cnp_delay: Span::ZERO };
+        let mut receiver = Receiver::new(identity, &params);
         let (ack, nack) = (Some(PacketType::Ack), Some(PacketType::Nack));
         let steps =
             [(0, ack, 1), (2, nack, 1), (3, None, 1), (1, ack, 2), (2, ack, 3), (2, ack, 3), (5, nack, 3)];

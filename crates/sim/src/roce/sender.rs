@@ -22,6 +22,8 @@ pub struct Sender {
     line: Rate,
     /// Time of the last packet's hand-over to the card, and the bytes that a link could send in its time.
     last: Option<(Instant, Bytes)>,
+    /// Bytes that a link could send in the time of the packet that waits in the host's port, if its departure is not known.
+    waiting: Option<Bytes>,
     /// Meter for laws that read the path.
     meter: Option<RateSampler>,
     timers: [LazyTimer; 3],
@@ -39,6 +41,7 @@ impl Sender {
             timeout: setup.initial_rto,
             line: setup.at.line,
             last: None,
+            waiting: None,
             timers: [LazyTimer::IDLE; 3],
         }
     }
@@ -55,7 +58,7 @@ impl Sender {
     /// Sends within the rate, and arms the timer for the rest.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
-        while let Some(end) = self.segment_end(cx).filter(|_| self.has_room(cx)) {
+        while let Some(end) = self.segment_end(cx).filter(|_| self.waiting.is_none() && self.has_room(cx)) {
             let due = self.due();
             if due > cx.now {
                 self.timers[usize::from(PACE)].deadline = Some(due);
@@ -96,16 +99,16 @@ impl Sender {
         let is_alone = self.stream.snd_una == start && !again;
         self.stream.law.on_sent(packet.wire_size(), cx.now);
         self.timers[usize::from(TIMEOUT)].deadline.get_or_insert(cx.now + self.timeout);
-        let waits = out
-            .send(Packet {
-                priority: self.stream.priority_at(start),
-                ecn: EcnField::Ect,
-                extension: self.meter.as_mut().map(|meter| meter.on_sent(cx.now, is_alone)),
-                ..packet
-            })
-            .waits;
-        self.last = Some((cx.now + waits, cx.tcp.link_bytes(Bytes::new(end - start))));
-        self.stream.count_sent(start, again, waits);
+        let handover = out.send(Packet {
+            priority: self.stream.priority_at(start),
+            ecn: EcnField::Ect,
+            extension: self.meter.as_mut().map(|meter| meter.on_sent(cx.now, is_alone)),
+            ..packet
+        });
+        let takes = cx.tcp.link_bytes(Bytes::new(end - start));
+        self.waiting = (handover.departs == Instant::MAX).then_some(takes);
+        self.last = Some((cx.now + handover.waits, takes));
+        self.stream.count_sent(start, again, handover.waits);
     }
 
     /// Everything below `seq` has arrived.
@@ -190,6 +193,14 @@ impl SendEndpoint for Sender {
 
     fn stream_mut(&mut self) -> &mut SendStream {
         &mut self.stream
+    }
+
+    /// The packet in the host's port has begun to leave, or was dropped: the rate counts from then.
+    fn on_left(&mut self, _: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        if let Some(takes) = self.waiting.take() {
+            self.last = Some((cx.now, takes));
+            self.transmit(cx, out);
+        }
     }
 
     fn snapshot(&self, now: Instant) -> SenderSnapshot {

@@ -39,6 +39,11 @@ pub(super) fn switch_port(
     holds_a_packet(reader, switch.buffer, port.packet)?;
     marks_before(reader, switch.mark_above, ("buffer", switch.buffer), port)?;
     curve(reader, switch)?;
+    if let (Some(xoff), Some(xon)) = (switch.xoff, switch.xon)
+        && xon > xoff
+    {
+        return Err(reader.crossed("xon", "xoff"));
+    }
     match switch.memory {
         None => Ok(()),
         Some(memory) => shared_memory(reader, switch, memory, port),

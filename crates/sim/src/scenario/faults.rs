@@ -13,11 +13,11 @@ keys! {
     pub(super) struct FaultKeys {
         /// links such as "leaf0-spine1", or one direction of them such as "leaf0->spine1"; without
         /// links, tier and hosts it is about every port of every switch
-        links: Option<Vec<String>> = optional, LINKS, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never;
+        links: Option<Vec<String>> = optional, LINKS, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never || pause_at != never;
         /// links from switches of this tier upwards
-        tier: Option<String> = optional, Text::Tier, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never;
+        tier: Option<String> = optional, Text::Tier, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never || pause_at != never;
         /// links of these hosts
-        hosts: Option<HostSet> = optional, Hosts, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never;
+        hosts: Option<HostSet> = optional, Hosts, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never || pause_at != never;
         /// probability that a data packet is lost before it is queued
         loss: f64 = "0", 0.0..=0.9;
         /// every so many data packets at a port, one is lost before it is queued: the last of them
@@ -36,6 +36,10 @@ keys! {
         down_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
         /// when they are back
         up_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
+        /// when the far ends of the links pause data, as a device that sends frames of priority flow control does
+        pause_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
+        /// when they let it go on
+        resume_at: Option<Span> = "never", KeywordOr("never", ANY_TIME), acts: pause_at != never;
         /// data packets lost on arrival at the first measured port, by number from 1
         drop_data: Vec<u64> = "[]", ORDINALS;
         /// data packets marked on arrival at the first measured port, by number from 1
@@ -65,6 +69,8 @@ pub struct Fault {
     pub mark: f64,
     /// Times when the links fail and, unless the failure is permanent, return.
     pub outage: Option<(Span, Option<Span>)>,
+    /// Times when the far ends of the links pause data and, unless for ever, let it go on.
+    pub pause: Option<(Span, Option<Span>)>,
     /// Data packets lost at the first measured port, by number from 1.
     pub drop_data: Vec<u64>,
     /// Data packets marked there.
@@ -91,7 +97,7 @@ impl Fault {
             whole_ports: if reorders || self.corrupt > 0.0 { self.ports.clone() } else { Vec::new() },
             packet_routing: fails,
             reordering: fails || reorders,
-            ..Needs::default()
+            answers: self.pause.is_some(),
         }
     }
 }
@@ -120,7 +126,8 @@ fn fault(
         }
         error => error,
     })?;
-    let outage = outage(reader, &keys, duration)?;
+    let outage = interval(reader, ("down_at", keys.down_at), ("up_at", keys.up_at), duration)?;
+    let pause = interval(reader, ("pause_at", keys.pause_at), ("resume_at", keys.resume_at), duration)?;
     if keys.reorder > 0.0 && keys.reorder_delay.is_zero() {
         let reason = format!("zero, so {} would do nothing", reader.path("reorder"));
         return Err(reader.impossible("reorder_delay", reason));
@@ -140,6 +147,11 @@ fn fault(
         None if outage.is_some() => {
             return Err(reader.impossible("down_at", "it needs links, tier or hosts: which links fail?"));
         }
+        None if pause.is_some() => {
+            return Err(
+                reader.impossible("pause_at", "it needs links, tier or hosts: which links are paused?")
+            );
+        }
         None => ports_from(graph, |from, _| !graph.is_host(from)),
     };
     ports.sort_unstable();
@@ -150,24 +162,38 @@ fn fault(
         return Err(reader.impossible("links", format!("a link fails in both directions; call it {name:?}")));
     }
     let reorder = (reorder, reorder_delay);
-    Ok(Fault { ports, loss, loss_every, ack_loss, corrupt, reorder, mark, outage, drop_data, mark_data })
+    Ok(Fault {
+        ports,
+        loss,
+        loss_every,
+        ack_loss,
+        corrupt,
+        reorder,
+        mark,
+        outage,
+        pause,
+        drop_data,
+        mark_data,
+    })
 }
 
-fn outage(
+/// The time from the value of one key to that of another, if it begins.
+fn interval(
     reader: &Reader,
-    keys: &FaultKeys,
+    (begins, from): (&str, Option<Span>),
+    (ends, to): (&str, Option<Span>),
     duration: Span,
 ) -> Result<Option<(Span, Option<Span>)>, ConfigError> {
-    match (keys.down_at, keys.up_at) {
+    match (from, to) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(reader.impossible("up_at", "given without down_at: the links do not fail")),
-        (Some(down), _) if down >= duration => {
-            Err(reader.impossible("down_at", format!("{down} is not before duration = {duration}")))
+        (None, Some(_)) => Err(reader.impossible(ends, format!("given without {begins}: nothing begins"))),
+        (Some(from), _) if from >= duration => {
+            Err(reader.impossible(begins, format!("{from} is not before duration = {duration}")))
         }
-        (Some(down), Some(up)) if up <= down => {
-            Err(reader.impossible("up_at", format!("{up} is not after down_at = {down}")))
+        (Some(from), Some(to)) if to <= from => {
+            Err(reader.impossible(ends, format!("{to} is not after {begins} = {from}")))
         }
-        (Some(down), up) => Ok(Some((down, up))),
+        (Some(from), to) => Ok(Some((from, to))),
     }
 }
 

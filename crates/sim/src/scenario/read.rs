@@ -3,7 +3,7 @@
 use super::checks::PortDemands;
 use super::faults::{self, Fault, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
-use super::{Scenario, Spec, Tiers, checks, drain, warnings};
+use super::{Scenario, Spec, Tiers, checks, drain, lossless, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
 use crate::specs::{Conduct, HostSpec, SwitchSpec, TcpSpec};
 use crate::traffic::{self, Context, MeasurementWindow};
@@ -183,6 +183,7 @@ impl Scenario {
         };
         show_conduct(top, conduct)?;
         notes.extend(spec.jitter_note());
+        notes.extend(lossless::fits(top, &spec)?);
         Ok(Scenario { spec, resolved: Vec::new(), facts: Vec::new(), notes, expected, warnings, omitted })
     }
 }

@@ -126,7 +126,7 @@ fn tiers_of_switches_and_their_ports_upwards_have_their_own_buffers() {
     assert_eq!(port("root0", "tor1"), ("250pkt".to_owned(), "65pkt".to_owned()));
     assert_eq!(setting(&scenario, "switch.tor.up.mark_above"), ("90KB", &Source::Set));
     let switch = scenario.resolved.iter().filter(|setting| setting.key.starts_with("switch."));
-    assert_eq!(switch.count(), 10, "what a tier takes over is not listed again");
+    assert_eq!(switch.count(), 14, "what a tier takes over is not listed again");
 }
 
 #[test]

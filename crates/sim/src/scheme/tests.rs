@@ -75,7 +75,7 @@ fn another_law_keeps_what_is_not_of_the_law() {
     assert!(
         Scheme::keeps("dctcp", "transport.recovery", None) && !Scheme::keeps("dctcp", "transport.g", None)
     );
-    assert!(!Scheme::keeps("dctcp", "queue.mark", None));
+    assert!(!Scheme::keeps("dctcp", "queue.among", None));
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! | no flow beats its ideal time | every finished flow, where packets keep one path and links do not fail |
 //! | no link is above its rate | each port: time spent sending, against bytes; against time gone by |
 //! | every packet is accounted for | each port: accepted = arrived + queued + on the wire + lost with the link |
+//! | paused ports do not wait for one another | no circle of ports that have been paused for 1 ms with packets waiting; an error of the scenario |
 //! | time does not go back | events scheduled in the past |
 
 use super::RunError;
@@ -18,7 +19,10 @@ use super::state::Simulation;
 use crate::net::Port;
 use crate::outcome::FlowRow;
 use crate::queue::Backlog;
-use shortflow_units::{Bytes, ConnId, HostId, Rate, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Rate, Span};
+
+/// Time after which ports that wait for one another in a circle are a deadlock.
+const DEADLOCK: Span = Span::from_millis(1);
 
 impl Simulation<'_> {
     /// Checks the accounts of a connection, and keeps the first complaint.
@@ -66,8 +70,21 @@ impl Simulation<'_> {
     pub(super) fn check(&mut self) -> Result<(), RunError> {
         let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
         open.into_iter().for_each(|conn| self.check_connection(conn));
+        self.check_deadlock()?;
         let found = self.broken.take().map_or(Ok(()), Err);
         found.and_then(|()| self.check_skips()).and_then(|()| self.accounts()).map_err(RunError::Broken)
+    }
+
+    fn check_deadlock(&self) -> Result<(), RunError> {
+        let deadline = Instant::ZERO + self.end().since(Instant::ZERO).saturating_sub(DEADLOCK);
+        let Some((circle, since)) = self.network.deadlock(deadline) else { return Ok(()) };
+        let (ports, graph) = (self.network.ports(), &self.scenario.graph);
+        let name = |port: &PortId| {
+            let port = &ports[port.index()];
+            format!("{}->{}", graph.name(port.from), graph.name(port.to))
+        };
+        let ports = circle.iter().map(name).collect::<Vec<_>>().join(", ");
+        Err(RunError::Deadlock { ports, since })
     }
 
     fn check_skips(&self) -> Result<(), String> {

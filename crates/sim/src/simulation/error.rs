@@ -2,6 +2,7 @@
 
 use crate::net::RouteError;
 use crate::outcome::Counters;
+use shortflow_units::Instant;
 
 /// Reason for a run without outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +33,17 @@ pub enum RunError {
     /// The observer stopped it.
     #[error("the run was cancelled")]
     Cancelled,
+    /// Ports that have paused one another in a circle, with the time since which no packet can leave.
+    #[error(
+        "priority flow control: {ports} wait for one another since {since}, and no packet can leave: a deadlock; routes \
+         without circles, a larger switch.xoff or a law that keeps queues below it prevent it"
+    )]
+    Deadlock {
+        /// Their names, in order.
+        ports: String,
+        /// Time since which the last of them is paused.
+        since: Instant,
+    },
     /// A defect of the simulator: packets appeared or vanished.
     #[error(
         "packets are not conserved: {} sent, but {} delivered + {} dropped + {} in flight",

@@ -12,7 +12,7 @@ use super::part::{Notice, Part};
 use super::plan::ExecutionPlan;
 use super::state::Simulation;
 use super::{Observer, RunError, RunProgress};
-use crate::net::{BoundaryPacket, Network};
+use crate::net::{BoundaryMail, Network};
 use crate::outcome::FlowRow;
 use crate::probe::{Sample, Samples, Subject, throughput};
 use crate::scenario::Scenario;
@@ -32,7 +32,7 @@ const PARK_TIMEOUT: Duration = Duration::from_millis(100);
 /// Messages from one part to another after a window.
 #[derive(Debug, Default)]
 struct Mailbox {
-    packets: Vec<BoundaryPacket>,
+    packets: Vec<BoundaryMail>,
     news: Vec<Notice>,
 }
 
@@ -244,7 +244,7 @@ impl Simulation<'_> {
         exchange: &WindowBarrier,
         end: Instant,
         turn: usize,
-        boxes: &mut [Vec<BoundaryPacket>],
+        boxes: &mut [Vec<BoundaryMail>],
     ) {
         let next = self.network.export(end, boxes).min(self.events.next_at().unwrap_or(Instant::MAX));
         let Some(part) = &mut self.part else { return };

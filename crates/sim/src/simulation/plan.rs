@@ -52,6 +52,8 @@ pub struct ExecutionPlan {
     pub(super) watched: bool,
     /// Some law reads what ports report.
     pub(super) telemetry: bool,
+    /// Some host has one packet of a flow in its port at a time.
+    pub(super) cards_hold_one: bool,
     /// Needs of the parts of the run.
     pub(super) needs: Needs,
     /// The part of each node.
@@ -100,7 +102,9 @@ fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
     let watch = watched.then(|| Needs::global_order("packets are followed one by one"));
     let own = "the transport is not one of the simulator's own";
     let law = scheme.transport.is_user_defined().then(|| Needs::global_order(own));
-    let queues = Needs { reordering: scheme.reads_priority(), ..Needs::default() };
+    let ports = scenario.graph.directions().filter(|(from, ..)| !scenario.graph.is_host(*from));
+    let pauses = ports.map(|(from, to, _)| scenario.switch_port(from, to)).any(|port| port.xoff.is_some());
+    let queues = Needs { reordering: scheme.reads_priority(), answers: pauses, ..Needs::default() };
     let traffic = scenario.traffic.iter().enumerate();
     let longest = scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
     let traffic = traffic.map(|(index, traffic)| {
@@ -117,12 +121,13 @@ impl ExecutionPlan {
         let plan = ExecutionPlan::of(scenario, needs(scenario, scheme, watched), cores);
         let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
         let telemetry = transports.clone().any(|transport| transport.start().reads_hops());
+        let cards_hold_one = transports.clone().any(|transport| transport.info().host == Host::Roce);
         let predicts = transports.clone().any(|transport| {
             let is_tcp = transport.info().host == Host::Tcp && transport.recovery() != Recovery::Rack;
             is_tcp && !transport.start().reads_path()
         });
         let modes = Modes { predicts, early_hosts: predicts && plan.modes.early_hosts, ..plan.modes };
-        ExecutionPlan { watched, telemetry, modes, ..plan }
+        ExecutionPlan { watched, telemetry, cards_hold_one, modes, ..plan }
     }
 
     /// Plan of an unwatched run with these choices. `None` if its needs forbid them.
@@ -170,6 +175,7 @@ impl ExecutionPlan {
             fewer_cores: if cores > 1 { refusal.or_else(fewer) } else { None },
             watched: false,
             telemetry: false,
+            cards_hold_one: false,
             needs,
             owner: if is_cut { owner.into() } else { vec![0; graph.nodes.len()].into() },
             lookahead: cut.filter(|_| is_cut).unwrap_or(Span::MAX),

@@ -180,7 +180,7 @@ impl<'a> Simulation<'a> {
         simulation.events.schedule(simulation.window.start, NodeScope::GLOBAL, Event::WarmUpEnd);
         simulation.events.schedule(simulation.window.end, NodeScope::GLOBAL, Event::MeasureEnd);
         simulation.network.begin(&mut simulation.events);
-        if scenario.conduct.small_queue > 0 {
+        if scenario.conduct.small_queue > 0 || plan.cards_hold_one {
             simulation.network.tell_hosts();
         }
         if scenario.measure.sample_every.is_some() {

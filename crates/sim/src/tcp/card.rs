@@ -54,6 +54,9 @@ impl Card {
 
     /// The scheduler reports a segment: its departure, or its drop.
     pub fn on_left(&mut self, departs: Instant) {
+        if self.limit == 0 {
+            return;
+        }
         self.waiting = self.waiting.saturating_sub(1);
         self.keep(departs);
         self.find_room();

@@ -54,6 +54,7 @@ impl Port {
             let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
             self.counters.cancel(&self.window, now, (starts, departs), size);
         }
+        self.forget_pauses(now);
         if let Queue::Scheduled(queue) = &mut self.queue {
             let mut effects = SchedulerEffects::default();
             while let Some(waiting) = queue.dequeue(now, &mut effects) {
@@ -63,6 +64,7 @@ impl Port {
             for (reason, waiting) in effects.drops {
                 self.counters.evict(&self.window, now, waiting.wire_size());
                 let packet = waiting.take(packets);
+                self.free(waiting.from, waiting.wire);
                 self.tell(&packet, Instant::ZERO, &mut wake);
                 self.dropped.iter_mut().for_each(|dropped| dropped.push((reason, packet.clone())));
             }

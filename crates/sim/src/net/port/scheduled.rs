@@ -18,17 +18,28 @@ impl Port {
         &mut self,
         now: Instant,
         packets: &'p mut Packets,
-        mut wake: impl FnMut(PortEvent),
+        wake: impl FnMut(PortEvent),
     ) -> Option<&'p Packet> {
         if self.busy_until != now {
             return None;
         }
         self.advance_departures(now);
+        self.send_next(now, packets, wake)
+    }
+
+    /// Starts the next transmission and tells of what follows. Returns the packet with its wait.
+    #[inline]
+    pub(super) fn send_next<'p>(
+        &mut self,
+        now: Instant,
+        packets: &'p mut Packets,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Option<&'p Packet> {
         let started = self.start_next(now, packets, &mut wake);
         if let Some(sent) = self.ring.back().filter(|_| started) {
             self.tell(packets.get(sent.packet), sent.departs, &mut wake);
         }
-        self.waits = self.queue.waiting().packets > 0;
+        self.waits = started && self.queue.waiting().packets > 0; // otherwise all that wait are paused
         if self.waits {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
@@ -44,10 +55,12 @@ impl Port {
         marked: bool,
         mut wake: impl FnMut(PortEvent),
     ) -> Handover {
+        let mut arriving = QueuedPacket::new(id, packets.get(id), now);
+        self.hold(&mut arriving);
         let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
         let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
         let room = Room { found: self.backlog, limit: self.limit };
-        queue.enqueue(room, QueuedPacket::new(id, packets.get(id), now), &mut effects);
+        queue.enqueue(room, arriving, &mut effects);
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marked);
         self.count(&effects, packets, &mut wake);
@@ -62,15 +75,18 @@ impl Port {
             self.find_quiet();
         }
         let mut departs = Instant::MAX;
-        let is_idle = waited.packets == 0 && self.busy_until <= now;
-        self.waits = waiting.packets > 0 && !is_idle;
+        let is_idle = !self.waits && self.busy_until <= now;
         if is_idle {
             if self.start_next(now, packets, &mut wake)
                 && let Some(sent) = self.ring.back()
             {
                 departs = sent.departs; // without the transmitter's pause, which follows the last bit
+                self.waits = waiting.packets > 1; // the packet has passed paused ones
             }
-        } else if waited.packets == 0 && self.waits {
+        } else if !self.waits {
+            self.waits = waiting.packets > 0;
+        }
+        if self.waits && (is_idle || waited.packets == 0) {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
         Handover { waits: Span::ZERO, departs }
@@ -87,6 +103,7 @@ impl Port {
             self.evict(now, &effects);
         }
         let Some(next) = next else { return false };
+        self.free(next.from, next.wire);
         let departs = now + self.tx_time(next.wire_size());
         let packet = packets.get_mut(next.id);
         packet.ecn = next.ecn;
@@ -123,6 +140,7 @@ impl Port {
         self.counters.marked += u64::from(effects.marks);
         for (reason, waiting) in &effects.drops {
             let packet = waiting.take(packets);
+            self.free(waiting.from, waiting.wire);
             self.drop(*reason, &packet);
             self.tell(&packet, Instant::ZERO, wake);
         }

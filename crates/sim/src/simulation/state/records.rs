@@ -9,7 +9,7 @@ use crate::net::Port;
 use crate::outcome::{Counters, DropRow, Outcome, PortRow};
 use crate::probe::{Sample, Subject, throughput};
 use crate::theory::fct::ideal_fct;
-use shortflow_units::{ConnId, Occupancy, Span};
+use shortflow_units::{ConnId, Instant, Occupancy, Span};
 
 /// Smallest window, in segments, that may be wide.
 const WORTH_A_LOOK: f64 = 100.0;
@@ -104,10 +104,14 @@ impl Simulation<'_> {
         self.next_look = self.handled + 8 * TICK + 64 * slots;
     }
 
+    /// End of the run. If flows stall for ever, the last event comes long before the end of the drain.
+    pub(in crate::simulation) fn end(&self) -> Instant {
+        if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() }
+    }
+
     /// Ends the accounts: rows of flows that are not known to be done, ports, totals.
     pub(in crate::simulation) fn finish(mut self) -> Outcome {
-        // If flows stall for ever, the last event comes long before the end of the drain.
-        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
+        let end = self.end();
         self.record_open();
         let length = self.window.end.since(self.window.start).as_secs_f64();
         let counters = Counters {

@@ -1,0 +1,62 @@
+//! Packets of networks whose ports share memory or pause, or whose packets are watched.
+
+use super::{Network, PortHooks, WithNetwork, hand_over};
+use crate::engine::EventQueue;
+use crate::packet::{Handover, Packet, PacketType};
+use crate::probe::watch::EnqueueRecord;
+use shortflow_units::{Instant, PortId};
+
+impl Network {
+    /// Enqueues a packet at `port` if ports share memory or packets are watched.
+    #[inline(never)] // keeps the path of the others short
+    pub(super) fn forward_hooked(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        packet: &mut Packet,
+    ) -> Handover {
+        let Some(PortHooks { memory, flow_control, source, watch }) = self.special.as_deref_mut() else {
+            return Handover::DROPPED;
+        };
+        let now = events.now();
+        if let Some(limit) = memory.as_ref().and_then(|memory| memory.limit(&mut self.ports, port, now)) {
+            self.ports[port.index()].set_limit(limit);
+        }
+        let sender = &mut self.ports[port.index()];
+        if let Some(control) = flow_control {
+            let is_data = packet.kind == PacketType::Data;
+            let counts = |from: &PortId| is_data && control.arrive(*from, packet.wire);
+            sender.came_from(source.filter(counts));
+        }
+        let marked = sender.counters().marked;
+        let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
+        let copy = wanted.then(|| packet.clone());
+        let handover = hand_over(sender, (events, &mut self.left), port, (&mut self.packets, packet));
+        if let Some(watch) = watch {
+            let scheduled = sender.is_scheduled();
+            watch.arrival(EnqueueRecord {
+                at: now,
+                port,
+                of_host: sender.from.index() < self.hosts,
+                scheduled,
+                packet: copy,
+                marked: !scheduled && sender.counters().marked > marked,
+                dropped: sender.take_dropped(),
+                backlog: sender.known_backlog(),
+            });
+        }
+        if flow_control.is_some() {
+            self.send_frames(events, port);
+        }
+        handover
+    }
+
+    /// Records drops of a port for the tracer.
+    #[inline(never)] // keeps the path of the others short
+    pub(super) fn note_drops(&mut self, now: Instant, port: PortId) {
+        let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
+        let sender = &mut self.ports[port.index()];
+        let backlog = Some(sender.backlog(now));
+        watch.dropped(now, Some(port), sender.take_dropped(), backlog);
+    }
+}

@@ -1,0 +1,106 @@
+//! Frames that pause data at the other end of a link.
+
+use super::{Network, WithNetwork, settle};
+use crate::engine::EventQueue;
+use crate::net::NetworkEvent;
+use crate::net::flow_control::PauseFrame;
+use crate::packet::Packet;
+use crate::scenario::lossless::PAUSE_FRAME;
+use shortflow_units::{Instant, PortId};
+
+impl Network {
+    /// Schedules the frames that the scenario plans.
+    pub(super) fn schedule_planned_frames(&self, events: &mut EventQueue<impl WithNetwork>) {
+        for (number, port) in self.ports.iter().enumerate() {
+            for at in port.planned_frames() {
+                events.schedule(at, port.from, NetworkEvent::Pause(PortId::from(number)).into());
+            }
+        }
+    }
+
+    /// Notes the port that the next packet comes from, if something asks.
+    #[inline]
+    pub(super) fn note_source(&mut self, source: Option<PortId>) {
+        if let Some(special) = &mut self.special {
+            special.source = source;
+        }
+    }
+
+    /// A frame reaches `port`. `left_host` gets a packet that leaves its host now, after a wait.
+    #[inline(never)] // keeps the path of packets short
+    pub(super) fn obey_frame(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        left_host: impl FnMut(&Packet),
+    ) {
+        let (now, sender) = (events.now(), &mut self.ports[port.index()]);
+        let is_host = sender.from.index() < self.hosts;
+        let started =
+            sender.obey_frame(now, &mut self.packets, |due| settle((events, &mut self.left), port, due));
+        started.filter(|_| is_host).into_iter().for_each(left_host);
+        self.note_drops(now, port);
+        self.send_frames(events, port);
+    }
+
+    /// Sends the frames that follow from what has come to or left `port`: those of the links that brought it.
+    #[inline(never)] // keeps the path of the others short
+    pub(super) fn send_frames(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
+        let Some(special) = self.special.as_deref_mut() else { return };
+        let (Some(control), source) = (&mut special.flow_control, special.source) else { return };
+        let freed = self.ports[port.index()].take_freed();
+        freed.iter().for_each(|freed| control.leave(freed.from, freed.wire));
+        let links = freed.iter().map(|freed| freed.from).chain(source);
+        let changed: Vec<(PortId, bool)> =
+            links.filter_map(|from| control.change(from).map(|pauses| (from, pauses))).collect();
+        for (from, pauses) in changed {
+            let back = PortId(from.0 ^ 1);
+            let sender = &self.ports[back.index()];
+            let (at, delay) = (sender.frame_arrival(events.now(), PAUSE_FRAME), sender.link().1);
+            let departs = Instant::ZERO + at.since(Instant::ZERO + delay);
+            self.watch_mut().into_iter().for_each(|watch| watch.frame(departs, back, pauses));
+            self.tell_to_pause(events, PauseFrame { port: from, at, pauses });
+        }
+    }
+
+    /// Puts a frame on its wire, or into the mail to the part that has the other end.
+    fn tell_to_pause(&mut self, events: &mut EventQueue<impl WithNetwork>, frame: PauseFrame) {
+        let back = PortId(frame.port.0 ^ 1);
+        match self.crossing.binary_search_by_key(&back, |(port, _)| *port) {
+            Ok(place) => self.frames.push((self.crossing[place].1, frame)),
+            Err(_) => self.deliver_frame(events, frame),
+        }
+    }
+
+    /// A frame is on its wire.
+    pub(in crate::net) fn deliver_frame(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        PauseFrame { port, at, pauses }: PauseFrame,
+    ) {
+        let sender = &mut self.ports[port.index()];
+        sender.expect_frame(pauses);
+        events.schedule(at, sender.from, NetworkEvent::Pause(port).into());
+    }
+
+    /// The link of `port` has failed: pauses end, and what waited there is no longer held.
+    pub(super) fn forget_pauses(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
+        self.note_source(None);
+        if let Some(control) = self.special.as_mut().and_then(|special| special.flow_control.as_mut()) {
+            control.forget(port);
+            self.send_frames(events, port);
+        }
+    }
+
+    /// Takes what a switch holds of a link from the part that has the switch.
+    pub(in crate::net) fn take_flow_control(&mut self, from: PortId, other: &Network) {
+        let mine = self.special.as_mut().and_then(|special| special.flow_control.as_mut());
+        let others = other.special.as_ref().and_then(|special| special.flow_control.as_ref());
+        mine.zip(others).into_iter().for_each(|(mine, others)| mine.take(from, others));
+    }
+
+    /// [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) of the network.
+    pub fn deadlock(&self, deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
+        self.special.as_ref()?.flow_control.as_ref()?.deadlock(&self.ports, deadline)
+    }
+}

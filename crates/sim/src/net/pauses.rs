@@ -1,0 +1,43 @@
+//! [`PauseState`]: what a port under priority flow control knows beside its queue, and its [`PauseCounts`].
+
+use shortflow_units::{Instant, PortId, Span};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a port under flow control knows beside its queue.
+#[derive(Debug, Clone, Default)]
+pub struct PauseState {
+    /// Frames on their way to it: `true` pauses, `false` lets go on.
+    pub(super) frames: VecDeque<bool>,
+    /// Frames of the scenario, with their arrivals.
+    pub(super) planned: VecDeque<(Instant, bool)>,
+    /// Time since which data is paused.
+    pub(super) since: Option<Instant>,
+    /// Pauses that began in the window.
+    pub(super) pauses: u64,
+    /// Paused time in the window, until `since`.
+    pub(super) paused: Span,
+    /// Port that the next packet has come from, if its link counts.
+    pub(super) source: Option<PortId>,
+    /// Waiting packets by the port that they came from.
+    pub(super) held: BTreeMap<PortId, u32>,
+    /// Packets that have left the queue, or were dropped, since the last call.
+    pub(super) freed: Vec<FreedMemory>,
+}
+
+/// Memory of a switch that a packet gives back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FreedMemory {
+    /// Port that the packet came from.
+    pub from: PortId,
+    /// Bytes on the wire.
+    pub wire: u16,
+}
+
+/// Pauses of a port in the measured time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PauseCounts {
+    /// Their number.
+    pub pauses: u64,
+    /// Time for which data was paused.
+    pub paused: Span,
+}

@@ -1,0 +1,171 @@
+//! Priority flow control by the real door: nothing is dropped, victims wait, room is asked for, and circles are named.
+
+use crate::common::{TRACE, run, scenario, scenario_with_file, scheme};
+use crate::modes::all_alike;
+use proptest::prelude::*;
+use shortflow_sim::outcome::{Outcome, PortRow};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::schemes;
+use shortflow_sim::simulation::{self, NoObserver, RunError};
+use shortflow_units::Span;
+
+/// 24 hosts of a star of 100 Gbit/s send 500 KB each to a 25th.
+fn incast(switch: &str) -> String {
+    format!(
+        "title = 'incast'\nduration = '3ms'\ndrain = '50ms'\n\
+         topology = {{ kind = 'star', hosts = 25, rate = '100Gbps', rtt = '8us' }}\n\
+         tcp = {{ mss = '1000B' }}\n[switch]\nbuffer = '2MB'\nmark_above = '100KB'\n{switch}\n\
+         [[traffic]]\nkind = 'incast'\nflows = 24\nsizes = {{ kind = 'fixed', value = '500KB' }}\nto = 24\nat = '100us'\n"
+    )
+}
+
+fn refusal(text: &str) -> String {
+    let read = Scenario::parse(text, "test", &[], &|_| Ok(String::new()));
+    read.err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+fn into(outcome: &Outcome, to: u32) -> &PortRow {
+    outcome.ports.iter().find(|port| port.to.0 == to).unwrap()
+}
+
+fn paused(outcome: &Outcome) -> u64 {
+    outcome.ports.iter().filter_map(|port| port.pauses).map(|counts| counts.pauses).sum()
+}
+
+/// Without flow control thousands of packets are dropped, with it none, and hosts are paused.
+#[test]
+fn flow_control_drops_nothing() {
+    let lossy = run(&scenario(&incast(""), &[]), &scheme("dcqcn", &[]));
+    assert!(lossy.counters.packets_dropped > 1000 && paused(&lossy) == 0);
+    let lossless = run(&scenario(&incast("xoff = '20KB'"), &[]), &scheme("dcqcn", &[]));
+    assert_eq!((lossless.counters.packets_dropped, lossless.counters.unfinished), (0, 0));
+    assert!(paused(&lossless) > 24, "{}", paused(&lossless));
+    assert!(lossless.flows.iter().all(|flow| flow.retransmits == 0));
+}
+
+/// 24 × (40 KB + headroom) do not fit into 2 MB. The headroom of a link of 100 Gbit/s and 2 µs is what is on the wire both ways,
+/// 50,000 bytes, three packets of 1,040 and a frame of 64.
+#[test]
+fn thresholds_that_do_not_fit_are_refused_with_the_sum() {
+    assert_eq!(
+        refusal(&incast("xoff = '40KB'")),
+        "switch.xoff: s0->h0: 24 links x (40KB + 53.184KB of headroom) = 2.236416MB does not fit into its buffer of 2MB; \
+         up to 30.149KB would"
+    );
+    assert!(refusal(&incast("xoff = '30KB'\nxon = '31KB'")).contains("xon"));
+    assert_eq!(refusal(&incast("xoff = '30KB'")), "");
+}
+
+/// h0 sends to h2 and h3 over one link between two switches. h3 is slow, so its packets fill the second switch, which pauses the
+/// first: the flow to h2 waits with them, though its own way is free.
+#[test]
+fn a_pause_holds_back_victims() {
+    let edges = "a,b,rate,delay\nh0,s0,10Gbps,1us\nh1,s0,10Gbps,1us\nh2,s1,10Gbps,1us\nh3,s1,1Gbps,1us\ns0,s1,10Gbps,1us\n";
+    let text = |switch: &str| {
+        format!(
+            "title = 'victim'\nduration = '20ms'\ndrain = '1s'\n[topology]\nkind = 'explicit'\nfile = 'links.csv'\n\
+             [tcp]\ninitial_window = 1000\n[switch]\nbuffer = '400KB'\nmark_above = 'unlimited'\n{switch}\n\
+             [[traffic]]\nkind = 'long-lived'\nflows = 1\nfrom = 1\nto = 3\nclass = 'long'\n\
+             [[traffic]]\nkind = 'incast'\nflows = 1\nfrom = 0\nto = 2\nat = '10ms'\nsizes = {{ kind = 'fixed', value = '100KB' }}\n"
+        )
+    };
+    let victim = |switch: &str| {
+        let outcome = run(&scenario_with_file(&text(switch), edges), &scheme("dcqcn", &[]));
+        let flow = outcome.flows.iter().find(|flow| flow.source.0 == 0).unwrap();
+        (flow.slowdown().unwrap(), outcome.counters.packets_dropped)
+    };
+    let (free, drops) = victim("");
+    assert!(free < 1.3 && drops > 100, "{free}, {drops}");
+    let (held, drops) = victim("xoff = '30KB'");
+    assert!(held > 3.0 && drops == 0, "{held}, {drops}");
+}
+
+/// Hosts of a ring of five switches send to the host two switches on, all the way round, at twice what each link carries.
+fn ring() -> Scenario {
+    let links = (0..5).map(|i| {
+        let (other, next) = (i + 5, (i + 1) % 5);
+        format!("h{i},s{i},10Gbps,1us\nh{other},s{i},10Gbps,1us\ns{i},s{next},10Gbps,1us\n")
+    });
+    let rows = (0..5).flat_map(|i| {
+        let to = (i + 2) % 5;
+        [format!("0,h{i},h{to},50000000"), format!("0,h{},h{},50000000", i + 5, to + 5)]
+    });
+    let text = format!(
+        "title = 'ring'\nduration = '20ms'\ndrain = '5ms'\n[topology]\nkind = 'explicit'\nfile = 'links.csv'\n\
+         [switch]\nbuffer = '400KB'\nmark_above = 'unlimited'\nxoff = '20KB'\n{TRACE}"
+    );
+    let trace = format!("start,source,destination,bytes\n{}\n", rows.collect::<Vec<_>>().join("\n"));
+    let edges = format!("a,b,rate,delay\n{}", links.collect::<String>());
+    Scenario::parse(&text, "ring", &[], &|name| {
+        Ok(if name == "flows.csv" { trace.clone() } else { edges.clone() })
+    })
+    .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every link of the ring is paused, because what it brought waits for the next.
+#[test]
+fn a_circle_of_paused_ports_is_named() {
+    let error = simulation::run(&ring(), &scheme("dcqcn", &[]), 1, &mut NoObserver).unwrap_err();
+    let RunError::Deadlock { ports, since } = error else { panic!("{error}") };
+    assert_eq!(ports, "s0->s1, s1->s2, s2->s3, s3->s4, s4->s0");
+    assert!(since.as_secs_f64() < 0.005, "{since}");
+}
+
+/// Any way of running gives the same, with frames that cross from core to core.
+#[test]
+fn flow_control_is_the_same_by_every_plan() {
+    let text = "title = 'plans'\nduration = '3ms'\nwarmup = '1ms'\ndrain = '30ms'\n\
+        topology = { kind = 'leaf-spine', racks = 4, hosts_per_rack = 4, spines = 2, rate = '10Gbps', uplink_rate = '20Gbps', rtt = '16us' }\n\
+        tcp = { mss = '1000B' }\nswitch = { buffer = '1MB', mark_above = '60KB', xoff = '15KB' }\n\
+        [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'pareto', shape = 1.2, mean = '20KB', max = '300KB' }\nload = 0.7\n\
+        [[traffic]]\nkind = 'incast'\nflows = 12\nsizes = { kind = 'fixed', value = '100KB' }\nat = '1ms'\nrepeat = 2\nevery = '1ms'\n";
+    for name in ["dcqcn", "dctcp", "hpcc", "pfabric", "homa"] {
+        let (outcome, legal) = all_alike(&scenario(text, &[]), &scheme(name, &[]), 1);
+        assert!(
+            legal.iter().any(|modes| modes.cores > 1) && legal.iter().any(|modes| modes.windows),
+            "{name}: {legal:?}"
+        );
+        assert!(
+            paused(&outcome) > 10 && outcome.counters.packets_dropped == 0,
+            "{name}: {}",
+            paused(&outcome)
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the rates, delays and thresholds that are accepted: no scheme loses a packet to a full buffer, all that was paused
+    /// goes on, and a port never holds more than was asked for.
+    #[test]
+    fn what_is_accepted_is_lossless(
+        (hosts, gbps, delay) in (3u32..12, 1u64..100, 1u64..20_000),
+        (xoff, alpha) in (2u64..60, prop::option::of(1u32..40)),
+        (jitter, wire) in (any::<bool>(), any::<bool>()),
+        (place, seed) in (any::<prop::sample::Index>(), 0u64..1000),
+    ) {
+        let memory = alpha.map_or(String::new(), |alpha| {
+            format!("memory = '20MB'\nxoff_alpha = {}", f64::from(alpha) / 10.0)
+        });
+        let text = format!(
+            "title = 'any'\nduration = '2ms'\ndrain = '10s'\n\
+             topology = {{ kind = 'star', hosts = {hosts}, rate = '{gbps}Gbps', rtt = '{}ns' }}\n\
+             host = {{ jitter = '{}' }}\n[tcp]\nwire = '{}'\n\
+             [switch]\nbuffer = '20MB'\nmark_above = '100KB'\nxoff = '{xoff}KB'\n{memory}\n\
+             [[traffic]]\nkind = 'incast'\nflows = {}\nsizes = {{ kind = 'fixed', value = '300KB' }}\nto = 0\n",
+            4 * delay,
+            if jitter { "2us" } else { "0s" }, if wire { "ethernet" } else { "none" }, 2 * (hosts - 1),
+        );
+        let all = schemes();
+        let scheme = scheme(&all[place.index(all.len())].name, &[]);
+        let outcome = simulation::run(&scenario(&text, &[]), &scheme, seed, &mut NoObserver).unwrap();
+        prop_assert_eq!(outcome.counters.packets_dropped, 0, "{}", scheme.name);
+        prop_assert_eq!(outcome.counters.unfinished, 0, "{}", scheme.name);
+        let headroom = 2 * delay * gbps / 8 + 2 * 2_000 * gbps / 8 + 64 + 3 * 1_600;
+        let most = u64::from(hosts - 1) * (xoff * 1000 + headroom) + 64 * u64::from(hosts) * 2 * u64::from(hosts);
+        prop_assert!(into(&outcome, 0).max_bytes.get() <= most, "{}: {} of {most}", scheme.name, into(&outcome, 0).max_bytes);
+        let waited = outcome.ports.iter().filter_map(|port| port.pauses).map(|counts| counts.paused).max().unwrap();
+        prop_assert!(waited <= Span::from_millis(2));
+    }
+}

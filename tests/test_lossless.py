@@ -1,0 +1,144 @@
+"""Lossless fabrics by the real door: pauses, marks at departure, captures of frames, and a switch vendor's tests."""
+
+import itertools
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shortflow as sf
+from conftest import Command
+
+BY_DEPARTURE = "dcqcn+queue.min=auto+queue.mark=departure"
+BY_ARRIVAL = "dcqcn+queue.min=auto"
+PACKET = 1024
+
+
+def _marked(trace: pl.DataFrame) -> list[bool]:
+    """Marks of the data packets that left the paused port, in order."""
+    left = (pl.col("event") == "departed") & (pl.col("port") == "s0->h1") & (pl.col("kind") == "data")
+    return trace.filter(left).sort("seq")["ce"].to_list()
+
+
+def _traced(scenario: str, scheme: str, seed: int, shortflow: Command) -> list[bool]:
+    target = f"{seed}.parquet"
+    done = shortflow("run", scenario, "--scheme", scheme, "--seed", str(seed), "--trace", f"all={target}")
+    assert done.code == 0, done.stderr
+    return _marked(pl.read_parquet(target))
+
+
+@pytest.mark.parametrize(("scheme", "marked"), [(BY_DEPARTURE, [*range(51)]), (BY_ARRIVAL, [*range(50, 101)])])
+def test_sonic_dequeue_ecn(scheme: str, marked: list[int], shortflow: Command) -> None:
+    """51,000 bytes are 49.8 packets: those that leave 50 behind are marked, or on arrival those that find as many.
+
+    Between 50,000 and 51,000 bytes stands no number of packets.
+    """
+    found = [place for place, is_marked in enumerate(_traced("sonic-dequeue-ecn", scheme, 1, shortflow)) if is_marked]
+    assert found == marked
+
+
+def test_sonic_red_accuracy(shortflow: Command) -> None:
+    """None are marked below 500 KB, all from 2 MB on, and between them a share that rises to 5 %."""
+    seeds = 20
+    runs = [_traced("sonic-red-accuracy", BY_DEPARTURE, seed, shortflow) for seed in range(1, seeds + 1)]
+    shares = [sum(of_packet) / seeds for of_packet in zip(*runs, strict=True)]
+    behind = [PACKET * (len(shares) - 1 - place) for place in range(len(shares))]
+    assert all(share == 1 for share, left in zip(shares, behind, strict=True) if left >= 2_000_000)
+    assert all(share == 0 for share, left in zip(shares, behind, strict=True) if left < 500_000)
+    for low in range(500_000, 2_000_000, 250_000):
+        inside = [
+            (share, left)
+            for share, left in zip(shares, behind, strict=True)
+            if low <= left < min(low + 250_000, 2_000_000)
+        ]
+        expected = sum(0.05 * (left - 500_000) / 1_500_000 for _, left in inside) / len(inside)
+        spread = 4 * (expected * (1 - expected) / (seeds * len(inside))) ** 0.5
+        assert sum(share for share, _ in inside) / len(inside) == pytest.approx(expected, abs=spread)
+
+
+def test_pauses_are_metrics_and_columns() -> None:
+    """Only ports that can be paused have a number of pauses."""
+    paused = sf.run("lossless-incast", "dcqcn")
+    assert paused.metrics["drops"] == 0
+    assert paused.metrics["pauses"] > 24
+    assert 0 < paused.metrics["paused_max_s"] < 0.003
+    to_switch = paused.ports.filter(pl.col("port").str.ends_with("->s0"))
+    assert to_switch["pauses"].sum() == paused.metrics["pauses"]
+    lossy = sf.run("lossless-incast", "dcqcn", settings={"switch.xoff": "none"})
+    assert lossy.metrics["drops"] > 1000
+    assert "pauses" not in lossy.metrics
+    assert lossy.ports["pauses"].null_count() == lossy.ports.height
+
+
+def _frames(data: bytes) -> Iterable[bytes]:
+    """Frames of a pcapng file: those of enhanced packet blocks."""
+    at = 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            kept = struct.unpack_from("<I", data, at + 20)[0]
+            yield data[at + 28 : at + 28 + kept]
+        at += length
+
+
+def test_a_capture_has_the_frames(shortflow: Command) -> None:
+    """As many pauses as the sender counts; frames to resume have a time of zero. Class 3 alone is meant."""
+    files = ["--pcap", "s0->h0=frames.pcapng", "--trace", "all=trace.parquet", "--out", "kept"]
+    assert shortflow("run", "lossless-incast", "--scheme", "dcqcn", *files).code == 0
+    frames = [frame for frame in _frames(Path("frames.pcapng").read_bytes()) if frame[12:14] == b"\x88\x08"]
+    times = [struct.unpack(">8H", frame[18:34]) for frame in frames]
+    assert {frame[:6].hex() for frame in frames} == {"0180c2000001"}
+    assert {frame[14:18].hex() for frame in frames} == {"01010008"}
+    assert {time for each in times for place, time in enumerate(each) if place != 3} == {0}
+    told = [each[3] > 0 for each in times]
+    counted = pl.read_parquet("kept/ports.parquet").filter(pl.col("port") == "h0->s0")["pauses"].item()
+    assert sum(told) == counted > 0
+    assert all(before != after for before, after in itertools.pairwise(told))
+    noted = pl.read_parquet("trace.parquet").filter(pl.col("port") == "s0->h0")
+    assert noted.filter(pl.col("event") == "pause").height == counted
+    if shutil.which("tshark"):
+        command = ["tshark", "-r", "frames.pcapng", "-T", "fields", "-e", "macc.opcode", "-e", "macc.cbfc.enbv.c3"]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert len([line for line in lines if line.startswith("0x0101")]) == len(frames)
+
+
+def test_victims_wait_behind_paused_packets() -> None:
+    """The victim's link is free. All begin at the rate of the link; HPCC's queue is short after a round trip."""
+
+    def slowdown(scheme: str, xoff: str) -> float:
+        return sf.run("lossless-victim", scheme, settings={"switch.xoff": xoff}).metrics["slowdown_victim"]
+
+    assert slowdown("hpcc", "none") < 1.2
+    assert 2 < slowdown("hpcc", "100KB") < 4
+    assert slowdown("dcqcn", "100KB") > 2 * slowdown("dcqcn", "none") > 10
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (
+            {"switch.xoff": "40KB"},
+            "24 links x (40KB + 53.184KB of headroom) = 2.236416MB does not fit into its buffer of 2MB",
+        ),
+        ({"switch.buffer": "2000pkt"}, "counts packets, and switch.xoff counts bytes"),
+        ({"switch.xon": "21KB"}, "switch.xon"),
+        ({"switch.xoff": "1pkt"}, "switch.xoff"),
+        ({"faults.pause_at": "1ms"}, "which links are paused?"),
+        ({"faults.links": '["s0->h1"]', "faults.pause_at": "2ms", "faults.resume_at": "1ms"}, "is not after pause_at"),
+    ],
+)
+def test_what_cannot_be_is_refused(keys: dict[str, str], said: str, shortflow: Command) -> None:
+    settings = [part for key, value in keys.items() for part in ("--set", f"{key}={value}")]
+    done = shortflow("run", "lossless-incast", "--scheme", "dcqcn", *settings, code=2)
+    assert done.code == 2
+    assert said in done.stderr
+
+
+def test_keys_of_pauses_without_pauses_are_named(shortflow: Command) -> None:
+    keys = ["--set", "switch.xoff=none", "--set", "switch.headroom=9KB"]
+    done = shortflow("run", "lossless-incast", "--scheme", "dcqcn", *keys)
+    assert "switch.headroom has no effect" in done.stderr
