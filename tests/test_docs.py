@@ -57,12 +57,15 @@ def blocks(page: Path) -> list[re.Match[str]]:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=_name)
 def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    # `pip install` of a page installs for that page alone, with the packages that are here.
+    pip = {"PIP_TARGET": str(tmp_path / "installed"), "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    pip |= {"PYTHONPATH": str(tmp_path / "installed"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     for block in blocks(page):
         if block["file"]:
             (tmp_path / block["file"]).write_text(block["commands"], encoding="utf-8")
             continue
         command = [*INTERPRETER[block["language"]], block["commands"]]
-        done = ran(command, cwd=tmp_path, env={**os.environ, "PATH": search})
+        done = ran(command, cwd=tmp_path, env={**os.environ, "PATH": search, **pip})
         assert done.returncode == 0, f"{block['commands']}\n{done.stderr}"
         if block["output"]:
             printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
@@ -231,7 +234,7 @@ def test_the_reference_has_every_key_with_its_default() -> None:
 
 def test_the_reference_has_every_command_with_its_options() -> None:
     text = reference.part_page("commands")
-    assert set(COMMANDS) <= set(re.findall(r"^### `shortflow (\w+)`$", text, re.MULTILINE))
+    assert set(COMMANDS) <= set(re.findall(r"^### `shortflow ([\w-]+)`$", text, re.MULTILINE))
     assert re.search(r"^### `shortflow compare`.*?^\| `--seeds NUMBER` \| .*5.* \|$", text, re.MULTILINE | re.DOTALL)
     assert "#### `shortflow linux agreement`" in text
 

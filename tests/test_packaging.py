@@ -59,7 +59,7 @@ def test_one_version_is_stated_everywhere() -> None:
 def test_the_manual_page_has_every_command_and_is_sound_roff() -> None:
     page = manual.manual_page()
     for name in COMMANDS:
-        assert f'.SS "shortflow {name} ' in page
+        assert f'.SS "shortflow {name} '.replace("-", r"\-") in page
     assert r".B \-\-schemes NAMES" in page
     assert '.SS "shortflow linux compare\\-sim ' in page
     requests = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
@@ -75,6 +75,16 @@ def test_the_wheel_holds_what_it_should() -> None:
     assert {f"shortflow-{VERSION}.data/data/share/man/man1/shortflow.1", "shortflow/spec.pyi"} <= set(names)
     assert f"shortflow-{VERSION}.dist-info/sboms/shortflow-py.cyclonedx.json" in names
     assert [name for name in names if name.endswith(".so")] == ["shortflow/_core.abi3.so"]
+
+
+def test_the_papers_wheel_holds_their_data_and_entry_points() -> None:
+    with zipfile.ZipFile(built(f"shortflow_papers-{VERSION}-py3-none-any.whl")) as held:
+        names = set(held.namelist())
+        points = held.read(f"shortflow_papers-{VERSION}.dist-info/entry_points.txt").decode()
+    package = ROOT / "papers" / "shortflow_papers"
+    ours = {str(path.relative_to(ROOT / "papers")) for path in package.rglob("*") if path.suffix not in ("", ".pyc")}
+    assert ours <= names
+    assert "reproduce=shortflow_papers.commands.reproduce:reproduce" in points
 
 
 def test_the_source_archive_holds_what_it_is_built_from() -> None:
@@ -93,23 +103,24 @@ def place() -> Iterator[Path]:
         yield place
 
 
-def install(place: Path, package: Path) -> Path:
-    """The command of a clean environment with this package."""
+def install(place: Path, *packages: Path) -> Path:
+    """The command of a clean environment with these packages."""
     venv.create(place, with_pip=True)
     pip = [
         *(str(place / "bin/python"), "-m", "pip", "install", "--quiet"),
         *("--constraint", str(ROOT / "requirements.lock")),
     ]
     kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = ran([*pip, str(package)], env=kept, cwd=place, timeout=3000)
+    done = ran([*pip, *map(str, packages)], env=kept, cwd=place, timeout=3000)
     assert done.returncode == 0, done.stderr
     return place / "bin/shortflow"
 
 
 @pytest.fixture(scope="module")
 def command(place: Path) -> Path:
-    """The command from the wheel."""
-    return install(place / "wheel", built(f"shortflow-{VERSION}-cp311-abi3-manylinux_*.whl"))
+    """The command from the wheels."""
+    papers = built(f"shortflow_papers-{VERSION}-py3-none-any.whl")
+    return install(place / "wheel", built(f"shortflow-{VERSION}-cp311-abi3-manylinux_*.whl"), papers)
 
 
 @pytest.fixture
@@ -184,4 +195,5 @@ def test_what_is_missing_is_said(command: Path, user: User, words: list[str], co
 def test_the_source_archive_installs(place: Path, user: User) -> None:
     command = install(place / "source", built(f"shortflow-{VERSION}.tar.gz"))
     assert says(user(command, "--version")) == f"shortflow {VERSION}\n"
+    assert "pip install shortflow-papers" in says(user(command, "survey"), 3)
     assert "dctcp" in says(user(command, "run", "websearch-star", "--set", "duration=20ms", "--set", "warmup=2ms"))

@@ -1,36 +1,52 @@
-"""The papers: one package each. The five have pages; DCTCP, their baseline, has none.
+"""The papers: one package each. The five have pages; DCTCP, their baseline, has none. Other packages add theirs.
 
 A module's figures are its top-level `Figure` objects. A package's `CHOICES` are the details that its paper leaves open,
 by name, and its `STAND_INS` the scheme that each of the paper's schemes modifies.
 """
 
 import functools
-import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import ModuleType
 
+from shortflow import ConfigError
+from shortflow.api.commands import added, load_added
 from shortflow.api.scenarios import as_pairs, split_settings
 from shortflow_papers.lab.figure import Claim, Figure
 from shortflow_papers.lab.study import Choice
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
-ALL = (*PAPERS, "dctcp", "known")
+OWN = (*PAPERS, "dctcp", "known")
+"""Papers of this package."""
+GROUP = "shortflow.papers"
+"""Group of entry points: the package of a paper, by the paper's short name."""
+
+
+@functools.cache
+def every_paper() -> list[str]:
+    """Short names of all papers: those of this package, then those of other installed packages."""
+    return list(dict.fromkeys([*OWN, *added(GROUP)]))
 
 
 def _package(paper: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{paper}")
+    found: ModuleType = import_module(f"{__name__}.{paper}") if paper in OWN else load_added(GROUP, paper)
+    return found
 
 
 @functools.cache
 def figures() -> dict[str, Figure]:
     """All figures by id, in the order of papers and module names."""
     found: dict[str, Figure] = {}
-    for paper in ALL:
+    for paper in every_paper():
         package = _package(paper)
         for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-            contents = vars(importlib.import_module(f"{package.__name__}.{module.name}"))
-            found |= {figure.id: figure for figure in contents.values() if isinstance(figure, Figure)}
+            contents = vars(import_module(f"{package.__name__}.{module.name}"))
+            of_module = {figure.id: figure for figure in contents.values() if isinstance(figure, Figure)}
+            for figure in of_module.values():
+                if figure.paper != paper:
+                    raise ConfigError(f"{package.__name__}: the figure {figure.id} must be named {paper}/…")
+            found |= of_module
     return found
 
 
@@ -46,7 +62,7 @@ def title(paper: str) -> str:
 
 def choices(paper: str) -> dict[str, Choice]:
     """Details that a paper leaves open, by name."""
-    chosen: dict[str, Choice] = _package(paper).CHOICES
+    chosen: dict[str, Choice] = getattr(_package(paper), "CHOICES", {})
     return chosen
 
 
@@ -66,7 +82,7 @@ def set_apart(figure: Figure) -> str:
 
 def stand_ins(paper: str) -> dict[str, str]:
     """The scheme that each of the paper's schemes modifies: its stand-in for checks."""
-    found: dict[str, str] = _package(paper).STAND_INS
+    found: dict[str, str] = getattr(_package(paper), "STAND_INS", {})
     return found
 
 
@@ -78,5 +94,5 @@ def set_ups(paper: str) -> Sequence[Mapping[str, str]]:
 
 def paper_headlines(paper: str) -> dict[str, str]:
     """The claims that a paper's page opens with, and the cause of each difference (empty for none)."""
-    found: dict[str, str] = _package(paper).HEADLINES
+    found: dict[str, str] = getattr(_package(paper), "HEADLINES", {})
     return found

@@ -13,7 +13,7 @@ from shortflow.api.runs import Ask, Provenance, Result, Results, Run, Wanted
 from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.study import Position, Scale, Study
-from shortflow_papers.papers import ALL, choices, claims, figures, stand_ins
+from shortflow_papers.papers import choices, claims, every_paper, figures, stand_ins
 from shortflow_papers.reproduction.charts import figure_charts
 from shortflow_papers.reproduction.judged import Counts, Judged, count, judge_claim
 
@@ -106,7 +106,7 @@ class Reproduction:
     @property
     def summary(self) -> dict[str, Counts]:
         """Number of claims with each verdict, by paper."""
-        of_papers = {paper: self.of_paper(paper) for paper in ALL}
+        of_papers = {paper: self.of_paper(paper) for paper in every_paper()}
         return {
             name: count([one for each in found for one in each.claims]) for name, found in of_papers.items() if found
         }
@@ -151,8 +151,8 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     for pattern in patterns:
         matches = {name for name, figure in known.items() if _matches(figure, pattern)}
         if not matches:
-            hint = did_you_mean(pattern, [*ALL, *known, *claims()])
-            every = f" (papers: {', '.join(ALL)}; `shortflow list figures` and `list claims` have the rest)"
+            hint = did_you_mean(pattern, [*every_paper(), *known, *claims()])
+            every = f" (papers: {', '.join(every_paper())}; `shortflow list figures` and `list claims` have the rest)"
             raise ConfigError(f'"{pattern}": no paper, figure or claim{hint or every}')
         found |= matches
     return [figure for name, figure in known.items() if name in found or not patterns]

@@ -9,7 +9,7 @@ from shortflow.api.judge import Verdict
 from shortflow.api.runs import Provenance
 from shortflow_papers.lab.finding import Finding, Number, finite
 from shortflow_papers.lab.study import Scale
-from shortflow_papers.papers import ALL, claims
+from shortflow_papers.papers import claims, every_paper
 from shortflow_papers.reproduction.engine import Reproduction
 from shortflow_papers.reproduction.judged import Baseline, Judged
 from shortflow_papers.reproduction.tried import in_lines
@@ -36,7 +36,7 @@ class Entry(TypedDict):
 def update(done: Reproduction, file: Path) -> dict[str, Entry]:
     """Every paper that is known, in the papers' order, with those just reproduced anew."""
     found = {**load_kept(file), **{paper: _entry(done, paper) for paper in done.summary}}
-    known = {paper: found[paper] for paper in ALL if paper in found}
+    known = {paper: found[paper] for paper in every_paper() if paper in found}
     write_text(file, in_lines(known, 3) + "\n", Kind.CHECKED)
     return known
 

@@ -6,3 +6,4 @@ from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note, note_report
 from shortflow.front.listed import Entry, Listed
 from shortflow.front.progress import Lines, progress_bar, told
+from shortflow.installed import added, load_added
