@@ -455,7 +455,7 @@ impl Network {
         started.filter(|_| is_host).into_iter().for_each(left_host);
         if self.special.is_some() {
             self.note_drops(now, port);
-            self.send_frames(events, port);
+            self.send_frames(events, port, None);
         }
     }
 

@@ -1,7 +1,7 @@
 //! [`PauseState`]: what a port under priority flow control knows beside its queue, and its [`PauseCounts`].
 
 use shortflow_units::{Instant, PortId, Span};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// What a port under flow control knows beside its queue.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +18,6 @@ pub struct PauseState {
     pub(super) paused: Span,
     /// Port that the next packet has come from, if its link counts.
     pub(super) source: Option<PortId>,
-    /// Waiting packets by the port that they came from.
-    pub(super) held: BTreeMap<PortId, u32>,
     /// Packets that have left the queue, or were dropped, since the last call.
     pub(super) freed: Vec<FreedMemory>,
 }

@@ -46,7 +46,8 @@ impl Network {
             });
         }
         if flow_control.is_some() {
-            self.send_frames(events, port);
+            let source = *source;
+            self.send_frames(events, port, source);
         }
         handover
     }

@@ -40,19 +40,25 @@ impl Network {
             sender.obey_frame(now, &mut self.packets, |due| settle((events, &mut self.left), port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
         self.note_drops(now, port);
-        self.send_frames(events, port);
+        self.send_frames(events, port, None);
     }
 
-    /// Sends the frames that follow from what has come to or left `port`: those of the links that brought it.
+    /// Sends the frames that follow from what has left `port` and, from `source`, come to it: those of the links that brought it.
     #[inline(never)] // keeps the path of the others short
-    pub(super) fn send_frames(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
+    pub(super) fn send_frames(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        source: Option<PortId>,
+    ) {
         let Some(special) = self.special.as_deref_mut() else { return };
-        let (Some(control), source) = (&mut special.flow_control, special.source) else { return };
+        let Some(control) = &mut special.flow_control else { return };
         let freed = self.ports[port.index()].take_freed();
         freed.iter().for_each(|freed| control.leave(freed.from, freed.wire));
         let links = freed.iter().map(|freed| freed.from).chain(source);
         let changed: Vec<(PortId, bool)> =
             links.filter_map(|from| control.change(from).map(|pauses| (from, pauses))).collect();
+        self.ports[port.index()].return_freed(freed);
         for (from, pauses) in changed {
             let back = PortId(from.0 ^ 1);
             let sender = &self.ports[back.index()];
@@ -85,10 +91,9 @@ impl Network {
 
     /// The link of `port` has failed: pauses end, and what waited there is no longer held.
     pub(super) fn forget_pauses(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
-        self.note_source(None);
         if let Some(control) = self.special.as_mut().and_then(|special| special.flow_control.as_mut()) {
             control.forget(port);
-            self.send_frames(events, port);
+            self.send_frames(events, port, None);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{EMPTY_QUEUE, Port, PortEvent};
 use crate::net::pauses::{FreedMemory, PauseCounts};
 use crate::packet::{Packet, PacketType, Packets};
-use crate::queue::{QueuedPacket, TrafficClass};
+use crate::queue::{Queue, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass};
 use shortflow_units::{Bytes, Instant, PortId, Span};
 
 impl Port {
@@ -33,7 +33,6 @@ impl Port {
             && let Some(from) = state.source.filter(|_| arriving.class == TrafficClass::Data)
         {
             arriving.from = from;
-            *state.held.entry(from).or_default() += 1;
         }
     }
 
@@ -44,7 +43,6 @@ impl Port {
             && let Some(state) = &mut self.pausing
         {
             state.freed.push(FreedMemory { from, wire });
-            state.held.entry(from).and_modify(|held| *held -= 1);
         }
     }
 
@@ -59,13 +57,29 @@ impl Port {
 
     /// True if packets from this port wait here.
     pub(in crate::net) fn holds_of(&self, from: PortId) -> bool {
-        let held = self.pausing.as_ref().and_then(|state| state.held.get(&from));
-        held.is_some_and(|held| *held > 0)
+        let mut queue = self.queue.clone();
+        queue.pause(false);
+        let Queue::Scheduled(mut queue) = queue else { return false };
+        let mut effects = SchedulerEffects::default();
+        while let Some(next) = queue.dequeue(self.busy_until, &mut effects) {
+            if next.from == from {
+                return true;
+            }
+        }
+        effects.drops.iter().any(|(_, dropped)| dropped.from == from)
     }
 
-    /// Memory given back since the last call.
+    /// Memory given back since the last call. The list wants to be returned.
     pub(in crate::net) fn take_freed(&mut self) -> Vec<FreedMemory> {
         self.pausing.as_mut().map(|state| std::mem::take(&mut state.freed)).unwrap_or_default()
+    }
+
+    /// Returns the list of memory given back, which keeps its room.
+    pub(in crate::net) fn return_freed(&mut self, mut freed: Vec<FreedMemory>) {
+        if let Some(state) = &mut self.pausing {
+            freed.clear();
+            state.freed = freed;
+        }
     }
 
     /// Time at which a frame of `size` that goes first has reached the other end, if it is sent at `now`.
