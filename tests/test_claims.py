@@ -84,24 +84,33 @@ def test_a_level_has_no_direction_and_a_ratio_has() -> None:
 
 
 def test_printed_ranges_and_limits_have_20_percent_of_room_too() -> None:
-    between = [found_by(changed(value).between(-0.4, -0.3)).verdict for value in (-0.48, -0.24, -0.2, 0.1)]
+    between = [found_by(changed(value).near(-0.4, -0.3)).verdict for value in (-0.48, -0.24, -0.2, 0.1)]
     assert between == [AGREES, AGREES, DIRECTION, DIFFERS]
-    beyond = [found_by(changed(value).beyond(-0.4)).verdict for value in (-0.9, -0.32, -0.31, 0.1)]
+    beyond = [found_by(changed(value).near(-0.4, limit="at most")).verdict for value in (-0.9, -0.32, -0.31, 0.1)]
     assert beyond == [AGREES, AGREES, DIRECTION, DIFFERS]
     share = lab.computed("share", lambda: 0.71)
-    assert [found_by(share.beyond(0.9)).verdict, found_by(share.beyond(0.88)).verdict] == [DIFFERS, AGREES]
-    assert [found_by(changed(value).under(0.01)).verdict for value in (-0.2, 0.012, 0.013)] == [AGREES, AGREES, DIFFERS]
+    assert [
+        found_by(share.near(0.9, limit="at least")).verdict,
+        found_by(share.near(0.88, limit="at least")).verdict,
+    ] == [DIFFERS, AGREES]
+    assert [found_by(changed(value).near(0.01, limit="at most")).verdict for value in (-0.2, 0.012, 0.013)] == [
+        AGREES,
+        AGREES,
+        DIFFERS,
+    ]
 
 
 def test_how_far_ours_lie_from_printed_numbers_is_told_where_they_lie_furthest(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"l2dct": [0.5, 0.6]})}
     times = lab.level("l2dct", AFCT)
-    near, between = times.at(load=0.1).near(0.5), times.over("load").between(0.5, 1.0)
+    near, between = times.at(load=0.1).near(0.5), times.over("load").near(0.5, 1.0)
     assert claim(near, between).off(data) == claim(between).off(data) == pytest.approx(0.1)
     assert claim(between, times.at(load=0.1).near(0.0)).off(data) == math.inf
     assert claim(changed(-0.5).near(-0.4)).off({}) == pytest.approx(0.25)
-    assert claim(times.at(load=0.1).at_most(1.0)).off(data) is None
-    assert claim(changed(-0.5).under(0.01), changed(-0.5).beyond(-0.4)).off({}) is None, "limits"
+    assert claim(times.at(load=0.1).within(high=1.0)).off(data) is None
+    assert (
+        claim(changed(-0.5).near(0.01, limit="at most"), changed(-0.5).near(-0.4, limit="at most")).off({}) is None
+    ), "limits"
     assert claim(near, lab.level("tcp", AFCT).at(load=0.1).near(0.5)).off(data) is None, "tcp was not run"
 
 
@@ -179,7 +188,7 @@ def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
     time = Estimate(0.03452, (0.0344, 0.03463), 3)
     assert measured_texts(found_by(lab.computed("", lambda: time, "s").near(0.072))) == ["34.52 ms [34.4, 34.63]"]
     assert measured_texts(found_by(changed(-0.5918, -0.5972, 0.1).near(-0.45))) == ["-59.18 % [-59.72, +10]"]
-    assert measured_texts(found_by(lab.computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
+    assert measured_texts(found_by(lab.computed("", lambda: 120.0, "packets").within(high=100))) == ["120 packets"]
     onset = Estimate(math.inf, (35.0, math.inf), 3)
     assert measured_texts(found_by(lab.computed("", lambda: onset).near(25))) == ["never [35, never]"]
     shown = lab.Claim("l2dct/one").says("", changed(0.1).above(), shows=[lab.computed("t", lambda: 2e-5, "s")])
@@ -190,7 +199,7 @@ def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
     """-95 % is twenty times less, give or take 20 %: from 16 to 24 times; -84 % is six times less."""
     assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -95.83 to -93.75 % (printed: -95 %)"
     assert [found_by(changed(x).near(-0.95)).verdict for x in (-0.83, -0.94, -0.958)] == [DIRECTION, AGREES, AGREES]
-    offs = [claim(changed(-0.8).between(-0.9, high)).off({}) for high in (-0.9, -0.6)]
+    offs = [claim(changed(-0.8).near(-0.9, high)).off({}) for high in (-0.9, -0.6)]
     assert offs == [pytest.approx(0.5), 0.0], "five times instead of ten; between ten and two and a half"
     assert claim(lab.computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
 
@@ -322,7 +331,7 @@ def test_what_is_derived_from_several_points_scatters_as_the_seeds_do(tmp_path: 
     assert (paired.half_width or 0) > 1.0
     total = lab.computed("total", lambda runs: runs.mean("ours", AFCT, load=0.1).value)
     assert total.points(studies)[""] == estimate(seeds["ours"])
-    assert found_in(total.at_most(1.1), studies).verdict is Verdict.UNDECIDED
+    assert found_in(total.within(high=1.1), studies).verdict is Verdict.UNDECIDED
     assert ours.over("load").trend().points(studies)[""].value == pytest.approx(1.0)
     assert less.points({"runs": data.of_seed(1)})[""].ci95 is None, "of a single seed"
 
@@ -334,11 +343,11 @@ def test_an_extreme_is_as_sure_as_the_intervals_of_all_points() -> None:
     assert (highest.value, highest.ci95) == (1.0, (0.9, 1.7))
     (lowest,) = some.lowest().points({}).values()
     assert (lowest.value, lowest.ci95) == (0.9, (0.1, 1.1))
-    assert found_by(some.highest().at_most(1.5)).could_be == [DIFFERS, AGREES]
-    assert found_by(some.lowest().at_least(0.5)).could_be == [DIFFERS, AGREES]
+    assert found_by(some.highest().within(high=1.5)).could_be == [DIFFERS, AGREES]
+    assert found_by(some.lowest().within(low=0.5)).could_be == [DIFFERS, AGREES]
     bound = {**points, "c": Estimate(0.8, (0.7, 0.9), 3, lower_bound=True)}
-    assert found_by(lab.computed("x", lambda: bound).highest().at_most(2.0)).verdict is Verdict.UNDECIDED
-    assert found_by(lab.computed("x", lambda: bound).lowest().at_most(2.0)).holds
+    assert found_by(lab.computed("x", lambda: bound).highest().within(high=2.0)).verdict is Verdict.UNDECIDED
+    assert found_by(lab.computed("x", lambda: bound).lowest().within(high=2.0)).holds
 
 
 def test_much_more_has_an_end() -> None:
@@ -361,7 +370,7 @@ def test_a_bug_of_a_recipe_is_no_lack_of_runs() -> None:
 
 
 def test_the_sentence_is_printed_from_what_is_compared() -> None:
-    found = lab.change("l2dct", "dctcp", AFCT).at(load=(0.1, 0.2)).beyond(-0.4)
+    found = lab.change("l2dct", "dctcp", AFCT).at(load=(0.1, 0.2)).near(-0.4, limit="at most")
     text = "mean FCT of short flows, l2dct over dctcp at load 0.1 and 0.2: at most -32 % (printed: -40 %)"
     assert claim(found).tolerance == text
     near = lab.level("tcp", "query_time_s").at(workers=100).near(0.072)
@@ -372,7 +381,7 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.5, 0.55], "tcp": [3.0, 3.1]})}
     better = claim(lab.change("l2dct", "dctcp", AFCT).over("load").below())
     worse_than_tcp = claim(lab.change("l2dct", "tcp", AFCT).over("load").below())
-    of_tcp = claim(lab.level("tcp", AFCT).over("load").at_least(1.0))
+    of_tcp = claim(lab.level("tcp", AFCT).over("load").within(low=1.0))
 
     def with_dctcp(each: lab.Claim, data: dict[str, lab.Data]) -> Judged:
         return judge_claim(each, data, {"l2dct": "dctcp"}, None)
@@ -381,10 +390,10 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     assert [each.finding.holds for each in judged] == [True, True, True]
     assert [each.baseline for each in judged] == [Baseline.FAILS, Baseline.AGREES, Baseline.OTHERS]
     alone = {"runs": made(tmp_path, {"l2dct": [0.5, 0.55]})}
-    short = claim(lab.level("l2dct", AFCT).over("load").at_most(2.0))
+    short = claim(lab.level("l2dct", AFCT).over("load").within(high=2.0))
     assert with_dctcp(short, alone).baseline is Baseline.UNTESTED
     widens = claim(
-        lab.difference(lab.level("dctcp", AFCT), lab.level("l2dct", AFCT)).over("load").trend().at_least(0.5)
+        lab.difference(lab.level("dctcp", AFCT), lab.level("l2dct", AFCT)).over("load").trend().within(low=0.5)
     )
     assert with_dctcp(widens, data).finding.holds
     assert with_dctcp(widens, data).baseline is Baseline.FAILS, "nothing widens"
@@ -411,7 +420,7 @@ def test_an_order_with_ties_at_a_few_points_has_the_right_direction(
 
 def test_no_harm_is_counted_apart_and_its_verdict_stays(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.99, 1.09], "tcp": [3.0, 3.1]})}
-    alike = lab.change("l2dct", "dctcp", AFCT).over("load").at_most(0.02)
+    alike = lab.change("l2dct", "dctcp", AFCT).over("load").within(high=0.02)
     for no_harm, of in ((False, ClaimGroup.OTHERS), (True, ClaimGroup.NO_HARM)):
         each = lab.Claim("l2dct/one").says("", alike, no_harm=no_harm)
         judged = judge_claim(each, data, {"l2dct": "dctcp"}, None)
@@ -436,7 +445,7 @@ def test_what_a_claim_about_a_scheme_looks_at_has_the_baseline_too_unless_it_lac
 
 def test_a_document_has_no_infinite_numbers() -> None:
     assert lab.within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
-    some = found_by(lab.computed("x", lambda: over_seeds([1.0, math.inf, 2.0])).at_most(3.0))
+    some = found_by(lab.computed("x", lambda: over_seeds([1.0, math.inf, 2.0])).within(high=3.0))
     assert some.could_be == [DIFFERS, AGREES]
     assert Judged(claim(), some).document()["ci95"] == [1.0, "inf"]
 

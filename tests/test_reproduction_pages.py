@@ -85,7 +85,7 @@ def test_numbers_stand_beside_those_that_are_printed() -> None:
     fall, bound = Estimate(-0.3, (-0.4, -0.2), 3), Estimate(0.03, None, 1, True)
     conditions = [
         computed("fall", lambda: fall, RELATIVE).near(-0.45),
-        computed("open", lambda: bound, RELATIVE).between(0.01, 0.02),
+        computed("open", lambda: bound, RELATIVE).near(0.01, 0.02),
     ]
     (found,) = figure_charts(Figure("x/one", "", "", claims=[Claim("x/one").says("", *conditions)]), {})
     check(found)

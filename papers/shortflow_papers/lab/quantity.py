@@ -1,13 +1,14 @@
 """Quantities of claims, numbers with their intervals at one or more points of a study's grid, and conditions on them.
 
-An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).at_most(-0.3)` is data. It reads its
-numbers from any given runs and describes the comparison in words.
+An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).within(high=-0.3)` is data. It reads
+its numbers from any given runs and describes the comparison in words.
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 from shortflow import Estimate
 from shortflow.api.judge import Band, over_seeds, true_interval
@@ -196,17 +197,13 @@ class Quantity:
         trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
         return replace(trend, unit="", neutral=0.0)
 
-    def within(self, low: float, high: float) -> ClaimCondition:
-        """All points lie in a band."""
-        return self._if(band(low, high, self.unit), (low, high))
-
-    def at_least(self, low: float) -> ClaimCondition:
-        """No point is below."""
-        return self._if(f"at least {amount(low, self.unit)}", (low, math.inf))
-
-    def at_most(self, high: float) -> ClaimCondition:
-        """No point is above."""
-        return self._if(f"at most {amount(high, self.unit)}", (-math.inf, high))
+    def within(self, low: float = -math.inf, high: float = math.inf) -> ClaimCondition:
+        """All points lie from `low` to `high`; without one of them, at most `high` or at least `low`."""
+        if math.isinf(low):
+            return self._if(f"at most {amount(high, self.unit)}", (low, high))
+        if math.isinf(high):
+            return self._if(f"at least {amount(low, self.unit)}", (low, high))
+        return self._if(f"{band(low, high, self.unit)}", (low, high))
 
     def below(self, by: float = 0.0) -> ClaimCondition:
         """All points are below zero; direction alone unless below by more than `by`."""
@@ -222,19 +219,26 @@ class Quantity:
         """All points lie within a margin of zero."""
         return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
 
-    def close_to(self, expected: float, error: float) -> ClaimCondition:
-        """All points equal the theoretical value, within a relative error."""
-        slack = abs(expected) * error
-        return self._if(
-            f"within {100 * error:g} % of {amount(expected, self.unit)}", (expected - slack, expected + slack)
-        )
+    def near(
+        self,
+        low: float,
+        high: float | None = None,
+        *,
+        limit: Literal["at least", "at most"] | None = None,
+        error: float | None = None,
+    ) -> ClaimCondition:
+        """Equals the printed value within 20 % (for a change, 20 % of the change).
 
-    def near(self, paper: float) -> ClaimCondition:
-        """Equals the printed value within 20 % (for a change, 20 % of the change)."""
-        return self.between(paper, paper)
-
-    def between(self, low: float, high: float) -> ClaimCondition:
-        """Lies in the printed range, widened by 20 % at both ends (of the factor, for factors above two)."""
+        With `high`, lies in the printed range, widened by 20 % at both ends (of the factor, for factors above two).
+        With `limit`, is at least or at most the printed value, less or plus 20 %. With `error`, all points equal a
+        theoretical value within this relative error.
+        """
+        if error is not None:
+            slack = abs(low) * error
+            return self._if(f"within {100 * error:g} % of {amount(low, self.unit)}", (low - slack, low + slack))
+        if limit:
+            return self._limited(low, limit)
+        high = low if high is None else high
         agrees = (low - abs(low) * SLACK, high + abs(high) * SLACK)
         if self.unit == RELATIVE and high < HALVED:
             agrees = ((1 + low) / (1 + SLACK) - 1, (1 + high) / (1 - SLACK) - 1)
@@ -242,19 +246,14 @@ class Quantity:
         direction = self._direction(high if high < 0 else low)
         return self._if(f"{band(*agrees, self.unit)} (printed: {printed})", agrees, direction, (low, high))
 
-    def beyond(self, paper: float) -> ClaimCondition:
-        """At least as far from zero as printed, less 20 %."""
-        limit = paper - paper * SLACK
-        agrees = (-math.inf, limit) if paper < 0 else (limit, math.inf)
-        word = "at most" if paper < 0 else "at least"
-        text = f"{word} {amount(limit, self.unit)} (printed: {amount(paper, self.unit)})"
-        return self._if(text, agrees, self._direction(paper), (paper, paper), is_limit=True)
-
-    def under(self, paper: float) -> ClaimCondition:
-        """At most the printed maximum, plus 20 %."""
-        limit = paper + abs(paper) * SLACK
-        text = f"at most {amount(limit, self.unit)} (printed: {amount(paper, self.unit)})"
-        return self._if(text, (-math.inf, limit), None, (paper, paper), is_limit=True)
+    def _limited(self, paper: float, limit: str) -> ClaimCondition:
+        """The printed value is a limit. Only one that leads away from zero has a direction."""
+        is_most = limit == "at most"
+        end = paper + abs(paper) * SLACK if is_most else paper - abs(paper) * SLACK
+        agrees = (-math.inf, end) if is_most else (end, math.inf)
+        direction = self._direction(paper) if is_most == (paper < 0) else None
+        text = f"{limit} {amount(end, self.unit)} (printed: {amount(paper, self.unit)})"
+        return self._if(text, agrees, direction, (paper, paper), is_limit=True)
 
     def _direction(self, paper: float) -> Band | None:
         """Values on the printed value's side of `neutral`; None without a neutral value."""

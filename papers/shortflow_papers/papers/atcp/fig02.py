@@ -96,16 +96,16 @@ fig2.claim("atcp/sec2-web-median", "Fig. 2, Sec. II").says(
     shows=[lab.level(("tcp", "atcp"), median(ALL))],
 )
 fig2.claim("atcp/sec2-web-90pct-benefit", "Fig. 2, Sec. I-II").says(
-    "over 90 % of flows finish sooner", benefit.beyond(0.9)
+    "over 90 % of flows finish sooner", benefit.near(0.9, limit="at least")
 )
 fig2.claim("atcp/sec2-web-large-unharmed", "Fig. 2, Sec. I-II").says(
-    "large flows slow down by less than 1 %", over_tcp(LARGE_TIME).under(0.01), no_harm=True
+    "large flows slow down by less than 1 %", over_tcp(LARGE_TIME).near(0.01, limit="at most"), no_harm=True
 )
 fig2.claim("atcp/sec1-small-mean-10pct", "Sec. I").says(
     "the mean of small flows drops by 10 %", over_tcp(mean(SMALL)).near(-0.1)
 )
 fig2.claim("atcp/sec1-medium-mean-30-40pct", "Sec. I").says(
-    "the mean of medium flows drops by 30 to 40 %", over_tcp(mean(MEDIUM)).between(-0.4, -0.3)
+    "the mean of medium flows drops by 30 to 40 %", over_tcp(mean(MEDIUM)).near(-0.4, -0.3)
 )
 fig2.draw(_distribution)
 classes = lab.Figure("atcp/sec5d", "Secs. V-C, V-D", "Gains and costs by size", {"chain": CHAIN, "sloped": SLOPED})

@@ -192,7 +192,7 @@ fig5.claim("atcp/fig5-weighted-ratio").says(
 )
 fig5.claim("atcp/fig5-joint-halving", "Fig. 5, Sec. V-A").says(
     "most congestion events halve both windows",
-    lab.pooled("atcp", joint_cuts, "later").at_least(0.5),
+    lab.pooled("atcp", joint_cuts, "later").within(low=0.5),
     shows=[lab.pooled("atcp", shared_cuts, "later")],
 )
 fig5.draw(_draw_windows)

@@ -106,7 +106,7 @@ fig11.claim("atcp/fig11-mean-reduction", "Fig. 11, Sec. VII-C").says(
     "the mean of shuffle flows falls by 61 % under ATCP and 59 % under DCTCP",
     lab.change("atcp", "tcp", "afct_shuffle_s").near(-0.61),
     lab.change("dctcp", "tcp", "afct_shuffle_s").near(-0.59),
-    lab.difference(*(lab.change(name, "tcp", "afct_shuffle_s") for name in ("atcp", "dctcp"))).at_most(0.05),
+    lab.difference(*(lab.change(name, "tcp", "afct_shuffle_s") for name in ("atcp", "dctcp"))).within(high=0.05),
 )
 fig11.claim("atcp/sec7c-shuffle-time", "Sec. VII-C").says(
     "the shuffle phase shortens by 33 % under ATCP and 25 % under DCTCP",

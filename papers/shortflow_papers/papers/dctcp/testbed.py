@@ -54,13 +54,13 @@ fig17.claim("dctcp/fig17-shares").says(
 )
 fig17.claim("dctcp/fig17-tcp-timeouts").says(
     "TCP has timeouts there, and shares slightly worse",
-    lab.level("tcp", "timeouts").at_least(1.0),
+    lab.level("tcp", "timeouts").within(low=1.0),
     lab.change("tcp", "dctcp", "flow_goodput_s1_bps").within(-0.3, 0.0),
 )
 fig18 = lab.Figure("dctcp/fig18", "Fig. 18", "Incast with 100 packets for each port", {"incast": INCAST})
 fig18.claim("dctcp/fig18-dctcp-limit").says(
     "DCTCP has no timeouts up to 35 servers, and some beyond",
-    lab.level("dctcp", "query_timed_out").at(servers=SERVERS[: SERVERS.index(35) + 1]).highest().at_most(RARE),
+    lab.level("dctcp", "query_timed_out").at(servers=SERVERS[: SERVERS.index(35) + 1]).highest().within(high=RARE),
     _limit("dctcp").near(35.0),
     shows=[lab.level("dctcp", "query_timed_out").at(servers=60)],
 )

@@ -90,8 +90,8 @@ FEW, MANY = (10, 20, 30), tuple(range(60, 101, 10))
 fig4 = lab.Figure("fast/fig4", "Fig. 4", "Mean query time", {"alone": ALONE, "knee": KNEE})
 fig4.claim("fast/fig4-low-n").says(
     "with 10 to 30 workers no transport loses anything and all answer quickly",
-    lab.level(SCHEMES, QUERY).at(workers=FEW).called("time").at_most(TIMEOUT_S),
-    lab.level(SCHEMES, queries_without_timeout).at(workers=FEW).called("without timeout").at_least(0.95),
+    lab.level(SCHEMES, QUERY).at(workers=FEW).called("time").within(high=TIMEOUT_S),
+    lab.level(SCHEMES, queries_without_timeout).at(workers=FEW).called("without timeout").within(low=0.95),
 )
 fig4.claim("fast/fig4-newreno-72ms").says("NewReno needs 72 ms for 100 workers", AT_100["tcp"].near(0.072), fitted=True)
 fig4.claim("fast/fig4-dctcp-43ms").says("DCTCP needs 43 ms for 100 workers", AT_100["dctcp"].near(0.043), fitted=True)
@@ -103,9 +103,9 @@ fig4.claim("fast/fig4-order-100").says(
 )
 fig4.claim("fast/fig4-fast-flat-to-50").says(
     "FaST's query time stays low up to 50 workers",
-    lab.level("fast", QUERY, "knee").at(workers=50).at_most(TIMEOUT_S),
-    lab.level("fast", lab.timeouts_in_run).at(workers=(10, 20, 30, 40)).at_most(0.0),
-    lab.level("fast", lab.timeouts_in_run, "knee").at(workers=45).called("timeouts at 45").at_most(0.0),
+    lab.level("fast", QUERY, "knee").at(workers=50).within(high=TIMEOUT_S),
+    lab.level("fast", lab.timeouts_in_run).at(workers=(10, 20, 30, 40)).within(high=0.0),
+    lab.level("fast", lab.timeouts_in_run, "knee").at(workers=45).called("timeouts at 45").within(high=0.0),
 )
 fig4.claim("fast/fig4-onset").says(
     "NewReno and DCTCP slow down by a timeout from more than 30 workers on",
@@ -119,18 +119,18 @@ network.claim("fast/sec51-longest-rtt", "Sec. 5.1").says(
 grain = lab.Figure("fast/sec4", "Sec. 4", "Small segments", {"alone": ALONE, "nagle": NAGLE})
 grain.claim("fast/sec4-alpha-needed-for-fine-grain").says(
     "with many flows the window falls below one segment, which is what makes segments small",
-    lab.level("fast", small_segments).at(workers=60).at_least(0.30),
+    lab.level("fast", small_segments).at(workers=60).within(low=0.30),
 )
 grain.claim("fast/sec4-nagle-off").says(
     "waiting for whole segments makes queries much slower",
-    lab.ratio(*(NAGLING.at(transport__nagle=each) for each in ("true", "false"))).at_least(1.3),
+    lab.ratio(*(NAGLING.at(transport__nagle=each) for each in ("true", "false"))).within(low=1.3),
     shows=[NAGLING.over("transport.nagle")],
     because="flows that wait for a segment of the current size have shrunk their segments",
 )
 losses = lab.Figure("fast/sec6", "Sec. 6", "Flows without loss", {"alone": ALONE})
 losses.claim("fast/sec6-50-flows-no-loss", "Sec. 1, 6").says(
     "FaST carries 50 flows at once without a loss",
-    lab.level("fast", queries_without_loss).at(workers=50).at_least(0.90),
+    lab.level("fast", queries_without_loss).at(workers=50).within(low=0.90),
     shows=[lab.level("fast", lab.drops_in_run).at(workers=50)],
 )
 
@@ -169,10 +169,11 @@ def _spread(alone: lab.Data) -> Sequence[lab.Drawing]:
 
 fig5 = lab.Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE})
 fig5.claim("fast/fig5-zero-timeouts-low-n").says(
-    "there are no timeouts with 10 to 30 workers", lab.level(SCHEMES, per_query).at(workers=(10, 20, 30)).at_most(0.1)
+    "there are no timeouts with 10 to 30 workers",
+    lab.level(SCHEMES, per_query).at(workers=(10, 20, 30)).within(high=0.1),
 )
 fig5.claim("fast/fig5-linear-growth").says(
-    "timeouts grow linearly with the workers once they have begun", explained.at_least(0.9)
+    "timeouts grow linearly with the workers once they have begun", explained.within(low=0.9)
 )
 fig5.claim("fast/fig5-fast-fewest").says(
     "FaST has fewer timeouts than NewReno and DCTCP",
@@ -182,15 +183,16 @@ fig5.draw(lab.Curves("workers", per_query, "workers", "Timeouts per query"))
 fig6 = lab.Figure("fast/fig6", "Fig. 6", "Timeouts of single workers, 100 workers", {"alone": ALONE})
 fig6.claim("fast/fig6-multiple-timeouts").says(
     "with 100 workers more than half of the flows of NewReno and DCTCP have several timeouts",
-    lab.level(("tcp", "dctcp"), share_with(2)).at(workers=100).beyond(0.5),
+    lab.level(("tcp", "dctcp"), share_with(2)).at(workers=100).near(0.5, limit="at least"),
 )
 fig6.claim("fast/fig6-newreno-three").says(
     "a few of NewReno's workers have three timeouts or more in one query",
-    lab.level("tcp", queries_with_three).at(workers=100).at_least(0.5),
-    lab.level("tcp", share_with(3)).at(workers=100).at_most(0.3),
+    lab.level("tcp", queries_with_three).at(workers=100).within(low=0.5),
+    lab.level("tcp", share_with(3)).at(workers=100).within(high=0.3),
 )
 fig6.claim("fast/fig6-fast-at-most-one", "Fig. 6, Sec. 6").says(
-    "nearly all flows of FaST have one timeout at most", lab.level("fast", share_with(2)).at(workers=100).at_most(0.1)
+    "nearly all flows of FaST have one timeout at most",
+    lab.level("fast", share_with(2)).at(workers=100).within(high=0.1),
 )
 fig6.draw(_spread)
 
@@ -256,7 +258,8 @@ fig7.claim("fast/fig7-newreno-281ms").says(
     fitted=True,
 )
 fig7.claim("fast/fig7-fast-below-35ms").says(
-    "beside 10 MB FaST stays under 35 ms", lab.level("fast", QUERY).over("workers").highest().under(0.035)
+    "beside 10 MB FaST stays under 35 ms",
+    lab.level("fast", QUERY).over("workers").highest().near(0.035, limit="at most"),
 )
 fig7.claim("fast/fig7-order").says(
     "beside 10 MB FaST is faster than DCTCP, and NewReno by far the slowest",
@@ -275,21 +278,21 @@ fig7.draw(lab.Curves("workers", QUERY, "workers", "Mean query time beside 10 MB"
 fig8 = lab.Figure("fast/fig8", "Fig. 8", "Timeouts per query beside a flow of 10 MB", BOTH)
 fig8.claim("fast/fig8-slight-increase", "Fig. 8 vs 5").says(
     "the 10 MB add slightly to the timeouts of NewReno and DCTCP",
-    times_as_many.at_most(2.0),
+    times_as_many.within(high=2.0),
     _more(per_query, "tcp", "dctcp", workers=lab.Every(40)).above(),
 )
 fig8.claim("fast/fig8-fast-onset-30").says(
     "beside 10 MB FaST has its first timeouts at 30 workers", first("fast", per_query, 0.1, "background").near(30)
 )
 fig8.claim("fast/fig8-fast-same-overall", "Fig. 8 vs 5").says(
-    "from there on FaST has as many timeouts as alone", out_of_place.at_most(1.0)
+    "from there on FaST has as many timeouts as alone", out_of_place.within(high=1.0)
 )
 fig8.draw(lab.Curves("workers", per_query, "workers", "Timeouts per query beside 10 MB"))
 BELOW_50 = lab.Every(high=49)
 fig9 = lab.Figure("fast/fig9", "Fig. 9", "Throughput of the flow of 10 MB", {"background": BACKGROUND})
 fig9.claim("fast/fig9-newreno-high-below-50").says(
     "below 50 workers NewReno's 10 MB are the fastest, FaST's and DCTCP's alike",
-    lab.change("tcp", ("dctcp", "fast"), bulk).at(workers=BELOW_50).called("tcp").at_least(0.05),
+    lab.change("tcp", ("dctcp", "fast"), bulk).at(workers=BELOW_50).called("tcp").within(low=0.05),
     lab.change("fast", "dctcp", bulk).at(workers=BELOW_50).called("fast over dctcp").within(-0.1, 0.1),
 )
 fig9.claim("fast/fig9-fast-matches-above-50").says(

@@ -99,12 +99,12 @@ def _draw_shares(convergence: lab.Data) -> Sequence[lab.Drawing]:
 fig10 = lab.Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {"convergence": CONVERGENCE})
 fig10.claim("fast/fig10-convergence").says(
     "five flows that start 3 s apart soon share the link equally",
-    *(lab.level("fast", _deviation(active)).at_most(0.2) for active in range(1, FLOWS + 1)),
+    *(lab.level("fast", _deviation(active)).within(high=0.2) for active in range(1, FLOWS + 1)),
 )
 fig10.draw(_draw_shares)
 fig11 = lab.Figure("fast/fig11", "Fig. 11", "Fairness among 45 flows", {"fair": FAIR})
 fig11.claim("fast/fig11-jain", "Fig. 11, Eq. 10").says(
-    "45 long flows share the link with a Jain index of 0.999", lab.level("fast", fairness).at_least(0.98)
+    "45 long flows share the link with a Jain index of 0.999", lab.level("fast", fairness).within(low=0.98)
 )
 minimum = lab.Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows", {"windows": WINDOWS})
 minimum.claim("fast/sec32-window-at-minimum").says(
@@ -184,7 +184,7 @@ BY_SIZE = lab.level("dctcp", QUERY).over("tcp.mss")
 
 fig12 = lab.Figure("fast/fig12", "Fig. 12", "Query time over the segment size", {"sizes": SIZES})
 fig12.claim("fast/fig12-n25-larger-better").says(
-    "with 25 workers larger segments give shorter query times", BY_SIZE.at(workers=25).trend().at_most(-0.9)
+    "with 25 workers larger segments give shorter query times", BY_SIZE.at(workers=25).trend().within(high=-0.9)
 )
 fig12.claim("fast/fig12-n40-1500").says(
     "40 workers with packets of 1500 bytes need about 12.5 ms",
@@ -192,12 +192,12 @@ fig12.claim("fast/fig12-n40-1500").says(
     fitted=True,
 )
 fig12.claim("fast/fig12-n40-optimum").says(
-    "with 40 workers packets of 1000 bytes avoid loss and are fastest", _best(40).near(1000), gain.at_most(-0.3)
+    "with 40 workers packets of 1000 bytes avoid loss and are fastest", _best(40).near(1000), gain.within(high=-0.3)
 )
 fig12.claim("fast/fig12-large-n-smaller-better").says(
     "above 40 workers small segments beat large ones by avoiding loss",
-    _best(80).at_most(1499),
-    lab.difference(_best(80), _best(40)).at_most(-1),
+    _best(80).within(high=1499),
+    lab.difference(_best(80), _best(40)).within(high=-1),
     shows=[_best(50), _best(60)],
 )
 fig12.draw(_draw)

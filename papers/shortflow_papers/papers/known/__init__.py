@@ -20,7 +20,7 @@ def holds(figure: lab.Figure, name: str, statement: str, quantity: Quantity, val
     """Adds the claim that a quantity equals the known value within a relative error."""
     claim = f"known/{name}"
     VALUES[claim] = value
-    figure.claim(claim).says(statement, quantity.close_to(value, error))
+    figure.claim(claim).says(statement, quantity.near(value, error=error))
 
 
 def lies_in(figure: lab.Figure, name: str, statement: str, quantity: Quantity, low: float, high: float) -> None:

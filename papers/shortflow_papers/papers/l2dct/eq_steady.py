@@ -234,9 +234,9 @@ def _accuracy(flows: int) -> list[lab.ClaimCondition]:
     paper = theory(flows, 1, 1)
     mean = paper.critical_window + 1 - paper.window_swing / 2
     return [
-        SWING[flows].close_to(paper.window_swing, 0.2),
-        PERIOD[flows].close_to(paper.window_swing, 0.2),
-        MEAN[flows].close_to(mean, 0.05),
+        SWING[flows].near(paper.window_swing, error=0.2),
+        PERIOD[flows].near(paper.window_swing, error=0.2),
+        MEAN[flows].near(mean, error=0.05),
     ]
 
 
@@ -259,18 +259,18 @@ def ramp(result: Result) -> float:
 equations = lab.Figure("l2dct/eq5-12", "Sec. II-C, Eqs. 5-12", "The steady state", {"unit": UNIT, "smallest": SMALLEST})
 equations.claim("l2dct/eq5-alpha-balance", "Eq. 5", equation=True).says(
     "alpha follows from one round trip of marks in each tooth: alpha*(b - b^2/4) = (2*W0*k + k^2)/(W0 + k)^2",
-    *(ALPHA[n].close_to(theory(n, 1, 1, exact=True).alpha, 0.15) for n in (1, 2)),
+    *(ALPHA[n].near(theory(n, 1, 1, exact=True).alpha, error=0.15) for n in (1, 2)),
 )
 equations.claim("l2dct/eq9-queue-amplitude", "Eq. 9", equation=True).says(
     "the queue swings N times as far as a window: A = N*b*(W0 + k)/2 ~ (N*W0/2)*(2*k/W0)^(w/(w+1))",
-    *(QUEUE_SWING[n].close_to(theory(n, 1, 1).queue_swing, 0.2) for n in (1, 2)),
+    *(QUEUE_SWING[n].near(theory(n, 1, 1).queue_swing, error=0.2) for n in (1, 2)),
 )
 equations.claim("l2dct/eq10-oscillation-period", "Eq. 10", equation=True).says(
     "a tooth lasts D round trips: T_C = D = b*(W0 + k)/2",
-    PERIOD[1].close_to(theory(1, 1, 1).window_swing, 0.2),
+    PERIOD[1].near(theory(1, 1, 1).window_swing, error=0.2),
     lab.level("l2dct", of_teeth("period"), "smallest")
     .called("simulated period, w = 0.125")
-    .close_to(theory(1, 0.125, 0.05).window_swing, 0.2),
+    .near(theory(1, 0.125, 0.05).window_swing, error=0.2),
     because="the derivation gives D/k, and takes alpha as constant, which decays within long teeth",
 )
 equations.claim("l2dct/eq11-max-queue", "Eq. 11", equation=True).says(
@@ -279,7 +279,7 @@ equations.claim("l2dct/eq11-max-queue", "Eq. 11", equation=True).says(
 )
 equations.claim("l2dct/eq12-min-queue", "Eq. 12", equation=True).says(
     "the queue's trough is its peak less its swing: Q_min = Q_max - A",
-    *(QUEUE_MIN[n].close_to(theory(n, 1, 1).queue_min, 0.25) for n in (1, 2)),
+    *(QUEUE_MIN[n].near(theory(n, 1, 1).queue_min, error=0.25) for n in (1, 2)),
 )
 fig3 = lab.Figure("l2dct/fig3", "Fig. 3", "The window, computed and simulated", {"unit": UNIT, "half": HALF})
 ramping = lab.Figure("l2dct/sec3b", "Sec. III-B.2", "A long flow from nothing", {"ramp": RAMP})
@@ -287,7 +287,7 @@ fig3.claim("l2dct/fig3-w1-accuracy").says(
     "for w = 1 the computed window follows the simulated one closely", *_accuracy(1), *_accuracy(2)
 )
 fig3.claim("l2dct/fig3-w05-overestimate").says(
-    "for w = 0.5 the computed swing is larger than the simulated one", overestimated.at_most(1.0)
+    "for w = 0.5 the computed swing is larger than the simulated one", overestimated.within(high=1.0)
 )
 fig3.draw(_draw)
 ramping.claim("l2dct/sec3b-ramp-200ms").says(

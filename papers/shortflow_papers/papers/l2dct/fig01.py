@@ -69,7 +69,7 @@ fig1.claim("l2dct/fig1-las-afct").says("LAS takes 3.67 units of time on average"
 fig1.claim("l2dct/fig1-las-between").says(
     "LAS lies between SRPT and processor sharing",
     lab.decided("SRPT <= LAS <= PS on the three flows", _in_order),
-    lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").at_most(0.0),
-    lab.change("ideal-las", "ideal-ps", "afct_short_s", "many").at_most(0.0),
+    lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").within(high=0.0),
+    lab.change("ideal-las", "ideal-ps", "afct_short_s", "many").within(high=0.0),
 )
 fig1.draw(_draw)

@@ -68,7 +68,8 @@ fig4a.claim("l2dct/fig4a-afct-vs-tcp").says(
     "L2DCT's mean FCT is below TCP's at every load, by up to 95 %", OVER_TCP.lowest().near(-0.95), OVER_TCP.below()
 )
 fig4a.claim("l2dct/fig4a-afct-low-load", "Fig. 4(a), Sec. III-A").says(
-    "at loads of 10 and 20 % the mean FCT is at least 40 % below DCTCP's", OVER_DCTCP.at(load=(0.1, 0.2)).beyond(-0.40)
+    "at loads of 10 and 20 % the mean FCT is at least 40 % below DCTCP's",
+    OVER_DCTCP.at(load=(0.1, 0.2)).near(-0.40, limit="at most"),
 )
 fig4a.draw(_improvement)
 fig4a.draw(lab.Curves("load", AFCT, LOAD, "Mean completion time of short flows"))
@@ -82,7 +83,7 @@ fig4b.claim("l2dct/fig4b-tail-uniform").says(
 )
 fig4b.claim("l2dct/fig4b-all-percentiles", "Fig. 4(b), Sec. V").says(
     "every percentile of the FCT is below DCTCP's at every load",
-    *(PERCENTILES[n].highest().at_most(0.02 if n < 50 else 0.0) for n in PERCENTILES),
+    *(PERCENTILES[n].highest().within(high=0.02 if n < 50 else 0.0) for n in PERCENTILES),
     no_harm=True,
 )
 for percent in (95, 99):
@@ -96,7 +97,7 @@ fig4c.claim("l2dct/fig4c-pareto-all-loads").says(
 fig4c.claim("l2dct/fig4c-pareto-p99").says(
     "with Pareto sizes the 99th percentile is up to 53 % below DCTCP's",
     PERCENTILES[99].lowest().near(-0.53),
-    share_lower.at_least(0.5),
+    share_lower.within(low=0.5),
 )
 fig4c.draw(lab.Curves("load", "p99_short_s", LOAD, "99th percentile of the completion time"))
 fig5 = lab.Figure("l2dct/fig5", "Fig. 5", "Goodput of the two long flows", BOTH)
@@ -108,7 +109,7 @@ fig5.claim("l2dct/fig5-throughput-cost-10pct").says(
 )
 fig5.claim("l2dct/fig5-throughput-gap-grows").says(
     "the long flows' loss in per cent grows with the load",
-    lab.change("l2dct", "dctcp", GOODPUT).over("load").trend().at_most(-0.7),
+    lab.change("l2dct", "dctcp", GOODPUT).over("load").trend().within(high=-0.7),
 )
 fig5.draw(lab.Curves("load", GOODPUT, LOAD, "Goodput of the two long flows"))
 SERVERS = lab.Study(
@@ -173,8 +174,8 @@ fig6a.claim("l2dct/fig6a-tcp-collapse").says(
 )
 fig6a.claim("l2dct/fig6a-l2dct-no-incast").says(
     "L2DCT does not collapse with up to 40 servers, and stays below TCP",
-    _knee_of_servers("l2dct").at_least(41),
-    lab.change("l2dct", "tcp", AFCT).at(servers=(30, 35, 40)).at_most(0.0),
+    _knee_of_servers("l2dct").within(low=41),
+    lab.change("l2dct", "tcp", AFCT).at(servers=(30, 35, 40)).within(high=0.0),
     shows=[lab.level("l2dct", lab.timeouts_in_run).at(servers=lab.Every(30))],
 )
 fig6a.draw(lab.Curves("servers", AFCT, "servers", "Mean completion time of an answer"))
@@ -186,7 +187,9 @@ fig6b.claim("l2dct/fig6b-tcp-degrades").says(
         lambda answers: _knee(answers, "tcp", "traffic.1.sizes", MEANS_KB),
     ).near(400),
 )
-fig6b.claim("l2dct/fig6b-graceful").says("L2DCT and DCTCP slow down smoothly as answers grow", farthest.at_most(JUMP))
+fig6b.claim("l2dct/fig6b-graceful").says(
+    "L2DCT and DCTCP slow down smoothly as answers grow", farthest.within(high=JUMP)
+)
 fig6b.draw(_over_sizes)
 
 K = 20
@@ -208,19 +211,19 @@ def share_of_best(long: lab.Data) -> dict[str, float]:
 fig7a = lab.Figure("l2dct/fig7a", "Fig. 7(a)", "Throughput of long flows over their number", {"long": LONG})
 fig7a.claim("l2dct/fig7a-full-throughput").says(
     "long flows of each protocol fill the link, however many there are",
-    *(lab.level(name, "utilisation").over("flows").lowest().at_least(0.97) for name in SCHEMES),
+    *(lab.level(name, "utilisation").over("flows").lowest().within(low=0.97) for name in SCHEMES),
     no_harm=True,
 )
 fig7a.draw(lab.Curves("flows", GOODPUT, "long flows", "Goodput of all long flows"))
 fig7b = lab.Figure("l2dct/fig7b", "Fig. 7(b)", "The queue of two long flows", {"long": LONG})
 fig7b.claim("l2dct/fig7b-queue").says(
     "two long flows keep a far shorter queue with L2DCT and DCTCP than with TCP",
-    QUEUE["l2dct"].at_most(1.3 * K),
-    QUEUE["dctcp"].at_most(1.3 * K),
-    lab.ratio(QUEUE["tcp"], QUEUE["l2dct"]).at_least(3.0),
+    QUEUE["l2dct"].within(high=1.3 * K),
+    QUEUE["dctcp"].within(high=1.3 * K),
+    lab.ratio(QUEUE["tcp"], QUEUE["l2dct"]).within(low=3.0),
 )
 fig7b.draw(lab.Curves("flows", "queue_mean_pkt", "long flows", "Mean queue at the bottleneck"))
 goal2 = lab.Figure("l2dct/sec2b-goal2", "Sec. II-B", "Long flows alone lose nothing", {"long": LONG})
 goal2.claim("l2dct/sec2b-goal2-long-only").says(
-    "long flows alone get as much with L2DCT as with DCTCP and TCP", share_of_best.at_least(0.97), no_harm=True
+    "long flows alone get as much with L2DCT as with DCTCP and TCP", share_of_best.within(low=0.97), no_harm=True
 )

@@ -113,12 +113,12 @@ def _over_time(burst: lab.Data) -> Sequence[lab.Drawing]:
 fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"burst": BURST})
 fig8.claim("l2dct/fig8a-burst-adaptation", "Fig. 8(a)").says(
     "the link is full again soon after a burst, as long flows take about 200 ms to 1 Gbps",
-    lab.level("l2dct", recovered_share).at_least(0.95),
+    lab.level("l2dct", recovered_share).within(low=0.95),
     shows=[lab.level("l2dct", lowest_share)],
 )
 fig8.claim("l2dct/fig8b-burst-queue", "Fig. 8(b)").says(
     "the burst lifts the queue for a moment",
-    lab.level("l2dct", "queue_max_pkt").at_most(BUFFER - 1),
+    lab.level("l2dct", "queue_max_pkt").within(high=BUFFER - 1),
     lab.level("l2dct", queue_after).alike(0.3),
 )
 fig8.claim("l2dct/fig8-long-backoff-more", "Fig. 8, Sec. III-B.2").says(

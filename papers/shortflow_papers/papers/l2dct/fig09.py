@@ -41,23 +41,23 @@ def _trend(metric: lab.Metric, key: str) -> lab.Quantity:
 
 fig9ab = lab.Figure("l2dct/fig9ab", "Fig. 9(a, b)", "The upper bound of the weight", {"w_max": W_MAX})
 fig9ab.claim("l2dct/fig9a-wmax-afct", "Fig. 9(a)").says(
-    "a higher w_max shortens the mean FCT", _trend(AFCT, "transport.w_max").at_most(-0.7)
+    "a higher w_max shortens the mean FCT", _trend(AFCT, "transport.w_max").within(high=-0.7)
 )
 fig9ab.claim("l2dct/fig9b-wmax-throughput", "Fig. 9(b)").says(
-    "a higher w_max costs the long flows throughput", _trend(GOODPUT, "transport.w_max").at_most(-0.7)
+    "a higher w_max costs the long flows throughput", _trend(GOODPUT, "transport.w_max").within(high=-0.7)
 )
 fig9ab.claim("l2dct/fig9-wmax-raises-alpha", "Sec. III-B.3").says(
     "a higher w_max raises the long flows' alpha",
-    _trend(alpha, "transport.w_max").at_least(0.7),
+    _trend(alpha, "transport.w_max").within(low=0.7),
     because="with k = w_c / w_max as printed, a higher w_max makes long flows' steps smaller, and alpha lower",
 )
 fig9ab.draw(*_draws("transport.w_max"))
 fig9cd = lab.Figure("l2dct/fig9cd", "Fig. 9(c, d)", "The lower bound of the weight", {"w_min": W_MIN})
 fig9cd.claim("l2dct/fig9c-wmin-afct", "Fig. 9(c)").says(
-    "a lower w_min shortens the mean FCT", _trend(AFCT, "transport.w_min").at_least(0.7)
+    "a lower w_min shortens the mean FCT", _trend(AFCT, "transport.w_min").within(low=0.7)
 )
 fig9cd.claim("l2dct/fig9d-wmin-throughput", "Fig. 9(d)").says(
-    "a lower w_min costs the long flows throughput", _trend(GOODPUT, "transport.w_min").at_least(0.7)
+    "a lower w_min costs the long flows throughput", _trend(GOODPUT, "transport.w_min").within(low=0.7)
 )
 fig9cd.draw(*_draws("transport.w_min"))
 
@@ -84,7 +84,7 @@ def _fewest(mean: str) -> lab.ClaimCondition:
         won = [at[-1] <= min(at) or max(at) < NEGLIGIBLE for at in zip(*rates, strict=True)]
         return float(sum(won) / len(won))
 
-    return share.at_least(0.67)
+    return share.within(low=0.67)
 
 
 def _figure(letter: str, mean: str, name: str) -> lab.Figure:
@@ -158,7 +158,7 @@ fig11.claim("l2dct/fig11b-s1-higher").says(
     because="what S1 gets under drop-tail TCP hangs on the rhythm of the starts",
 )
 fig11.claim("l2dct/fig11b-s1-below-others", "Fig. 11(b), Sec. III-C").says(
-    "S1 gets less than S2 and S3", over_the_others.at_most(1.0)
+    "S1 gets less than S2 and S3", over_the_others.within(high=1.0)
 )
 fig11.claim("l2dct/fig11b-fairness").says(
     "S1 and S3 share more evenly with L2DCT",
@@ -219,18 +219,18 @@ def _over_k(coexistence: lab.Data) -> Sequence[lab.Drawing]:
 fig12 = lab.Figure("l2dct/fig12", "Fig. 12", "L2DCT beside TCP, over k", {"coexistence": COEXISTENCE})
 fig12.claim("l2dct/fig12a-coexistence-1v1", "Fig. 12(a)").says(
     "with one flow each L2DCT's share grows with k and far exceeds TCP's",
-    RATIO.at(flows=1).trend().at_least(0.8),
-    RATIO.at(flows=1, transport__w_min=LARGEST).at_least(1.5),
+    RATIO.at(flows=1).trend().within(low=0.8),
+    RATIO.at(flows=1, transport__w_min=LARGEST).within(low=1.5),
     shows=[RATIO.at(flows=1)],
 )
 fig12.claim("l2dct/fig12b-coexistence-2v2", "Fig. 12(b)").says(
     "with two flows each L2DCT's share grows with k too",
-    RATIO.at(flows=2).trend().at_least(0.8),
+    RATIO.at(flows=2).trend().within(low=0.8),
     shows=[RATIO.at(flows=2)],
 )
 fig12.claim("l2dct/fig12-fair-below-quarter", "Fig. 12, Sec. III-D").says(
     "k below 0.25 can provide suitable fairness between TCP and L2DCT",
-    fair_step.at_most(0.25),
+    fair_step.within(high=0.25),
     shows=[RATIO.at(flows=1, transport__w_min=lab.Every(0.125, 0.625))],
 )
 fig12.draw(_over_k)
@@ -264,12 +264,12 @@ fig13.claim("l2dct/fig13-las-near-srpt").says(
     no_harm=True,
 )
 fig13.claim("l2dct/fig13-ps-larger").says(
-    "equal weights give a much larger mean FCT", lab.change("l2dct-ps", "l2dct", AFCT).over("load").at_least(0.20)
+    "equal weights give a much larger mean FCT", lab.change("l2dct-ps", "l2dct", AFCT).over("load").within(low=0.20)
 )
 fig13.draw(lab.Curves("load", AFCT, LOAD, "Mean completion time of short flows", schemes=RULES))
 unit = lab.Figure("l2dct/sec6-unit", "Sec. VI", "A weight of one", {"unit": UNIT})
 unit.claim("l2dct/sec6-unit-weight-is-fair", equation=True).says(
     "with a weight of one, flows share evenly and behave as with DCTCP",
     lab.decided("every sampled window, alpha and queue equal to DCTCP's", _identical),
-    lab.level("l2dct-ps", fairness).over("flows").called("Jain's index").at_least(0.98),
+    lab.level("l2dct-ps", fairness).over("flows").called("Jain's index").within(low=0.98),
 )

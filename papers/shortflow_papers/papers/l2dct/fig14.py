@@ -96,5 +96,5 @@ fig14b.claim("l2dct/fig14b-testbed-finish-gap").says(
     TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
     _later("dctcp", "l2dct").near(4.0),
     _later("tcp-ecn", "l2dct").near(5.5),
-    _later("tcp-ecn", "dctcp").at_least(0.0),
+    _later("tcp-ecn", "dctcp").within(low=0.0),
 )

@@ -70,8 +70,8 @@ goal1.claim("l2dct/sec2b-goal1-long-yield").says(
 goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE})
 goal3.claim("l2dct/sec2b-goal3-severe", "Sec. II-B, VI").says(
     "under extreme congestion all flows back off like TCP, here 80 long ones",
-    lab.level("l2dct", last_alpha).at_least(0.98),
+    lab.level("l2dct", last_alpha).within(low=0.98),
     mean_cut.within(0.475, 0.525),
-    lab.level("l2dct", "utilisation").at_least(0.95),
+    lab.level("l2dct", "utilisation").within(low=0.95),
     shows=[lab.level(("tcp-ecn", "l2dct"), lab.drops_in_run)],
 )

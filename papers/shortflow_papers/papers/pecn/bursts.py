@@ -105,13 +105,13 @@ fig6.draw(_curves("Mean completion time"))
 fig7 = lab.Figure("pecn/fig7", "Fig. 7", "FCT over size, 80 connections", {"bursts": BURSTS})
 fig7.claim("pecn/fig7-pecn-monotone").says(
     "under pECN one flow of 80 is out of the order of sizes",
-    _out_of_order("pecn").under(1),
+    _out_of_order("pecn").near(1, limit="at most"),
     because="small flows slow down when their arriving packets are marked",
 )
 fig7.claim("pecn/fig7-dctcp-inversions").says(
     "under DCTCP about 11 flows of 80 finish before a smaller one",
     _out_of_order("dctcp").near(11),
-    lab.difference(_out_of_order("dctcp"), _out_of_order("pecn")).called("more than with pecn").at_least(1),
+    lab.difference(_out_of_order("dctcp"), _out_of_order("pecn")).called("more than with pecn").within(low=1),
 )
 fig7.draw(_over_size)
 _ALIKE = afct(("tcp", "d2tcp"), "dctcp").alike(0.05)
@@ -169,8 +169,8 @@ fig11.claim("pecn/fig11-background-tcp").says(
 )
 fig11.claim("pecn/fig11-background-ecn").says(
     "two long flows change little for the schemes with ECN",
-    lab.effect(SCHEMES[1:], AFCT, "beside", "alone").at(flows=lab.Every(MANY)).at_most(0.30),
-    less_than_tcp.called("less than tcp's").at_least(0.0),
+    lab.effect(SCHEMES[1:], AFCT, "beside", "alone").at(flows=lab.Every(MANY)).within(high=0.30),
+    less_than_tcp.called("less than tcp's").within(low=0.0),
     because="beside the long flows the burst has less room, and some of its flows time out",
 )
 fig11.claim("pecn/fig11-pecn-best", "Fig. 11, Sec. 6").says(
@@ -231,21 +231,21 @@ fig10 = lab.Figure("pecn/fig10", "Fig. 10", "Senders without a missed deadline",
 fig10.claim("pecn/fig10-tight-deadlines").says(
     "with deadlines U[10, 20] ms D2TCP, pECN and pMark support equally many senders, TCP the fewest",
     _pairs("tight", ("pecn", "d2tcp"), ("pecn-pmark", "d2tcp"), ("pecn-pmark", "pecn")).alike(0.2),
-    _pairs("tight", *((name, "tcp") for name in SCHEMES[1:])).at_least(0.0),
+    _pairs("tight", *((name, "tcp") for name in SCHEMES[1:])).within(low=0.0),
     shows=[_of(name, "tight") for name in SCHEMES],
     no_harm=True,
 )
 fig10.claim("pecn/fig10-loose-deadlines-pecn").says(
     "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
     *(_of(name).near(senders) for name, senders in PRINTED.items()),
-    _pairs("loose", ("pecn-pmark", "pecn")).at_least(-0.04),
+    _pairs("loose", ("pecn-pmark", "pecn")).within(low=-0.04),
     because="the limit hangs on the window that a flow starts with",
 )
 fig10.claim("pecn/fig10-loose-deadlines-order").says(
     "with deadlines U[20, 30] ms DCTCP and D2TCP support fewer senders than pECN, and TCP the fewest",
     _pairs("loose", *(("tcp", name) for name in ("dctcp", "d2tcp"))).below(),
     _pairs("loose", *((name, "pecn") for name in ("dctcp", "d2tcp"))).below(),
-    _pairs("loose", ("pecn-pmark", "pecn")).at_least(-0.04),
+    _pairs("loose", ("pecn-pmark", "pecn")).within(low=-0.04),
 )
 fig10.draw(_supported)
 _FIGURES = {"fig6": BURSTS, "fig8": QUERIES, "fig9": BURSTS_ACROSS, "fig11": BESIDE}

@@ -108,8 +108,8 @@ fig2.draw(_completion_times)
 fig3 = lab.Figure("pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE})
 fig3.claim("pecn/fig3-d2tcp-meets-deadline").says(
     "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
-    lab.level("d2tcp", FCT).at_most(DEADLINE_S),
-    lab.level("dctcp", FCT).at_least(DEADLINE_S),
+    lab.level("d2tcp", FCT).within(high=DEADLINE_S),
+    lab.level("dctcp", FCT).within(low=DEADLINE_S),
     shows=[lab.change("d2tcp", "dctcp", FCT)],
 )
 fig3.draw(_completion_times)
@@ -120,8 +120,8 @@ fig4.claim("pecn/fig4-finish-times", "Fig. 4, Sec. 3.4").says(
 )
 fig4.claim("pecn/fig4-cwnd-evolution").says(
     "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
-    window_ratio.at_least(1.5),
-    crossing.at_least(0.5),
+    window_ratio.within(low=1.5),
+    crossing.within(low=0.5),
     because="the window is larger, but the flow never gets ahead of its deadline",
 )
 fig4.draw(_rates)

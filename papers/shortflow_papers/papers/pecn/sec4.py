@@ -119,14 +119,14 @@ marking.claim("pecn/sec41-pmark-policy", equation=True).says(
 dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Order of departures", {"runs": ORDER})
 dequeue.claim("pecn/sec42-dequeue-policy", equation=True).says(
     "the port always sends the packet with the highest priority",
-    _longest_wait("pecn").at_most(PACKET_S),
-    _longest_wait("dctcp").at_least(2 * PACKET_S),
+    _longest_wait("pecn").within(high=PACKET_S),
+    _longest_wait("dctcp").within(low=2 * PACKET_S),
 )
 sorting = lab.Figure("pecn/sorting", "Sec. 4.2", "Shortest job first and earliest deadline first", {"runs": SORTED})
 sorting.claim("pecn/sec42-edf-sjf").says(
     "priorities from deadlines give earliest deadline first, from sizes shortest job first",
-    _tau("pecn", "size_bytes").at_least(0.95),
-    _tau("pecn-edf", "deadline_s").at_least(0.95),
+    _tau("pecn", "size_bytes").within(low=0.95),
+    _tau("pecn-edf", "deadline_s").within(low=0.95),
     because="deadlines sort the flows less than sizes do, as marks end slow start early and large flows then need "
     "many round trips",
 )
@@ -135,11 +135,11 @@ growth.claim("pecn/sec43-priority-faster-growth").says(
     "flows of high priority grow faster, since their packets wait less",
     _over(*WAIT, "400MB").below(),
     _over(*MORE, "400MB").below(),
-    beyond_equal.at_least(0.0),
+    beyond_equal.within(low=0.0),
 )
 search = lab.Figure("pecn/search", "Sec. 4.2", "The queue that is searched", {"runs": QUEUE})
 search.claim("pecn/sec4-queue-limited").says(
     "ECN keeps the queue short, so that the search stays cheap",
-    lab.level("pecn", median_queue).at_most(30),
+    lab.level("pecn", median_queue).within(high=30),
     shows=[lab.level("pecn", "queue_max_pkt")],
 )

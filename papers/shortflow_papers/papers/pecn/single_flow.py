@@ -105,14 +105,14 @@ loss.claim("pecn/sec1-short-flow-loss-needs-rto").says(
 query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY})
 query.claim("pecn/sec34-query-one-rtt").says(
     "a query of 2 KB is two segments and takes one round trip, whatever the window law",
-    QUERY_TIME.at(tcp__initial_window=2).close_to(_one_rtt_s(), 0.05),
-    spread.at_most(1e-9),
-    lab.ratio(QUERY_TIME.at(tcp__initial_window=1), QUERY_TIME.at(tcp__initial_window=2)).at_least(1.5),
+    QUERY_TIME.at(tcp__initial_window=2).near(_one_rtt_s(), error=0.05),
+    spread.within(high=1e-9),
+    lab.ratio(QUERY_TIME.at(tcp__initial_window=1), QUERY_TIME.at(tcp__initial_window=2)).within(low=1.5),
 )
 delayed_ack = lab.Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PROMPT, "delayed": DELAYED})
 delayed_ack.claim("pecn/sec5-delayed-ack-odd").says(
     "delayed ACKs of 40 ms make flows with an odd number of packets very slow",
-    _delays(odd=1).close_to(DELAY_S, 0.1),
+    _delays(odd=1).near(DELAY_S, error=0.1),
     shows=[_delays(odd=0).highest()],
 )
 for name in ("prompt", "delayed"):

@@ -79,15 +79,15 @@ def _queues(base: lab.Data) -> Sequence[lab.Drawing]:
 fig3 = lab.Figure("xdctcp/fig3", "Fig. 3", "The window of a long flow", {"base": BASE})
 fig3.claim("xdctcp/fig3-long-cwnd").says(
     "xDCTCP cuts the window of a long flow deeper than DCTCP",
-    lab.change("xdctcp", "dctcp", mean_cut).at_least(0.3),
+    lab.change("xdctcp", "dctcp", mean_cut).within(low=0.3),
     lab.change("xdctcp", "dctcp", lowest).below(),
 )
 fig3.draw(_windows)
 fig4 = lab.Figure("xdctcp/fig4", "Fig. 4", "The queue at the receiver's port", {"base": BASE})
 fig4.claim("xdctcp/fig4-queue-below-buffer").says(
     "the queue stays well below its 250 packets, and nothing is lost",
-    lab.level(SCHEMES, lab.drops_in_run).called("drops").at_most(0.0),
-    lab.level(SCHEMES, most_packets("largest queue")).called("largest queue").at_most(200.0),
+    lab.level(SCHEMES, lab.drops_in_run).called("drops").within(high=0.0),
+    lab.level(SCHEMES, most_packets("largest queue")).called("largest queue").within(high=200.0),
     shows=[lab.level(SCHEMES, most_packets("largest queue once long flows have left slow start", SETTLED_S))],
     because="all drops fall into the slow start of the first long flow",
 )
@@ -95,6 +95,6 @@ fig4.claim("xdctcp/fig4-spikes-higher").says(
     "short flows make the queue spike higher under xDCTCP than under DCTCP", lab.change("xdctcp", "dctcp", peak).above()
 )
 fig4.claim("xdctcp/fig4-spikes-cut-long", "Fig. 4, Sec. V-B").says(
-    "each spike of the queue comes with a cut of the long flows' windows", lab.level("xdctcp", followed).at_least(0.9)
+    "each spike of the queue comes with a cut of the long flows' windows", lab.level("xdctcp", followed).within(low=0.9)
 )
 fig4.draw(_queues)

@@ -104,7 +104,7 @@ def _optimum(slack: float, studies: Mapping[str, str]) -> list[lab.ClaimConditio
     excess = _of_best("delay at the paper's triplet over the least", studies, EXCESS, unit=lab.RELATIVE)
     loss = _of_best("its average throughput over DCTCP's", studies, LOSS, unit=lab.RELATIVE)
     nl = _of_best("nl of the least delay", studies, "nl")
-    return [nl.close_to(1.0, 0.01), excess.at_most(slack), loss.at_least(-0.005)]
+    return [nl.near(1.0, error=0.01), excess.within(high=slack), loss.within(low=-0.005)]
 
 
 def _triplet(studies: Mapping[str, str]) -> lab.Quantity:
@@ -139,7 +139,7 @@ def _cloud(search: lab.Data, beside: lab.Data) -> Sequence[lab.Drawing]:
 
 fig1 = lab.Figure("xdctcp/fig1", "Fig. 1", "Throughput and delay of all triplets", {"search": SEARCH, "beside": BESIDE})
 fig1.claim("xdctcp/fig1-tradeoff-cloud").says(
-    "many triplets lower the delay and cost no throughput", good.at_least(0.25)
+    "many triplets lower the delay and cost no throughput", good.within(low=0.25)
 )
 fig1.draw(_cloud)
 ALONE = {"search": OF_MIXES["search"]}
@@ -203,6 +203,6 @@ for name in ("short", "query"):
 factors = lab.Figure("xdctcp/sec7", "Sec. VII", "Which flows to cut harder", {"factors": FACTORS})
 factors.claim("xdctcp/sec7-short-not-long").says(
     "cutting long flows harder than short ones lowers the delay at the same throughput",
-    _corner(delay).at_most(1.0),
+    _corner(delay).within(high=1.0),
     _corner(LONG).within(0.99, 1.01),
 )
