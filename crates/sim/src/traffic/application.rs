@@ -21,7 +21,7 @@ words! {
     pub enum TaskKind {
         /// From the first request until the last byte of the answers.
         Query = "query",
-        /// From the first byte read until the last byte collected.
+        /// From the first byte read until the last byte collected. Of a trace: from its first start until its last byte.
         Job = "job",
         /// From the first block sent until the last one received.
         Shuffle = "shuffle",

@@ -12,6 +12,7 @@ mod crossing;
 pub mod deadlines;
 mod expected;
 mod flow;
+mod flow_rows;
 mod hosts;
 mod incast;
 pub mod interarrival;
@@ -30,6 +31,7 @@ mod rounds;
 pub mod sizes;
 mod trace;
 mod web;
+mod workflow;
 mod workload;
 
 pub use application::{AppActions, Application, FlowRequest, TaskId, TaskKind, TaskRow};

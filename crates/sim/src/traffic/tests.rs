@@ -163,6 +163,45 @@ fn deadlines_and_classes_are_attached() {
     );
 }
 
+/// Row 3 waits for rows 1 and 2, row 4 for row 3 and 2 ms more; row 6 for row 5, which starts after the run.
+#[test]
+fn rows_of_a_trace_wait_for_the_rows_that_they_name() {
+    let csv = "start,source,destination,bytes,after\n0,0,1,9,\n0.1,1,2,9,\n0,2,3,9,1 2\n2ms,3,4,9,3\n1.5,0,1,9,\n0,1,2,9,5\n";
+    let (traffic, notes) = read_entry("kind='trace'\nfile='flows.csv'", csv).unwrap();
+    assert!(
+        notes[0].contains("4 flows of mean 9B") && notes[0].ends_with(", 2 of them after others"),
+        "{notes:?}"
+    );
+    let Workload::Closed(mut run) = traffic.start(Seeds::new(1), 0) else { panic!("{traffic:?}") };
+    let mut steps = AppActions::default();
+    run.begin(&mut steps);
+    let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
+    let sent = |steps: &mut AppActions| -> Vec<(u64, Instant)> {
+        steps.take_sendings().iter().map(|sending| (sending.tag, sending.arrival.at)).collect()
+    };
+    assert_eq!(sent(&mut steps), [(0, at(0)), (1, at(100))]);
+    for (ms, tag, wanted) in
+        [(5, 0, vec![]), (200, 1, vec![(2, at(200))]), (300, 2, vec![(3, at(302))]), (310, 3, vec![])]
+    {
+        run.delivered(at(ms), tag, &mut steps);
+        assert_eq!(sent(&mut steps), wanted);
+    }
+    assert_eq!(steps.into_tasks()[0].time(), Some(Span::from_millis(310)));
+}
+
+#[test]
+fn a_row_waits_for_rows_above_alone() {
+    for after in ["2", "0", "1 2", "-1", "x", "4294967297"] {
+        let error =
+            trace(&format!("start,source,destination,bytes,after\n0,0,1,9,\n0,1,2,9,{after}\n")).unwrap_err();
+        let wrong = after.split(' ').next_back().unwrap();
+        let told = format!(
+            "flows.csv:3: after: {wrong:?} is not the number of a row above; rows count from 1 below the header"
+        );
+        assert_eq!(error, told);
+    }
+}
+
 fn trace(csv: &str) -> Result<(Vec<FlowArrival>, Vec<String>), String> {
     let read = read_entry("kind='trace'\nfile='flows.csv'", csv).map_err(|error| error.to_string());
     read.map(|(traffic, notes)| (flows(&*traffic, 1, 0).collect(), notes))
@@ -232,8 +271,8 @@ proptest! {
     }
 
     #[test]
-    fn no_csv_text_makes_a_trace_panic(csv in "(start,source,destination,bytes\n)?([0-9a-z.,\"#\n-]{0,40})") {
-        let _ = trace(&csv);
+    fn no_csv_text_makes_a_trace_panic(csv in "(start,source,destination,bytes(,after)?\n)?([0-9a-z.,\"# \n-]{0,40})") {
+        let _ = read_entry("kind='trace'\nfile='flows.csv'", &csv);
     }
 }
 

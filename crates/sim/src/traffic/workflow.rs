@@ -1,0 +1,87 @@
+//! Flows of a trace that wait for others: a flow starts once the last byte of each flow before it has arrived.
+
+use super::flow_rows::FlowRow;
+use super::{AppActions, Application, FlowArrival, TaskId, TaskKind, Traffic, Workload};
+use crate::engine::Seeds;
+use shortflow_units::Instant;
+use std::sync::Arc;
+
+/// The rows of a file. They are one job.
+#[derive(Debug, Clone)]
+pub(super) struct Workflow {
+    rows: Arc<[Row]>,
+}
+
+#[derive(Debug)]
+struct Row {
+    flow: FlowArrival,
+    /// Number of rows that it waits for.
+    waits_for: u32,
+    /// Rows that wait for it.
+    next: Vec<u32>,
+}
+
+impl Workflow {
+    /// The workflow of these rows, of which each waits for rows above.
+    pub(super) fn new(rows: &[FlowRow]) -> Workflow {
+        let row = |row: &FlowRow| Row { flow: row.flow, waits_for: row.after.len() as u32, next: Vec::new() };
+        let mut found: Vec<Row> = rows.iter().map(row).collect();
+        for (place, row) in (0u32..).zip(rows) {
+            row.after.iter().for_each(|above| found[*above as usize].next.push(place));
+        }
+        Workflow { rows: found.into() }
+    }
+}
+
+impl Traffic for Workflow {
+    fn start(&self, _: Seeds, _: usize) -> Workload {
+        let waiting = self.rows.iter().map(|row| row.waits_for).collect();
+        Workload::Closed(Box::new(Run {
+            rows: Arc::clone(&self.rows),
+            waiting,
+            left: self.rows.len(),
+            job: None,
+        }))
+    }
+}
+
+/// The rows in one run.
+struct Run {
+    rows: Arc<[Row]>,
+    /// Number of rows, by row, that it still waits for.
+    waiting: Vec<u32>,
+    /// Rows that have not arrived.
+    left: usize,
+    job: Option<TaskId>,
+}
+
+impl Application for Run {
+    fn begin(&mut self, steps: &mut AppActions) {
+        let first = self.rows.iter().filter(|row| row.waits_for == 0).min_by_key(|row| row.flow.at);
+        let Some(first) = first.map(|row| row.flow) else { return };
+        let job = steps.open(TaskKind::Job, first.class, first.at, None);
+        self.job = Some(job);
+        for (row, tag) in self.rows.iter().zip(0..) {
+            if row.waits_for == 0 {
+                steps.send(job, tag, row.flow);
+            }
+        }
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+        let Some(job) = self.job else { return };
+        for next in &self.rows[tag as usize].next {
+            let waiting = &mut self.waiting[*next as usize];
+            *waiting -= 1;
+            if *waiting == 0 {
+                let flow = self.rows[*next as usize].flow;
+                let at = now + flow.at.since(Instant::ZERO);
+                steps.send(job, u64::from(*next), FlowArrival { at, ..flow });
+            }
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            steps.close(job, now);
+        }
+    }
+}
