@@ -29,7 +29,7 @@ class Printed(ABC):
         """The main tables, as the command prints them."""
         text = io.StringIO()
         paper = console.Console(file=text, width=report.blocks.WIDTH, highlight=False, emoji=False, markup=False)
-        paper.print(report.blocks.terminal(self._blocks()))
+        paper.print(report.blocks.terminal(self._blocks()), crop=False)
         return text.getvalue().rstrip()
 
     def to_markdown(self) -> str:

@@ -44,7 +44,7 @@ class _Results(Plain):
 
 def print_blocks(blocks: Iterable[Block]) -> None:
     """Prints words and tables on stdout, with limited width."""
-    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(rendered(blocks))
+    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(rendered(blocks), crop=False)
 
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:

@@ -78,7 +78,8 @@ class Words:
 
     kind: ClassVar[str] = "words"
     text: str
-    role: Literal["text", "answer", "note"] = "text"
+    role: Literal["text", "answer", "note", "code"] = "text"
+    """Lines of `code`, such as commands, are never broken."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ def terminal(blocks: Iterable[Block]) -> Group:
 
 def _rich(block: Block) -> Iterator[RenderableType]:
     if isinstance(block, Words):
-        yield Text(block.text)
+        is_code = block.role == "code"
+        yield Text(block.text, no_wrap=is_code, overflow="ignore" if is_code else "fold")
     elif isinstance(block, Section):
         yield from _laid_out(block)
     elif isinstance(block, Part) and not block.folded:
