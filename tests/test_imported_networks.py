@@ -285,7 +285,7 @@ WRONG = {
     "speed.graphml": (
         '<graphml><key id="r" for="edge" attr.name="LinkSpeedRaw"/><graph><node id="a"/><node id="b"/>\n'
         '<edge source="a" target="b"><data key="r">fast</data></edge></graph></graphml>',
-        'speed.graphml:2: LinkSpeedRaw: "fast"; expected a number from 1 on',
+        'speed.graphml:2: LinkSpeedRaw: "fast"; expected a number from 1 to 1e+15',
     ),
     "twice.graphml": (
         '<graphml><graph><node id="a"/>\n<node id="a"/></graph></graphml>',

@@ -100,7 +100,7 @@ def test_a_network_alone_gets_traffic_that_the_summary_names(tmp_path: Path) -> 
             'topology.txt:1: number of links: "8"; expected 7, as many as the file lists',
         ),
         ("flow.txt", "14600", "14.6k", 'flow.txt:3: bytes: "14.6k"; expected a whole number of bytes above zero'),
-        ("flow.txt", "4\n", "9\n", "number of rows"),
+        ("flow.txt", "4\n", "9\n", 'flow.txt:1: number of flows: "9"; expected 4, as many as the file lists'),
         ("flow.txt", "0 2 3 100", "0 4 3 100", "4"),
     ],
 )
@@ -215,9 +215,18 @@ def test_a_topology_of_simai(tmp_path: Path) -> None:
     found = sf.import_files(tmp_path / "topo", out=tmp_path / "made")
     assert [found.summary[key] for key in ("hosts", "switches", "links")] == [4, 1, 4]
     assert "2 NVSwitches with 4 links" in found.summary["left_out"][0]
-    (tmp_path / "topo").write_text(SIMAI.replace("7 2 2 1 8 H100", "7 3 8"))
-    with pytest.raises(ConfigError, match=r"topo:7: host 0: has a second link, after line 3; a host has one link"):
-        sf.import_files(tmp_path / "topo", out=tmp_path / "again")
+
+
+def test_hosts_with_several_links_keep_one_that_leads_on(tmp_path: Path) -> None:
+    """ASTRA-sim's topologies without SimAI's first line, and HPCC's own with two switches a rack."""
+    two_switches = SIMAI.replace("7 2 2 1 8 H100", "8 4 9").replace("4 5 6\n", "4 5 6 7\n")
+    (tmp_path / "astra").write_text(two_switches + "6 7 400Gbps 1us 0\n")
+    found = sf.import_files(tmp_path / "astra", out=tmp_path / "made")
+    links = pl.read_csv(tmp_path / "made" / "links.csv", comment_prefix="#")
+    assert links.select("a", "b", "rate").rows() == [*((host, 6, "200Gbps") for host in range(4)), (6, 7, "400Gbps")]
+    further, switches = (each.removeprefix("astra: ") for each in found.summary["left_out"])
+    assert further.startswith("4 further links of hosts: 0-4, 1-4, 2-5, 3-5. A host has one link here")
+    assert switches == "Switches that such links alone lead to: 4, 5 (2)."
 
 
 def test_an_incast_of_htsim(tmp_path: Path) -> None:
@@ -264,14 +273,46 @@ def test_topologies_of_htsim(tmp_path: Path, text: str, hosts: int, switches: in
     assert time == pytest.approx(2 * hops * 1.5e-6 + hops * (120e-9 + 3.2e-9), rel=1e-6)
 
 
-def test_what_waits_for_a_trigger_is_named(tmp_path: Path) -> None:
-    (tmp_path / "chain.cm").write_text(
-        "Nodes 4\nConnections 2\nTriggers 1\n0->1 id 1 start 0 size 1000 send_done_trigger 1\n"
-        "2->3 id 2 trigger 1 size 500\ntrigger id 1 oneshot\n"
-    )
+CHAIN = """Nodes 4
+Connections 5
+Triggers 3
+2->3 id 2 trigger 1 size 5000
+0->1 id 1 start 0 size 1000 send_done_trigger 1
+1->0 id 3 start 5e6 size 2000 recv_done_trigger 2
+3->2 id 4 trigger 2 size 700
+0->3 id 5 trigger 3 size 900
+trigger id 1 oneshot
+trigger id 2 barrier count 1
+trigger id 3 multishot
+"""
+
+
+def test_what_a_trigger_starts_waits_for_the_bytes_before(tmp_path: Path) -> None:
+    (tmp_path / "chain.cm").write_text(CHAIN)
     found = sf.import_files(tmp_path / "chain.cm", out=tmp_path / "made")
-    assert found.summary["flows"] == 1
-    assert "1 connection that a trigger starts, first in line 5" in found.summary["left_out"][0]
+    (left,) = (each for each in found.summary["left_out"] if "triggers" in each and "Connections" in each)
+    assert left.startswith("chain.cm: Connections of triggers 3 in line 11: ")
+    assert found.summary["flows"] == 4
+    written = (tmp_path / "made" / "flows.csv").read_text().splitlines()[1:]
+    assert [line.split(",")[4].strip('"') for line in written] == ["after", "", "", "1", "2"]
+    flows = {row["size_bytes"]: row for row in sf.run(found.scenario, "dctcp").flows.iter_rows(named=True)}
+    assert flows[5000]["start_s"] == flows[1000]["received_s"]
+    assert flows[700]["start_s"] == flows[2000]["received_s"]
+    assert flows[2000]["start_s"] == 5e-6
+
+
+def test_flows_of_size_zero_send_until_the_end(tmp_path: Path) -> None:
+    (tmp_path / "some.cm").write_text(
+        "Nodes 16\nConnections 4\n1->0 start 0 size 0\n2->0 start 0 size 0\n"
+        "3->1 start 2e6 size 0\n3->2 start 0 size 9\n"
+    )
+    found = sf.import_files(tmp_path / "some.cm", out=tmp_path / "made")
+    entries = tomllib.loads((tmp_path / "made" / "scenario.toml").read_text())["traffic"]
+    assert [entry["kind"] for entry in entries] == ["trace", "long-lived", "long-lived"]
+    assert [(entry["from"], entry["to"]) for entry in entries[1:]] == [(["h1", "h2"], "h0"), (["h3"], "h1")]
+    assert entries[2]["start"] == "2000000ps"
+    metrics = sf.run(found.scenario, "dctcp", settings={"duration": "1ms"}).metrics
+    assert metrics["goodput_endless_bps"] > 150e9, "two receivers of 100 Gbps"
 
 
 ZEEK = """#separator \\x09

@@ -232,13 +232,18 @@ def test_what_is_imported_runs_with_the_named_schemes(shortflow: Command, tmp_pa
     said = shortflow(
         "import", "config_db.json", "--out", "made", "--set", "duration=200us", "--set", "traffic.1.load=0.3"
     )
-    assert "--schemes 'dctcp over" in " ".join(said.stdout.split())
-    compared = shortflow(
-        "compare", "made/scenario.toml", "--schemes", ",".join(sonic.SCHEMES), "--no-ideal", "--seeds", "1"
-    )
+    named = "made/schemes.toml:dctcp-imported,made/schemes.toml:dcqcn-imported"
+    assert f"Run it: shortflow compare made/scenario.toml --schemes {named}\n" in said.stdout
+    compared = shortflow("compare", "made/scenario.toml", "--schemes", named, "--no-ideal", "--seeds", "1")
     assert "mark" not in compared.stderr  # no key of the curve is idle
     text = (tmp_path / "made" / "scenario.toml").read_text()
     assert 'mark_all_above = "400000B"  # config_db.json, line' in text
+    of_file = [run(tmp_path / "made" / "scenario.toml", each).digest for each in absolute(tmp_path, named)]
+    assert of_file == [run(tmp_path / "made" / "scenario.toml", each).digest for each in sonic.SCHEMES]
+
+
+def absolute(folder: Path, schemes: str) -> list[str]:
+    return [f"{folder}/{each}" for each in schemes.split(",")]
 
 
 def merged(config: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,13 +93,14 @@ class Advice:
             yield Words(f"{self.sentence}\npatch: {out / 'patch' / PATCH}")
             if self.not_expressed:
                 yield Words("\n".join(["Not expressed:", *(f"  {each}" for each in self.not_expressed)]))
-        yield Words(f"{self.runs} runs; the same in three commands:\n{self.steps.text}")
+        yield Words(f"{self.runs} runs. The same in three commands:")
+        yield Words(self.steps.text, "code")
 
 
 def _answer(found: Advice | AdviceCommands, values: Mapping[str, Any]) -> Answer:
     if isinstance(found, AdviceCommands):
         words = {"import": found.import_, "tune": found.tune, "export": found.export}
-        return Answer(lambda: words, [Words(found.text)])
+        return Answer(lambda: words, [Words(found.text, "code")])
     document = {
         "today": found.today,
         "found": found.found,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from shortflow._core import registry
 from shortflow.errors import ConfigError
 from shortflow.frames import Source, as_polars
 from shortflow.front import options as given
@@ -14,13 +15,18 @@ from shortflow.front.command import Answer, Arg, Opt, showing
 from shortflow.imports.files import File
 from shortflow.imports.formats import FORMATS, read_all
 from shortflow.imports.hosts import HostsAt, read_hosts
-from shortflow.imports.parts import Options
-from shortflow.imports.scenario import FILE, draft, toml
+from shortflow.imports.parts import Format, Options, Part, Value
+from shortflow.imports.scenario import FILE, draft, retold, toml
 from shortflow.imports.summary import Summary, summary
+from shortflow.imports.values import toml_value, typed_value
 from shortflow.quantities import scale_for
 from shortflow.report.blocks import Block, Words, text_section
 from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
+from shortflow.scheme import load_schemes
 from shortflow.store.files import new_directory
+
+_SCHEMES = "schemes.toml"
+"""File of the schemes beside the scenario."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class Imported:
     path: Path
     """The scenario's file."""
     summary: Summary
+    schemes: Sequence[str]
+    """Schemes of the files, as `compare` takes them."""
 
     @functools.cached_property
     def scenario(self) -> Scenario:
@@ -43,7 +51,8 @@ class Imported:
 
 
 def _answer(found: Imported, _: Mapping[str, Any]) -> Answer:
-    return Answer(lambda: {"scenario": str(found.path), **found.summary}, _blocks(found))
+    about = {"scenario": str(found.path), **found.summary, "schemes": found.schemes}
+    return Answer(lambda: about, _blocks(found))
 
 
 def _blocks(found: Imported) -> Iterator[Block]:
@@ -52,9 +61,10 @@ def _blocks(found: Imported) -> Iterator[Block]:
     for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Read so", about["notes"])):
         if texts:
             yield Words("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
-    schemes = shlex.quote(",".join(about["schemes"]) or "dctcp,tcp")
-    change = "\nChange an assumed value with --set KEY=VALUE." if about["assumed"] else ""
-    yield Words(f"Run it: shortflow compare {found.path} --schemes {schemes}{change}")
+    words = ["shortflow", "compare", str(found.path), "--schemes", ",".join(found.schemes) or "dctcp,tcp"]
+    yield Words(f"Run it: {shlex.join(words)}", "code")
+    if about["assumed"]:
+        yield Words("Change an assumed value with --set KEY=VALUE.")
 
 
 def _rows(about: Summary) -> Iterator[tuple[str, str]]:
@@ -80,6 +90,42 @@ def _file(source: Source) -> File:
     if table is None:
         raise ConfigError(f"import: expected a file or a data frame, not {type(source).__name__}")
     return File(Path("data frame"), table.write_csv().encode())
+
+
+def _schemes(schemes: Sequence[Value], place: Path) -> tuple[dict[str, str], list[str]]:
+    """A file of the schemes with settings, if there are any, and how `compare` names each."""
+    known = {entry["name"]: (entry["transport"], entry["queue"]) for entry in registry()["schemes"]}
+    tables, references = [], []
+    for scheme in schemes:
+        text = str(scheme.value)
+        try:
+            (found,) = load_schemes([text])
+        except ConfigError as error:
+            raise ConfigError(f"{scheme.origin}: {error}") from error
+        base = text.partition("+")[0]
+        if base == text:
+            references.append(text)
+            continue
+        transport, queue = known.get(base) or base.split(" over ")
+        name = f"{transport}-imported"
+        settings = {key: typed_value(value) for key, value, origin in found.resolved() if origin != "default"}
+        tables.append(
+            f"# {scheme.origin}: {text}\n[[scheme]]\nname = {toml_value(name)}\ntransport = {toml_value(transport)}\n"
+            f"queue = {toml_value(queue)}\n\n[scheme.set]\n"
+            + "".join(f"{toml_value(key)} = {toml_value(value)}\n" for key, value in settings.items())
+        )
+        references.append(f"{place / _SCHEMES}:{name}")
+    return ({_SCHEMES: "\n".join(tables)} if tables else {}), references
+
+
+def _check_taken(parts: Sequence[tuple[File, Format, Part]], options: Options) -> None:
+    """Refuses an option that no file can take."""
+    taken = {name for _, form, _ in parts for name in form.options}
+    taken |= {"hosts"} if any(part.flows or part.endless for _, _, part in parts) else set()
+    for name in ("unit", "time", "hosts", "host_names", "hosts_at", "queue"):
+        if getattr(options, name) not in (None, (), [], {}) and name not in taken:
+            formats = ", ".join(dict.fromkeys(form.name for _, form, _ in parts))
+            raise ConfigError(f"--{name.replace('_', '-')}: no file of {formats} takes it; leave it out")
 
 
 @showing(_answer)
@@ -149,9 +195,14 @@ def import_files(
     table = read_hosts(Path(hosts)) if hosts else {}
     wanted = Options(unit, time, table, host_names or (), added, queue)
     parts = read_all([_file(each) for each in several], format_, wanted)
+    _check_taken(parts, wanted)
     made = draft(parts, wanted, dict(as_pairs(settings)))
+    schemes, references = _schemes(made.schemes, place)
     with new_directory(place) as directory:
-        for name, text in {**made.texts, FILE: toml(made)}.items():
+        for name, text in {**made.texts, **schemes, FILE: toml(made)}.items():
             (directory / name).write_text(text, "utf-8")
-        load_scenario(str(directory / FILE))
-    return Imported(place / FILE, summary(made, {file.name: form.name for file, form, _ in parts}))
+        try:
+            load_scenario(str(directory / FILE))
+        except ConfigError as error:
+            raise retold(made, error) from error
+    return Imported(place / FILE, summary(made, {file.name: form.name for file, form, _ in parts}), references)

@@ -1,10 +1,11 @@
 """Columns of numbers in a file: a million rows at once, and errors that name the line."""
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shortflow.errors import ConfigError
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
 from shortflow.lazy import pl
 
 LINE = "line"
@@ -12,46 +13,84 @@ LINE = "line"
 _BLANKS = re.compile(r"[ \t]+")
 
 
-def rows(
-    file: File, first: int, names: Sequence[str], count: int | None = None, separator: str | None = None
-) -> "pl.DataFrame":
-    """Rows as texts, with their lines, from line `first` on: `count` of them, or all.
+def rows(file: File, first: int, names: Sequence[str], separator: str | None = None) -> "pl.DataFrame":
+    """Rows as texts, with their lines, from line `first` on.
 
-    Without a separator, any run of blanks and tabs separates. Rows may have more fields than names, not fewer. Empty
-    lines and comments are left out.
+    Without a separator, any run of blanks and tabs separates. With one, fields may be in quotes. Fields that a row
+    lacks are null; a row with more fields than names is an error, except without a separator. Empty lines and comments
+    are left out.
     """
     lines = pl.DataFrame({"text": file.text.split("\n")}).with_row_index(LINE, offset=1).slice(first - 1)
     text = pl.col("text").str.strip_chars()
     lines = lines.with_columns(text).filter(text.str.contains(r"^[^#%;]"))
-    lines = lines.head(count) if count is not None else lines
-    if count is not None and lines.height < count:
-        raise file.wrong(0, "number of rows", lines.height, f"the {count:,} of the first line")
     if separator is None:
         lines = lines.with_columns(pl.col("text").str.replace_all(r"[ \t]+", " "))
+    elif lines["text"].str.contains('"', literal=True).any():
+        return _quoted(file, lines, names, separator)
+    else:
+        signs = pl.col("text").str.strip_chars_end(separator + " ").str.count_matches(separator, literal=True)
+        surplus = lines.filter(signs >= len(names))
+        if surplus.height:
+            raise _too_many(file, surplus.row(0, named=True), names)
     fields = pl.col("text").str.split_exact(separator or " ", len(names) - 1).struct.rename_fields(list(names))
     found = lines.select(LINE, fields.alias("fields")).unnest("fields")
     return found.with_columns(pl.col(name).str.strip_chars() for name in names)
 
 
+def _quoted(file: File, lines: "pl.DataFrame", names: Sequence[str], separator: str) -> "pl.DataFrame":
+    """Rows with fields in quotes."""
+    found: list[list[str | None]] = []
+    for number, text in lines.iter_rows():
+        fields = _unquoted(file, number, text, separator)
+        while len(fields) > len(names) and not fields[-1]:
+            fields.pop()
+        if len(fields) > len(names):
+            raise _too_many(file, {LINE: number, "text": text}, names)
+        found.append([*fields, *[None] * (len(names) - len(fields))])
+    table = pl.DataFrame(found, schema=dict.fromkeys(names, pl.String), orient="row")
+    return lines.select(LINE).hstack(table)
+
+
+def _unquoted(file: File, number: int, text: str, separator: str) -> list[str]:
+    try:
+        return [field.strip() for field in next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise file.wrong(number, "row", text, f"fields separated by {separator!r}: {error}") from error
+
+
+def _too_many(file: File, row: Mapping[str, object], names: Sequence[str]) -> ConfigError:
+    return file.wrong(int(str(row[LINE])), "row", row["text"], f"{len(names)} fields, as in the header")
+
+
 def numbers(
-    file: File, table: "pl.DataFrame", name: str, expected: str, least: float = 0, *, is_whole: bool = False
+    file: File,
+    table: "pl.DataFrame",
+    name: str,
+    expected: str,
+    least: float = 0,
+    *,
+    is_whole: bool = False,
+    field: str = "",
 ) -> "pl.Series":
-    """A column as numbers of at least `least`. A `ConfigError` names the first line with another value."""
+    """A column as numbers from `least` to the largest. A `ConfigError` names the first line with another value.
+
+    `field` is the column's name in errors.
+    """
     found = table[name].cast(pl.Float64, strict=False)
-    right = found.is_finite() & (found >= least)
+    right = found.is_between(least, MOST)
     if is_whole:
         right &= found == found.floor()
-    check(file, table, name, right, expected)
+    check(file, table, name, right, expected, field)
     return found.cast(pl.Int64) if is_whole else found
 
 
-def check(file: File, table: "pl.DataFrame", name: str, right: "pl.Series", expected: str) -> None:
+def check(file: File, table: "pl.DataFrame", name: str, right: "pl.Series", expected: str, field: str = "") -> None:
     """Raises a `ConfigError` for the first row that is not right."""
     wrong = (~right.fill_null(False)).arg_true()
     if len(wrong):
         row = table.row(int(wrong[0]), named=True)
         value = row[name]
-        raise file.wrong(row[LINE], name, "" if value is None else value, expected)
+        raise file.wrong(row[LINE], field or name, "" if value is None else value, expected)
 
 
 def fields(line: str) -> list[str]:

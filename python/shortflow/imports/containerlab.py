@@ -100,4 +100,8 @@ CONTAINERLAB: Format = Format(
     "topology: with nodes: and links: of endpoints such as [leaf1:e1-1, spine1:e1-1]",
     _is_of,
     _read,
+    options=(
+        "host_names",
+        "hosts_at",
+    ),
 )

@@ -1,5 +1,6 @@
 """Rows of numbers in a text, whatever separates them: commas, semicolons, tabs, bars, colons, blanks."""
 
+import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ def head(file: File) -> Grid:
 def _parts(line: str) -> list[str]:
     """Rows of a line, of which a list such as [[1, 0.5], [2, 1]] has several."""
     found = _REMARK.sub("", line)
+    if not any(letter.isdigit() for letter in found):
+        return [found]  # a header, perhaps with units in brackets
     return [part for part in re.split(r"[\])}]\s*,?", found) if any(letter.isalnum() for letter in part)] or [found]
 
 
@@ -82,7 +85,10 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    parts = line.rstrip(",").split(separator or None)
+    if separator and '"' in line:
+        parts = next(csv.reader([line.rstrip(",")], delimiter=separator, skipinitialspace=True), [])
+    else:
+        parts = line.rstrip(",").split(separator or None)
     found = [part.strip(_WRAPPERS) for part in parts]
     while found and not found[-1] and separator:  # a separator at the end of the line
         found.pop()

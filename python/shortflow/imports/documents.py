@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
 
 Path = tuple[str | int, ...]
 
@@ -63,7 +63,7 @@ class Place:
         """The value below these keys. A `ConfigError` names them if there is none."""
         found = self.at(*keys)
         if found is None:
-            raise self.file.wrong(self.line, self.field, "nothing", f"a value of {'.'.join(map(str, keys))}")
+            raise self.file.wrong(self.line, ".".join(map(str, (*self.path, *keys))), "nothing", "a value")
         return found
 
     def each(self, *keys: str | int) -> "Iterator[Place]":
@@ -88,13 +88,13 @@ class Place:
             raise found.wrong("a text or a number")
         return str(found.value).strip()
 
-    def number(self, expected: str, least: float = 0) -> float:
-        """This value, a number or its text, of at least `least`."""
+    def number(self, expected: str, least: float = 0, most: float = MOST) -> float:
+        """This value, a number or its text, from `least` to `most`."""
         try:
             number = float(self.value)
         except (TypeError, ValueError):
             number = float("nan")
-        if not least <= number < float("inf"):
+        if not least <= number <= most:
             raise self.wrong(expected)
         return number
 

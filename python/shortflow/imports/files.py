@@ -1,6 +1,8 @@
 """Files that a user wants to import: their text, whatever its encoding, and errors that name a place in them."""
 
 import functools
+import gzip
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,9 @@ _ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": 
 _HEAD = 65_536
 """Bytes that tell a format."""
 _COMMENTS = ("#", "//", "%", ";")
+MOST = 1e15
+"""Largest size in bytes, as in the core, and largest number of anything else."""
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,14 @@ class File:
 
     @functools.cached_property
     def data(self) -> bytes:
-        """Contents. A `ConfigError` names a file that cannot be read."""
-        return _core.read_file(str(self.path)) if self.given is None else self.given
+        """Contents, unpacked from gzip. A `ConfigError` names a file that cannot be read."""
+        found = _core.read_file(str(self.path)) if self.given is None else self.given
+        if not found.startswith(_GZIP):
+            return found
+        try:
+            return gzip.decompress(found)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ConfigError(f"{self.path}: cannot be unpacked: {error}") from error
 
     @functools.cached_property
     def text(self) -> str:
@@ -69,22 +80,26 @@ class File:
         """An error that names file, line (0 for none), field, value, and what was expected."""
         return ConfigError(f"{self.path}{f':{line}' if line else ''}: {field}: {_shown(value)}; expected {expected}")
 
-    def number(self, line: int, field: str, text: str, least: float = 0) -> float:
-        """A number of at least `least`."""
+    def number(self, line: int, field: str, text: str, least: float = 0, most: float = MOST) -> float:
+        """A number from `least` to `most`."""
+        found = self._within(text, least, most)
+        if found is None:
+            raise self.wrong(line, field, text, f"a number from {least:g} to {most:g}")
+        return found
+
+    def whole(self, line: int, field: str, text: str, least: int = 0, most: float = MOST) -> int:
+        """A whole number from `least` to `most`, which may be written as `1e6`."""
+        found = self._within(text, least, most)
+        if found is None or found != int(found):
+            raise self.wrong(line, field, text, f"a whole number from {least:g} to {most:g}")
+        return int(found)
+
+    def _within(self, text: str, least: float, most: float) -> float | None:
         try:
             found = float(text)
         except ValueError:
-            found = float("nan")
-        if not least <= found < float("inf"):
-            raise self.wrong(line, field, text, f"a number from {least:g} on")
-        return found
-
-    def whole(self, line: int, field: str, text: str, least: int = 0) -> int:
-        """A whole number of at least `least`, which may be written as `1e6`."""
-        found = self.number(line, field, text, least)
-        if found != int(found):
-            raise self.wrong(line, field, text, f"a whole number from {least} on")
-        return int(found)
+            return None
+        return found if least <= found <= most else None
 
 
 def _decoded(data: bytes, path: Path, errors: str = "strict") -> str:

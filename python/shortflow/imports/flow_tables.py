@@ -3,14 +3,16 @@
 Source of nfdump's names: nfdump(1), output formats csv and, before version 1.7, csv.
 """
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
 from shortflow.imports.parts import Flows, Format, Options, Part
-from shortflow.imports.units import bytes_per_unit, seconds_per_unit
+from shortflow.imports.units import bytes_per_unit, of_name, seconds_per_unit
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
@@ -48,55 +50,81 @@ _NAMES: Mapping[str, Sequence[str]] = {
 }
 _OPTIONAL: Mapping[str, Sequence[str]] = {"class": ("class",), "deadline": ("deadline",)}
 _UNITS = re.compile(r"[ _(\[]+(ns|us|ms|s|sec|seconds)[)\]]?$")
+_SIZE_UNITS = re.compile(r"[ _(\[]+([kmg]i?b|kbytes|mbytes|b|bytes|packets|pkts)[)\]]?$")
 _SEPARATORS = (",", ";", "\t", "|")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]")
+_TIME = re.compile(r"(?i)^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(ps|ns|us|ms|s)?$")
+_SIZE = r"(?i)^((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([KMGT]i?B|B)?$"
+_FAR = 1e11
+"""Starts of this many seconds are of the year 5138: their unit is another one."""
 
 
-def _header(file: File) -> tuple[int, list[str], str]:
-    """Line, names and separator of the header; no names if there is none."""
+@dataclass(frozen=True)
+class _Header:
+    line: int
+    names: Sequence[str]
+    """Names of the columns in lower case; none if there is no header."""
+    separator: str | None
+    """None for blanks."""
+
+
+def _header(file: File) -> _Header:
     for number, line in enumerate(file.head.split("\n"), start=1):
         if not line.strip() or line.startswith(("#", "//")):
             continue
         sign = max(_SEPARATORS, key=line.count)
-        return number, [name.strip().strip('"').lower() for name in line.split(sign)], sign
-    return 0, [], ","
+        if sign not in line:
+            return _Header(number, [name.lower() for name in line.split()], None)
+        try:
+            names = next(csv.reader([line], delimiter=sign, skipinitialspace=True), [])
+        except csv.Error:
+            names = []
+        return _Header(number, [name.strip().lower() for name in names], sign)
+    return _Header(0, [], ",")
 
 
 def _found(names: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    plain = [_UNITS.sub("", name) for name in names]
-    places = {
-        of: next((plain.index(each) for each in (*known,) if each in plain), None) for of, known in wanted.items()
-    }
-    return {of: place for of, place in places.items() if place is not None}
+    """Columns by meaning; the first of several."""
+    found = {}
+    for of, known in wanted.items():
+        unit = _SIZE_UNITS if of == "bytes" else _UNITS
+        plain = [name if name in known else unit.sub("", name) for name in names]
+        place = next((plain.index(each) for each in known if each in plain), None)
+        if place is not None:
+            found[of] = place
+    return found
 
 
 def _is_table(file: File) -> bool:
-    return set(_found(_header(file)[1], _NAMES)) == set(_NAMES)
+    return set(_found(_header(file).names, _NAMES)) == set(_NAMES)
 
 
 def _read(file: File, options: Options) -> Part:
-    number, names, sign = _header(file)
+    header = _header(file)
+    names = header.names
     places = {**_found(names, _NAMES), **_found(names, _OPTIONAL)}
-    wide = [f"column {place + 1}" for place in range(len(names))]
-    table = columns.rows(file, number + 1, wide, separator=sign)
-    table = table.select(
-        columns.LINE, *(pl.col(wide[place]).str.strip_chars('"').alias(of) for of, place in places.items())
-    )
-    part = Part()
-    rest = table.filter(pl.col("destination").is_null() | (pl.col("start") == "Summary"))
-    if rest.height:  # nfdump ends with a summary
-        last = int(rest[columns.LINE][0])
-        part.left_out.append(
-            f"{counted(table.height - table.filter(pl.col(columns.LINE) < last).height, 'line')} of summary."
+    missing = [of for of in _NAMES if of not in places]
+    if missing:
+        raise file.wrong(
+            header.line, "header", " ".join(names), f"a column {missing[0]}, such as {_NAMES[missing[0]][1]}"
         )
-        table = table.filter(pl.col(columns.LINE) < last)
+    twice = [name for name in names if name and names.count(name) > 1 and names.index(name) in places.values()]
+    if twice:
+        raise file.wrong(header.line, "header", twice[0], "each column once")
+    wide = [f"column {place + 1}" for place in range(len(names))]
+    table = columns.rows(file, header.line + 1, wide, separator=header.separator)
+    table = table.select(columns.LINE, *(pl.col(wide[place]).alias(of) for of, place in places.items()))
+    part = Part()
+    table = _without_summary(table, part)
     if table.is_empty():
         raise columns.empty(file, "rows below the header")
+    if header.separator != ",":
+        table = table.with_columns(pl.col("start", "bytes").str.replace(r"^(\d+),(\d+)$", "$1.$2"))
+    for end in ("source", "destination"):
+        columns.check(file, table, end, table[end] != "", "a host or an address", names[places[end]])
     start, said = _starts(file, table, names[places["start"]], options)
-    factor = bytes_per_unit(options.unit) if options.unit else 1.0
-    size = columns.numbers(file, table, "bytes", "a whole number of bytes", is_whole=True)
-    size = (size * factor).round().cast(pl.Int64) if factor != 1 else size
-    flows = table.select("source", "destination", *(name for name in _OPTIONAL if name in places))
+    size, of_size = _sizes(file, table, names[places["bytes"]], options)
+    flows = table.select(columns.LINE, "source", "destination", *(name for name in _OPTIONAL if name in places))
     flows = flows.with_columns(start.alias("start"), size.alias("bytes"))
     if "class" in flows.columns:
         flows = flows.with_columns(pl.col("class").str.to_lowercase().fill_null("short").replace("", "short"))
@@ -106,30 +134,86 @@ def _read(file: File, options: Options) -> Part:
     flows = flows.filter(pl.col("bytes") > 0).sort("start", maintain_order=True)
     if flows.is_empty():
         raise ConfigError(f"{file.path}: no row has bytes")
-    part.notes.append(f"{', '.join(f'{of} is column {names[place]}' for of, place in places.items())}; {said}.")
-    part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])))
+    part.notes.append(
+        f"{', '.join(f'{of} is column {names[place]}' for of, place in places.items())}; {said}; {of_size}."
+    )
+    part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])), str(file.path))
     return part
+
+
+def _without_summary(table: "pl.DataFrame", part: Part) -> "pl.DataFrame":
+    """Rows before the summary of nfdump: a row of that word, or the last rows if they are shorter."""
+    summary = table.filter(pl.col("start") == "Summary")
+    if summary.is_empty():
+        return table
+    last = int(summary[columns.LINE][0])
+    rest = table.filter(pl.col(columns.LINE) >= last)
+    part.left_out.append(f"{counted(rest.height, 'line')} of summary.")
+    return table.filter(pl.col(columns.LINE) < last)
+
+
+def _sizes(file: File, table: "pl.DataFrame", name: str, options: Options) -> tuple["pl.Series", str]:
+    """Sizes in whole bytes, and their unit: as given, as the header says, or bytes."""
+    texts, units = (table["bytes"].str.extract(_SIZE, group) for group in (1, 2))
+    expected = "a number of bytes, such as 3000 or 3KB"
+    columns.check(file, table, "bytes", texts.is_not_null(), expected, name)
+    found = columns.numbers(file, table.with_columns(bytes=texts), "bytes", expected, field=name)
+    if units.is_not_null().any():
+        factors = {unit: bytes_per_unit(unit) for unit in units.drop_nulls().unique().to_list()}
+        scaled = found * units.replace_strict(factors, default=1.0, return_dtype=pl.Float64)
+        said = "sizes have units"
+    else:
+        of_header = of_name(name)
+        factor, said = (
+            (bytes_per_unit(options.unit), f"sizes in {options.unit}, as given")
+            if options.unit
+            else (of_header[0], f"sizes in {of_header[1]}, as the header says")
+            if of_header
+            else (1.0, "sizes in bytes")
+        )
+        scaled = found * factor
+    whole = scaled.round()
+    columns.check(file, table, "bytes", (scaled - whole).abs() < 1e-6, "a whole number of bytes", name)
+    columns.check(file, table, "bytes", whole <= MOST, f"at most {MOST:g} bytes", name)
+    return whole.cast(pl.Int64), said
 
 
 def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> tuple["pl.Series", str]:
     """Starts in seconds, and how they were read: dates, or numbers of a unit."""
     if _DATE.match(str(table["start"][0])):
-        times = table["start"].str.to_datetime(
-            strict=False, time_unit="us", time_zone="UTC" if _has_zone(table) else None
+        times = _dates(table)
+        columns.check(
+            file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31 12:00:00.123", name
         )
-        columns.check(file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31 12:00:00.123")
         return times.dt.epoch("us") * 1e-6, "starts are dates"
     unit = _UNITS.search(name)
     named = unit[1].replace("seconds", "s").replace("sec", "s") if unit else None
-    texts = table["start"].str.extract(r"^([-+0-9.eE]+)\s*(ps|ns|us|ms|s)?$", 1)
-    units = table["start"].str.extract(r"(ps|ns|us|ms|s)$", 1)
-    found = columns.numbers(file, table.with_columns(start=texts), "start", "a time, a number or a date")
+    texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
+    expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
+    columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
+    found = columns.numbers(file, table.with_columns(start=texts), "start", expected, field=name)
     if units.is_not_null().any():
         factors = {each: seconds_per_unit(each) for each in ("ps", "ns", "us", "ms", "s")}
-        return found * units.fill_null("s").replace_strict(factors, return_dtype=pl.Float64), "starts have units"
+        return found * units.str.to_lowercase().fill_null("s").replace_strict(
+            factors, return_dtype=pl.Float64
+        ), "starts have units"
     taken = options.time or named or "s"
+    if taken == "s" and not options.time and not named and (found > _FAR).any():
+        columns.check(
+            file, table, "start", found <= _FAR, "seconds, or the unit of starts: give --time ms, us or ns", name
+        )
     how = "as given" if options.time else "as the header says" if named else "assumed; change it with --time"
     return found * seconds_per_unit(taken), f"starts are in {taken}, {how}"
+
+
+def _dates(table: "pl.DataFrame") -> "pl.Series":
+    """Starts as dates; null for other texts."""
+    try:
+        return table["start"].str.to_datetime(
+            strict=False, time_unit="us", time_zone="UTC" if _has_zone(table) else None
+        )
+    except pl.exceptions.PolarsError:  # the first is no date
+        return pl.Series([None] * table.height, dtype=pl.Datetime("us"))
 
 
 def _has_zone(table: "pl.DataFrame") -> bool:
@@ -142,4 +226,8 @@ FLOWS: Format = Format(
     "a header with columns such as start, source, destination, bytes, or ts, sa, da, ibyt",
     _is_table,
     _read,
+    options=(
+        "unit",
+        "time",
+    ),
 )

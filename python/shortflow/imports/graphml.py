@@ -222,4 +222,8 @@ GRAPHML: Format = Format(
     "<graphml>, with nodes, edges and rates in LinkSpeedRaw, LinkSpeed and LinkSpeedUnits, LinkLabel, or rate",
     lambda file: "<graphml" in file.head,
     _read,
+    options=(
+        "host_names",
+        "hosts_at",
+    ),
 )

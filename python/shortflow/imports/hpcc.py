@@ -3,17 +3,25 @@
 Source: HPCC's `simulation/mix` and README (Alibaba Edu, High-Precision-Congestion-Control), SimAI's `topo` folder.
 """
 
+import itertools
 import re
+from collections.abc import Callable, Sequence
 
 from shortflow.imports import columns
 from shortflow.imports.files import File
+from shortflow.imports.networks import completed, few
 from shortflow.imports.parts import Flows, Format, Link, Network, Node, Options, Part
+from shortflow.imports.units import seconds_per_unit
+from shortflow.lazy import pl
 from shortflow.quantities import counted
 
 _RATE = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)([KMGT]?)(?:bps|b/s)?", re.IGNORECASE)
 _BYTE_RATE = re.compile(r"(\d+(?:\.\d*)?)([KMGT]?)(?:Bps|B/s)")
 _WIDTHS = (4, 5, 6)
 """Fields of a flow: conweave leaves out the port, later generators the priority group too."""
+_LARGEST_PORT = 65_535
+_OLD = "a destination port up to 65535; files of HPCC's first version have packets there, then start and end"
+_WORDS = {"s": "seconds"}
 _TIME = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?(?:ps|ns|us|ms|s)")
 
 
@@ -26,15 +34,18 @@ def _is_topology(file: File) -> bool:
     head = _head(file)
     if len(head) < 2 or not 3 <= len(head[0]) <= 6:
         return False
-    links = [line for line in head[1:] if len(line) in (4, 5) and _RATE.fullmatch(line[2]) and _TIME.fullmatch(line[3])]
-    return all(map(columns.is_whole, head[0][:3])) and bool(links)
+    return all(map(columns.is_whole, head[0][:3])) and any(_has_form_of_link(" ".join(line)) for line in head[1:])
 
 
-def _topology(file: File, _: Options) -> Part:
+def _topology(file: File, options: Options) -> Part:
     lines = list(file.lines())
+    if not lines:
+        raise columns.empty(file, "a line of the numbers of nodes, switches and links")
     (first, head), rest = lines[0], lines[1:]
     counts = columns.fields(head)
     is_simai = len(counts) >= 5
+    if len(counts) < 3:
+        raise file.wrong(first, "first line", head, "the numbers of nodes, switches and links")
     numbers = [file.whole(first, "first line", text) for text in counts[: 5 if is_simai else 3]]
     nvswitches = 0
     if is_simai:  # nodes, GPUs per server, NVSwitches, switches, links, type of GPU
@@ -52,21 +63,33 @@ def _topology(file: File, _: Options) -> Part:
         raise file.wrong(first, "number of links", links, f"{len(rest)}, as many as the file lists")
     part = Part()
     found = [_link(file, number, line, nodes, part) for number, line in rest[:links]]
-    if len(rest) > links:
-        part.left_out.append(f"{counted(len(rest) - links, 'line')} after the links: remarks.")
+    _say_rest(part, [line for _, line in rest[links:]], f"{links} links", _has_form_of_link, "link")
     if is_simai:
         part.notes.append(f"SimAI's form: {servers} GPUs a server. A GPU is a host.")
         found = _without_nvswitches(found, {str(each) for each in named[:nvswitches]}, part)
     joined = {int(end) for link in found for end in (link.a, link.b)}
-    lone = [str(each) for each in range(nodes) if each not in joined and each not in named[:nvswitches]]
+    lone = [each for each in range(nodes) if each not in joined and each not in named[:nvswitches]]
     if lone:
-        more = ", …" * (len(lone) > 5)
-        part.left_out.append(f"{counted(len(lone), 'node')} without a link: {', '.join(lone[:5])}{more}.")
+        part.left_out.append(f"{counted(len(lone), 'node')} without a link: {few(map(str, lone))}.")
     switch = set(named)
     listed = [Node(str(each), each not in switch) for each in range(nodes) if each in joined]
     origin = file.origin(rest[0][0], rest[links - 1][0]) if links else file.origin(first)
     part.network = Network(listed, found, origin, str(file.path))
-    return part
+    return completed(part, options)
+
+
+def _say_rest(part: Part, rest: Sequence[str], read: str, has_form: Callable[[str], bool], word: str) -> None:
+    """Names the lines beyond the number that the first line gives, as HPCC leaves them out."""
+    more = sum(map(has_form, rest))
+    if more:
+        part.left_out.append(f"{counted(more, f'further {word}')}: the first line says {read}, and HPCC reads no more.")
+    if len(rest) > more:
+        part.left_out.append(f"{counted(len(rest) - more, 'line')} after the {word}s: remarks.")
+
+
+def _has_form_of_link(line: str) -> bool:
+    fields = columns.fields(line)
+    return len(fields) in (4, 5) and bool(_RATE.fullmatch(fields[2]) and _TIME.fullmatch(fields[3]))
 
 
 def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> list[Link]:
@@ -116,30 +139,49 @@ def _is_flows(file: File) -> bool:
     return len(head[1]) in _WIDTHS and all(map(columns.is_whole, head[1][:-1]))
 
 
-def _flows(file: File, _: Options) -> Part:
-    lines = file.lines()
-    first, head = next(lines)
+def _flows(file: File, options: Options) -> Part:
+    lines = list(itertools.islice(file.lines(), 2))
+    if len(lines) < 2:
+        raise columns.empty(file, "the number of flows, then a row for each")
+    (first, head), (second, row) = lines
     count = file.whole(first, "first line", head, 1)
-    width = len(columns.fields(next(lines, (0, ""))[1]))
+    width = len(columns.fields(row))
     if width not in _WIDTHS:
-        raise file.wrong(first + 1, "row", f"{width} fields", "source, destination, class, (port,) bytes, start")
+        raise file.wrong(second, "row", row, "source, destination, (class, port,) bytes, start")
     names = [*("source", "destination"), *("class", "port")[: width - min(_WIDTHS)], "bytes", "start"]
-    table = columns.rows(file, first + 1, names, count)
-    start = columns.numbers(file, table, "start", "a start in seconds")
+    unit = options.time or "s"
+    table = columns.rows(file, first + 1, names)
+    rest = table[count:]
+    table = table.head(count)
+    if table.height < count or not _has_form_of_flow(" ".join(map(str, table.row(-1)[1:])), width):
+        listed = sum(_has_form_of_flow(" ".join(map(str, row[1:])), width) for row in table.iter_rows())
+        if listed < count:
+            raise file.wrong(first, "number of flows", count, f"{listed}, as many as the file lists")
+    start = columns.numbers(file, table, "start", f"a start in {unit}") * seconds_per_unit(unit)
     size = columns.numbers(file, table, "bytes", "a whole number of bytes above zero", 1, is_whole=True)
-    flows = table.select("source", "destination").with_columns(size, start)
+    flows = table.select(columns.LINE, "source", "destination").with_columns(size, start)
     part = Part()
-    part.notes.append("Starts are in seconds and sizes in bytes of payload.")
+    part.notes.append(f"Starts are in {_WORDS.get(unit, unit)} and sizes in bytes of payload.")
+    lines_after = rest.select(pl.concat_str(pl.exclude(columns.LINE), separator=" ", ignore_nulls=True)).to_series()
+    _say_rest(part, lines_after.to_list(), counted(count, "flow"), lambda text: _has_form_of_flow(text, width), "flow")
     classes = table["class"].unique().sort().to_list() if "class" in names else []
     if len(classes) > 1:
+        columns.check(file, table, "class", table["class"].str.contains(r"^\d{1,4}$"), "a priority group such as 3")
         flows = flows.with_columns("pg" + table["class"])
-        part.notes.append(f"Priority groups are classes: {', '.join(f'pg{each}' for each in classes)}.")
+        part.notes.append(f"Priority groups are classes: {few((f'pg{each}' for each in classes), 8)}.")
     elif classes:
         part.left_out.append(f"The priority group, {classes[0]} of all flows: it separates nothing.")
     if "port" in names:
+        port = table["port"].cast(pl.Float64, strict=False)
+        columns.check(file, table, "port", port.is_between(0, _LARGEST_PORT), _OLD)
         part.left_out.append("The destination port of each flow: paths follow from a hash of the flow's number.")
-    part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])))
+    part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])), str(file.path))
     return part
+
+
+def _has_form_of_flow(text: str, width: int) -> bool:
+    fields = columns.fields(text)
+    return len(fields) == width and all(map(columns.is_whole, fields[:2]))
 
 
 TOPOLOGY = Format(
@@ -148,6 +190,10 @@ TOPOLOGY = Format(
     "a line of the numbers of nodes, switches and links, then the switches, then links such as 0 16 100Gbps 1us 0",
     _is_topology,
     _topology,
+    options=(
+        "host_names",
+        "hosts_at",
+    ),
 )
 FLOWS = Format(
     "hpcc-flows",
@@ -155,4 +201,5 @@ FLOWS = Format(
     "a line of the number of flows, then rows: source, destination, (priority group, port,) bytes, start in seconds",
     _is_flows,
     _flows,
+    options=("time",),
 )

@@ -4,19 +4,23 @@ Source: htsim's `sim/datacenter/connection_matrix.cpp` and `fat_tree_topology.cp
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from shortflow.imports import columns
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
+from shortflow.imports.networks import few
 from shortflow.imports.parts import Flows, Format, Link, Network, Node, Options, Part, Value
 from shortflow.imports.units import seconds_per_unit
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
 _ENDS = re.compile(r"(\d+)->(\d+)")
-_ENDLESS = 10**15
-"""Bytes of a connection of size 0, which sends until the end."""
+_WORDS = ("id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger", "prio")
+_COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
+_MOST_NODES, _MOST_LINKS = 100_000, 2_000_000
 _DEFAULT = {"topology.rate": "100Gbps", "topology.rtt": "12us"}
 """htsim's own rate, and six links of 1 us each way."""
 LinkOf = Callable[[str, str, int], Link]
@@ -34,51 +38,51 @@ class _Connection:
     destination: str
     values: Mapping[str, str]
     start: float | None
-    """Start in seconds; none until the trigger's time is known."""
+    """Start in seconds; none if a trigger starts it."""
     size: int
+    """Bytes; 0 for a connection that sends until the end."""
+
+
+@dataclass(frozen=True)
+class _Trigger:
+    line: int
+    kind: str
+    """oneshot, multishot or barrier."""
+    count: int
+    """Activations that a barrier waits for."""
 
 
 def _matrix(file: File, options: Options) -> Part:
     part = Part()
     counts: dict[str, int] = {}
     found: list[_Connection] = []
-    unit = seconds_per_unit(options.time or "ps")
+    triggers: dict[str, _Trigger] = {}
     for number, line in file.lines():
         words = columns.fields(line)
-        if words[0] in ("Nodes", "Connections", "Triggers", "Failures") and len(words) > 1:
-            counts[words[0]] = file.whole(number, words[0], words[1])
+        if words[0] in _COUNTS and len(words) > 1:
+            most = _MOST_NODES if words[0] == "Nodes" else MOST
+            counts[words[0]] = file.whole(number, words[0], words[1], 0, most)
         elif ends := _ENDS.fullmatch(words[0]):
-            found.append(_connection(file, number, ends, words[1:], counts.get("Nodes", 0), unit))
+            found.append(_connection(file, number, ends, words[1:], counts.get("Nodes", 0), options))
+        elif words[0] == "trigger":
+            _add_trigger(file, number, words[1:], triggers)
         elif words[0] == "failure":
             part.left_out.append(f"The failure in line {number}: [faults] has outages of links.")
-        elif words[0] != "trigger":
+        else:
             raise file.wrong(number, "line", line, "source->destination id 1 start 0 size 2000000")
     if len(found) != counts.get("Connections", len(found)):
         raise file.wrong(0, "Connections", counts["Connections"], f"{len(found)}, as many as the file lists")
     if not found:
         raise columns.empty(file, "connections such as 0->1 id 1 start 0 size 2000000")
-    _put_triggered(found, part)
-    endless = sum(each.size == _ENDLESS for each in found)
-    if endless:
-        part.notes.append(f"{counted(endless, 'connection')} without a size: {_ENDLESS:,} bytes, which no run ends.")
-    started = [each for each in found if each.start is not None]
+    _check_ids(file, found)
+    started = _put_flows(file, found, triggers, part)
     if not started:
         raise file.wrong(found[0].line, "start", "", "a connection that no other one triggers")
-    table = pl.DataFrame(
-        {
-            "start": [each.start for each in started],
-            "source": [each.source for each in started],
-            "destination": [each.destination for each in started],
-            "bytes": [each.size for each in started],
-        },
-        schema={"start": pl.Float64, "source": pl.String, "destination": pl.String, "bytes": pl.Int64},
-    )
     said = f"in {options.time}, as given" if options.time else "in picoseconds; older versions have us: give --time us"
     part.notes.append(f"Starts are {said}. Sizes are in bytes.")
     priorities = {each.values["prio"] for each in found if "prio" in each.values}
     if priorities:
         part.left_out.append(f"Priorities {', '.join(sorted(priorities))}: a scheme sets priorities.")
-    part.flows = Flows(table.sort("start", maintain_order=True), file.origin(found[0].line, found[-1].line))
     _put_hosts(part, file, counts.get("Nodes", 0))
     return part
 
@@ -96,28 +100,130 @@ def _put_hosts(part: Part, file: File, nodes: int) -> None:
 
 
 def _connection(
-    file: File, number: int, ends: re.Match[str], words: Sequence[str], nodes: int, unit: float
+    file: File, number: int, ends: re.Match[str], words: Sequence[str], nodes: int, options: Options
 ) -> _Connection:
-    words = [word for word in words if word != "addon"]
-    values = dict(zip(words[::2], words[1::2], strict=False))
+    values: dict[str, str] = {}
+    for key, value in zip_longest(words[::2], words[1::2]):
+        if key not in _WORDS or value is None or key in values:
+            raise file.wrong(number, "word", key, f"each of {', '.join(_WORDS)} at most once, and a value behind each")
+        values[key] = value
     for field_, text in (("source", ends[1]), ("destination", ends[2])):
         if nodes and int(text) >= nodes:
             raise file.wrong(number, field_, text, f"a node from 0 to {nodes - 1}")
-    start = file.number(number, "start", values["start"]) * unit if "start" in values else None
-    if start is None and "trigger" not in values:
-        raise file.wrong(number, "start", "", "a start in picoseconds, or a trigger")
+    if ("start" in values) == ("trigger" in values):
+        raise file.wrong(number, "start", values.get("start", ""), "a start in picoseconds, or a trigger, and not both")
+    start = None
+    if "start" in values:
+        start = file.number(number, "start", values["start"])
+        if start % 1 and not options.time:
+            raise file.wrong(
+                number, "start", values["start"], "whole picoseconds. Older versions have microseconds: give --time us"
+            )
+        start *= seconds_per_unit(options.time or "ps")
     size = file.whole(number, "size", values.get("size", "0"))
-    return _Connection(number, ends[1], ends[2], values, start, size or _ENDLESS)
+    return _Connection(number, ends[1], ends[2], values, start, size)
 
 
-def _put_triggered(found: Sequence[_Connection], part: Part) -> None:
-    """Flows that wait for others have no time of their own."""
-    waiting = [each for each in found if each.start is None]
-    if waiting:
+def _add_trigger(file: File, number: int, words: Sequence[str], triggers: dict[str, _Trigger]) -> None:
+    text = " ".join(words)
+    found = re.fullmatch(r"id (\d+) (?:(oneshot|multishot)|(?:count (\d+) )?barrier(?: count (\d+))?)", text)
+    if not found:
+        raise file.wrong(number, "trigger", text, "id 1 oneshot, id 1 multishot, or id 1 barrier count 2")
+    if found[1] in triggers:
+        raise file.wrong(number, "trigger", found[1], "each trigger once")
+    count = int(found[3] or found[4] or 0)
+    triggers[found[1]] = _Trigger(number, found[2] or "barrier", count)
+
+
+def _check_ids(file: File, found: Sequence[_Connection]) -> None:
+    seen: dict[str, int] = {}
+    for each in found:
+        if (of := each.values.get("id")) is not None and seen.setdefault(of, each.line) != each.line:
+            raise file.wrong(each.line, "id", of, f"each id once; line {seen[of]} has it")
+
+
+def _put_flows(file: File, found: Sequence[_Connection], triggers: Mapping[str, _Trigger], part: Part) -> bool:
+    """Flows by start, then those that wait for others, each below them. Returns true if there is one with a start."""
+    known = [place for place, each in enumerate(found) if each.start is not None]
+    after = _waits(file, found, triggers, part)
+    order = [place for place in sorted(known, key=lambda place: found[place].start or 0.0) if found[place].size]
+    followers: dict[int, list[int]] = defaultdict(list)
+    left = {place: len(needed) for place, needed in after.items() if found[place].size}
+    for place in left:
+        for each in after[place]:
+            followers[each].append(place)
+    for place in order:  # which grows
+        for follower in followers[place]:
+            left[follower] -= 1
+            if not left[follower]:
+                order.append(follower)
+    rows = {place: number for number, place in enumerate(order, start=1)}
+    endless = [each for each in found if not each.size and each.start is not None]
+    lost = len(found) - len(order) - len(endless)
+    if lost:
         part.left_out.append(
-            f"{counted(len(waiting), 'connection')} that a trigger starts, first in line {waiting[0].line}: no flow of "
-            "a trace waits for others. Traffic of kind ring, queries or mapreduce has such flows."
+            f"{counted(lost, 'connection')} that can never start: their triggers wait for connections that are left "
+            "out or never end."
         )
+    if endless:
+        part.endless = [(each.start or 0.0, each.source, each.destination) for each in endless]
+        said = "sends" if len(endless) == 1 else "send"
+        part.notes.append(f"{counted(len(endless), 'connection')} of size 0 {said} until the end of the run.")
+    if order:
+        table = {
+            columns.LINE: [found[place].line for place in order],
+            "start": [found[place].start or 0.0 for place in order],
+            "source": [found[place].source for place in order],
+            "destination": [found[place].destination for place in order],
+            "bytes": [found[place].size for place in order],
+        }
+        if after:
+            table["after"] = [" ".join(str(rows[each]) for each in after.get(place, ())) for place in order]
+        part.flows = Flows(pl.DataFrame(table), file.origin(found[0].line, found[-1].line), str(file.path))
+    return bool(known)
+
+
+def _waits(
+    file: File, found: Sequence[_Connection], triggers: Mapping[str, _Trigger], part: Part
+) -> Mapping[int, Sequence[int]]:
+    """Connections that each triggered connection waits for, by place.
+
+    Those whose trigger has no counterpart are left out.
+    """
+    fires: dict[str, list[int]] = defaultdict(list)
+    for place, each in enumerate(found):
+        for key in ("send_done_trigger", "recv_done_trigger"):
+            if key in each.values:
+                fires[each.values[key]].append(place)
+    waits: dict[int, Sequence[int]] = {}
+    no_counterpart: list[str] = []
+    for place, each in enumerate(found):
+        name = each.values.get("trigger")
+        if name is None:
+            continue
+        trigger = triggers.get(name)
+        if trigger is None:
+            raise file.wrong(each.line, "trigger", name, "a trigger of the file, such as `trigger id 1 oneshot`")
+        needed = len(fires[name]) if trigger.kind == "barrier" and not trigger.count else trigger.count
+        if len(fires[name]) != (needed if trigger.kind == "barrier" else 1):
+            no_counterpart.append(f"{name} in line {trigger.line}")
+        else:
+            waits[place] = fires[name]
+    if no_counterpart:
+        part.left_out.append(
+            f"Connections of triggers {few(dict.fromkeys(no_counterpart))}: a flow waits here for all connections that "
+            "activate its trigger. These triggers wait for some of several connections, or for none."
+        )
+    if any("send_done_trigger" in found[each].values for needed in waits.values() for each in needed):
+        part.notes.append(
+            f"{counted(len(waits), 'triggered connection')}: the last byte of the connections before starts each. In "
+            "htsim a send_done_trigger waits for the ACK of that byte."
+        )
+    return waits
+
+
+_WHOLE = ("Radix_Down", "Radix_Up", "Bundle")
+_READ = (*_WHOLE, "Downlink_speed_Gbps", "Downlink_Latency_ns", "Switch_Latency_ns", "Oversubscribed")
 
 
 @dataclass
@@ -133,7 +239,8 @@ def _is_topology(file: File) -> bool:
     return first[:1] == ["Nodes"] and "Tiers" in first and "Connections" not in first
 
 
-def _topology(file: File, _: Options) -> Part:
+def _keys(file: File) -> tuple[Mapping[str, int], Mapping[int, _Tier]]:
+    """Keys above the tables, and the tables of the tiers."""
     top: dict[str, int] = {}
     tiers: dict[int, _Tier] = {}
     values: dict[str, float] | None = None
@@ -142,11 +249,21 @@ def _topology(file: File, _: Options) -> Part:
         if len(words) < 2:
             raise file.wrong(number, "line", line, "a key and a number")
         if words[0] == "Tier":
-            values = tiers.setdefault(file.whole(number, "Tier", words[1]), _Tier()).values
+            level = file.whole(number, "Tier", words[1], 0, 2)
+            if level in tiers:
+                raise file.wrong(number, "Tier", level, "each tier once")
+            values = tiers.setdefault(level, _Tier()).values
         elif values is None:
-            top[words[0]] = file.whole(number, words[0], words[1])
+            top[words[0]] = file.whole(number, words[0], words[1], 0, _MOST_NODES)
+        elif words[0] in _WHOLE:
+            values[words[0]] = file.whole(number, words[0], words[1], 1, _MOST_NODES)
         else:
             values[words[0]] = file.number(number, words[0], words[1])
+    return top, tiers
+
+
+def _topology(file: File, _: Options) -> Part:
+    top, tiers = _keys(file)
     for key in ("Nodes", "Tiers"):
         if key not in top:
             raise file.wrong(0, key, "", "a line with it")
@@ -162,6 +279,9 @@ def _topology(file: File, _: Options) -> Part:
         queue = {key: value for key, value in tier.values.items() if "Queue" in key}
         if queue:
             part.left_out.append(f"Queues of tier {number_}: {', '.join(queue)}; give switch.buffer with --set.")
+        others = [key for key in tier.values if key not in (*_READ, *queue)]
+        if others:
+            part.left_out.append(f"Keys of tier {number_} without a counterpart: {few(others)}.")
     return part
 
 
@@ -189,14 +309,19 @@ def _links(file: File, top: Mapping[str, int], tiers: Mapping[int, _Tier]) -> tu
         Node(f"tor{rack}", False, "tor") for rack in range(racks)
     ]
     aggs = up[0] // bundle[1]
+    uplinks = up[1] // bundle[2] if count == 3 else 0
+    if not aggs or (count == 3 and not uplinks):
+        raise file.wrong(0, "Bundle", max(bundle), "no more links than Radix_Up of the tier below")
+    if nodes + racks * aggs + pods * aggs * uplinks > _MOST_LINKS:
+        raise file.wrong(0, "links", nodes + racks * aggs + pods * aggs * uplinks, f"at most {_MOST_LINKS:,}")
     names = "spine" if count == 2 else "agg"
     for pod in range(pods):
         listed += [Node(f"{names}{pod * aggs + each}", False, names) for each in range(aggs)]
         for rack in range(pod * per_pod, (pod + 1) * per_pod):
             found += [link(f"tor{rack}", f"{names}{pod * aggs + each}", 1) for each in range(aggs)]
     if count == 3:
-        found += _core_links(link, pods * aggs, aggs, up[1] // bundle[2])
-        listed += [Node(f"core{each}", False, "core") for each in range(aggs * (up[1] // bundle[2]))]
+        found += _core_links(link, pods * aggs, aggs, uplinks)
+        listed += [Node(f"core{each}", False, "core") for each in range(aggs * uplinks)]
     return found, listed
 
 
@@ -213,6 +338,7 @@ MATRIX = Format(
     "lines Nodes 16 and Connections 15, then rows such as 1->0 id 1 start 0 size 2000000",
     _is_matrix,
     _matrix,
+    options=("time",),
 )
 TOPOLOGY = Format(
     "htsim-topo",

@@ -187,4 +187,8 @@ LLDP: Format = Format(
     _is_of,
     lambda file, options: _read_all([file], options),
     _read_all,
+    options=(
+        "host_names",
+        "hosts_at",
+    ),
 )

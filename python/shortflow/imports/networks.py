@@ -25,6 +25,8 @@ def completed(part: Part, options: Options) -> Part:
     network = _without_parallels(network, part)
     network = _with_hosts(network, part, options.hosts_at)
     network = _hosts_of_one_link(network, part)
+    if not network.links:
+        raise ConfigError(f"{network.origin}: no link joins a host with a switch; a host is linked to a switch")
     network = _linked(network, part)
     network = _with_tiers(network, part)
     part.network = network
@@ -116,26 +118,49 @@ def _with_hosts(network: Network, part: Part, wished: Sequence[HostsAt]) -> Netw
 
 
 def _hosts_of_one_link(network: Network, part: Part) -> Network:
-    """Hosts with their first link to a switch alone."""
-    hosts, seen = set(network.hosts), set()
+    """Hosts with one link: their first to a switch that has links to other switches, else their first to a switch."""
+    hosts = set(network.hosts)
+    inner = {end for link in network.links if not {link.a, link.b} & hosts for end in (link.a, link.b)}
+    chosen: dict[str, Link] = {}
+    for link in network.links:
+        ends = [end for end in (link.a, link.b) if end in hosts]
+        if len(ends) == 1:
+            old = chosen.setdefault(ends[0], link)
+            if not {old.a, old.b} & inner and {link.a, link.b} & inner:
+                chosen[ends[0]] = link
     links, further, between = [], [], []
     for link in network.links:
         ends = [end for end in (link.a, link.b) if end in hosts]
         if len(ends) == 2:
             between.append(f"{link.a}-{link.b}")
-        elif ends and ends[0] in seen:
+        elif ends and chosen[ends[0]] is not link:
             further.append(f"{link.a}-{link.b}")
         else:
-            seen.update(ends)
             links.append(link)
     if between:
         part.left_out.append(f"{counted(len(between), 'link')} between two hosts: {few(between)}.")
     if further:
         part.left_out.append(
-            f"{counted(len(further), 'further link')} of hosts: {few(further)}. A host has one link here, the first "
-            "that the file lists."
+            f"{counted(len(further), 'further link')} of hosts: {few(further)}. A host has one link here: the first "
+            "to a switch with links to other switches."
         )
-    return replace(network, links=links)
+    return _without_idle(replace(network, links=links), network, part)
+
+
+def _without_idle(network: Network, before: Network, part: Part) -> Network:
+    """The network without switches that further links of hosts alone made useful."""
+    idle = _racks(before) - _racks(network)
+    if not idle:
+        return network
+    part.left_out.append(f"Switches that such links alone lead to: {few(sorted(idle))} ({len(idle):,}).")
+    links = [link for link in network.links if not {link.a, link.b} & idle]
+    return replace(network, nodes=[node for node in network.nodes if node.name not in idle], links=links)
+
+
+def _racks(network: Network) -> set[str]:
+    """Switches with hosts."""
+    hosts = set(network.hosts)
+    return {end for link in network.links if {link.a, link.b} & hosts for end in (link.a, link.b)} - hosts
 
 
 def _linked(network: Network, part: Part) -> Network:

@@ -7,7 +7,7 @@ from shortflow.imports.delimited import number
 from shortflow.imports.files import File
 from shortflow.imports.formats import recognised
 from shortflow.imports.parts import Options, SizeTable
-from shortflow.imports.scenario import sizes_text
+from shortflow.imports.traffic import sizes_text
 
 _COLUMNS = 2
 _SIZES, _SHARES = ("bytes", "size", "size_bytes"), ("cumulative", "cdf", "share")

@@ -68,8 +68,14 @@ class Flows:
     """Flows by increasing start."""
 
     table: "pl.DataFrame"
-    """Columns `start` (seconds), `source`, `destination` (text), `bytes` (integer); optional `class`, `deadline`."""
+    """Columns `start` (seconds), `source`, `destination` (text), `bytes` (integer); some have more.
+
+    These are `class`, `deadline`, `line`, and `after`: numbers of rows from 1 between blanks. A table with `after` has
+    the order of the scenario's file. A row that waits is below those that it names; its start is the time after them.
+    """
     origin: str
+    path: str = ""
+    """The file, for errors."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,8 @@ class Part:
 
     network: Network | None = None
     flows: Flows | None = None
+    endless: Sequence[tuple[float, str, str]] = ()
+    """Start in seconds, source and destination of flows that send until the end."""
     sizes: SizeTable | None = None
     ports: Ports | None = None
     values: dict[str, Value] = field(default_factory=dict)
@@ -174,3 +182,5 @@ class Format:
     """Reads a file. A `ConfigError` names file, line, field, value and what was expected."""
     read_all: Callable[[Sequence[File], Options], Part] | None = None
     """Reads several files that only together say something, such as one a device."""
+    options: Sequence[str] = ()
+    """Options that it takes, by their names in `Options`."""

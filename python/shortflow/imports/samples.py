@@ -2,11 +2,13 @@
 
 import re
 
+from shortflow.imports.columns import empty
 from shortflow.imports.delimited import Grid, grid, head, number
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
 from shortflow.imports.parts import Format, Options, Part, SizeTable
 from shortflow.imports.units import unit_of
 from shortflow.lazy import np
+from shortflow.quantities import counted
 
 _SIZE = re.compile(
     r"(flow|message|msg|response|request)?[ _-]*(size|bytes|length|octets)([ _(-]*(in )?[kmg]?i?b(ytes)?\)?)?$"
@@ -35,6 +37,8 @@ def _size_column(found: Grid) -> int | None:
 def _read(file: File, options: Options) -> Part:
     found = grid(file)
     place = _size_column(found) or 0
+    if not found.rows:
+        raise empty(file, "a size a line")
     sizes = []
     for line, row in zip(found.lines, found.rows, strict=True):
         value = number(row[place]) if place < len(row) else None
@@ -44,10 +48,12 @@ def _read(file: File, options: Options) -> Part:
     name = found.header[place] if len(found.header) > place else ""
     factor, unit = unit_of(file, name, options.unit, sizes)
     scaled = np.round(np.array(sizes) * factor)
+    if scaled.max() > MOST:
+        raise file.wrong(found.lines[int(scaled.argmax())], "size", f"{scaled.max():g} B", f"at most {MOST:g} bytes")
     part = Part(sizes=SizeTable(distribution(scaled), file.origin(found.lines[0], found.lines[-1]), is_steps=True))
     column = f", column {name}" if name else ""
     part.notes.append(
-        f"{len(sizes):,} samples, one a row{column}; {unit}; steps: flows have the sizes of the samples; mean "
+        f"{counted(len(sizes), 'sample')}, one a row{column}; {unit}; steps: flows have the sizes of the samples; mean "
         f"{scaled.mean():,.1f} B."
     )
     if len(np.unique(scaled)) > _MOST:
@@ -73,4 +79,5 @@ SAMPLES = Format(
     "one size a line, or a header with a column such as bytes or flow_size",
     _is_samples,
     _read,
+    options=("unit",),
 )

@@ -7,16 +7,19 @@ packets, a constant, shares. Homa: a first line with the mean, and steps. All ar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from shortflow.errors import ConfigError
+from shortflow.imports.columns import empty
 from shortflow.imports.delimited import Grid, grid, head, number
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
 from shortflow.imports.parts import Format, Options, Part, SizeTable
 from shortflow.imports.units import unit_of
 
 _SIZES = re.compile(r"size|bytes|packets|pkts|length|flow|\b[kmg]i?b\b|\bB\b|^x$", re.IGNORECASE)
 _SHARES = re.compile(r"cdf|cumul|share|frac|prob|percent|pct|%|quantile|^p$|^y$|pdf|weight", re.IGNORECASE)
+_COUNTS = re.compile(r"(.*[ _(-])?(counts?|freq(uency)?|hits|occurrences|weights?)([ _)-].*)?", re.IGNORECASE)
+"""Names of columns that count flows of a size."""
 _NEAR = 0.01
 """Shares may end at 1 within this, and are then divided by their end."""
 _NS2 = 3
@@ -59,7 +62,11 @@ def _read(file: File, options: Options) -> Part:
     if _has_lone_first(found):
         stated = file.number(lines[0], "first line", rows[0][0])
         rows, lines = rows[1:], lines[1:]
-    width = len(rows[0]) if rows else 0
+    if not rows:
+        raise empty(file, "rows of a size and a share")
+    width = len(rows[0])
+    if width not in (2, _NS2):
+        raise file.wrong(lines[0], "row", " ".join(rows[0]), "a size and a share, or three fields of ns-2")
     for line, fields in zip(lines, rows, strict=True):
         if len(fields) != width:
             raise file.wrong(line, "row", " ".join(fields), f"{width} fields, as in the rows before")
@@ -72,11 +79,14 @@ def _read(file: File, options: Options) -> Part:
         for line, fields in zip(lines, rows, strict=True)
     ]
     is_homa = stated is not None and stated != len(rows)
-    shares = _cumulative(file, table, part)
+    is_counts = len(found.header) > of_share and bool(_COUNTS.fullmatch(found.header[of_share]))
+    shares = _counted(file, table) if is_counts else _cumulative(file, table, part)
     name = found.header[of_size] if len(found.header) > of_size else ""
     factor, unit = unit_of(file, name, options.unit, [row.size for row in table], is_ns2=_is_ns2(found, rows))
-    is_steps = is_homa or "density" in shares.form
+    is_steps = is_homa or is_counts or "density" in shares.form
     sizes = SizeTable([(round(size * factor), share) for size, share in shares.rows], file.origin(), is_steps)
+    if sizes.rows[-1][0] > MOST:
+        raise file.wrong(lines[-1], "size", rows[-1][of_size], f"at most {MOST:g} bytes")
     how = "steps: flows have the listed sizes alone" if is_steps else "lines: sizes are spread evenly between rows"
     part.sizes = sizes
     part.notes.insert(0, f"{found.about}; {shares.form}; {unit}; {how}; mean {sizes.mean:,.1f} B.")
@@ -107,6 +117,10 @@ def _roles(file: File, found: Grid, rows: Sequence[Sequence[str]]) -> tuple[int,
     if _is_ns2(found, rows):
         return (0, 2)
     if len(found.header) == width:
+        counts = [place for place in range(width) if _COUNTS.fullmatch(found.header[place])]
+        sizes = [place for place in range(width) if _SIZES.search(found.header[place]) and place not in counts]
+        if len(counts) == len(sizes) == 1:
+            return (sizes[0], counts[0])
         shares = [place for place in range(width) if _SHARES.search(found.header[place])]
         sizes = [place for place in range(width) if _SIZES.search(found.header[place]) and place not in shares]
         if len(shares) == 1 and sizes:
@@ -137,6 +151,18 @@ def _ends_like_shares(column: Sequence[float]) -> bool:
 class _Shares:
     rows: Sequence[tuple[float, float]]
     form: str
+
+
+def _counted(file: File, table: Sequence[_Row]) -> _Shares:
+    """Rows by rising size with cumulative shares, of the number of flows of each size."""
+    rows = sorted(table, key=lambda row: row.size)
+    total = sum(row.share for row in rows)
+    if not total > 0:
+        raise file.wrong(rows[0].line, "counts", f"{total:g} together", "a flow")
+    cumulative = accumulate(row.share for row in rows)
+    return _Shares(
+        [(row.size, so_far / total) for row, so_far in zip(rows, cumulative, strict=True)], "counts of flows"
+    )
 
 
 def _cumulative(file: File, table: Sequence[_Row], part: Part) -> _Shares:
@@ -187,4 +213,5 @@ SIZES = Format(
     "rows of a size and a cumulative share or per cent, with any separator, header, first line with the mean",
     _is_table,
     _read,
+    options=("unit",),
 )

@@ -95,14 +95,14 @@ def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, i
     for entry in root.each(table):
         ports, _, queues = entry.name.partition("|")
         profile = reference(entry.text(field_))
-        span = re.fullmatch(r"(\d+)(?:-(\d+))?", queues.rpartition("|")[2])
+        span = re.fullmatch(r"(\d{1,2})(?:-(\d{1,2}))?", queues.rpartition("|")[2])
         if not profile:
             continue
         if not span:
             raise entry.file.wrong(entry.line, table, entry.name, "PORT|QUEUE, such as Ethernet0|3 or Ethernet0|3-4")
         for port in ports.split(","):
             for queue in range(int(span[1]), int(span[2] or span[1]) + 1):
-                yield (port, queue), profile
+                yield (port.strip(), queue), profile
 
 
 def reference(text: str) -> str:
@@ -210,7 +210,7 @@ def _buffer(config: _Config, port: _Port) -> dict[str, Value]:
         return {"buffer": Value(f"{static.number('a number of bytes', 1):.0f}B", static.origin)}
     if not dynamic:
         raise profile.wrong("static_th or dynamic_th")
-    exponent = dynamic.number("an exponent of 2 from -8 to 8", -8)
+    exponent = dynamic.number("an exponent of 2 from -8 to 8", -8, 8)
     pool = config.root.need("BUFFER_POOL", reference(profile.text("pool")))
     size = pool.at("size")
     found = {"buffer": Value("unlimited", f"{dynamic.origin}: the pool limits the port")}
@@ -233,9 +233,9 @@ def _rack(
         return None
     name = plain_name(config.root.text("DEVICE_METADATA", "localhost", "hostname")) or "switch"
     hosts = {port: f"h{number}" for number, port in enumerate(ports)}
-    metres = {each.name: each.text() for table in config.root.each("CABLE_LENGTH") for each in table.each()}
+    metres = {each.name: _metres(each) for table in config.root.each("CABLE_LENGTH") for each in table.each()}
     links = [
-        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(metres.get(port.place.name, "")))
+        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(metres.get(port.place.name, 0.0)))
         for port in ports
     ]
     nodes = [Node(name, False, "leaf"), *(Node(host, True) for host in hosts.values())]
@@ -246,9 +246,15 @@ def _rack(
     return network, {hosts[port]: values[port] for port in ports}
 
 
-def _delay(length: str) -> str:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)m", length)
-    return f"{float(found[1]) * _NS_PER_METRE * 1000:.0f}ps" if found and float(found[1]) else ""
+def _metres(length: Place) -> float:
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)m", length.text())
+    if not found:
+        raise length.wrong("metres such as 40m")
+    return float(found[1])
+
+
+def _delay(metres: float) -> str:
+    return f"{metres * _NS_PER_METRE * 1000:.0f}ps" if metres else ""
 
 
 def _say_queue(config: _Config, queue: int, ports: Sequence[_Port]) -> None:
@@ -311,4 +317,5 @@ SONIC: Format = Format(
     '"PORT", "QUEUE", "WRED_PROFILE", "BUFFER_PROFILE" and "BUFFER_POOL"',
     _is_of,
     _read,
+    options=("queue",),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypedDict
 
-from shortflow.imports.scenario import Draft, host_rates
+from shortflow.imports.draft import Draft, host_rates
 from shortflow.lazy import pl
 
 

@@ -14,7 +14,10 @@ from shortflow.lazy import pl
 from shortflow.quantities import counted
 
 _FIELDS = {"ts": "start", "id.orig_h": "orig", "id.resp_h": "resp", "orig_bytes": "sent", "resp_bytes": "answered"}
+_FILE_NAMES = {to: name for name, to in _FIELDS.items()}
+"""Names in the log, for errors."""
 _UNSET = ("-", "(empty)", "")
+_DATE = r"^\d{4}-\d\d-\d\dT"
 
 
 def _is_log(file: File) -> bool:
@@ -25,22 +28,27 @@ def _is_log(file: File) -> bool:
 def _read(file: File, _: Options) -> Part:
     table = _of_json(file) if file.head.lstrip().startswith("{") else _of_columns(file)
     part = Part()
-    start = columns.numbers(file, table, "start", "a time in seconds")
-    known = table.with_columns(start=start)
+    if table.is_empty():
+        raise columns.empty(file, "connections below #fields")
+    for end in ("orig", "resp"):
+        columns.check(file, table, end, ~table[end].is_in(_UNSET), "an address", _FILE_NAMES[end])
+    known = table.with_columns(start=_starts(file, table))
     flows = []
     for of_bytes, source, destination, name in (
         ("sent", "orig", "resp", "request"),
         ("answered", "resp", "orig", "response"),
     ):
         rows = known.filter(~pl.col(of_bytes).is_in(_UNSET))
-        size = columns.numbers(file, rows, of_bytes, "a whole number of bytes, or -", is_whole=True)
+        size = columns.numbers(
+            file, rows, of_bytes, "a whole number of bytes, or -", is_whole=True, field=_FILE_NAMES[of_bytes]
+        )
         ends = {"source": pl.col(source), "destination": pl.col(destination)}
         rows = rows.select(columns.LINE, "start", **ends).with_columns(size.alias("bytes"), pl.lit(name).alias("class"))
         flows.append(rows.filter(pl.col("bytes") > 0))
     unset = int(known.select(((pl.col("sent").is_in(_UNSET)) & (pl.col("answered").is_in(_UNSET))).sum()).item())
     if unset:
         part.left_out.append(f"{counted(unset, 'connection')} without a number of bytes.")
-    both = pl.concat(flows).sort("start", columns.LINE, maintain_order=True).drop(columns.LINE)
+    both = pl.concat(flows).sort("start", columns.LINE, maintain_order=True)
     if both.is_empty():
         raise ConfigError(f"{file.path}: no connection has bytes")
     part.notes.append(
@@ -48,22 +56,38 @@ def _read(file: File, _: Options) -> Part:
         "class response. Both start with the connection, as the log has no other time."
     )
     lines = table[columns.LINE]
-    part.flows = Flows(both, file.origin(int(lines[0]), int(lines[-1])))
+    part.flows = Flows(both, file.origin(int(lines[0]), int(lines[-1])), str(file.path))
     return part
+
+
+def _starts(file: File, table: "pl.DataFrame") -> "pl.Series":
+    """Starts in seconds: numbers, or dates as Zeek's `json_timestamps` writes them."""
+    if not table["start"].str.contains(_DATE).any():
+        return columns.numbers(file, table, "start", "a time in seconds", field="ts")
+    times = table["start"].str.to_datetime("%+", strict=False, time_unit="us", time_zone="UTC")
+    columns.check(file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31T12:00:00.5Z", "ts")
+    return times.dt.epoch("us") * 1e-6
 
 
 def _of_columns(file: File) -> "pl.DataFrame":
     heads = dict(line[1:].split(None, 1) for line in file.head.split("\n") if re.match(r"#\w+\s+\S", line))
-    sign = heads.get("separator", r"\x09").strip().encode().decode("unicode_escape")
+    written = heads.get("separator", r"\x09").strip()
+    one = re.fullmatch(r"\\x([0-9a-fA-F]{2})|(.)", written)
+    if not one:
+        raise file.wrong(1, "#separator", written, r"one sign, such as \x09")
+    sign = chr(int(one[1], 16)) if one[1] else one[2]
     line = next((line for line in file.head.split("\n") if line.startswith("#fields")), "")
     names = [name.strip() for name in line.split(sign)[1:]]
     missing = [name for name in _FIELDS if name not in names]
     if missing:
         raise ConfigError(f"{file.path}: #fields: has no {missing[0]}; expected {', '.join(_FIELDS)}")
+    if len(set(names)) < len(names):
+        raise file.wrong(0, "#fields", line, "each name once")
     table = columns.rows(file, 1, names, separator=sign)
-    return table.select(columns.LINE, *(pl.col(name).alias(to) for name, to in _FIELDS.items())).with_columns(
-        pl.col(*list(_FIELDS.values())[3:]).fill_null("-")
-    )
+    found = table.select(columns.LINE, *(pl.col(name).alias(to) for name, to in _FIELDS.items()))
+    for name, to in _FIELDS.items():
+        columns.check(file, found, to, found[to].is_not_null(), "a value, as #fields says", name)
+    return found
 
 
 def _of_json(file: File) -> "pl.DataFrame":
@@ -71,11 +95,14 @@ def _of_json(file: File) -> "pl.DataFrame":
     for number, line in file.lines():
         try:
             row = json.loads(line)
-        except ValueError:
-            raise file.wrong(number, "line", line, "a JSON object") from None
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise file.wrong(number, "line", line, "a JSON object")
         found[columns.LINE].append(number)
         for name, to in _FIELDS.items():
-            found[to].append(str(row.get(name, "-")))
+            value = row.get(name)
+            found[to].append("-" if value is None else str(value))
     return pl.DataFrame(found)
 
 
