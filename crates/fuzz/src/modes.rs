@@ -55,11 +55,11 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let is_choosy = !number.is_multiple_of(ANYTHING_EVERY);
     if is_choosy
         && !(has_wide_slots(&scenario)
-            && ExecutionPlan::set(Modes { windows: true, ..PLAIN }, &scenario, scheme).is_some())
+            && ExecutionPlan::set(Modes { windows: true, ..Modes::PLAIN }, &scenario, scheme).is_some())
     {
         return Ok(None);
     }
-    let plain = run_in(PLAIN, &scenario, scheme, run_seed, &mut Cap { ticks: MOST_TICKS });
+    let plain = run_in(Modes::PLAIN, &scenario, scheme, run_seed, &mut Cap { ticks: MOST_TICKS });
     let expected = match plain {
         Ok(Some(outcome)) if is_choosy && !is_busy(&outcome) => return Ok(None),
         Ok(Some(outcome)) => outcome,
@@ -115,17 +115,6 @@ fn meetings(scenario: &Scenario, outcome: &Outcome) -> u64 {
     let shortest = delays.filter(|delay| *delay > 0).min().unwrap_or(1);
     (outcome.end.as_ps() / shortest).min(outcome.counters.packet_hops)
 }
-
-/// Order of time without shortcuts.
-const PLAIN: Modes = Modes {
-    cores: 1,
-    windows: false,
-    fixed_paths: false,
-    prefetch: false,
-    predicts: false,
-    early_hosts: false,
-    by_output: false,
-};
 
 /// A run with these choices; `None` if the scenario forbids them.
 fn run_in(

@@ -74,26 +74,15 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
         .unwrap_or_else(|error| panic!("{} on {cores} cores: {error}", scheme.name))
 }
 
-/// In order of time on one core, without shortcuts.
-const PLAIN: Modes = Modes {
-    cores: 1,
-    windows: false,
-    fixed_paths: false,
-    prefetch: false,
-    predicts: false,
-    early_hosts: false,
-    by_output: false,
-};
-
 /// Plans in which each choice meets both values of all others; `make modes` takes every plan.
 const MODES: [Modes; 7] = [
-    Modes { prefetch: true, fixed_paths: true, predicts: true, ..PLAIN },
-    Modes { fixed_paths: true, predicts: true, early_hosts: true, ..PLAIN },
-    Modes { prefetch: true, windows: true, by_output: true, ..PLAIN },
-    Modes { fixed_paths: true, windows: true, predicts: true, early_hosts: true, ..PLAIN },
-    Modes { cores: 2, fixed_paths: true, windows: true, predicts: true, by_output: true, ..PLAIN },
-    Modes { cores: 3, windows: true, prefetch: true, predicts: true, early_hosts: true, ..PLAIN },
-    Modes { cores: 4, fixed_paths: true, ..PLAIN },
+    Modes { prefetch: true, fixed_paths: true, predicts: true, ..Modes::PLAIN },
+    Modes { fixed_paths: true, predicts: true, early_hosts: true, ..Modes::PLAIN },
+    Modes { prefetch: true, windows: true, by_output: true, ..Modes::PLAIN },
+    Modes { fixed_paths: true, windows: true, predicts: true, early_hosts: true, ..Modes::PLAIN },
+    Modes { cores: 2, fixed_paths: true, windows: true, predicts: true, by_output: true, ..Modes::PLAIN },
+    Modes { cores: 3, windows: true, prefetch: true, predicts: true, early_hosts: true, ..Modes::PLAIN },
+    Modes { cores: 4, fixed_paths: true, ..Modes::PLAIN },
 ];
 
 /// The outcome of a run, the same in all [`MODES`] that its needs allow; these.
@@ -103,7 +92,7 @@ pub fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, V
         let run = run_planned(&plan, scenario, scheme, seed, &mut NoObserver);
         Some(run.unwrap_or_else(|error| panic!("{} {modes:?}: {error}", scheme.name)))
     };
-    let plain = run(PLAIN).unwrap();
+    let plain = run(Modes::PLAIN).unwrap();
     let differs = |modes: &Modes| {
         let other = run(*modes)?;
         assert_eq!(other.end, plain.end, "{} {modes:?}", scheme.name);
@@ -411,10 +400,10 @@ fn shortcuts_are_taken_where_they_pay() {
 #[test]
 fn no_plan_is_against_the_needs_of_a_part() {
     let several = [
-        PLAIN,
-        Modes { cores: 2, ..PLAIN },
-        Modes { windows: true, ..PLAIN },
-        Modes { fixed_paths: true, ..PLAIN },
+        Modes::PLAIN,
+        Modes { cores: 2, ..Modes::PLAIN },
+        Modes { windows: true, ..Modes::PLAIN },
+        Modes { fixed_paths: true, ..Modes::PLAIN },
     ];
     let legal = |topology: &str, table, keys| {
         let set = |modes| {

@@ -41,6 +41,19 @@ pub struct Modes {
     pub by_output: bool,
 }
 
+impl Modes {
+    /// In order of time on one core, without shortcuts.
+    pub const PLAIN: Modes = Modes {
+        cores: 1,
+        windows: false,
+        fixed_paths: false,
+        prefetch: false,
+        predicts: false,
+        early_hosts: false,
+        by_output: false,
+    };
+}
+
 /// Execution of a run.
 #[derive(Debug, Clone)]
 pub struct ExecutionPlan {
