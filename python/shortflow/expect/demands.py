@@ -8,6 +8,7 @@ from typing import Any
 
 from shortflow import _core
 from shortflow.expect.network import Network, Port, hosts_of, number
+from shortflow.quantities import parse
 from shortflow.scenario import ExpectedFlows, Scenario, load_scenario
 
 _SAMPLES = 5000
@@ -146,7 +147,7 @@ class _Entry:
         by_class: dict[str, list[tuple[Port, float]]] = defaultdict(list)
         for row in rows:
             ends = (self._host(row["source"]), self._host(row["destination"]))
-            by_class[row.get("class") or self.text("class")].append((ends, float(row["bytes"])))
+            by_class[row.get("class") or self.text("class")].append((ends, _size(row["bytes"])))
         for name, flows in by_class.items():
             pairs: dict[Port, float] = defaultdict(float)
             for ends, _ in flows:
@@ -245,3 +246,9 @@ def _set(tables: dict[str, Any], path: Sequence[str], value: str) -> None:
         tables[path[-1]] = float(value)
     except ValueError:
         tables[path[-1]] = value
+
+
+def _size(text: str) -> float:
+    """Bytes of a row, with or without a unit."""
+    found = parse(text)
+    return found.number * found.factor if found else 0.0

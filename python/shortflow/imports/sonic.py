@@ -297,7 +297,10 @@ def _say_left_out(config: _Config, ports: Sequence[_Port], queue: int) -> None:
         )
     paused = sorted({text for each in root.each("PORT_QOS_MAP") if (text := each.text("pfc_enable"))})
     if paused:
-        left_out.append(f"PFC of the priorities {few(paused)}: no port pauses in the scenario; switch.xoff has ports pause for data.")
+        left_out.append(
+            f"PFC of the priorities {few(paused)}: no port pauses in the scenario; `switch.xoff` has ports pause for "
+            "data."
+        )
     schedulers = {reference(each.text("scheduler")) for each in root.each("QUEUE") if each.text("scheduler")}
     if schedulers:
         left_out.append(f"Schedulers ({few(sorted(schedulers))}): the other queues of a port send nothing here.")
