@@ -139,6 +139,20 @@ class Control:
     def drain(self) -> tuple[int, int, float] | None: ...
 
 @final
+class Accounts:
+    """Takes the accounts of one run's completion times, and the steps of the flow in row `traced`."""
+
+    def __new__(cls, scenario: Scenario, traced: int | None = None) -> Accounts: ...
+    @staticmethod
+    def parts() -> list[tuple[str, str]]: ...
+    def table(self) -> Table: ...
+    def steps(
+        self,
+    ) -> list[
+        tuple[int, int, str, str, str | None, tuple[str, int] | None, list[tuple[int | None, int, int, int]]]
+    ]: ...
+
+@final
 class Capture:
     """What a run hands over of its packets, and to whom; an error there ends the run and is raised by it."""
 
@@ -153,6 +167,7 @@ class Capture:
         only: Sequence[str] = ...,
         files: Sequence[tuple[str, Callable[[bytes], object]]] = ...,
         during: tuple[float, float] | None = None,
+        accounts: Accounts | None = None,
     ) -> Capture: ...
 
 @final

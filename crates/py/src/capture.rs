@@ -1,11 +1,13 @@
 //! Packet events, passed to Python in portions during a run.
 
+use crate::account::{Accounts, Taker};
 use crate::errors::config_error;
 use crate::scenario::PyScenario;
 use crate::tables::Table;
 use crate::user_defined::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use shortflow_sim::probe::account::{Explained, FlowAccount};
 use shortflow_sim::probe::pcap;
 use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, TraceFilter};
 use shortflow_sim::scenario::Scenario;
@@ -28,16 +30,18 @@ pub struct Capture {
     only: Vec<String>,
     /// Each takes the bytes of a capture file, of the port beside it.
     files: Vec<(PortId, String, Py<PyAny>)>,
+    /// Takes the accounts of completion times.
+    accounts: Option<Taker>,
 }
 
 #[pymethods]
 impl Capture {
     /// Flows are chosen by first and last row in the flow table, and by class; `table` gets `rows` at a time. `files`
     /// pairs ports with the consumers of their capture files. `during` is in seconds; the run is cancelled
-    /// after its end.
+    /// after its end. `accounts` takes the accounts of completion times.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
-    #[pyo3(signature = (scenario, *, flows=vec![], classes=vec![], table=None, rows=100_000, only=vec![], files=vec![], during=None))]
+    #[pyo3(signature = (scenario, *, flows=vec![], classes=vec![], table=None, rows=100_000, only=vec![], files=vec![], during=None, accounts=None))]
     fn new(
         scenario: &PyScenario,
         flows: Vec<(u32, u32)>,
@@ -47,6 +51,7 @@ impl Capture {
         only: Vec<String>,
         files: Vec<(String, Py<PyAny>)>,
         during: Option<(f64, f64)>,
+        accounts: Option<&Accounts>,
     ) -> PyResult<Self> {
         let (setting, ports) = (&scenario.inner, tables::port_names(&scenario.inner));
         let find = |names: &[String], name: &str| names.iter().position(|each| each == name);
@@ -69,7 +74,7 @@ impl Capture {
             frames: setting.classes.iter().all(|class| classes.contains(class)),
             during: during.map_or(Instant::ZERO..Instant::MAX, |(from, to)| at(from)..at(to)),
         };
-        Ok(Capture { what, table, rows, only, files })
+        Ok(Capture { what, table, rows, only, files, accounts: accounts.map(Accounts::taker) })
     }
 }
 
@@ -87,6 +92,7 @@ impl Capture {
             only: self.only.clone(),
             waiting: Vec::new(),
             files: self.files.iter().map(file).collect(),
+            accounts: self.accounts.clone(),
             failure,
         }
     }
@@ -101,6 +107,7 @@ pub struct Recorder {
     only: Vec<String>,
     waiting: Vec<PacketEvent>,
     files: Vec<(pcap::Capture, Py<PyAny>)>,
+    accounts: Option<Taker>,
     /// Takes the error of a consumer.
     failure: Failure,
 }
@@ -109,6 +116,18 @@ impl Recorder {
     /// Filter of the events.
     pub fn what(&self) -> TraceFilter {
         self.what.clone()
+    }
+
+    /// Flows to account for.
+    pub fn explained(&self) -> Option<Explained> {
+        self.accounts.as_ref().map(Taker::explained)
+    }
+
+    /// Takes accounts of completion times.
+    pub fn take_accounts(&self, accounts: Vec<FlowAccount>) {
+        if let Some(taker) = &self.accounts {
+            taker.take(accounts);
+        }
     }
 
     /// No more events can come: the time is over, and all packets then on a wire have arrived.

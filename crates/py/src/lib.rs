@@ -1,6 +1,7 @@
 //! `shortflow._core`: the simulator as a Python extension. Glue only: the crossing of errors,
 //! tables and threads is decided here.
 
+mod account;
 mod capture;
 mod declared;
 mod errors;
@@ -41,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<user_defined::PyFlow>()?;
     module.add_class::<user_defined::PyAck>()?;
     module.add_class::<run::Control>()?;
+    module.add_class::<account::Accounts>()?;
     module.add_class::<capture::Capture>()?;
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<run::PyFloor>()?;

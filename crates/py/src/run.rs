@@ -12,6 +12,7 @@ use shortflow_sim::fairness::fairness_windows;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::probe::Samples;
+use shortflow_sim::probe::account::{Explained, FlowAccount};
 use shortflow_sim::probe::watch::{PacketEvent, TraceFilter};
 use shortflow_sim::remarks::remarks;
 use shortflow_sim::scenario::Scenario;
@@ -100,6 +101,16 @@ impl Observer for Watch {
 
     fn packets(&mut self, events: Vec<PacketEvent>) {
         self.recorder.iter_mut().for_each(|recorder| recorder.take(&events));
+    }
+
+    fn explains(&self) -> Option<Explained> {
+        self.recorder.as_ref().and_then(Recorder::explained)
+    }
+
+    fn accounts(&mut self, accounts: Vec<FlowAccount>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.take_accounts(accounts);
+        }
     }
 }
 

@@ -105,6 +105,10 @@ impl Table {
         batch(columns).map(|batch| Table(Rows::Columns(batch))).map_err(refused)
     }
 
+    pub(crate) fn of_batch(batch: RecordBatch) -> Table {
+        Table(Rows::Columns(batch))
+    }
+
     pub(crate) fn of_samples(samples: &Arc<Samples>, scenario: &Arc<Scenario>) -> Table {
         Table(Rows::Samples(Arc::clone(samples), Arc::clone(scenario)))
     }

@@ -218,6 +218,10 @@ impl SendEndpoint for Sender {
         self.ask(cx, out);
     }
 
+    fn permitted(&self) -> Option<u64> {
+        Some(self.unscheduled.max(self.granted))
+    }
+
     fn snapshot(&self, _: Instant) -> SenderSnapshot {
         SenderSnapshot::default()
     }

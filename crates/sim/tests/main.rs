@@ -4,6 +4,7 @@
 mod common;
 
 mod accounting;
+mod accounts;
 mod analytic;
 mod applications;
 mod dcqcn;

@@ -100,6 +100,11 @@ pub trait SendEndpoint: Endpoint {
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
     fn on_left(&mut self, _departs: Instant, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
+    /// One past the last byte that it may send, where the receiver grants.
+    fn permitted(&self) -> Option<u64> {
+        None
+    }
+
     /// State for probes at `now`.
     fn snapshot(&self, now: Instant) -> SenderSnapshot;
 }

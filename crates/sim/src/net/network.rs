@@ -435,7 +435,7 @@ impl Network {
     fn drop_unroutable(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
         self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
         if let Some(watch) = self.watch_mut() {
-            watch.dropped(now, None, [(DropReason::NoRoute, packet.clone())], None);
+            watch.lost(now, None, vec![(DropReason::NoRoute, packet.clone())], None);
         }
         Handover::DROPPED
     }

@@ -1,6 +1,8 @@
 //! Samples taken at fixed intervals: queues of the measured ports, throughput of each class, and
-//! throughput, window and congestion estimate of backlogged flows. Events of single packets are in [`watch`].
+//! throughput, window and congestion estimate of backlogged flows. Events of single packets are in [`watch`],
+//! and accounts of completion times in [`account`].
 
+pub mod account;
 pub mod pcap;
 mod samples;
 pub mod watch;

@@ -1,5 +1,6 @@
 //! [`PacketTracer`]: records the events of chosen packets.
 
+use super::account::{Accounts, Cause, FlowAccount, Standing};
 use crate::packet::{EcnField, Packet, PacketType};
 use crate::queue::{Backlog, DropReason};
 use shortflow_cc::Host;
@@ -65,8 +66,8 @@ impl FlowChoice {
     }
 }
 
-/// Filter of packet events.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Filter of packet events; by default of none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceFilter {
     /// All events of packets of these flows.
     pub flows: FlowChoice,
@@ -147,12 +148,36 @@ pub struct PacketTracer {
     noted: Vec<PacketEvent>,
     /// Longest time from a departure to its note.
     lag: Span,
+    /// Accounts of completion times, if wanted.
+    accounts: Option<Box<Accounts>>,
 }
 
 impl PacketTracer {
     /// Empty record; `lag` is the longest delay of a link.
     pub fn new(what: TraceFilter, lag: Span) -> PacketTracer {
-        PacketTracer { what, connections: Vec::new(), clean: BTreeSet::new(), noted: Vec::new(), lag }
+        PacketTracer {
+            what,
+            connections: Vec::new(),
+            clean: BTreeSet::new(),
+            noted: Vec::new(),
+            lag,
+            accounts: None,
+        }
+    }
+
+    /// Accounts for completion times too.
+    pub fn explain(&mut self, accounts: Accounts) {
+        self.accounts = Some(Box::new(accounts));
+    }
+
+    /// The accounts, if wanted.
+    pub fn accounts(&mut self) -> Option<&mut Accounts> {
+        self.accounts.as_deref_mut()
+    }
+
+    /// Accounts of flows that have finished since the last call.
+    pub fn take_accounts(&mut self) -> Vec<FlowAccount> {
+        self.accounts().map(Accounts::take).unwrap_or_default()
     }
 
     /// The next connection opens, from the first host to the second.
@@ -170,13 +195,45 @@ impl PacketTracer {
 
     /// True if the filter matches a packet at a port, or at an end of its connection.
     pub fn wants(&self, port: Option<PortId>, packet: &Packet) -> bool {
-        port.is_some_and(|port| self.what.ports.contains(&port))
+        self.accounts.is_some()
+            || port.is_some_and(|port| self.what.ports.contains(&port))
             || self.connections.get(packet.flow_id as usize).is_some_and(|of| of.chosen)
     }
 
-    /// Position of the next note, for events noted after their consequences.
-    pub fn place(&self) -> usize {
+    /// A packet reaches its host. Returns the position of its note, which is written after the consequences.
+    pub fn arrives(&mut self, now: Instant, packet: &Packet) -> usize {
+        self.accounts().into_iter().for_each(|accounts| accounts.arrive(now, packet));
         self.noted.len()
+    }
+
+    /// A timer runs, which ends a wait for this cause. Returns the position of its note.
+    pub fn wakes(&mut self, cause: Cause) -> usize {
+        self.accounts().into_iter().for_each(|accounts| accounts.wake(cause));
+        self.noted.len()
+    }
+
+    /// A flow starts at `now` with these bytes of its connection, which may send up to `permitted`. `row`: its row, if it has an account.
+    pub fn starts(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        bytes: (u64, u64),
+        row: Option<FlowId>,
+        permitted: Option<u64>,
+    ) {
+        if let Some(accounts) = self.accounts() {
+            accounts.begin(now, connection, bytes, row, permitted);
+        }
+    }
+
+    /// A host's agent names a connection.
+    pub fn turns(&mut self) {
+        self.accounts().into_iter().for_each(Accounts::turn);
+    }
+
+    /// A packet that has arrived was answered by the sender of a connection, which stands so.
+    pub fn answered(&mut self, now: Instant, connection: u32, standing: Standing) {
+        self.accounts().into_iter().for_each(|accounts| accounts.answered(now, connection, standing));
     }
 
     /// A packet has arrived at a port.
@@ -185,6 +242,9 @@ impl PacketTracer {
         let is = |one: &Packet, other: &Packet| {
             (one.flow_id, one.seq, one.kind) == (other.flow_id, other.seq, other.kind)
         };
+        if let Some((accounts, packet)) = self.accounts.as_deref_mut().zip(packet.as_ref()) {
+            accounts.enqueue((at, port, of_host), packet, &dropped);
+        }
         if let Some(mut packet) = packet {
             let gone = dropped.iter().any(|(_, each)| is(each, &packet));
             if of_host {
@@ -202,8 +262,8 @@ impl PacketTracer {
         self.dropped(at, Some(port), dropped, Some(backlog));
     }
 
-    /// Packets are dropped at a port or at a node.
-    pub fn dropped(
+    /// Notes drops.
+    fn dropped(
         &mut self,
         at: Instant,
         port: Option<PortId>,
@@ -218,8 +278,23 @@ impl PacketTracer {
         }
     }
 
+    /// Packets are dropped at a port or at a node, apart from an arrival.
+    pub fn lost(
+        &mut self,
+        at: Instant,
+        port: Option<PortId>,
+        dropped: Vec<(DropReason, Packet)>,
+        backlog: Option<Backlog>,
+    ) {
+        if let Some(accounts) = self.accounts() {
+            dropped.iter().for_each(|(_, packet)| accounts.lose(port, packet));
+        }
+        self.dropped(at, port, dropped, backlog);
+    }
+
     /// The last bit of a packet left a port at `at`.
     pub fn departed(&mut self, at: Instant, port: PortId, packet: &Packet) {
+        self.accounts().into_iter().for_each(|accounts| accounts.depart(at, port, packet));
         let was_clean =
             packet.kind == PacketType::Data && self.clean.remove(&(port, packet.flow_id, packet.seq));
         if was_clean && packet.ecn == EcnField::Ce {
@@ -244,6 +319,7 @@ impl PacketTracer {
     /// A sender's retransmission timer expired; its window is `cwnd` then, and `una` the first byte of its stream that is
     /// not acknowledged.
     pub fn timed_out(&mut self, at: Instant, connection: u32, una: u64, cwnd: Option<f64>, place: usize) {
+        self.accounts().into_iter().for_each(|accounts| accounts.timed_out(at, connection));
         let Some(of) = self.connections.get(connection as usize) else { return };
         let (flow, chosen) = of.flow(una);
         if !chosen || !self.what.during.contains(&at) {

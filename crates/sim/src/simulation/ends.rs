@@ -206,6 +206,11 @@ impl Endpoints {
         each!(self, pair => pair.sender.stream().snd_una)
     }
 
+    /// One past the last byte that the sender may send, where the receiver grants.
+    pub fn permitted(&self) -> Option<u64> {
+        each!(self, pair => pair.sender.permitted())
+    }
+
     /// All bytes of the stream below this have arrived.
     pub fn received(&self) -> u64 {
         each!(self, pair => pair.receiver.received())

@@ -50,7 +50,8 @@ pub fn run_on(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Cores), RunError> {
-    let plan = ExecutionPlan::derive(scenario, scheme, cores, observer.watches().is_some());
+    let watched = observer.watches().is_some() || observer.explains().is_some();
+    let plan = ExecutionPlan::derive(scenario, scheme, cores, watched);
     let outcome = run_planned(&plan, scenario, scheme, seed, observer)?;
     Ok((outcome, Cores { used: plan.modes.cores, why: plan.fewer_cores }))
 }
@@ -70,7 +71,9 @@ pub fn run_planned(
         parallel::run((scenario, scheme), seed, plan, observer)?
     } else {
         let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
-        observer.watches().filter(|_| plan.watched).into_iter().for_each(|what| simulation.watch(what));
+        if plan.watched {
+            simulation.watch(observer.watches(), observer.explains());
+        }
         simulation.run(observer)?;
         simulation
     };

@@ -1,5 +1,6 @@
 //! [`Observer`]: watches a run, and may stop it.
 
+use crate::probe::account::{Explained, FlowAccount};
 use crate::probe::watch::{PacketEvent, TraceFilter};
 use shortflow_units::{Instant, Span};
 
@@ -40,6 +41,14 @@ pub trait Observer {
 
     /// Receives events of watched packets in order of time, before each tick and at the end.
     fn packets(&mut self, _events: Vec<PacketEvent>) {}
+
+    /// Flows to account for. Asked once, before the run. `None` costs nothing.
+    fn explains(&self) -> Option<Explained> {
+        None
+    }
+
+    /// Receives the accounts of finished flows in order of time, before each tick and at the end.
+    fn accounts(&mut self, _accounts: Vec<FlowAccount>) {}
 }
 
 /// Does nothing.

@@ -4,6 +4,7 @@ mod expected;
 mod flows;
 mod records;
 mod turns;
+mod watched;
 
 use super::agents::Agents;
 use super::connections::{Connections, SequenceGap};
@@ -19,7 +20,6 @@ use crate::host::{EndpointContext, Message};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::{FlowRow, LongPath};
 use crate::packet::Packet;
-use crate::probe::watch::TraceFilter;
 use crate::probe::{ClassMeter, Samples};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
@@ -192,12 +192,6 @@ impl<'a> Simulation<'a> {
         Ok(simulation)
     }
 
-    /// Records packet events from now on.
-    pub(super) fn watch(&mut self, what: TraceFilter) {
-        self.network.watch(what);
-        self.watched = true;
-    }
-
     /// The end of the drain.
     pub(super) fn limit(&self) -> Instant {
         self.window.end + self.scenario.drain
@@ -206,9 +200,7 @@ impl<'a> Simulation<'a> {
     /// Handles events until the measured time is over and all finite flows are known to be done, or the drain is over.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         self.run_until(self.limit(), observer)?;
-        if self.watched {
-            observer.packets(self.network.noted(Instant::MAX));
-        }
+        self.report(Instant::MAX, observer);
         Ok(())
     }
 
@@ -297,9 +289,7 @@ impl<'a> Simulation<'a> {
 
     #[inline(never)] // keeps the loop short
     fn tick(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
-        if self.watched {
-            observer.packets(self.network.noted(self.events.now()));
-        }
+        self.report(self.events.now(), observer);
         if self.handled >= self.next_look {
             self.look();
         }
@@ -406,18 +396,6 @@ impl<'a> Simulation<'a> {
             }
             Event::Network(_) | Event::Timer { .. } | Event::HostTimer(_) => {}
         }
-    }
-
-    /// [`Simulation::receive`] for a packet that may be watched.
-    #[inline(never)] // keeps the path of the others short
-    fn receive_watched(&mut self, packet: &mut Packet) {
-        let (now, conn, copy) = (self.events.now(), packet.conn, packet.clone());
-        let place = self.network.watch_mut().map_or(0, |watch| watch.place());
-        self.receive(packet);
-        let sender = self.connections.get(conn, copy.flow_id).filter(|open| open.source == copy.to);
-        let cwnd = sender.and_then(|open| open.ends.cwnd(now));
-        let watch = self.network.watch_mut().filter(|watch| watch.wants(None, &copy));
-        watch.into_iter().for_each(|watch| watch.delivered(now, &copy, cwnd, place));
     }
 
     /// Delivers a packet to its endpoint. Late packets of closed connections end here.
@@ -538,19 +516,6 @@ impl<'a> Simulation<'a> {
         row.width = width;
         if row.overlaps(&self.window) {
             row.note_window(message.in_window(delivered));
-        }
-    }
-
-    /// [`Simulation::timer`] if timeouts may be watched.
-    #[inline(never)] // keeps the path of the others short
-    fn on_timer_watched(&mut self, conn: ConnId, timer: u8) {
-        let (now, before) = (self.events.now(), self.connections.slot(conn).ends.timeouts());
-        let place = self.network.watch_mut().map_or(0, |watch| watch.place());
-        self.on_timer(conn, timer, None);
-        let open = self.connections.slot(conn);
-        let (number, una, cwnd) = (open.flow_id, open.ends.acked(), open.ends.cwnd(now));
-        if let Some(watch) = self.network.watch_mut().filter(|_| open.ends.timeouts() > before) {
-            watch.timed_out(now, number, una, cwnd, place);
         }
     }
 

@@ -58,6 +58,6 @@ impl Network {
         let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
         let sender = &mut self.ports[port.index()];
         let backlog = Some(sender.backlog(now));
-        watch.dropped(now, Some(port), sender.take_dropped(), backlog);
+        watch.lost(now, Some(port), sender.take_dropped(), backlog);
     }
 }

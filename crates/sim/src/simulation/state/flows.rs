@@ -96,6 +96,9 @@ impl Simulation<'_> {
         let end = connection.ends.push(Flow { flow, class, role, deadline }, arrival.size);
         if let Some(watch) = self.network.watch_mut() {
             watch.begin(connection.flow_id, end, (counted.then_some(flow), class));
+            let first = end.saturating_sub(arrival.size.get());
+            let (row, permitted) = ((counted && !backlogged).then_some(flow), connection.ends.permitted());
+            watch.starts(now, connection.flow_id, (first, end), row, permitted);
         }
         if let Some(reply) = reply {
             connection.has_app_waiter = true;

@@ -22,6 +22,7 @@ impl Simulation<'_> {
     #[inline(never)] // keeps the path of hosts without agents short
     fn take_turns(&mut self) {
         while let Some((host, turn)) = self.agents.next_turn(&mut self.events) {
+            self.network.watch_mut().into_iter().for_each(|watch| watch.turns());
             let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
             let Some(connection) = self.connections.get(turn.conn, turn.flow_id) else { continue };
             let at_sender = host == connection.source;

@@ -1,0 +1,360 @@
+//! [`Course`]: the critical path of a packet, with its time by cause.
+
+use crate::packet::PacketType;
+use shortflow_units::{FlowId, Instant, PortId, Span};
+use std::sync::Arc;
+
+/// Places of queues: the host, then each tier of switches upward and downward; higher tiers count as the third.
+pub const PLACES: usize = 7;
+/// Causes of the time of a packet on its way.
+const TRANSIT: usize = 6 + PLACES;
+/// Causes of the time before a packet leaves its host.
+const WAITS: [Cause; 8] = [
+    Cause::Pacing,
+    Cause::SmallQueue,
+    Cause::HostOrder,
+    Cause::Grant,
+    Cause::Handshake,
+    Cause::Recovery,
+    Cause::Timeout,
+    Cause::EarlierMessage,
+];
+const ROUNDS: [Round; 3] = [Round::Last, Round::Window, Round::Credit];
+/// Parts of a completion time.
+pub const PARTS: usize = ROUNDS.len() * TRANSIT + WAITS.len();
+
+/// What a part of a completion time was spent on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Transmission of the flow's own packets.
+    Serialisation,
+    /// Propagation on links.
+    Propagation,
+    /// Transmission of other flows' packets at a place below [`PLACES`].
+    Queueing(u8),
+    /// A packet waited at a port that sent nothing.
+    Pause,
+    /// Jitter and stalls of a sending host.
+    HostDelay,
+    /// Delays that faults add on the wire.
+    WireDelay,
+    /// An acknowledgement was delayed, or went with that of later data.
+    LateAck,
+    /// The pacer held the next packet.
+    Pacing,
+    /// The host's small queue held the next packet, and other packets of the host went first.
+    SmallQueue,
+    /// The host's agent let other messages go first.
+    HostOrder,
+    /// The receiver granted other messages first.
+    Grant,
+    /// Connection request and its answer.
+    Handshake,
+    /// From the sending of a lost packet to its retransmission, by acknowledgements, a probe or a request.
+    Recovery,
+    /// From the sending of a lost packet to its retransmission after a timeout.
+    Timeout,
+    /// Earlier messages of the connection held the window.
+    EarlierMessage,
+}
+
+/// Round trips to which a packet's way belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Round {
+    /// The last one.
+    Last,
+    /// Earlier ones, whose acknowledgement made room in the window.
+    Window,
+    /// Earlier ones, which brought a grant.
+    Credit,
+}
+
+impl Cause {
+    /// Position among the causes of a packet's way, or of waiting before.
+    fn index(self) -> Result<usize, usize> {
+        match self {
+            Cause::Serialisation => Ok(0),
+            Cause::Propagation => Ok(1),
+            Cause::Pause => Ok(2),
+            Cause::HostDelay => Ok(3),
+            Cause::WireDelay => Ok(4),
+            Cause::LateAck => Ok(5),
+            Cause::Queueing(place) => Ok(6 + (place as usize).min(PLACES - 1)),
+            wait => Err(WAITS.iter().position(|each| *each == wait).unwrap_or(0)),
+        }
+    }
+
+    fn of_transit(index: usize) -> Cause {
+        match index {
+            0 => Cause::Serialisation,
+            1 => Cause::Propagation,
+            2 => Cause::Pause,
+            3 => Cause::HostDelay,
+            4 => Cause::WireDelay,
+            5 => Cause::LateAck,
+            place => Cause::Queueing((place - 6) as u8),
+        }
+    }
+
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Serialisation => "serialisation",
+            Cause::Propagation => "propagation",
+            Cause::Queueing(0) => "queueing at the host",
+            Cause::Queueing(1) => "queueing at tier 1 to switches",
+            Cause::Queueing(2) => "queueing at tier 1 to hosts",
+            Cause::Queueing(3) => "queueing at tier 2 upward",
+            Cause::Queueing(4) => "queueing at tier 2 downward",
+            Cause::Queueing(5) => "queueing at tier 3 upward",
+            Cause::Queueing(_) => "queueing at tier 3 downward",
+            Cause::Pause => "pause",
+            Cause::HostDelay => "host delay",
+            Cause::WireDelay => "wire delay",
+            Cause::LateAck => "late acknowledgement",
+            Cause::Pacing => "pacing",
+            Cause::SmallQueue => "small queue",
+            Cause::HostOrder => "host order",
+            Cause::Grant => "wait for grant",
+            Cause::Handshake => "handshake",
+            Cause::Recovery => "loss recovery",
+            Cause::Timeout => "timeout",
+            Cause::EarlierMessage => "earlier message",
+        }
+    }
+}
+
+impl Round {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Round::Last => "last",
+            Round::Window => "window",
+            Round::Credit => "credit",
+        }
+    }
+}
+
+/// The round and the cause of each part.
+pub fn parts() -> impl Iterator<Item = (Round, Cause)> {
+    let transit =
+        ROUNDS.iter().flat_map(|round| (0..TRANSIT).map(|index| (*round, Cause::of_transit(index))));
+    transit.chain(WAITS.iter().map(|wait| (Round::Last, *wait)))
+}
+
+/// Packets of one flow that a port sent while another packet waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFront {
+    /// Number of their connection.
+    pub connection: u32,
+    /// Their flow, if it is one of the flow table.
+    pub flow: Option<FlowId>,
+    /// Their number.
+    pub packets: u32,
+    /// Their transmission time within the wait.
+    pub takes: Span,
+}
+
+/// The packet and the port of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passage {
+    /// The port, if it is at one or on the link behind.
+    pub port: Option<PortId>,
+    /// Type and sequence number of the packet.
+    pub packet: Option<(PacketType, u64)>,
+}
+
+/// One step of a critical path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Begin.
+    pub from: Instant,
+    /// End.
+    pub until: Instant,
+    /// Round trip.
+    pub round: Round,
+    /// Cause.
+    pub cause: Cause,
+    /// The packet and its port.
+    pub passage: Passage,
+    /// Packets that went first.
+    pub in_front: Vec<InFront>,
+}
+
+/// The account of a flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowAccount {
+    /// Its row in the flow table.
+    pub flow: FlowId,
+    /// Its start.
+    pub start: Instant,
+    /// Its completion: the sender knows that all is there.
+    pub finish: Instant,
+    /// Time by round and cause, in the order of [`parts`]. They add up to the completion time.
+    pub parts: [Span; PARTS],
+    /// Steps in order of time, of the traced flow.
+    pub steps: Vec<Step>,
+}
+
+/// A step, or the end of a round, with all before.
+#[derive(Debug)]
+struct Link {
+    /// At the end of a round: where its steps belong.
+    turn: Option<Round>,
+    step: Option<Step>,
+    before: Option<Arc<Link>>,
+}
+
+/// Chains may have a million links: they are freed one by one.
+impl Drop for Link {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut link) = next.and_then(Arc::into_inner) {
+            next = link.before.take();
+        }
+    }
+}
+
+/// The critical path of a packet from the start of its flow to `at`. Its parts add up to that time.
+#[derive(Debug, Clone)]
+pub(super) struct Course {
+    pub flow: FlowId,
+    pub start: Instant,
+    pub at: Instant,
+    parts: [Span; PARTS],
+    /// Steps of a traced flow.
+    trail: Option<Arc<Link>>,
+    traced: bool,
+}
+
+impl Course {
+    pub fn new(flow: FlowId, start: Instant, traced: bool) -> Course {
+        Course { flow, start, at: start, parts: [Span::ZERO; PARTS], trail: None, traced }
+    }
+
+    /// Everything from `at` to `until` has this cause.
+    pub fn to(self, cause: Cause, until: Instant) -> Course {
+        self.through(cause, until, Passage::default(), Vec::new())
+    }
+
+    /// [`Course::to`] of a packet at a port.
+    pub fn through(
+        mut self,
+        cause: Cause,
+        until: Instant,
+        passage: Passage,
+        in_front: Vec<InFront>,
+    ) -> Course {
+        if until <= self.at {
+            return self;
+        }
+        let from = std::mem::replace(&mut self.at, until);
+        let part = cause.index().unwrap_or_else(|wait| ROUNDS.len() * TRANSIT + wait);
+        self.parts[part] += until.since(from);
+        if self.traced {
+            let step = Some(Step { from, until, round: Round::Last, cause, passage, in_front });
+            self.trail = Some(Arc::new(Link { turn: None, step, before: self.trail.take() }));
+        }
+        self
+    }
+
+    /// The way so far was a round trip for which the sender waited.
+    pub fn turn(mut self, round: Round) -> Course {
+        let first = ROUNDS.iter().position(|each| *each == round).unwrap_or(0) * TRANSIT;
+        for index in 0..TRANSIT {
+            let time = std::mem::take(&mut self.parts[index]);
+            self.parts[first + index] += time;
+        }
+        if self.traced {
+            self.trail = Some(Arc::new(Link { turn: Some(round), step: None, before: self.trail.take() }));
+        }
+        self
+    }
+
+    /// The way so far was the handshake.
+    pub fn connected(mut self) -> Course {
+        let way: Span =
+            self.parts[..TRANSIT].iter_mut().map(std::mem::take).fold(Span::ZERO, |sum, part| sum + part);
+        let waits = ROUNDS.len() * TRANSIT;
+        self.parts[waits + Cause::Handshake.index().unwrap_or_else(|wait| wait)] += way;
+        if self.traced {
+            let mut steps = self.steps();
+            let of_way = |step: &&mut Step| step.round == Round::Last && step.cause.index().is_ok();
+            steps.iter_mut().filter(of_way).for_each(|step| step.cause = Cause::Handshake);
+            self.trail = steps
+                .into_iter()
+                .fold(None, |before, step| Some(Arc::new(Link { turn: None, step: Some(step), before })));
+        }
+        self
+    }
+
+    pub fn parts(&self) -> [Span; PARTS] {
+        self.parts
+    }
+
+    pub fn is_traced(&self) -> bool {
+        self.traced
+    }
+
+    /// The steps in order of time.
+    pub fn steps(&self) -> Vec<Step> {
+        let (mut steps, mut round, mut next) = (Vec::new(), Round::Last, self.trail.as_ref());
+        while let Some(link) = next {
+            round = link.turn.unwrap_or(round);
+            steps.extend(link.step.iter().map(|step| {
+                let of_way = step.cause.index().is_ok();
+                Step { round: if of_way { round } else { Round::Last }, ..step.clone() }
+            }));
+            next = link.before.as_ref();
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Span::from_micros(us)
+    }
+
+    /// 1 µs of serialisation and 9 µs on the wire, a window that opens then, and 3 µs of queueing.
+    #[test]
+    fn a_round_that_opened_the_window_is_told_from_the_last_one() {
+        let course = Course::new(FlowId(0), at(5), true);
+        let course =
+            course.to(Cause::Serialisation, at(6)).to(Cause::Propagation, at(15)).turn(Round::Window);
+        let course = course.to(Cause::Queueing(2), at(18));
+        let told = parts().zip(course.parts()).filter(|(_, time)| *time > Span::ZERO);
+        let us = Span::from_micros;
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                ((Round::Last, Cause::Queueing(2)), us(3)),
+                ((Round::Window, Cause::Serialisation), us(1)),
+                ((Round::Window, Cause::Propagation), us(9)),
+            ]
+        );
+        let steps = course.steps();
+        assert!(steps.iter().map(|step| step.round).eq([Round::Window, Round::Window, Round::Last]));
+        assert!(steps.windows(2).all(|pair| pair[0].until == pair[1].from));
+    }
+
+    #[test]
+    fn every_part_has_its_own_name() {
+        let mut names: Vec<_> = parts().map(|(round, cause)| (round.name(), cause.name())).collect();
+        assert_eq!(names.len(), PARTS);
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), PARTS);
+    }
+
+    #[test]
+    fn a_chain_of_a_million_steps_is_freed() {
+        let long = (1..1_000_000)
+            .fold(Course::new(FlowId(0), at(0), true), |course, us| course.to(Cause::Pacing, at(us)));
+        assert_eq!(long.at, at(999_999));
+    }
+}

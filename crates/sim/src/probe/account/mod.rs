@@ -1,0 +1,256 @@
+//! [`Accounts`]: where the completion time of each flow went, to the picosecond.
+//!
+//! An account is the critical path of the packet that completes the flow, from the flow's start. Each packet carries its course
+//! so far, and each instant of it has one cause:
+//!
+//! - **At a port** a packet that finds one of its own flow and direction takes that one's course, up to its departure: the link
+//!   was busy with the flow. The rest of the wait is queueing behind others, or a pause of the port. Then come its own
+//!   transmission, propagation, and delays of the host or of faults.
+//! - **A receiver's packet** has the course of the last data that came before it.
+//! - **New data** has the course of what let it go: the start of the flow; the acknowledgement that made room in the window, or
+//!   the grant, whose way so far was an earlier round; or, behind a pacer, a small queue or an agent, the packet before it.
+//! - **Repeated data** has the course of the lost packet up to its hand-over; the time since is loss recovery, or timeout.
+//! - Data after an acknowledgement of another message waited for that message since its own flow started.
+//!
+//! A packet that waits at the receiver for a missing one is never on the path: the missing one is.
+
+mod course;
+mod line;
+mod sender;
+
+pub use course::{Cause, FlowAccount, InFront, PARTS, PLACES, Passage, Round, Step, parts};
+
+use crate::packet::Packet;
+use crate::queue::DropReason;
+pub use line::LinkEnd;
+use line::{Line, Waiting, lines, stream};
+use sender::{Connection, Message, Prompt};
+use shortflow_units::{Bytes, FlowId, Instant, PortId};
+use std::collections::BTreeMap;
+
+/// Flows to account for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// A flow whose steps are kept, by its row in the flow table.
+    pub traced: Option<FlowId>,
+}
+
+/// A sender after an event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Standing {
+    /// First byte that is not acknowledged.
+    pub una: u64,
+    /// One past the last byte that is granted, where there are grants.
+    pub permitted: Option<u64>,
+}
+
+/// A packet on its way: at a port, or at a node for the time of an event.
+#[derive(Debug, Clone)]
+struct Flight {
+    port: Option<PortId>,
+    waiting: Waiting,
+    /// The cause of an arrival later than propagation takes.
+    late: Cause,
+}
+
+/// Number of a connection, type and sequence number of a packet, and a number that tells copies apart.
+type FlightKey = (u32, u8, u64, u64);
+
+/// A packet that its host has just sent.
+#[derive(Debug, Clone)]
+struct Fresh {
+    at: Instant,
+    port: PortId,
+    packet: Packet,
+    dropped: bool,
+}
+
+/// Accounts of all flows of a run.
+#[derive(Debug, Clone)]
+pub struct Accounts {
+    explained: Explained,
+    lines: Vec<Line>,
+    connections: BTreeMap<u32, Connection>,
+    flights: BTreeMap<FlightKey, Flight>,
+    copies: u64,
+    /// Packets sent during the present event, and what let them go.
+    fresh: Vec<Fresh>,
+    prompt: Prompt,
+    finished: Vec<FlowAccount>,
+}
+
+impl Accounts {
+    /// No account yet, in a network with these ports and `gap` bytes' time between frames.
+    pub fn new(explained: Explained, ports: &[LinkEnd], hosts: usize, gap: Bytes) -> Accounts {
+        Accounts {
+            explained,
+            lines: lines(ports, hosts, gap),
+            connections: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            copies: 0,
+            fresh: Vec::new(),
+            prompt: Prompt::Unknown,
+            finished: Vec::new(),
+        }
+    }
+
+    /// Takes the accounts of flows that have finished since the last call.
+    pub fn take(&mut self) -> Vec<FlowAccount> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// A flow starts with bytes `first..end` of its connection. `flow`: its row, unless it is endless or without one.
+    pub fn begin(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        (first, end): (u64, u64),
+        flow: Option<FlowId>,
+        permitted: Option<u64>,
+    ) {
+        self.settle();
+        self.prompt = Prompt::Start;
+        let of = self.connections.entry(connection).or_insert_with(|| Connection::new(first));
+        of.permitted = of.permitted.max(permitted);
+        let traced = flow.is_some() && flow == self.explained.traced;
+        of.messages.push_back(Message { first, end, flow, start: now, traced, heard: None });
+    }
+
+    /// A packet reaches its host, whose answer follows.
+    pub fn arrive(&mut self, now: Instant, packet: &Packet) {
+        self.settle();
+        let flight = self.find(packet, None).and_then(|key| self.flights.remove(&key));
+        let course = flight.map(|flight| flight.waiting.course.to(flight.late, now));
+        self.prompt = Prompt::Arrival(packet.kind, course.clone().map(Box::new));
+        let Some(of) = self.connections.get_mut(&packet.flow_id) else { return };
+        if !packet.kind.is_answer() {
+            if let Some(message) = of.message_mut(packet.seq) {
+                message.heard.clone_from(&course);
+            }
+            of.heard = course;
+        }
+    }
+
+    /// It has been answered; its sender stands so, if this is one.
+    pub fn answered(&mut self, now: Instant, connection: u32, standing: Standing) {
+        let Some(of) = self.connections.get_mut(&connection) else { return };
+        let arrived = match &self.prompt {
+            Prompt::Arrival(_, course) => course.as_deref().cloned(),
+            _ => None,
+        };
+        of.permit(standing.permitted, arrived.as_ref());
+        self.finished.extend(of.finish(now, standing.una, arrived));
+        if of.messages.is_empty() {
+            let port = of.port;
+            self.settle();
+            self.connections.remove(&connection);
+            port.into_iter().for_each(|port| self.lines[port.index()].close((connection, false)));
+        }
+    }
+
+    /// A timer of a connection runs, which ends a wait for this cause.
+    pub fn wake(&mut self, cause: Cause) {
+        self.settle();
+        self.prompt = Prompt::Timer(cause);
+    }
+
+    /// It was the retransmission timer.
+    pub fn timed_out(&mut self, now: Instant, connection: u32) {
+        if let Some(of) = self.connections.get_mut(&connection) {
+            of.timed_out = Some(now);
+        }
+    }
+
+    /// A host's agent names a connection.
+    pub fn turn(&mut self) {
+        self.settle();
+        self.prompt = Prompt::Turn;
+    }
+
+    /// A packet has come to a port at `at`, perhaps in vain; other packets may have been dropped for it.
+    pub fn enqueue(
+        &mut self,
+        (at, port, of_host): (Instant, PortId, bool),
+        packet: &Packet,
+        dropped: &[(DropReason, Packet)],
+    ) {
+        let is_it = |other: &Packet| {
+            (other.flow_id, other.kind, other.seq, other.priority)
+                == (packet.flow_id, packet.kind, packet.seq, packet.priority)
+        };
+        let lost = dropped.iter().any(|(_, other)| is_it(other));
+        if of_host {
+            self.fresh.push(Fresh { at, port, packet: packet.clone(), dropped: lost });
+        } else {
+            self.settle();
+            let key = self.find(packet, None);
+            if lost {
+                key.and_then(|key| self.flights.remove(&key));
+            } else if let Some(flight) = key.and_then(|key| self.flights.get_mut(&key)) {
+                flight.port = Some(port);
+                let course = flight.waiting.course.clone();
+                flight.waiting.course = course.to(flight.late, at);
+                let traced = flight.waiting.course.is_traced();
+                self.lines[port.index()].arrive(stream(packet), traced);
+            }
+        }
+        dropped.iter().filter(|(_, other)| !is_it(other)).for_each(|(_, other)| self.lose(Some(port), other));
+    }
+
+    /// A packet is lost at a port, or behind it.
+    pub fn lose(&mut self, port: Option<PortId>, packet: &Packet) {
+        self.settle();
+        if let Some(key) = port.and_then(|port| self.find(packet, Some(port))) {
+            let flight = self.flights.remove(&key);
+            let traced = flight.is_some_and(|flight| flight.waiting.course.is_traced());
+            port.into_iter().for_each(|port| self.lines[port.index()].leave(stream(packet), traced));
+        } else if let Some(key) = self.find(packet, None) {
+            self.flights.remove(&key);
+        }
+    }
+
+    /// The last bit of a packet left a port at `at`.
+    pub fn depart(&mut self, at: Instant, port: PortId, packet: &Packet) {
+        self.settle();
+        let key = self.find(packet, Some(port));
+        let waiting = key.and_then(|key| self.flights.get(&key)).map(|flight| flight.waiting.clone());
+        let flow = self.connections.get(&packet.flow_id).and_then(|of| of.flow_of(packet));
+        let line = &mut self.lines[port.index()];
+        let course = line.depart((at, port), packet, flow, waiting);
+        let passage = Passage { port: Some(port), packet: Some((packet.kind, packet.seq)) };
+        let arrives = at + line.delay;
+        let late = if line.is_of_host() { Cause::HostDelay } else { Cause::WireDelay };
+        if let Some((flight, course)) = key.and_then(|key| self.flights.get_mut(&key)).zip(course) {
+            let course = course.through(Cause::Propagation, arrives, passage, Vec::new());
+            *flight = Flight { port: None, waiting: Waiting { course, held: None }, late };
+        }
+    }
+
+    /// The first copy of a packet at this port, or at none.
+    fn find(&self, packet: &Packet, port: Option<PortId>) -> Option<FlightKey> {
+        let (number, kind, seq) = (packet.flow_id, packet.kind as u8, packet.seq);
+        let copies = self.flights.range((number, kind, seq, 0)..=(number, kind, seq, u64::MAX));
+        copies.filter(|(_, flight)| flight.port == port).map(|(key, _)| *key).next()
+    }
+
+    /// Gives the packets of the last event their courses.
+    fn settle(&mut self) {
+        if self.fresh.is_empty() {
+            return;
+        }
+        for Fresh { at, port, packet, dropped } in std::mem::take(&mut self.fresh) {
+            let Some(of) = self.connections.get_mut(&packet.flow_id) else { continue };
+            if !packet.kind.is_answer() {
+                of.port = Some(port);
+            }
+            let Some(waiting) = of.send(at, &packet, &self.prompt) else { continue };
+            if dropped {
+                continue;
+            }
+            self.lines[port.index()].arrive(stream(&packet), waiting.course.is_traced());
+            self.copies += 1;
+            let key = (packet.flow_id, packet.kind as u8, packet.seq, self.copies);
+            self.flights.insert(key, Flight { port: Some(port), waiting, late: Cause::HostDelay });
+        }
+    }
+}
