@@ -24,7 +24,7 @@ LONGEST = 60
 SHARED = {
     **dict.fromkeys(("Result", "Results", "Search", "Tuning"), "the class that a user gets, on top of the plain one"),
     **dict.fromkeys(("Link", "Network"), "a network as one file says, and as arithmetic sees it"),
-    "Part": "a part of a page, and of another tool's files",
+    "Part": "a part of a page, of a completion time, and of another tool's files",
     "main": "the usual name of an entry point",
     "number": "a number in words, a setting's, and a field's",
     "numbers": "columns and names of other tools' files",

@@ -9,13 +9,13 @@ import io
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from shortflow import asks, report, result, results, store
+from shortflow import accounts, asks, report, result, results, store
 from shortflow.criteria import USUAL
-from shortflow.errors import MissingRequirement, front_door
+from shortflow.errors import ConfigError, MissingRequirement, front_door
 from shortflow.lazy import console, pd, pl
 from shortflow.terms import shares
 
@@ -104,10 +104,43 @@ class Result(result.Result, Shown):
         store.directories.write_run(self, directory)
         return Path(directory)
 
+    @front_door
+    def explain(self, flow: int | None = None) -> "Explanation":
+        """Does the run again and accounts for its completion times, to the picosecond; with the steps of a `flow`.
+
+        `flow` is a row of `flows`. Raises `ConfigError` if it did not finish, and for a result read from disk.
+        """
+        if self.run is None:
+            raise ConfigError("explain: a result read from disk cannot be done again; pass its scenario to sf.run")
+        found = accounts.account.accounted(self.run, flow)
+        if flow is not None:
+            found.of_flow(flow)
+        return Explanation(found, flow)
+
     def _blocks(self) -> "list[report.blocks.Block]":
         alone = report.views.alone(self)
         notes = [*alone.omitted, *alone.notes]
         return [*report.tables.run_blocks(alone), *([report.blocks.Words("\n".join(notes))] if notes else [])]
+
+
+@dataclass(frozen=True)
+class Explanation(Printed):
+    """Where the completion times of a run went.
+
+    `explained.table` has the picoseconds of each flow by part, `explained.parts` the round and cause of each column,
+    and `explained.steps` the path of the packet that completes the flow.
+    """
+
+    explained: "accounts.account.Accounts"
+    flow: int | None = None
+    """Row of the explained flow, if any."""
+
+    def document(self) -> dict[str, Any]:
+        """Plain data, as `shortflow explain --json` prints it."""
+        return accounts.shown.account_document(self.explained, self.flow)
+
+    def _blocks(self) -> "list[report.blocks.Block]":
+        return [*accounts.shown.account_blocks(self.explained, self.flow)]
 
 
 class Results(results.Results, Shown):

@@ -22,7 +22,8 @@ from shortflow.front.command import CommandGroup, built
 from shortflow.front.console import notes_on_stderr, print_note
 
 COMMANDS = (
-    *("run", "compare", "expect", "reproduce", "survey", "new-paper", "sweep", "search", "tune", "advise"),
+    *("run", "compare", "expect", "explain", "why", "reproduce", "survey", "new-paper"),
+    *("sweep", "search", "tune", "advise"),
     *("list", "show", "import", "export", "schema", "report", "bench", "linux"),
 )
 """Commands, in the order of the help. Each is declared in the module of its name, or by another package."""

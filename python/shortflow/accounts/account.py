@@ -1,0 +1,157 @@
+"""Accounts of a run's completion times, to the picosecond.
+
+The core follows the packet that completes each flow (`crates/sim/src/probe/account`). The account of a flow has one
+part per round and cause, and its parts add up to the completion time.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from shortflow import _core
+from shortflow.errors import ConfigError, unknown_name
+from shortflow.lazy import pl
+from shortflow.result import Result
+from shortflow.runner import Progress, run_one
+from shortflow.runs import Run
+from shortflow.store.frames import completion
+
+ALL = "all"
+"""Every class."""
+TAIL = 0.01
+"""Share of a class's flows that are its slowest."""
+ROUNDS = {
+    "last": "",
+    "window": "wait for window: ",
+    "credit": "wait for credit: ",
+}
+"""Names of rounds before a cause."""
+
+
+class Part(NamedTuple):
+    """A part of a completion time."""
+
+    round: str
+    """`last` for the last round trip; `window` and `credit` for earlier ones, for which the sender waited."""
+    cause: str
+
+    @property
+    def label(self) -> str:
+        """Round and cause in words."""
+        return f"{ROUNDS[self.round]}{self.cause}"
+
+
+class InFront(NamedTuple):
+    """Packets of one flow that a port sent while another packet waited."""
+
+    flow: int | None
+    """Row in the flow table, if any."""
+    connection: int
+    packets: int
+    takes_ps: int
+
+
+class Step(NamedTuple):
+    """A step of the path of the packet that completes a flow. Times are in picoseconds from the start of the run."""
+
+    from_ps: int
+    until_ps: int
+    part: Part
+    port: str | None
+    packet: tuple[str, int] | None
+    """Type and sequence number."""
+    in_front: Sequence[InFront]
+
+
+class Shares(NamedTuple):
+    """Where the time of a class went."""
+
+    flow_class: str
+    flows: int
+    mean: Mapping[Part, float]
+    """Picoseconds of the mean completion time by part."""
+    slowest: Mapping[Part, float]
+    """The same of the flows with the largest slowdown: one in a hundred, and at least one."""
+
+
+@functools.cache
+def parts() -> Sequence[Part]:
+    """All parts, in the order of the core."""
+    return [Part(*each) for each in _core.Accounts.parts()]
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """A finished run with the accounts of its flows."""
+
+    result: Result
+    table: "pl.DataFrame"
+    """One row per finished flow: `flow`, `start_ps`, `finish_ps`, and picoseconds by part, if some flow has it."""
+    steps: Sequence[Step] = field(default=(), repr=False)
+    """Path of the traced flow."""
+
+    @functools.cached_property
+    def parts(self) -> Mapping[str, Part]:
+        """Parts that some flow has, by column."""
+        return {name: parts()[int(name)] for name in self.table.columns if name.isdigit()}
+
+    @functools.cached_property
+    def flows(self) -> "pl.DataFrame":
+        """Accounts beside the flow table. Only finished flows that started in the measured time."""
+        counted = completion(self.result.flows, self.result.meta).filter(~pl.col("censored"))
+        counted = counted.with_columns(pl.col("id").cast(pl.UInt32).alias("flow"))
+        return counted.join(self.table, on="flow", how="inner").sort("slowdown", "flow")
+
+    def of_class(self, name: str) -> "pl.DataFrame":
+        """Flows of a class by slowdown. Raises `ConfigError` for an unknown class or one without finished flows."""
+        known = [*dict.fromkeys(self.flows["class"]), ALL]
+        if name not in known:
+            raise unknown_name("class with finished flows", name, known)
+        return self.flows if name == ALL else self.flows.filter(pl.col("class") == name)
+
+    def worst(self, name: str) -> int:
+        """Row of the flow of a class with the largest slowdown."""
+        return int(self.of_class(name)["flow"][-1])
+
+    def median(self, name: str) -> int:
+        """Row of the flow of a class with the (lower) median slowdown."""
+        found = self.of_class(name)
+        return int(found["flow"][(found.height - 1) // 2])
+
+    def of_flow(self, flow: int) -> dict[Part, int]:
+        """Account of a flow: picoseconds by part, the largest first. Raises `ConfigError` if the flow has none."""
+        row = self.table.filter(pl.col("flow") == flow)
+        if row.is_empty():
+            height = self.result.flows.height
+            if not 0 <= flow < height:
+                raise ConfigError(f"flow {flow}: the flow table has rows 0 to {height - 1}")
+            raise ConfigError(f"flow {flow}: it did not finish, so it has no completion time")
+        found = {part: int(row[name][0]) for name, part in self.parts.items()}
+        return dict(sorted(((part, time) for part, time in found.items() if time), key=lambda each: -each[1]))
+
+    def shares(self) -> list[Shares]:
+        """Where the time of each class went."""
+        names = dict.fromkeys(self.flows["class"])
+        return [self._shares(name) for name in names]
+
+    def _shares(self, name: str) -> Shares:
+        found = self.of_class(name)
+        tail = found.tail(max(1, round(TAIL * found.height)))
+
+        def means(flows: "pl.DataFrame") -> dict[Part, float]:
+            return {part: float(flows[column].mean() or 0) for column, part in self.parts.items()}  # type: ignore[arg-type]
+
+        return Shares(name, found.height, means(found), means(tail))
+
+
+def accounted(run: Run, traced: int | None = None, progress: Progress | None = None) -> Accounts:
+    """Does a run and accounts for its completion times. Keeps the steps of the flow in row `traced`."""
+    core = run.scenario.core
+    taker = _core.Accounts(core, traced)
+    result = run_one(run, progress, _core.Capture(core, accounts=taker))
+    steps = [
+        Step(begin, end, Part(turn, cause), port, packet, [InFront(*each) for each in in_front])
+        for begin, end, turn, cause, port, packet, in_front in taker.steps()
+    ]
+    return Accounts(result, pl.DataFrame(taker.table()), steps)

@@ -1,0 +1,186 @@
+"""Two runs of the same flows: if their laws were asked, where the runs first part, and where the difference lies."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from shortflow import _core
+from shortflow.accounts.account import ALL, Accounts, Part, accounted, parts
+from shortflow.capture import FlowChoice
+from shortflow.errors import Cancelled, ConfigError
+from shortflow.lazy import pl
+from shortflow.result import Result, changed
+from shortflow.runner import Progress, run_one
+from shortflow.runs import Run
+
+EVENTS = ("sent", "dropped", "marked", "timeout")
+"""Events that are compared."""
+COLUMNS = ("time_s", "event", "reason", "port", "flow", "kind", "seq", "length")
+"""Columns of an event that are compared."""
+_ROWS = 100_000
+"""Events in memory at a time."""
+
+
+class Parting(NamedTuple):
+    """First events that differ. One is None if its run had no further event."""
+
+    first: "dict[str, Any] | None"
+    second: "dict[str, Any] | None"
+
+
+class Asked(NamedTuple):
+    """Finished and unfinished flows of a run, and flows whose law was asked."""
+
+    flows: int
+    marked: int
+    lossy: int
+    waiting: int
+    """Flows that waited for the window, the pacer or credit on their critical path."""
+    any: int
+
+
+class Change(NamedTuple):
+    """Mean completion times of the flows of a class that finished in both runs, by part, in picoseconds."""
+
+    flow_class: str
+    flows: int
+    first: dict[Part, float]
+    second: dict[Part, float]
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why two runs are equal, or why they differ."""
+
+    first: Accounts
+    second: Accounts
+    asked: tuple[Asked, Asked]
+    parting: Parting | None
+    changes: Sequence[Change]
+
+    @property
+    def equal(self) -> bool:
+        """True if the runs are equal in every field."""
+        return self.first.result.digest == self.second.result.digest
+
+
+class _Parted(Cancelled):
+    """Ends a run at its first different event."""
+
+
+def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int) -> list[Result]:
+    """The results of two schemes with this seed at one point. Raises `ConfigError` if there are none or several."""
+    pair = []
+    for name in names:
+        of_scheme = [each for each in found if each.scheme == name]
+        if not of_scheme:
+            known = ", ".join(dict.fromkeys(each.scheme for each in found))
+            raise ConfigError(f"{name}: the store has no run of it; it has {known}")
+        results = [each for each in of_scheme if each.seed == seed]
+        if not results:
+            raise ConfigError(f"--seed {seed}: the store has no run of {name} with this seed")
+        points = {(each.provenance["scenario"], *changed(each.provenance).items()) for each in results}
+        if len(points) > 1:
+            raise ConfigError(f"{name}: the store has {len(points)} runs of it with seed {seed}; choose one by --set")
+        pair.append(results[0])
+    return pair
+
+
+def compared_runs(runs: Sequence[Run], flow: int | None = None, progress: Progress | None = None) -> Why:
+    """Does two runs of the same flows, with their accounts, and finds where they part."""
+    first, second = (accounted(run, flow, progress) for run in runs)
+    equal = first.result.digest == second.result.digest
+    parting = None if equal else _parting(runs[0], runs[1], progress)
+    asked = _asked(first), _asked(second)
+    return Why(first, second, asked, parting, _changes(first, second))
+
+
+def _asked(found: Accounts) -> Asked:
+    flows = found.result.flows.filter(pl.col("size_bytes").is_not_null())
+    waits = [
+        name for name, part in found.parts.items() if part.round != "last" or part.cause in ("pacing", "wait for grant")
+    ]
+    waited = found.table.select(pl.col("flow").alias("id"), pl.sum_horizontal(waits or pl.lit(0)).alias("waited_ps"))
+    flows = flows.with_columns(pl.col("id").cast(pl.UInt32)).join(waited, on="id", how="left")
+    marked = pl.col("marks").fill_null(0) > 0
+    lossy = (pl.col("retransmits") > 0) | (pl.col("timeouts") > 0)
+    waiting = pl.col("waited_ps").fill_null(0) > 0
+    counts = [flows.filter(each).height for each in (marked, lossy, waiting, marked | lossy | waiting)]
+    return Asked(flows.height, *counts)
+
+
+def _changes(first: Accounts, second: Accounts) -> list[Change]:
+    """Mean times by class, over the flows that finished in both runs."""
+    both = first.flows.join(second.flows.select("flow"), on="flow", how="semi").sort("flow")
+    other = second.flows.join(both.select("flow"), on="flow", how="semi").sort("flow")
+
+    def means(found: Accounts, flows: "pl.DataFrame") -> dict[Part, float]:
+        return {part: float(flows[name].mean() or 0) for name, part in found.parts.items()}  # type: ignore[arg-type]
+
+    changes = []
+    for name in dict.fromkeys(both["class"]):
+        mine, theirs = (flows.filter(pl.col("class") == name) for flows in (both, other))
+        changes.append(Change(name, mine.height, means(first, mine), means(second, theirs)))
+    return changes
+
+
+def in_order(change: Change) -> list[Part]:
+    """Parts of either run by the size of their difference, the largest first."""
+    found = [part for part in parts() if part in change.first or part in change.second]
+    return sorted(found, key=lambda part: -abs(change.second.get(part, 0.0) - change.first.get(part, 0.0)))
+
+
+def _parting(first: Run, second: Run, progress: Progress | None) -> Parting | None:
+    with tempfile.TemporaryDirectory(prefix="shortflow-why-") as place:
+        portions: list[Path] = []
+
+        def keep(rows: _core.Table) -> None:
+            portions.append(Path(place) / f"{len(portions)}.parquet")
+            pl.DataFrame(rows).select(COLUMNS).write_parquet(portions[-1])
+
+        run_one(first, progress, _events(first, keep))
+        beside = _Beside(iter(portions))
+        try:
+            run_one(second, progress, _events(second, beside.take))
+        except Cancelled:
+            if beside.parting is None:
+                raise
+        return beside.parting or beside.end()
+
+
+def _events(run: Run, take: Callable[[_core.Table], None]) -> _core.Capture:
+    core, rows = run.scenario.core, FlowChoice.parse(ALL, run.scenario)
+    return _core.Capture(core, classes=[*rows.classes], table=take, rows=_ROWS, only=EVENTS)
+
+
+class _Beside:
+    """Compares a run's events with those of another, portion by portion. Portions may end at different events."""
+
+    def __init__(self, portions: Iterator[Path]) -> None:
+        self._portions = portions
+        self._mine, self._theirs = pl.DataFrame(), pl.DataFrame()
+        self.parting: Parting | None = None
+
+    def take(self, rows: _core.Table) -> None:
+        """Takes a portion of the second run. Ends that run at the first difference."""
+        self._theirs = pl.concat([self._theirs, pl.DataFrame(rows).select(COLUMNS)], how="diagonal")
+        while self._mine.height < self._theirs.height and (portion := next(self._portions, None)):
+            self._mine = pl.concat([self._mine, pl.read_parquet(portion)], how="diagonal")
+        common = min(self._mine.height, self._theirs.height)
+        differs = pl.Series([False] * common)
+        for name in COLUMNS if common else ():
+            differs = differs | self._mine[name].head(common).ne_missing(self._theirs[name].head(common))
+        if common and differs.any():
+            at = differs.arg_max() or 0
+            self.parting = Parting(self._mine.row(at, named=True), self._theirs.row(at, named=True))
+            raise _Parted("the runs part")
+        self._mine, self._theirs = self._mine.slice(common), self._theirs.slice(common)
+
+    def end(self) -> Parting | None:
+        """The first event that one run has beyond the end of the other; None if there is none."""
+        while not self._mine.height and (portion := next(self._portions, None)):
+            self._mine = pl.read_parquet(portion)
+        mine, theirs = (each.row(0, named=True) if each.height else None for each in (self._mine, self._theirs))
+        return Parting(mine, theirs) if mine or theirs else None

@@ -1,0 +1,146 @@
+"""Why two runs are equal or differ, as tables and plain data."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shortflow.accounts.account import Part
+from shortflow.accounts.parting import Change, Why, in_order
+from shortflow.accounts.shown import PS, share, time
+from shortflow.quantities import counted
+from shortflow.report.blocks import Block, Column, Section, Words
+
+_LEAST = 0.001
+"""Least share of a shown part."""
+
+
+def reason_blocks(found: Why, flow: int | None) -> Iterator[Block]:
+    """The answer, the first different event, and the difference by part."""
+    first, second = found.first.result, found.second.result
+    of = first.provenance
+    yield Words(f"{of['title']}\n{of['scenario']}, {first.scheme} and {second.scheme}, seed {of['seed']}")
+    yield Words("A store keeps no packets, so both runs were done again.", "note")
+    yield Words(_answer(found), "answer")
+    if found.parting:
+        yield Words(
+            "The runs first part here:\n"
+            f"{first.scheme}: {_event(found.parting.first)}\n{second.scheme}: {_event(found.parting.second)}"
+        )
+    yield _asked(found)
+    if found.equal:
+        return
+    names = first.scheme, second.scheme
+    for change in found.changes:
+        yield _change(
+            f"Class {change.flow_class}: mean completion time of {counted(change.flows, 'flow')}", names, change
+        )
+    if flow is not None:
+        mine, theirs = (dict(each.of_flow(flow)) for each in (found.first, found.second))
+        change = Change("", 1, {p: float(ps) for p, ps in mine.items()}, {p: float(ps) for p, ps in theirs.items()})
+        yield _change(f"Flow {flow}", names, change)
+
+
+def _answer(found: Why) -> str:
+    names = f"{found.first.result.scheme} and {found.second.result.scheme}"
+    asked, flows = max(each.any for each in found.asked), found.asked[0].flows
+    if not found.equal:
+        return f"{names} differ."
+    if not asked:
+        return (
+            f"{names} are equal because their laws were never asked: no packet was marked or lost, and no flow waited "
+            f"for its window, in any of {counted(flows, 'flow')}. More load, larger flows or more senders would ask "
+            "them."
+        )
+    return (
+        f"{names} are equal although their laws were asked in {asked} of {counted(flows, 'flow')}: both decided alike "
+        "each time."
+    )
+
+
+def _event(event: "Mapping[str, Any] | None") -> str:
+    if event is None:
+        return "no further event"
+    reason = f" ({event['reason']})" if event["reason"] else ""
+    place = f" at {event['port']}" if event["port"] else ""
+    packet = f", {event['kind']} {event['seq']}, {event['length']} bytes" if event["kind"] else ""
+    return f"{event['time_s'] * 1e6:,.6f} us: {event['event']}{reason}{place}, flow {event['flow']}{packet}"
+
+
+def _asked(found: Why) -> Section:
+    rows = [
+        ("marks", [each.marked for each in found.asked]),
+        ("losses", [each.lossy for each in found.asked]),
+        ("a wait for window, pacer or credit", [each.waiting for each in found.asked]),
+        ("any of these", [each.any for each in found.asked]),
+    ]
+    schemes = found.first.result.scheme, found.second.result.scheme
+    return Section(
+        f"Flows whose law was asked, of {counted(found.asked[0].flows, 'flow')} with a size",
+        [Column("asked by", [name for name, _ in rows], text=True)],
+        [Column(scheme, [f"{values[place]:,}" for _, values in rows]) for place, scheme in enumerate(schemes)],
+    )
+
+
+def _change(heading: str, names: tuple[str, str], change: Change) -> Section:
+    whole = sum(change.first.values()), sum(change.second.values())
+    difference = whole[1] - whole[0]
+    kept = [part for part in in_order(change) if abs(_difference(change, part)) > _LEAST * abs(difference)]
+    columns = [
+        Column(name, [*(time(times.get(part, 0.0)) for part in kept), time(total)])
+        for name, times, total in zip(names, (change.first, change.second), whole, strict=True)
+    ]
+    return Section(
+        heading,
+        [Column("part", [*(part.label for part in kept), "completion time"], text=True)],
+        [
+            *columns,
+            Column("difference", [*(_signed(_difference(change, part)) for part in kept), _signed(difference)]),
+            Column("share", [*(share(_difference(change, part), difference) for part in kept), share(1, 1)]),
+        ],
+        apart=1,
+    )
+
+
+def _difference(change: Change, part: Part) -> float:
+    return change.second.get(part, 0.0) - change.first.get(part, 0.0)
+
+
+def _signed(ps: float) -> str:
+    return f"{'-' if ps < 0 else '+'}{time(abs(ps))}"
+
+
+def reason_document(found: Why, flow: int | None) -> dict[str, Any]:
+    """Plain data, for --json. Times are picoseconds."""
+    first, second = found.first.result, found.second.result
+    answer: dict[str, Any] = {
+        "scenario": first.provenance["scenario"],
+        "seed": first.seed,
+        "runs_done_again": True,
+        "schemes": [
+            {"scheme": each.scheme, "digest": each.digest, "asked": asked._asdict()}
+            for each, asked in zip((first, second), found.asked, strict=True)
+        ],
+        "equal": found.equal,
+        "answer": _answer(found),
+        "parting": found.parting._asdict() if found.parting else None,
+        "classes": [_change_document(each) for each in found.changes],
+    }
+    if flow is not None:
+        mine, theirs = found.first.of_flow(flow), found.second.of_flow(flow)
+        parts = dict.fromkeys([*mine, *theirs])
+        answer["flow"] = {
+            "flow": flow,
+            "parts": [{**part._asdict(), "ps": [mine.get(part, 0), theirs.get(part, 0)]} for part in parts],
+        }
+    return answer
+
+
+def _change_document(change: Change) -> dict[str, Any]:
+    return {
+        "class": change.flow_class,
+        "flows": change.flows,
+        "mean_s": [sum(times.values()) / PS for times in (change.first, change.second)],
+        "parts": [
+            {**part._asdict(), "mean_ps": [change.first.get(part, 0.0), change.second.get(part, 0.0)]}
+            for part in in_order(change)
+        ],
+    }

@@ -1,0 +1,207 @@
+"""Accounts as tables and plain data."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shortflow.accounts.account import ROUNDS, Accounts, InFront, Part, Shares, Step
+from shortflow.quantities import counted, scale_for
+from shortflow.report.blocks import Block, Column, Section, Words
+
+PS = 1e12
+"""Picoseconds of a second."""
+_ROWS = 24
+"""Most rows of a time-line in a terminal."""
+_LEAST = 0.0005
+"""Least share of a row."""
+_AT_PORT = ("serialisation", "queueing", "small queue", "pause")
+
+
+def time(ps: float) -> str:
+    """A time with four digits."""
+    scale = scale_for("s", [ps / PS])
+    return f"{ps / PS / scale.divisor:.4g}{scale.suffix}"
+
+
+def share(ps: float, whole: float) -> str:
+    """A part of a time in percent."""
+    return f"{100 * ps / whole:.1f} %" if whole else ""
+
+
+def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
+    """The account of a flow, its time-line and the flows in front, then the shares of each class."""
+    of = found.result.provenance
+    yield Words(f"{of['title']}\n{of['scenario']}, {of['scheme']}, seed {of['seed']}")
+    if flow is not None:
+        account = found.of_flow(flow)
+        yield Words(_said(found, flow, account), "answer")
+        yield _account(account)
+        yield from _time_line(found.steps)
+    for each in found.shares():
+        yield _shares(each)
+    yield Words(
+        "All times are of the packet that completes a flow, or of its flow's packets before it at a port. A wait for "
+        "window or credit is the round trip whose answer let the next data go."
+    )
+
+
+def _said(found: Accounts, flow: int, account: Mapping[Part, int]) -> str:
+    row = found.result.flows.row(flow, named=True)
+    whole = sum(account.values())
+    most, part = max((ps, part) for part, ps in account.items())
+    return (
+        f"Flow {flow} ({row['class']}, {row['size_bytes']:,} bytes, {row['source']} to {row['destination']}) took "
+        f"{time(whole)}, {row['slowdown']:.3g} times its ideal time. Its largest part is {part.label}: {time(most)}, "
+        f"{share(most, whole)}."
+    )
+
+
+def _account(account: Mapping[Part, int]) -> Section:
+    whole = sum(account.values())
+    rows = [*account.items()]
+    return Section(
+        "Where the time went",
+        [Column("part", [*(part.label for part, _ in rows), "completion time"], text=True)],
+        [
+            Column("time", [*(time(ps) for _, ps in rows), time(whole)]),
+            Column("share", [*(share(ps, whole) for _, ps in rows), "100.0 %"]),
+        ],
+        apart=1,
+    )
+
+
+def stays(steps: Sequence[Step]) -> list[list[Step]]:
+    """Steps in order, joined as long as the packets stay at one port, or are on its link."""
+    found: list[list[Step]] = []
+    for step in steps:
+        last = found[-1][-1] if found else None
+        at_port = step.part.cause.startswith(_AT_PORT)
+        joins = last and last.port == step.port and last.part.round == step.part.round
+        if last and joins and at_port and last.part.cause.startswith(_AT_PORT):
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
+
+
+def front(steps: Sequence[Step]) -> list[InFront]:
+    """Packets in front during these steps, by flow, the longest first."""
+    found: dict[tuple[int | None, int], tuple[int, int]] = {}
+    for each in (each for step in steps for each in step.in_front):
+        packets, takes = found.get((each.flow, each.connection), (0, 0))
+        found[each.flow, each.connection] = packets + each.packets, takes + each.takes_ps
+    total = [InFront(flow, connection, *each) for (flow, connection), each in found.items()]
+    return sorted(total, key=lambda each: (-each.takes_ps, each.connection))
+
+
+def flow_name(each: InFront) -> str:
+    """A flow in front."""
+    return f"flow {each.flow}" if each.flow is not None else f"connection {each.connection}"
+
+
+def _time_line(steps: Sequence[Step]) -> Iterator[Section]:
+    if not steps:
+        return
+    start, rows = steps[0].from_ps, stays(steps)
+    longest = sorted(rows, key=lambda row: row[0].from_ps - row[-1].until_ps)[:_ROWS]
+    shown = [row for row in rows if any(row is each for each in longest)]
+    heading = "Time-line"
+    if len(shown) < len(rows):
+        heading += f": the {len(shown)} longest of {len(rows)} stays, in order (all: --json)"
+    yield Section(
+        heading,
+        [Column("from", [time(row[0].from_ps - start) for row in shown])],
+        [
+            Column("takes", [time(row[-1].until_ps - row[0].from_ps) for row in shown]),
+            Column("where", [row[0].port or "" for row in shown], text=True),
+            Column("what", [_what(row) for row in shown], text=True),
+        ],
+    )
+    in_front = front(steps)
+    if in_front:
+        yield Section(
+            "Flows in front",
+            [Column("flow", [flow_name(each) for each in in_front[:_ROWS]], text=True)],
+            [
+                Column("packets", [f"{each.packets:,}" for each in in_front[:_ROWS]]),
+                Column("time", [time(each.takes_ps) for each in in_front[:_ROWS]]),
+            ],
+        )
+
+
+def _what(steps: Sequence[Step]) -> str:
+    first = steps[0]
+    before = ROUNDS[first.part.round]
+    if not first.part.cause.startswith(_AT_PORT):
+        return f"{before}{first.part.cause}"
+    packets = [step for step in steps if step.part.cause == "serialisation"]
+    kinds = {step.packet[0] for step in packets if step.packet}
+    said = [f"{before}sends {counted(len(packets), 'packet')} ({', '.join(sorted(kinds))})"] if packets else [before]
+    for cause in dict.fromkeys(step.part.cause for step in steps if step.part.cause != "serialisation"):
+        said.append(f"{cause} {time(sum(step.until_ps - step.from_ps for step in steps if step.part.cause == cause))}")
+    if others := front(steps):
+        said.append("behind " + ", ".join(flow_name(each) for each in others[:3]) + (", …" if len(others) > 3 else ""))
+    return "; ".join(each for each in said if each)
+
+
+def _shares(shares: Shares) -> Section:
+    mean, slowest = sum(shares.mean.values()), sum(shares.slowest.values())
+    kept = [
+        part
+        for part in sorted(shares.mean, key=lambda part: -shares.mean[part])
+        if shares.mean[part] > _LEAST * mean or shares.slowest[part] > _LEAST * slowest
+    ]
+    return Section(
+        f"Class {shares.flow_class}: shares of the completion time of {counted(shares.flows, 'flow')}",
+        [Column("part", [*(part.label for part in kept), "completion time"], text=True)],
+        [
+            Column("of the mean", [*(share(shares.mean[part], mean) for part in kept), time(mean)]),
+            Column("of the slowest 1 %", [*(share(shares.slowest[part], slowest) for part in kept), time(slowest)]),
+        ],
+        apart=1,
+    )
+
+
+def account_document(found: Accounts, flow: int | None) -> dict[str, Any]:
+    """Plain data, for --json. Times are picoseconds."""
+    of = found.result.provenance
+    answer: dict[str, Any] = {
+        "scenario": of["scenario"],
+        "scheme": of["scheme"],
+        "seed": of["seed"],
+        "digest": found.result.digest,
+        "classes": [_class_document(each) for each in found.shares()],
+    }
+    if flow is not None:
+        row = found.table.filter(found.table["flow"] == flow).row(0, named=True)
+        answer["flow"] = {
+            "flow": flow,
+            "start_ps": row["start_ps"],
+            "finish_ps": row["finish_ps"],
+            "parts": [{**part._asdict(), "ps": ps} for part, ps in found.of_flow(flow).items()],
+            "steps": [_step(step) for step in found.steps],
+        }
+    return answer
+
+
+def _class_document(shares: Shares) -> dict[str, Any]:
+    return {
+        "class": shares.flow_class,
+        "flows": shares.flows,
+        "parts": [
+            {**part._asdict(), "mean_ps": shares.mean[part], "slowest_mean_ps": shares.slowest[part]}
+            for part in shares.mean
+        ],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    kind, seq = step.packet or (None, None)
+    return {
+        "from_ps": step.from_ps,
+        "until_ps": step.until_ps,
+        **step.part._asdict(),
+        "port": step.port,
+        "packet": kind,
+        "seq": seq,
+        "in_front": [each._asdict() for each in step.in_front],
+    }

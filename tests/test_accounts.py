@@ -1,0 +1,178 @@
+"""`explain` and `why`: accounts beside numbers by hand, and two runs side by side."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shortflow as sf
+from conftest import Command
+from shortflow.accounts.account import Accounts, Part, accounted
+from shortflow.runs import plan
+
+SER, ACK, RTT = 12.0, 0.32, 300.0
+"""Microseconds: 1500 bytes and 40 bytes at 1 Gbit/s, and propagation there and back over two links of 75 us."""
+LONE = 2 * SER + 2 * ACK + RTT
+"""A packet and its ACK in an empty network."""
+
+STAR = """
+title = "test"
+duration = "1s"
+drain = "100s"
+host.model = "fifo"
+[topology]
+kind = "star"
+hosts = 4
+rate = "1Gbps"
+rtt = "300us"
+[switch]
+buffer = "250pkt"
+mark_above = "20pkt"
+[tcp]
+initial_window = {window}
+rto_min = "10ms"
+[[traffic]]
+kind = "trace"
+file = "flows.csv"
+{more}
+"""
+
+
+def scenario(place: Path, *rows: str, window: int = 2, more: str = "") -> sf.Scenario:
+    (place / "flows.csv").write_text("\n".join(["start,source,destination,bytes", *rows]), encoding="utf-8")
+    (place / "own.toml").write_text(STAR.format(window=window, more=more), encoding="utf-8")
+    return sf.load(place / "own.toml")
+
+
+def explained(of: sf.Scenario, flow: int, scheme: str = "tcp", settings: dict[str, Any] | None = None) -> Accounts:
+    (run,) = plan(of, [scheme], [1], settings)
+    return accounted(run, flow)
+
+
+def micros(found: Accounts, flow: int) -> dict[str, float]:
+    return {part.label: round(ps / 1e6, 6) for part, ps in found.of_flow(flow).items()}
+
+
+def test_a_lone_packet_is_transmitted_and_propagates(tmp_path: Path) -> None:
+    found = explained(scenario(tmp_path, "0s,h0,h2,1460"), 0)
+    assert micros(found, 0) == {"propagation": RTT, "serialisation": 2 * SER + 2 * ACK}
+    where = ["h0->s0", "h0->s0", "s0->h2", "s0->h2", "h2->s0", "h2->s0", "s0->h0", "s0->h0"]
+    assert [step.port for step in found.steps] == where
+    assert [step.packet for step in found.steps] == [("data", 0)] * 4 + [("ack", 1460)] * 4
+    assert found.steps[0].from_ps == 0
+    assert found.steps[-1].until_ps == LONE * 1e6
+
+
+def test_a_window_of_two_holds_six_packets_for_a_round_trip(tmp_path: Path) -> None:
+    """The first ACK lets the third packet go, and the sixth leaves the switch behind it, the fourth and the fifth."""
+    found = explained(scenario(tmp_path, "0s,h0,h2,8760"), 0)
+    assert micros(found, 0) == {
+        "propagation": RTT,
+        "wait for window: propagation": RTT,
+        "serialisation": 5 * SER + 2 * ACK,
+        "wait for window: serialisation": 2 * SER + 2 * ACK,
+    }
+
+
+def test_lost_first_packets_cost_a_timeout(tmp_path: Path) -> None:
+    """Both packets are lost. The first is sent again after 10 ms, and its ACK lets the second go."""
+    of = scenario(tmp_path, "0s,h0,h2,2920", more="[faults]\ndrop_data = [1, 2]")
+    found = explained(of, 0, settings={"tcp.initial_rto": "10ms"})
+    assert micros(found, 0) == {
+        "timeout": 10_000.0,
+        "propagation": RTT,
+        "wait for window: propagation": RTT,
+        "serialisation": 2 * SER + 2 * ACK,
+        "wait for window: serialisation": 2 * SER + 2 * ACK,
+    }
+    assert found.result.flows["timeouts"].to_list() == [1]
+
+
+def test_a_flow_behind_two_long_ones_names_them(tmp_path: Path) -> None:
+    """Both long flows have three packets at the switch when the packet of the third flow comes, at 117 us.
+
+    The six leave from 87 us on, the last one at 159 us. At 117 us half of the third one has left.
+    """
+    of = scenario(tmp_path, "0s,h0,h2,23360", "0s,h3,h2,23360", "30us,h1,h2,1460", window=16)
+    found = explained(of, 2)
+    assert micros(found, 2) == {
+        "propagation": RTT,
+        "queueing at tier 1 to hosts": 42.0,
+        "serialisation": 2 * SER + 2 * ACK,
+    }
+    (step,) = [step for step in found.steps if step.part.cause.startswith("queueing")]
+    assert step.port == "s0->h2"
+    assert {each.flow for each in step.in_front} == {0, 1}
+    assert [(each.packets, each.takes_ps) for each in step.in_front] == [(2, 24_000_000), (2, 18_000_000)]
+
+
+def test_a_small_queue_lets_the_hosts_other_flow_go_first(tmp_path: Path) -> None:
+    """Two flows of ten packets leave a host in turns of two, so all of the first go before the second's last."""
+    of = scenario(tmp_path, "0s,h0,h1,14600", "0s,h0,h2,14600", window=20)
+    fair = explained(of, 1, settings={"host.small_queue": "2"})
+    account = micros(fair, 1)
+    assert account["queueing at the host"] == 2 * SER
+    assert account["small queue"] == 8 * SER
+    fifo = micros(explained(of, 1), 1)
+    assert "small queue" not in fifo
+    assert fifo["queueing at the host"] == 10 * SER
+    assert sum(fifo.values()) == pytest.approx(sum(account.values()))
+
+
+def test_no_picosecond_is_left_in_a_shipped_scenario(shortflow: Command) -> None:
+    found = shortflow("explain", "incast", "--worst", "all", "--json", code=0).document
+    flow = found["flow"]
+    steps, fct = flow["steps"], flow["finish_ps"] - flow["start_ps"]
+    assert sum(part["ps"] for part in flow["parts"]) == fct == steps[-1]["until_ps"] - steps[0]["from_ps"]
+    assert all(one["until_ps"] == next_one["from_ps"] for one, next_one in pairwise(steps))
+    for step in steps:
+        taken = sum(each["takes_ps"] for each in step["in_front"])
+        if step["cause"].startswith("queueing"):
+            assert taken == step["until_ps"] - step["from_ps"]
+    for of_class in found["classes"]:
+        assert of_class["flows"] > 0
+        assert sum(part["mean_ps"] for part in of_class["parts"]) > 0
+    assert json.dumps(found)
+
+
+def test_the_command_explains_in_tables(shortflow: Command) -> None:
+    shown = shortflow("explain", "incast", "--median", "all", code=0).stdout
+    for heading in ("Where the time went", "Time-line", "shares of the completion time"):
+        assert heading in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    assert "choose" in shortflow("explain", "incast", "--flow", "1", "--worst", "all", code=2).stderr
+    assert "rows 0 to" in shortflow("explain", "incast", "--flow", "999999", code=2).stderr
+
+
+def test_a_result_explains_a_flow() -> None:
+    result = sf.run(sf.load("incast").with_(servers=10), "dctcp")
+    found = result.explain(3)
+    assert "Flow 3" in str(found)
+    assert sum(found.explained.of_flow(3).values()) == round(result.flows["fct_s"][3] * 1e12)
+    assert found.explained.result.digest == result.digest
+    assert found.explained.parts
+    assert found.explained.table.schema["flow"] == pl.UInt32
+    assert Part("last", "propagation") in found.explained.parts.values()
+
+
+def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:
+    quiet = ["--set", "servers=3"]
+    shortflow("compare", "incast", "--schemes", "tcp,dctcp,l2dct", "--seeds", "1", *quiet, "--out", "store", code=0)
+    found = shortflow("why", "store", "tcp", "dctcp", "--json", code=0).document
+    assert found["runs_done_again"]
+    assert (found["equal"], found["parting"] is None) == (True, True)
+    busy = ["--set", "servers=60"]
+    shortflow("compare", "incast", "--schemes", "tcp,dctcp", "--seeds", "1", *busy, "--out", "busy", code=0)
+    found = shortflow("why", "busy", "tcp", "dctcp", "--flow", "0", "--json", code=0).document
+    assert not found["equal"]
+    assert found["parting"]["first"] != found["parting"]["second"]
+    for each in found["classes"]:
+        for place in (0, 1):
+            assert sum(part["mean_ps"][place] for part in each["parts"]) == pytest.approx(1e12 * each["mean_s"][place])
+    shown = shortflow("why", "busy", "tcp", "dctcp", code=0).stdout
+    assert "both runs were done again" in shown
+    assert "first part here" in shown
+    assert "the store has no run of it" in shortflow("why", "busy", "tcp", "fast", code=2).stderr
