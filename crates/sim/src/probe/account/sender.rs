@@ -149,7 +149,7 @@ impl Connection {
                 Prompt::Arrival(_, Some(course)) if course.flow == before.flow => {
                     Some(Course::clone(course).turn(Round::Window))
                 }
-                _ => Some(before.clone().to(Cause::Timeout, at).to(Cause::HostOrder, now)),
+                _ => Some(before.clone().to(Cause::Timeout, at).to(Cause::Recovery, now)),
             },
             None => Some(before.clone().to(Cause::Recovery, now)),
         }
