@@ -158,7 +158,7 @@ const PORTS: [Declared; 19] = [
         "pauses",
         "count",
         true,
-        "times that the other end of the link paused data; of ports that can be paused",
+        "times that data was paused, by the other end of the link or by a fault; of ports that can be paused",
     ),
     ("paused_s", "real", true, "time for which data was paused there"),
 ];

@@ -111,6 +111,87 @@ fn a_circle_of_paused_ports_is_named() {
     assert!(since.as_secs_f64() < 0.005, "{since}");
 }
 
+/// A flow of 3 MB over a link of 20 us into a port that is ten times slower, at a switch that pauses the link.
+fn narrow(buffer: &str, faults: &str) -> Outcome {
+    let edges = "a,b,rate,delay\nh0,s0,10Gbps,1us\nh1,s0,10Gbps,1us\nh2,s1,1Gbps,1us\ns0,s1,10Gbps,20us\n";
+    let text = format!(
+        "title = 'narrow'\nduration = '10ms'\ndrain = '1s'\ntcp = {{ mss = '1000B' }}\n\
+         topology = {{ kind = 'explicit', file = 'links.csv' }}\n\
+         switch = {{ mark_above = 'unlimited', buffer = '{buffer}', xoff = '60KB', xon = '5KB' }}\n{faults}\n\
+         [[traffic]]\nkind = 'incast'\nflows = 1\nsizes = {{ kind = 'fixed', value = '3MB' }}\nfrom = 0\nto = 2\n"
+    );
+    run(&scenario_with_file(&text, edges), &scheme("dcqcn", &[]))
+}
+
+/// The link fails while it is paused, for shorter or longer than a frame takes: the flow goes on.
+#[test]
+fn a_link_that_was_paused_goes_on_after_a_failure() {
+    for up in ["2010us", "2050us", "2200us", "2250us", "3ms"] {
+        let faults = format!("faults = {{ links = ['s0-s1'], down_at = '2ms', up_at = '{up}' }}");
+        let outcome = narrow("2MB", &faults);
+        assert_eq!(outcome.counters.unfinished, 0, "{up}");
+        assert!(paused(&outcome) > 3, "{up}");
+    }
+}
+
+/// A pause of the scenario and one of the switch overlap: data goes on when both are over. Of two nested ones, the longer counts.
+#[test]
+fn a_planned_pause_lifts_no_other() {
+    let planned = "faults = { links = ['s0->s1'], pause_at = '1500us', resume_at = '1600us' }";
+    let outcome = narrow("180KB", planned);
+    assert_eq!((outcome.counters.packets_dropped, outcome.counters.unfinished), (0, 0));
+    let nested = "faults = [{ links = ['h1->s0'], pause_at = '1ms', resume_at = '5ms' }, \
+        { links = ['h1->s0'], pause_at = '2ms', resume_at = '3ms' }]";
+    let outcome = narrow("2MB", nested);
+    let of_host = outcome.ports.iter().find(|port| port.from.0 == 1).unwrap().pauses.unwrap();
+    assert_eq!((of_host.pauses, of_host.paused), (1, Span::from_millis(4)));
+}
+
+/// Receivers of 20 Mbit/s in a ring whose links pause one another for long, but go on in the end.
+#[test]
+fn slow_receivers_are_no_deadlock() {
+    let hosts = (0..5).map(|i| {
+        let (slow, third, next) = (i + 5, i + 10, (i + 1) % 5);
+        format!("h{i},s{i},10Gbps,1us\nh{slow},s{i},20Mbps,1us\nh{third},s{i},10Gbps,1us\ns{i},s{next},10Gbps,1us\n")
+    });
+    let long = (0..5).map(|i| format!("0,h{i},h{},600000\n", 5 + (i + 1) % 5));
+    let short = (0..3).flat_map(|n| (0..5).map(move |i| (n, i)));
+    let short = short.map(|(n, i)| {
+        format!("{},h{i},h{},2000\n", 0.0005 + 0.002 * f64::from(n) + 0.0001 * f64::from(i), 10 + (i + 2) % 5)
+    });
+    let trace = format!("start,source,destination,bytes\n{}", long.chain(short).collect::<String>());
+    let edges = format!("a,b,rate,delay\n{}", hosts.collect::<String>());
+    let text = |drain: &str| {
+        format!(
+            "title = 'slow'\nduration = '60ms'\ndrain = '{drain}'\ntcp = {{ mss = '1000B' }}\n\
+             topology = {{ kind = 'explicit', file = 'links.csv' }}\n\
+             switch = {{ buffer = '400KB', mark_above = 'unlimited', xoff = '40KB', xon = '15KB' }}\n{TRACE}"
+        )
+    };
+    for drain in ["7ms", "13ms", "19ms", "20s"] {
+        let files = |name: &str| Ok(if name == "flows.csv" { trace.clone() } else { edges.clone() });
+        let scenario =
+            Scenario::parse(&text(drain), "slow", &[], &files).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&scenario, &scheme("dcqcn", &[]));
+        assert!(drain != "20s" || outcome.counters.unfinished == 0);
+    }
+}
+
+/// What the buffer of a port cannot hold is refused though the memory could, and links that are not paused are named.
+#[test]
+fn what_may_be_lost_is_said() {
+    let small = incast("xoff = '20KB'\nmemory = '8MB'").replace("buffer = '2MB'", "buffer = '150KB'");
+    assert!(refusal(&small).contains("does not fit into its buffer of 150KB"), "{}", refusal(&small));
+    let one = scenario(&incast("[switch.\"s0->h3\"]\nxoff = '20KB'"), &[]);
+    assert!(one.warnings().iter().any(|text| text.contains("s0 pauses other links, but not h0->s0")));
+    let short = scenario(&incast("xoff = '20KB'\nheadroom = '1KB'"), &[]);
+    assert!(short.warnings().iter().any(|text| text.contains("1KB is less than the 53.184KB")));
+    assert!(
+        refusal(&incast("xoff = '20KB'").replace("[switch]", "host.stalls = 100\n[switch]"))
+            .contains("does not fit")
+    );
+}
+
 /// Any way of running gives the same, with frames that cross from core to core.
 #[test]
 fn flow_control_is_the_same_by_every_plan() {
@@ -119,7 +200,12 @@ fn flow_control_is_the_same_by_every_plan() {
         tcp = { mss = '1000B' }\nswitch = { buffer = '1MB', mark_above = '60KB', xoff = '15KB' }\n\
         [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'pareto', shape = 1.2, mean = '20KB', max = '300KB' }\nload = 0.7\n\
         [[traffic]]\nkind = 'incast'\nflows = 12\nsizes = { kind = 'fixed', value = '100KB' }\nat = '1ms'\nrepeat = 2\nevery = '1ms'\n";
-    for name in ["dcqcn", "dctcp", "hpcc", "pfabric", "homa"] {
+    let dynamic = text.replace("xoff = '15KB'", "xoff = '300KB', memory = '1MB', xoff_alpha = 0.02");
+    for (name, text) in ["dcqcn", "dctcp", "hpcc", "pfabric", "homa"]
+        .map(|name| (name, text))
+        .into_iter()
+        .chain([("dcqcn", &*dynamic)])
+    {
         let (outcome, legal) = all_alike(&scenario(text, &[]), &scheme(name, &[]), 1);
         assert!(
             legal.iter().any(|modes| modes.cores > 1) && legal.iter().any(|modes| modes.windows),

@@ -18,6 +18,7 @@ use crate::scenario::{Scenario, lossless};
 use crate::specs::SwitchSpec;
 use crate::topology::Graph;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId, Rate};
+use std::collections::BTreeMap;
 
 /// A frame that pauses data, or lets it go on.
 #[derive(Debug, Clone, Copy)]
@@ -55,15 +56,11 @@ impl FlowControl {
     /// The flow control of `scenario`; `None` if no port has a threshold.
     pub fn new(scenario: &Scenario) -> Option<Box<FlowControl>> {
         let graph = &scenario.graph;
-        let pauses = |(from, to, _): (NodeId, NodeId, Rate)| {
-            !graph.is_host(to) && scenario.switch_port(to, from).xoff.is_some()
-        };
-        if !graph.directions().any(pauses) {
+        let inputs = lossless::inputs(scenario);
+        if inputs.iter().all(Vec::is_empty) {
             return None;
         }
-        let nodes = (0..graph.nodes.len()).map(NodeId::from);
-        let reserved: Vec<Bytes> =
-            nodes.map(|node| lossless::reserved(&lossless::inputs(scenario, node))).collect();
+        let reserved: Vec<Bytes> = inputs.iter().map(|inputs| lossless::reserved(inputs)).collect();
         let ingress =
             |(from, to, _): (NodeId, NodeId, Rate)| ingress(scenario, (from, to), reserved[to.index()]);
         let ingress = graph.directions().map(ingress).collect();
@@ -86,7 +83,7 @@ impl FlowControl {
         true
     }
 
-    /// It leaves.
+    /// Releases the bytes of a packet from this port.
     pub fn leave(&mut self, from: PortId, wire: u16) {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return };
         let (wire, used) = (Bytes::new(wire.into()), &mut self.used[ingress.node.index()]);
@@ -104,45 +101,49 @@ impl FlowControl {
         (std::mem::replace(&mut ingress.is_paused, is_paused) != is_paused).then_some(is_paused)
     }
 
-    /// The link of this port has failed.
-    pub fn forget(&mut self, from: PortId) {
+    /// The link of this port has failed or recovered: nobody has told its other end to pause.
+    pub fn reset(&mut self, from: PortId) {
         if let Some(Some(ingress)) = self.ingress.get_mut(from.index()) {
             ingress.is_paused = false;
         }
     }
 
-    /// Takes the account of a link from the part that has its switch.
-    pub fn take(&mut self, from: PortId, other: &FlowControl) {
+    /// Adopts the account of a link from the part that has its switch.
+    pub fn adopt(&mut self, from: PortId, other: &FlowControl) {
         self.ingress[from.index()] = other.ingress[from.index()];
     }
 
-    /// Ports that have paused one another in a circle since before `deadline`, each waiting for the next, and the time since which
-    /// the last of them is paused.
+    /// A cycle of ports that have paused one another since before `deadline`, each waiting for the next, and the time since which
+    /// the last of them is paused. A port goes on, and is in none, once those that are not in one have sent all that they hold.
     pub fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
         let is_stuck = |port: &Port| port.stuck_since().is_some_and(|since| since <= deadline);
-        let after = |port: PortId| {
-            let node = ports[port.index()].to;
-            let holds = |next: &usize| ports[*next].from == node && ports[*next].holds_of(port);
-            (0..ports.len()).filter(|next| is_stuck(&ports[*next])).find(holds).map(PortId::from)
-        };
-        let mut seen = vec![false; ports.len()];
-        for first in (0..ports.len()).filter(|port| is_stuck(&ports[*port])) {
-            let mut way: Vec<PortId> = Vec::new();
-            let mut next = Some(PortId::from(first));
-            while let Some(port) = next {
-                if let Some(begin) = way.iter().position(|before| *before == port) {
-                    let circle = way.split_off(begin);
-                    let since = circle.iter().filter_map(|port| ports[port.index()].stuck_since()).max();
-                    return since.map(|since| (circle, since));
-                }
-                if std::mem::replace(&mut seen[port.index()], true) {
-                    break;
-                }
-                way.push(port);
-                next = after(port);
-            }
+        let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
+        let mut waiting: BTreeMap<PortId, BTreeMap<PortId, Bytes>> =
+            stuck.map(|(number, port)| (PortId::from(number), port.waiting_by_origin())).collect();
+        while let Some(free) = waiting.keys().copied().find(|port| self.goes_on(*port, &waiting)) {
+            waiting.remove(&free);
         }
-        None
+        let mut way = vec![*waiting.keys().next()?];
+        loop {
+            let last = *way.last()?;
+            let next = *waiting.iter().find(|(_, origins)| origins.contains_key(&last))?.0;
+            if let Some(begin) = way.iter().position(|before| *before == next) {
+                let cycle = way.split_off(begin);
+                let since = cycle.iter().filter_map(|port| ports[port.index()].stuck_since()).max();
+                return since.map(|since| (cycle, since));
+            }
+            way.push(next);
+        }
+    }
+
+    /// True if a port would go on, were nothing held of it but what waits in these ports.
+    fn goes_on(&self, port: PortId, waiting: &BTreeMap<PortId, BTreeMap<PortId, Bytes>>) -> bool {
+        let Some(ingress) = self.ingress[port.index()].filter(|ingress| ingress.is_paused) else {
+            return true;
+        };
+        let held =
+            waiting.values().filter_map(|origins| origins.get(&port)).copied().fold(Bytes::ZERO, Bytes::plus);
+        held <= ingress.xon
     }
 }
 

@@ -68,11 +68,16 @@ impl SharedMemory {
     /// The memories of `scenario`, whose link i is ports 2i and 2i + 1; `None` if all buffers are static.
     pub fn new(scenario: &Scenario) -> Option<Box<SharedMemory>> {
         let graph = &scenario.graph;
+        let mut pauses = vec![false; graph.nodes.len()];
+        for (from, to, _) in graph.directions().filter(|(from, ..)| !graph.is_host(*from)) {
+            pauses[from.index()] |= scenario.switch_port(from, to).xoff.is_some();
+        }
         let mut memory = SharedMemory { shares: Vec::new(), ports: vec![Vec::new(); graph.nodes.len()] };
         let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
         for (from, to) in directions {
             memory.ports[from.index()].push(PortId::from(memory.shares.len()));
-            memory.shares.push(if graph.is_host(from) { None } else { share(scenario, from, to) });
+            let share = share(scenario, (from, to), pauses[from.index()]);
+            memory.shares.push(share.filter(|_| !graph.is_host(from)));
         }
         memory.shares.iter().any(Option::is_some).then(|| Box::new(memory))
     }
@@ -88,10 +93,11 @@ impl SharedMemory {
     }
 }
 
-fn share(scenario: &Scenario, from: NodeId, to: NodeId) -> Option<Share> {
+/// The share of a port of a switch, which may pause some of its links.
+fn share(scenario: &Scenario, (from, to): (NodeId, NodeId), pauses: bool) -> Option<Share> {
     let switch = scenario.switch_port(from, to);
     // Where links are paused, headroom is for what arrives beyond the thresholds, so ports may hold all that is free.
-    let alpha = if switch.xoff.is_some() { f64::INFINITY } else { switch.memory_alpha };
+    let alpha = if pauses { f64::INFINITY } else { switch.memory_alpha };
     let buffer = switch.buffer;
     switch.memory.map(|memory| Share { memory, alpha, buffer })
 }

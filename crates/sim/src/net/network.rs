@@ -396,7 +396,7 @@ impl Network {
         self.routes = outages.intact.over(graph, |link| !self.ports[2 * link].is_down());
         for port in failing {
             self.note_drops(now, port);
-            self.forget_pauses(events, port);
+            self.restart_flow_control(events, port);
         }
     }
 

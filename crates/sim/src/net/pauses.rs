@@ -6,11 +6,15 @@ use std::collections::VecDeque;
 /// What a port under flow control knows beside its queue.
 #[derive(Debug, Clone, Default)]
 pub struct PauseState {
-    /// Frames on their way to it: `true` pauses, `false` lets go on.
-    pub(super) frames: VecDeque<bool>,
-    /// Frames of the scenario, with their arrivals.
+    /// Frames on their way to it, with their arrivals: `true` pauses, `false` lets go on.
+    pub(super) frames: VecDeque<(Instant, bool)>,
+    /// The other end's last frame paused.
+    pub(super) told: bool,
+    /// Beginnings and ends of the scenario's pauses: `true` begins one.
     pub(super) planned: VecDeque<(Instant, bool)>,
-    /// Time since which data is paused.
+    /// Pauses of the scenario that have begun and not ended.
+    pub(super) open: u32,
+    /// Time since which data is paused, by the other end or by the scenario.
     pub(super) since: Option<Instant>,
     /// Pauses that began in the window.
     pub(super) pauses: u64,

@@ -4,6 +4,7 @@ use crate::host::{Endpoint, EndpointContext, EndpointId, Outbox, ReceiveEndpoint
 use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_cc::hosts::roce::Params;
 use shortflow_units::Instant;
+use std::collections::VecDeque;
 
 /// The receiving end of a connection.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub struct Receiver {
     cnp_from: Instant,
     /// A mark has arrived since the last CNP was decided on.
     marked: bool,
-    /// Time at which a CNP leaves that is decided on.
-    cnp_due: Option<Instant>,
+    /// Times at which CNPs leave that are decided on.
+    cnp_due: VecDeque<Instant>,
 }
 
 impl Receiver {
@@ -30,7 +31,7 @@ impl Receiver {
     pub fn new(identity: EndpointId, params: &Params) -> Receiver {
         let (received, highest, skipped) = (0, 0, 0);
         let (nacked, marked, cnp_from) = (false, false, Instant::ZERO);
-        let (params, cnp_due) = (*params, None);
+        let (params, cnp_due) = (*params, VecDeque::new());
         Receiver { identity, received, highest, skipped, nacked, params, cnp_from, marked, cnp_due }
     }
 
@@ -62,9 +63,9 @@ impl Endpoint for Receiver {
             self.cnp_from = cx.now + self.params.cnp_every;
             if self.params.cnp_delay.is_zero() {
                 out.send(self.control(PacketType::Cnp, cx));
-            } else if self.cnp_due.is_none() {
+            } else {
                 let due = cx.now + self.params.cnp_delay;
-                self.cnp_due = Some(due);
+                self.cnp_due.push_back(due);
                 out.set_timer(0, due);
             }
         }
@@ -74,7 +75,8 @@ impl Endpoint for Receiver {
     }
 
     fn on_timer(&mut self, _: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        if self.cnp_due.take_if(|due| *due <= cx.now).is_some() {
+        while self.cnp_due.front().is_some_and(|due| *due <= cx.now) {
+            self.cnp_due.pop_front();
             out.send(self.control(PacketType::Cnp, cx));
         }
     }

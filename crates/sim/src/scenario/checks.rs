@@ -82,7 +82,9 @@ fn shared_memory(
     port: PortDemands,
 ) -> Result<(), ConfigError> {
     let wrong = |reason: String| Err(reader.impossible("memory", reason));
-    let part = switch.memory_alpha / (1.0 + switch.memory_alpha);
+    // Where links are paused, one port may hold all of the memory.
+    let alone = switch.memory_alpha / (1.0 + switch.memory_alpha);
+    let part = if switch.xoff.is_some() { 1.0 } else { alone };
     let (most, too_small) = match (memory, switch.buffer) {
         (Occupancy::Unlimited, _) => {
             return wrong("unlimited memory need not be shared; \"static\" and buffer say it".to_owned());

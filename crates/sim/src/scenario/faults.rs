@@ -186,7 +186,7 @@ fn interval(
 ) -> Result<Option<(Span, Option<Span>)>, ConfigError> {
     match (from, to) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(reader.impossible(ends, format!("given without {begins}: nothing begins"))),
+        (None, Some(_)) => Err(reader.impossible(ends, format!("it needs {begins}"))),
         (Some(from), _) if from >= duration => {
             Err(reader.impossible(begins, format!("{from} is not before duration = {duration}")))
         }

@@ -4,7 +4,6 @@ use super::Spec;
 use crate::config::{ConfigError, Reader};
 use shortflow_spec::counted;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
-use std::collections::BTreeSet;
 
 /// Size of a frame that pauses.
 pub(crate) const PAUSE_FRAME: Bytes = Bytes::new(64);
@@ -16,72 +15,103 @@ pub(crate) struct Input {
     xoff: Bytes,
     alpha: Option<f64>,
     headroom: Bytes,
+    /// The headroom that the link asks for.
+    needed: Bytes,
 }
 
-/// Checks that every switch has room for XOFF and headroom of all links that it pauses. Returns a note on the room.
-pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Option<String>, ConfigError> {
-    let (mut largest, graph) = (None::<(Bytes, String)>, &spec.graph);
-    for node in (graph.hosts()..graph.nodes.len()).map(NodeId::from) {
-        let inputs = inputs(spec, node);
-        let neighbours: BTreeSet<NodeId> =
-            graph.directions().filter(|(from, ..)| *from == node).map(|(_, to, _)| to).collect();
-        for &to in neighbours.iter().filter(|_| !inputs.is_empty()) {
-            let port = spec.switch_port(node, to);
-            let (key, limit) = port.memory.map_or(("buffer", port.buffer), |memory| ("memory", memory));
-            let others = |input: &&Input| port.memory.is_some() || input.from != to;
-            let counting: Vec<Input> = inputs.iter().filter(others).copied().collect();
-            let place = match key {
-                "memory" => graph.name(node).to_owned(),
-                _ => format!("{}->{}", graph.name(node), graph.name(to)),
-            };
-            match limit {
-                Occupancy::Unlimited => {}
+/// What is to be said of flow control: a note on the room that it takes, and warnings.
+#[derive(Debug, Default)]
+pub(super) struct Remarks {
+    pub note: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+/// Checks that every switch has room for XOFF and headroom of all links that it pauses.
+pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
+    let (inputs, graph) = (inputs(spec), &spec.graph);
+    let mut largest = None::<(Bytes, String)>;
+    for (node, to, _) in graph.directions().filter(|(from, ..)| !inputs[from.index()].is_empty()) {
+        let (port, inputs) = (spec.switch_port(node, to), &inputs[node.index()]);
+        let others: Vec<Input> = inputs.iter().filter(|input| input.from != to).copied().collect();
+        let name = format!("{}->{}", graph.name(node), graph.name(to));
+        let memory =
+            port.memory.map(|memory| ("memory", memory, inputs.clone(), graph.name(node).to_owned()));
+        for (key, limit, inputs, place) in memory.into_iter().chain([("buffer", port.buffer, others, name)]) {
+            let room = match limit {
+                Occupancy::Unlimited => continue,
+                Occupancy::Bytes(room) => room,
                 Occupancy::Packets(_) => {
                     let reason =
                         format!("{limit} counts packets, and switch.xoff counts bytes; give it in bytes");
                     return Err(top.table("switch")?.impossible(key, reason));
                 }
-                Occupancy::Bytes(room) => {
-                    let most = most(&counting, room);
-                    let sum = format!("{place}: {}", sum(&counting, most));
-                    if most > room {
-                        let reason =
-                            format!("{sum} does not fit into its {key} of {room}{}", hint(&counting, room));
-                        return Err(top.table("switch")?.impossible("xoff", reason));
-                    }
-                    if largest.as_ref().is_none_or(|(largest, _)| most > *largest) {
-                        largest = Some((most, format!("{sum} of its {key} of {room}")));
-                    }
-                }
+            };
+            let most = most(&inputs, room);
+            let sum = format!("{place}: {}", sum(&inputs, most));
+            if most > room {
+                let reason = format!("{sum} does not fit into its {key} of {room}{}", hint(&inputs, room));
+                return Err(top.table("switch")?.impossible("xoff", reason));
+            }
+            if largest.as_ref().is_none_or(|(largest, _)| most > *largest) {
+                largest = Some((most, format!("{sum} of its {key} of {room}")));
             }
         }
     }
-    Ok(largest.map(|(_, sum)| format!("switch.xoff: at most, at {sum}")))
+    let note = largest.map(|(_, sum)| format!("switch.xoff: at most, at {sum}"));
+    Ok(Remarks { note, warnings: warnings(spec, &inputs) })
+}
+
+/// What may be lost in spite of flow control: packets of links that are not paused, and those beyond a headroom that is too small.
+fn warnings(spec: &Spec, inputs: &[Vec<Input>]) -> Vec<String> {
+    let graph = &spec.graph;
+    let pauses = |node: NodeId, from: NodeId| inputs[node.index()].iter().any(|input| input.from == from);
+    let mut ends = graph.directions().filter(|(_, node, _)| !inputs[node.index()].is_empty());
+    let free = ends.find(|(from, node, _)| !pauses(*node, *from)).map(|(from, node, _)| {
+        let (from, node) = (graph.name(from), graph.name(node));
+        format!("switch.xoff: {node} pauses other links, but not {from}->{node}, whose packets may fill its buffers")
+    });
+    let short = inputs
+        .iter()
+        .flatten()
+        .filter(|input| input.headroom < input.needed)
+        .max_by_key(|input| input.needed);
+    let short = short.map(|Input { from, headroom, needed, .. }| {
+        let from = graph.name(*from);
+        format!("switch.headroom: {headroom} is less than the {needed} that may arrive of {from} after XOFF; packets may be lost")
+    });
+    free.into_iter().chain(short).collect()
 }
 
 /// Bytes that can still arrive after a switch has begun to send a frame that pauses, over a link of this rate and delay with
 /// packets of `packet` bytes on the link: a packet that the frame waits for, the frame, one that has just begun at the
-/// other end, what is on the wire both ways, and the packet that crossed the threshold.
+/// other end, what is on the wire both ways or held up by its host, and the packet that crossed the threshold.
 fn headroom((rate, delay): (Rate, Span), packet: Bytes, lateness: Span) -> Bytes {
     let on_the_wire = rate.bytes_in(delay.times(2).plus(lateness));
     on_the_wire + PAUSE_FRAME + packet.plus(packet).plus(packet)
 }
 
-/// The links that `node` pauses.
-pub(crate) fn inputs(spec: &Spec, node: NodeId) -> Vec<Input> {
-    let jitter = spec.jitter();
-    let input = |(from, rate, delay): (NodeId, Rate, Span)| {
-        let port = spec.switch_port(node, from);
-        let late = jitter.get(from.index()).copied().unwrap_or_default();
-        let needed = headroom((rate, delay), spec.tcp.link_bytes(spec.tcp.mss), late);
-        let (xoff, alpha) = (port.xoff?, port.xoff_alpha.filter(|_| port.memory.is_some()));
-        Some(Input { from, xoff, alpha, headroom: port.headroom.unwrap_or(needed) })
+/// The links that each node pauses.
+pub(crate) fn inputs(spec: &Spec) -> Vec<Vec<Input>> {
+    let (graph, mut inputs) = (&spec.graph, vec![Vec::new(); spec.graph.nodes.len()]);
+    let is_on = |(from, to, _): (NodeId, NodeId, Rate)| {
+        !graph.is_host(to) && spec.switch_port(to, from).xoff.is_some()
     };
-    let links = spec.graph.links.iter();
-    let ends = links.flat_map(|link| [(link.a, link.b, link), (link.b, link.a, link)]);
-    ends.filter(|(_, to, _)| *to == node)
-        .filter_map(|(from, _, link)| input((from, link.rate, link.delay)))
-        .collect()
+    if !graph.directions().any(is_on) {
+        return inputs;
+    }
+    let (jitter, stall) =
+        (spec.jitter(), if spec.host.stalls > 0.0 { spec.host.stall_max } else { Span::ZERO });
+    let ends = graph.links.iter().flat_map(|link| [(link.a, link.b, link), (link.b, link.a, link)]);
+    for (from, to, link) in ends.filter(|(_, to, _)| !graph.is_host(*to)) {
+        let port = spec.switch_port(to, from);
+        let Some(xoff) = port.xoff else { continue };
+        let late = jitter.get(from.index()).map(|jitter| jitter.plus(stall)).unwrap_or_default();
+        let needed = headroom((link.rate, link.delay), spec.tcp.link_bytes(spec.tcp.mss), late);
+        let (alpha, headroom) =
+            (port.xoff_alpha.filter(|_| port.memory.is_some()), port.headroom.unwrap_or(needed));
+        inputs[to.index()].push(Input { from, xoff, alpha, headroom, needed });
+    }
+    inputs
 }
 
 /// The headroom of all links.
@@ -89,13 +119,14 @@ pub(crate) fn reserved(inputs: &[Input]) -> Bytes {
     inputs.iter().map(|input| input.headroom).fold(Bytes::ZERO, Bytes::plus)
 }
 
-/// The most that all of them hold together: their thresholds, or what dynamic ones leave free, and headroom.
+/// The most that all of them hold together: their thresholds, or what dynamic ones leave free if they fill up one after another,
+/// and headroom.
 fn most(inputs: &[Input], room: Bytes) -> Bytes {
     let thresholds: Bytes = inputs.iter().map(|input| input.xoff).fold(Bytes::ZERO, Bytes::plus);
-    let alphas: Option<f64> = inputs.iter().map(|input| input.alpha).sum();
     let headroom = reserved(inputs);
     let pool = room.saturating_sub(headroom).as_f64();
-    let shared = alphas.map(|sum| Bytes::new((pool * sum / (1.0 + sum)) as u64));
+    let free: Option<f64> = inputs.iter().map(|input| input.alpha.map(|alpha| 1.0 / (1.0 + alpha))).product();
+    let shared = free.map(|free| Bytes::new((pool * (1.0 - free)) as u64));
     shared.unwrap_or(thresholds).min(thresholds) + headroom
 }
 
@@ -127,7 +158,13 @@ mod tests {
     use super::*;
 
     fn links(count: usize, xoff: u64, alpha: Option<f64>) -> Vec<Input> {
-        let input = Input { from: NodeId(0), xoff: Bytes::new(xoff), alpha, headroom: Bytes::new(50_000) };
+        let input = Input {
+            from: NodeId(0),
+            xoff: Bytes::new(xoff),
+            alpha,
+            headroom: Bytes::new(50_000),
+            needed: Bytes::new(50_000),
+        };
         vec![input; count]
     }
 
@@ -139,10 +176,10 @@ mod tests {
         assert_eq!(hint(&inputs, room), "; up to 33.333KB would");
     }
 
-    /// Four links with α = 1/4 take half of what headroom of 0.2 MB leaves of 2 MB: 0.9 MB, and the headroom.
+    /// Four links with α = 1/4 that fill up one after another leave 0.8⁴ of the 1.8 MB beyond the headroom free.
     #[test]
     fn dynamic_thresholds_leave_memory_free() {
         let inputs = links(4, 10_000_000, Some(0.25));
-        assert_eq!(most(&inputs, Bytes::new(2_000_000)), Bytes::new(1_100_000));
+        assert_eq!(most(&inputs, Bytes::new(2_000_000)), Bytes::new(1_262_720));
     }
 }

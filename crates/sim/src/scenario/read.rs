@@ -183,7 +183,9 @@ impl Scenario {
         };
         show_conduct(top, conduct)?;
         notes.extend(spec.jitter_note());
-        notes.extend(lossless::fits(top, &spec)?);
+        let lossless = lossless::fits(top, &spec)?;
+        notes.extend(lossless.note);
+        warnings.extend(lossless.warnings);
         Ok(Scenario { spec, resolved: Vec::new(), facts: Vec::new(), notes, expected, warnings, omitted })
     }
 }

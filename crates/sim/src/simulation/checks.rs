@@ -9,7 +9,7 @@
 //! | no flow beats its ideal time | every finished flow, where packets keep one path and links do not fail |
 //! | no link is above its rate | each port: time spent sending, against bytes; against time gone by |
 //! | every packet is accounted for | each port: accepted = arrived + queued + on the wire + lost with the link |
-//! | paused ports do not wait for one another | no circle of ports that have been paused for 1 ms with packets waiting; an error of the scenario |
+//! | paused ports do not wait for one another | no cycle of ports that have been paused for 1 ms with packets waiting; an error of the scenario |
 //! | time does not go back | events scheduled in the past |
 
 use super::RunError;
@@ -21,7 +21,7 @@ use crate::outcome::FlowRow;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Rate, Span};
 
-/// Time after which ports that wait for one another in a circle are a deadlock.
+/// Time after which ports that wait for one another in a cycle are a deadlock.
 const DEADLOCK: Span = Span::from_millis(1);
 
 impl Simulation<'_> {
@@ -77,13 +77,13 @@ impl Simulation<'_> {
 
     fn check_deadlock(&self) -> Result<(), RunError> {
         let deadline = Instant::ZERO + self.end().since(Instant::ZERO).saturating_sub(DEADLOCK);
-        let Some((circle, since)) = self.network.deadlock(deadline) else { return Ok(()) };
+        let Some((cycle, since)) = self.network.deadlock(deadline) else { return Ok(()) };
         let (ports, graph) = (self.network.ports(), &self.scenario.graph);
         let name = |port: &PortId| {
             let port = &ports[port.index()];
             format!("{}->{}", graph.name(port.from), graph.name(port.to))
         };
-        let ports = circle.iter().map(name).collect::<Vec<_>>().join(", ");
+        let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
         Err(RunError::Deadlock { ports, since })
     }
 

@@ -33,10 +33,10 @@ pub enum RunError {
     /// The observer stopped it.
     #[error("the run was cancelled")]
     Cancelled,
-    /// Ports that have paused one another in a circle, with the time since which no packet can leave.
+    /// Ports that have paused one another in a cycle, with the time since which no packet can leave.
     #[error(
         "priority flow control: {ports} wait for one another since {since}, and no packet can leave: a deadlock; routes \
-         without circles, a larger switch.xoff or a law that keeps queues below it prevent it"
+         without cycles, a larger switch.xoff or a law that keeps queues below it prevent it"
     )]
     Deadlock {
         /// Their names, in order.

@@ -62,6 +62,10 @@ impl Network {
         for (from, pauses) in changed {
             let back = PortId(from.0 ^ 1);
             let sender = &self.ports[back.index()];
+            if sender.is_down() {
+                self.reset_verdict(from);
+                continue;
+            }
             let (at, delay) = (sender.frame_arrival(events.now(), PAUSE_FRAME), sender.link().1);
             let departs = Instant::ZERO + at.since(Instant::ZERO + delay);
             self.watch_mut().into_iter().for_each(|watch| watch.frame(departs, back, pauses));
@@ -85,15 +89,20 @@ impl Network {
         PauseFrame { port, at, pauses }: PauseFrame,
     ) {
         let sender = &mut self.ports[port.index()];
-        sender.expect_frame(pauses);
+        sender.expect_frame(at, pauses);
         events.schedule(at, sender.from, NetworkEvent::Pause(port).into());
     }
 
-    /// The link of `port` has failed: pauses end, and what waited there is no longer held.
-    pub(super) fn forget_pauses(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
+    /// The link of `port` has failed or recovered: its pause is over, what waited there is no longer held, and the switch at its
+    /// other end judges afresh what it holds.
+    pub(super) fn restart_flow_control(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
+        self.reset_verdict(port);
+        self.send_frames(events, port, Some(port));
+    }
+
+    fn reset_verdict(&mut self, from: PortId) {
         if let Some(control) = self.special.as_mut().and_then(|special| special.flow_control.as_mut()) {
-            control.forget(port);
-            self.send_frames(events, port, None);
+            control.reset(from);
         }
     }
 
@@ -101,7 +110,7 @@ impl Network {
     pub(in crate::net) fn take_flow_control(&mut self, from: PortId, other: &Network) {
         let mine = self.special.as_mut().and_then(|special| special.flow_control.as_mut());
         let others = other.special.as_ref().and_then(|special| special.flow_control.as_ref());
-        mine.zip(others).into_iter().for_each(|(mine, others)| mine.take(from, others));
+        mine.zip(others).into_iter().for_each(|(mine, others)| mine.adopt(from, others));
     }
 
     /// [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) of the network.

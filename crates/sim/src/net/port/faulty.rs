@@ -55,6 +55,7 @@ impl Port {
             self.counters.cancel(&self.window, now, (starts, departs), size);
         }
         self.forget_pauses(now);
+        self.queue.pause(false);
         if let Queue::Scheduled(queue) = &mut self.queue {
             let mut effects = SchedulerEffects::default();
             while let Some(waiting) = queue.dequeue(now, &mut effects) {
@@ -78,6 +79,7 @@ impl Port {
         self.ring.clear();
         self.backlog = Backlog::default();
         self.waits = false;
+        self.queue.pause(self.is_paused());
         self.busy_until = now;
     }
 

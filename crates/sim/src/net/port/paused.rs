@@ -5,6 +5,7 @@ use crate::net::pauses::{FreedMemory, PauseCounts};
 use crate::packet::{Packet, PacketType, Packets};
 use crate::queue::{Queue, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass};
 use shortflow_units::{Bytes, Instant, PortId, Span};
+use std::collections::{BTreeMap, VecDeque};
 
 impl Port {
     /// Puts the port under flow control, and leaves the short path.
@@ -55,18 +56,16 @@ impl Port {
         }
     }
 
-    /// True if packets from this port wait here.
-    pub(in crate::net) fn holds_of(&self, from: PortId) -> bool {
-        let mut queue = self.queue.clone();
+    /// Bytes that wait here, by the port that they came from.
+    pub(in crate::net) fn waiting_by_origin(&self) -> BTreeMap<PortId, Bytes> {
+        let (mut queue, mut waiting) = (self.queue.clone(), BTreeMap::new());
         queue.pause(false);
-        let Queue::Scheduled(mut queue) = queue else { return false };
+        let Queue::Scheduled(mut queue) = queue else { return waiting };
         let mut effects = SchedulerEffects::default();
         while let Some(next) = queue.dequeue(self.busy_until, &mut effects) {
-            if next.from == from {
-                return true;
-            }
+            *waiting.entry(next.from).or_insert(Bytes::ZERO) += next.wire_size();
         }
-        effects.drops.iter().any(|(_, dropped)| dropped.from == from)
+        waiting
     }
 
     /// Memory given back since the last call. The list wants to be returned.
@@ -87,10 +86,10 @@ impl Port {
         now.max(self.busy_until) + self.tx_time(size) + self.delay
     }
 
-    /// The other end has sent a frame that pauses data here or lets it go on.
-    pub(in crate::net) fn expect_frame(&mut self, pauses: bool) {
+    /// The other end has sent a frame that pauses data here or lets it go on, from this time on.
+    pub(in crate::net) fn expect_frame(&mut self, at: Instant, pauses: bool) {
         if let Some(state) = &mut self.pausing {
-            state.frames.push_back(pauses);
+            state.frames.push_back((at, pauses));
         }
     }
 
@@ -101,7 +100,7 @@ impl Port {
             let frames = [(Some(from), true), (to, false)].into_iter();
             let frame = |(at, pauses): (Option<Span>, bool)| at.map(|at| (Instant::ZERO + at, pauses));
             state.planned.extend(frames.filter_map(frame));
-            state.planned.make_contiguous().sort_by_key(|(at, _)| *at);
+            state.planned.make_contiguous().sort_by_key(|(at, begins)| (*at, !begins));
         }
     }
 
@@ -110,7 +109,8 @@ impl Port {
         self.pausing.iter().flat_map(|state| state.planned.iter().map(|(at, _)| *at))
     }
 
-    /// The next frame of the other end is here. Starts the next transmission if data may go on. Returns the packet with its wait.
+    /// Frames of the other end or pauses of the scenario are due. Starts the next transmission if data may go on. Returns the packet
+    /// with its wait.
     pub(in crate::net) fn obey_frame<'p>(
         &mut self,
         now: Instant,
@@ -118,12 +118,18 @@ impl Port {
         mut wake: impl FnMut(PortEvent),
     ) -> Option<&'p Packet> {
         let state = self.pausing.as_mut()?;
-        let is_planned = state.planned.front().is_some_and(|(at, _)| *at == now);
-        let planned = if is_planned { state.planned.pop_front() } else { None };
-        let pauses = planned.map(|(_, pauses)| pauses).or_else(|| state.frames.pop_front())?;
-        self.pause(now, pauses);
+        let due = |frames: &VecDeque<(Instant, bool)>| frames.partition_point(|(at, _)| *at <= now);
+        let arrived = due(&state.frames);
+        if let Some((_, pauses)) = state.frames.drain(..arrived).last() {
+            state.told = pauses;
+        }
+        let planned = due(&state.planned);
+        for (_, begins) in state.planned.drain(..planned) {
+            state.open = if begins { state.open + 1 } else { state.open - 1 };
+        }
+        self.pause_as_told(now);
         let waits = self.queue.waiting().packets > 0;
-        if pauses || self.waits || !waits {
+        if self.is_paused() || self.waits || !waits {
             return None;
         }
         if self.busy_until > now {
@@ -134,25 +140,36 @@ impl Port {
         self.send_next(now, packets, wake)
     }
 
-    /// Pauses data, or lets it go on, and keeps the account.
-    fn pause(&mut self, now: Instant, pauses: bool) {
-        let (window, Some(state)) = (self.window, &mut self.pausing) else { return };
-        if let Some(since) = state.since.take() {
-            state.paused += window.overlap(since, now);
-        }
-        if pauses {
-            state.pauses += u64::from(window.from <= now && now < window.to);
-            state.since = Some(now);
-        }
-        self.queue.pause(pauses);
+    pub(super) fn is_paused(&self) -> bool {
+        self.pausing.as_ref().is_some_and(|state| state.told || state.open > 0)
     }
 
-    /// The link has failed: a pause ends, and frames on the wire are lost.
+    /// Pauses data, or lets it go on, and keeps the account.
+    fn pause_as_told(&mut self, now: Instant) {
+        let (is_paused, window, Some(state)) = (self.is_paused(), self.window, &mut self.pausing) else {
+            return;
+        };
+        match state.since {
+            Some(since) if !is_paused => {
+                state.paused += window.overlap(since, now);
+                state.since = None;
+            }
+            None if is_paused => {
+                state.pauses += u64::from(window.from <= now && now < window.to);
+                state.since = Some(now);
+            }
+            _ => return,
+        }
+        self.queue.pause(is_paused);
+    }
+
+    /// The link has failed: the other end's pause is over, and frames on the wire are lost.
     pub(super) fn forget_pauses(&mut self, now: Instant) {
-        self.pause(now, false);
         if let Some(state) = &mut self.pausing {
+            state.told = false;
             state.frames.clear();
         }
+        self.pause_as_told(now);
     }
 
     /// Pauses in the measured time, which is over; `None` if nothing can pause the port.
