@@ -120,7 +120,7 @@ impl Port {
         let state = self.pausing.as_mut()?;
         let due = |frames: &VecDeque<(Instant, bool)>| frames.partition_point(|(at, _)| *at <= now);
         let arrived = due(&state.frames);
-        if let Some((_, pauses)) = state.frames.drain(..arrived).last() {
+        if let Some((_, pauses)) = state.frames.drain(..arrived).next_back() {
             state.told = pauses;
         }
         let planned = due(&state.planned);
