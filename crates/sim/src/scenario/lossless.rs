@@ -126,7 +126,7 @@ fn most(inputs: &[Input], room: Bytes) -> Bytes {
     let headroom = reserved(inputs);
     let pool = room.saturating_sub(headroom).as_f64();
     let free: Option<f64> = inputs.iter().map(|input| input.alpha.map(|alpha| 1.0 / (1.0 + alpha))).product();
-    let shared = free.map(|free| Bytes::new((pool * (1.0 - free)) as u64));
+    let shared = free.map(|free| Bytes::new((pool * (1.0 - free)).ceil() as u64));
     shared.unwrap_or(thresholds).min(thresholds) + headroom
 }
 
