@@ -1,4 +1,4 @@
-//! Priority flow control by the real door: nothing is dropped, victims wait, room is asked for, and circles are named.
+//! Priority flow control by the real door: nothing is dropped, victims wait, room is asked for, and cycles are named.
 
 use crate::common::{TRACE, run, scenario, scenario_with_file, scheme};
 use crate::modes::all_alike;
@@ -104,7 +104,7 @@ fn ring() -> Scenario {
 
 /// Every link of the ring is paused, because what it brought waits for the next.
 #[test]
-fn a_circle_of_paused_ports_is_named() {
+fn a_cycle_of_paused_ports_is_named() {
     let error = simulation::run(&ring(), &scheme("dcqcn", &[]), 1, &mut NoObserver).unwrap_err();
     let RunError::Deadlock { ports, since } = error else { panic!("{error}") };
     assert_eq!(ports, "s0->s1, s1->s2, s2->s3, s3->s4, s4->s0");

@@ -9,6 +9,7 @@
 //!
 //! Choices:
 //! - A packet counts from its arrival until its transmission begins.
+//! - A link is judged when its own packets arrive or leave, so that memory which others free lets it go on at the next of these.
 //! - A pause lasts until it is lifted: refreshing frames are not sent, and no pause ends by its own time.
 //! - A frame goes before all waiting packets, and waits for the packet in transmission. It has 64 bytes, and delays no packet.
 //! - Data is one class and may be paused, everything else is another and never is.
@@ -31,7 +32,7 @@ pub struct PauseFrame {
     pub pauses: bool,
 }
 
-/// What a switch holds of one link's packets.
+/// Account of one link's packets at its switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
     node: NodeId,
@@ -43,7 +44,7 @@ struct Ingress {
     is_paused: bool,
 }
 
-/// What the switches of a network hold, link by link.
+/// Accounts of the links at all switches of a network.
 #[derive(Debug, Clone)]
 pub struct FlowControl {
     /// By the port that sends to the switch; `None` where no threshold holds.
@@ -90,8 +91,8 @@ impl FlowControl {
         (ingress.held, *used) = (ingress.held - wire, *used - wire);
     }
 
-    /// Present verdict on a link if it has changed: `true` pauses, `false` lets go on.
-    pub fn change(&mut self, from: PortId) -> Option<bool> {
+    /// Judges a link. Returns the verdict if it has changed: `true` pauses, `false` lets go on.
+    pub fn judge(&mut self, from: PortId) -> Option<bool> {
         let ingress = self.ingress.get_mut(from.index())?.as_mut()?;
         let free = |memory: Bytes| memory.get().saturating_sub(self.used[ingress.node.index()].get());
         let dynamic = ingress.alpha.map(|(alpha, memory)| Bytes::new((alpha * free(memory) as f64) as u64));

@@ -7,7 +7,7 @@ use crate::engine::EventQueue;
 use crate::packet::Packet;
 use shortflow_units::{Instant, PortId};
 
-/// What crosses a link between two parts.
+/// Contents of a mailbox: a packet or a frame on a link between two parts.
 #[derive(Debug)]
 pub enum BoundaryMail {
     /// A packet.

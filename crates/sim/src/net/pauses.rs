@@ -1,9 +1,9 @@
-//! [`PauseState`]: what a port under priority flow control knows beside its queue, and its [`PauseCounts`].
+//! [`PauseState`]: state of a port under priority flow control, beside its queue. [`PauseCounts`]: its pauses.
 
 use shortflow_units::{Instant, PortId, Span};
 use std::collections::VecDeque;
 
-/// What a port under flow control knows beside its queue.
+/// State of a port under flow control, beside its queue.
 #[derive(Debug, Clone, Default)]
 pub struct PauseState {
     /// Frames on their way to it, with their arrivals: `true` pauses, `false` lets go on.

@@ -1,4 +1,4 @@
-//! What a plan has ports do, before the run.
+//! Preparation of ports for a plan, before the run.
 
 use super::Network;
 use shortflow_units::PortId;

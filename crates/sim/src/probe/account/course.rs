@@ -23,7 +23,7 @@ const ROUNDS: [Round; 3] = [Round::Last, Round::Window, Round::Credit];
 /// Parts of a completion time.
 pub const PARTS: usize = ROUNDS.len() * TRANSIT + WAITS.len();
 
-/// What a part of a completion time was spent on.
+/// Cause of a part of a completion time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// Transmission of the flow's own packets.
