@@ -444,7 +444,7 @@ OF_NETWORK.has(
     "pauses",
     "pauses, measured time",
     "",
-    "times that a switch paused data at the other end of a link, in the measured time, under priority flow control",
+    "times that data was paused at a port, by a switch or a fault, in the measured time",
 )(lambda run: sum(found) if (found := run.known("pauses")) else None)
 OF_NETWORK.has(
     "paused_max_s",
