@@ -1,7 +1,8 @@
 """`explain` and `why`: accounts beside numbers by hand, and two runs side by side."""
 
 import json
-from itertools import pairwise
+import re
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -174,5 +175,75 @@ def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:
             assert sum(part["mean_ps"][place] for part in each["parts"]) == pytest.approx(1e12 * each["mean_s"][place])
     shown = shortflow("why", "busy", "tcp", "dctcp", code=0).stdout
     assert "both runs were done again" in shown
-    assert "first part here" in shown
+    assert "equal up to here" in shown
     assert "the store has no run of it" in shortflow("why", "busy", "tcp", "fast", code=2).stderr
+
+
+UNFINISHED = """
+[[traffic]]
+kind = "long-lived"
+class = "endless"
+flows = 1
+from = 3
+to = 2
+"""
+
+
+def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path: Path) -> None:
+    """No flow of 30 MB ends in 10 ms, and an endless one never does."""
+    scenario(tmp_path, "0s,h0,h2,30MB", "1ms,h1,h0,1460", more=UNFINISHED)
+    text = (tmp_path / "own.toml").read_text(encoding="utf-8").replace('"100s"', '"9ms"').replace('"1s"', '"10ms"')
+    (tmp_path / "own.toml").write_text(text.replace("[[traffic]]", '[[traffic]]\nclass = "finite"', 1), "utf-8")
+    shown = shortflow("explain", "own.toml", code=0).stdout
+    assert "1 of 2 flows did not finish, and has no account" in shown
+    assert "of the slowest flow" in shown
+    (of_class,) = shortflow("explain", "own.toml", "--json", code=0).document["classes"]
+    assert (of_class["flows"], of_class["unfinished"], of_class["slowest_flows"]) == (1, 1, 1)
+    for choice, wanted in {
+        ("--worst", "endless"): 'no measured flow of class "endless" finished',
+        ("--worst", "finit"): 'did you mean "finite"?',
+        ("--flow", "0"): "did not finish under dctcp",
+    }.items():
+        assert wanted in shortflow("explain", "own.toml", *choice, code=2).stderr
+    (tmp_path / "flows.csv").write_text("start,source,destination,bytes\n0s,h0,h2,30MB\n", "utf-8")
+    shown = shortflow("explain", "own.toml", code=0).stdout
+    assert "1 of 1 flow did not finish" in shown
+    assert "All times are" not in shown
+    assert "no measured flow finished" in shortflow("explain", "own.toml", "--median", "all", code=2).stderr
+    shortflow("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--out", "store", code=0)
+    assert "add --scenario FILE" in shortflow("why", "store", "tcp", "dctcp", code=2).stderr
+    own = ("--scenario", "own.toml")
+    assert "no completion times to compare" in shortflow("why", "store", "tcp", "dctcp", *own, code=0).stdout
+    assert "under tcp" in shortflow("why", "store", "tcp", "dctcp", *own, "--flow", "0", code=2).stderr
+    assert "name two schemes" in shortflow("why", "store", "tcp", "tcp", *own, code=2).stderr
+    other = shortflow("why", "store", "tcp", "dctcp", "--scenario", "incast", code=2).stderr
+    assert "the store has runs of own, and this is incast" in other
+
+
+def rows_of(shown: str, heading: str) -> list[list[str]]:
+    """Cells of a printed table, by two blanks and more between them."""
+    lines = shown.split(heading, 1)[1].splitlines()[3:]
+    table = list(takewhile(lambda line: not line.startswith(("All", "Class", "Flow")), lines))
+    return [re.split(r"\s{2,}", line.strip()) for line in table if line.strip()]
+
+
+def test_the_rows_of_a_difference_add_up(shortflow: Command) -> None:
+    shortflow("compare", "incast", "--schemes", "tcp,dctcp", "--seeds", "1", "--out", "store", code=0)
+    rows = rows_of(shortflow("why", "store", "tcp", "dctcp", code=0).stdout, "Class short: mean completion time")
+    shares = [float(row[-1].removesuffix(" %")) for row in rows]
+    assert sum(shares[:-1]) == pytest.approx(100, abs=0.05 * len(rows))
+    assert shares[-1] == 100
+
+
+def test_a_pause_is_a_cause_of_its_own(tmp_path: Path) -> None:
+    """Two senders fill one link, whose switch pauses both after a few packets."""
+    of = scenario(tmp_path, "0s,h0,h2,146000", "0s,h1,h2,146000", window=100)
+    text = (tmp_path / "own.toml").read_text(encoding="utf-8").replace('"20pkt"', '"20pkt"\nxoff = "10KB"')
+    (tmp_path / "own.toml").write_text(text.replace('"250pkt"', '"250KB"'), "utf-8")
+    found = explained(sf.load(tmp_path / "own.toml"), 0)
+    account = micros(found, 0)
+    assert account["pause"] > 10 * SER
+    assert sum(account.values()) == pytest.approx(1e6 * found.result.flows["fct_s"][0])
+    free = micros(explained(of, 0), 0)
+    assert "pause" not in free
+    assert account["pause"] < sum(free.values())

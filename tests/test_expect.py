@@ -148,7 +148,7 @@ def test_a_measured_number_is_refused_by_name(shortflow: Command) -> None:
     for text, wanted in {
         "p99": "expected NAME=NUMBER with a unit",
         "p99=3Mbps": "expected a number in s",
-        "goodput=3Mbps": "name the class: no class has it",
+        "goodput=3Mbps": "goodput is of backlogged flows, and the scenario has none",
         "p98_short_s=3ms": "p98_short_s is no number of every run",
     }.items():
         assert wanted in shortflow("expect", "incast", "--measured", text, code=2).stderr, text
@@ -230,3 +230,35 @@ def test_the_page_has_how_often_numbers_are_met() -> None:
         if found := counts.get(name):
             row = f"| {name} | {found.total()} | {found['10 %']} | {found['10 %'] + found['25 %']} |"
             assert row in shown, row
+
+
+def test_a_trace_loads_links_by_bytes_and_unfinished_flows_are_bounds(shortflow: Command, tmp_path: Path) -> None:
+    """Both rows have a class of their own pair: 10 KB to h1, and 1 MB to h2, which takes 8 ms at 1 Gbps."""
+    rows = "start,source,destination,bytes,class\n0s,h0,h1,10KB,a\n0s,h0,h2,1MB,a\n0s,h3,h2,1MB,a\n"
+    (tmp_path / "flows.csv").write_text(rows, "utf-8")
+    text = """
+title = "trace"
+duration = "10ms"
+drain = "1ms"
+topology = { kind = "star", hosts = 4, rate = "1Gbps", rtt = "100us" }
+switch = { buffer = "100pkt", mark_above = "20pkt" }
+[[traffic]]
+kind = "trace"
+file = "flows.csv"
+"""
+    (tmp_path / "own.toml").write_text(text, "utf-8")
+    sf_arithmetic = Arithmetic.of(sf.load(tmp_path / "own.toml"), marks=True)
+    loads = {"->".join(port): load for port, load in sf_arithmetic.loads.items()}
+    assert loads["s0->h1"] == pytest.approx(loads["h0->s0"] - loads["h3->s0"], rel=0.05)
+    assert loads["s0->h2"] > 100 * loads["s0->h1"]
+    text = text.replace(
+        'kind = "trace"\nfile = "flows.csv"',
+        'kind = "incast"\nflows = 3\nto = 2\nat = "1ms"\nsizes = { kind = "fixed", value = "1MB" }',
+    )
+    (tmp_path / "burst.toml").write_text(text, "utf-8")
+    shown = shortflow("expect", "burst.toml", code=0)
+    assert "lower bound" in shown.stdout
+    found = shortflow("expect", "burst.toml", "--json", code=0).document["expected"]
+    assert any(row["simulated_is_least"] for row in found if row["name"] == "last of all")
+    endless = shortflow("expect", "one-long-flow", "--measured", "p99=3ms", code=2).stderr
+    assert "is of finite flows, and the scenario has none" in endless

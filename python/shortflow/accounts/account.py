@@ -69,10 +69,13 @@ class Shares(NamedTuple):
 
     flow_class: str
     flows: int
+    """Finished flows."""
+    unfinished: int
     mean: Mapping[Part, float]
-    """Picoseconds of the mean completion time by part."""
+    """Picoseconds of the mean completion time by part; empty if no flow finished."""
     slowest: Mapping[Part, float]
     """The same of the flows with the largest slowdown: one in a hundred, and at least one."""
+    slowest_flows: int
 
 
 @functools.cache
@@ -99,16 +102,25 @@ class Accounts:
     @functools.cached_property
     def flows(self) -> "pl.DataFrame":
         """Accounts beside the flow table. Only finished flows that started in the measured time."""
-        counted = completion(self.result.flows, self.result.meta).filter(~pl.col("censored"))
+        counted = self._measured.filter(~pl.col("censored"))
         counted = counted.with_columns(pl.col("id").cast(pl.UInt32).alias("flow"))
         return counted.join(self.table, on="flow", how="inner").sort("slowdown", "flow")
 
+    @functools.cached_property
+    def _measured(self) -> "pl.DataFrame":
+        """Finite flows that started in the measured time, finished or not."""
+        return completion(self.result.flows, self.result.meta)
+
     def of_class(self, name: str) -> "pl.DataFrame":
-        """Flows of a class by slowdown. Raises `ConfigError` for an unknown class or one without finished flows."""
-        known = [*dict.fromkeys(self.flows["class"]), ALL]
+        """Finished flows of a class by slowdown. Raises `ConfigError` for an unknown class, or if none finished."""
+        known = [*dict.fromkeys(self.result.flows["class"]), ALL]
         if name not in known:
-            raise unknown_name("class with finished flows", name, known)
-        return self.flows if name == ALL else self.flows.filter(pl.col("class") == name)
+            raise unknown_name("class", name, known)
+        found = self.flows if name == ALL else self.flows.filter(pl.col("class") == name)
+        if found.is_empty():
+            what = "no measured flow" if name == ALL else f'no measured flow of class "{name}"'
+            raise ConfigError(f"{what} finished, so none has a completion time; a longer drain may help")
+        return found
 
     def worst(self, name: str) -> int:
         """Row of the flow of a class with the largest slowdown."""
@@ -126,23 +138,25 @@ class Accounts:
             height = self.result.flows.height
             if not 0 <= flow < height:
                 raise ConfigError(f"flow {flow}: the flow table has rows 0 to {height - 1}")
-            raise ConfigError(f"flow {flow}: it did not finish, so it has no completion time")
+            raise ConfigError(
+                f"flow {flow}: it did not finish under {self.result.scheme}, so it has no completion time"
+            )
         found = {part: int(row[name][0]) for name, part in self.parts.items()}
         return dict(sorted(((part, time) for part, time in found.items() if time), key=lambda each: -each[1]))
 
     def shares(self) -> list[Shares]:
-        """Where the time of each class went."""
-        names = dict.fromkeys(self.flows["class"])
-        return [self._shares(name) for name in names]
+        """Where the time of each class of finite flows went."""
+        return [self._shares(name) for name in dict.fromkeys(self._measured["class"])]
 
     def _shares(self, name: str) -> Shares:
-        found = self.of_class(name)
+        found = self.flows.filter(pl.col("class") == name)
+        unfinished = self._measured.filter(pl.col("class") == name).height - found.height
         tail = found.tail(max(1, round(TAIL * found.height)))
 
         def means(flows: "pl.DataFrame") -> dict[Part, float]:
-            return {part: float(flows[column].mean() or 0) for column, part in self.parts.items()}  # type: ignore[arg-type]
+            return {part: float(flows[column].mean()) for column, part in self.parts.items() if flows.height}  # type: ignore[arg-type]
 
-        return Shares(name, found.height, means(found), means(tail))
+        return Shares(name, found.height, unfinished, means(found), means(tail), tail.height)
 
 
 def accounted(run: Run, traced: int | None = None, progress: Progress | None = None) -> Accounts:

@@ -37,8 +37,9 @@ class Asked(NamedTuple):
     marked: int
     lossy: int
     waiting: int
-    """Flows that waited for the window, the pacer or credit on their critical path."""
+    """Finished flows that waited for the window, the pacer or credit on their critical path."""
     any: int
+    unfinished: int
 
 
 class Change(NamedTuple):
@@ -107,8 +108,9 @@ def _asked(found: Accounts) -> Asked:
     marked = pl.col("marks").fill_null(0) > 0
     lossy = (pl.col("retransmits") > 0) | (pl.col("timeouts") > 0)
     waiting = pl.col("waited_ps").fill_null(0) > 0
-    counts = [flows.filter(each).height for each in (marked, lossy, waiting, marked | lossy | waiting)]
-    return Asked(flows.height, *counts)
+    each, either = (marked, lossy, waiting), marked | lossy | waiting
+    counts = [flows.filter(cause).height for cause in each]
+    return Asked(flows.height, *counts, any=flows.filter(either).height, unfinished=flows["fct_s"].null_count())
 
 
 def _changes(first: Accounts, second: Accounts) -> list[Change]:

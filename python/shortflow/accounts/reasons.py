@@ -22,21 +22,24 @@ def reason_blocks(found: Why, flow: int | None) -> Iterator[Block]:
     yield Words(_answer(found), "answer")
     if found.parting:
         yield Words(
-            "The runs first part here:\n"
+            "The runs are equal up to here. Then come:\n"
             f"{first.scheme}: {_event(found.parting.first)}\n{second.scheme}: {_event(found.parting.second)}"
         )
     yield _asked(found)
+    if any(each.unfinished for each in found.asked):
+        yield Words("Waits are known of finished flows only.", "note")
     if found.equal:
         return
     names = first.scheme, second.scheme
+    if not found.changes:
+        yield Words("No flow finished in both runs, so there are no completion times to compare.", "note")
     for change in found.changes:
-        yield _change(
-            f"Class {change.flow_class}: mean completion time of {counted(change.flows, 'flow')}", names, change
-        )
+        heading = f"Class {change.flow_class}: mean completion time of {counted(change.flows, 'flow')}"
+        yield _change(heading, names, change)
     if flow is not None:
         mine, theirs = (dict(each.of_flow(flow)) for each in (found.first, found.second))
         change = Change("", 1, {p: float(ps) for p, ps in mine.items()}, {p: float(ps) for p, ps in theirs.items()})
-        yield _change(f"Flow {flow}", names, change)
+        yield _change(f"Flow {flow}: completion time", names, change)
 
 
 def _answer(found: Why) -> str:
@@ -46,9 +49,8 @@ def _answer(found: Why) -> str:
         return f"{names} differ."
     if not asked:
         return (
-            f"{names} are equal because their laws were never asked: no packet was marked or lost, and no flow waited "
-            f"for its window, in any of {counted(flows, 'flow')}. More load, larger flows or more senders would ask "
-            "them."
+            f"{names} are equal because their laws were never asked: of {counted(flows, 'flow')} none had a packet "
+            "marked or lost, or waited for its window. More load, larger flows or more senders would ask them."
         )
     return (
         f"{names} are equal although their laws were asked in {asked} of {counted(flows, 'flow')}: both decided alike "
@@ -80,21 +82,28 @@ def _asked(found: Why) -> Section:
     )
 
 
-def _change(heading: str, names: tuple[str, str], change: Change) -> Section:
+def _change(heading: str, names: tuple[str, str], change: Change) -> Block:
+    """The difference by part. The rows add up: parts with small differences are one row."""
     whole = sum(change.first.values()), sum(change.second.values())
     difference = whole[1] - whole[0]
-    kept = [part for part in in_order(change) if abs(_difference(change, part)) > _LEAST * abs(difference)]
-    columns = [
-        Column(name, [*(time(times.get(part, 0.0)) for part in kept), time(total)])
-        for name, times, total in zip(names, (change.first, change.second), whole, strict=True)
-    ]
+    most = max(abs(_difference(change, part)) for part in in_order(change))
+    if not round(most):
+        return Words(f"{heading} is {time(whole[0])} in both runs, part by part.")
+    kept = [part for part in in_order(change) if abs(_difference(change, part)) > _LEAST * most]
+    labels = [part.label for part in kept]
+    sides = [[times.get(part, 0.0) for part in kept] for times in (change.first, change.second)]
+    if len(kept) < len(in_order(change)):
+        labels.append("all other parts")
+        sides = [[*side, total - sum(side)] for side, total in zip(sides, whole, strict=True)]
+    sides = [[*side, total] for side, total in zip(sides, whole, strict=True)]
+    differences = [theirs - mine for mine, theirs in zip(*sides, strict=True)]
     return Section(
         heading,
-        [Column("part", [*(part.label for part in kept), "completion time"], text=True)],
+        [Column("part", [*labels, "completion time"], text=True)],
         [
-            *columns,
-            Column("difference", [*(_signed(_difference(change, part)) for part in kept), _signed(difference)]),
-            Column("share", [*(share(_difference(change, part), difference) for part in kept), share(1, 1)]),
+            *(Column(name, [*map(time, side)]) for name, side in zip(names, sides, strict=True)),
+            Column("difference", [*map(_signed, differences)]),
+            Column("share", [share(each, difference) for each in differences]),
         ],
         apart=1,
     )

@@ -24,7 +24,7 @@ def time(ps: float) -> str:
 
 def share(ps: float, whole: float) -> str:
     """A part of a time in percent."""
-    return f"{100 * ps / whole:.1f} %" if whole else ""
+    return f"{round(100 * ps / whole, 1) + 0.0:.1f} %" if whole else ""
 
 
 def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
@@ -36,8 +36,17 @@ def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
         yield Words(_said(found, flow, account), "answer")
         yield _account(account)
         yield from _time_line(found.steps)
-    for each in found.shares():
-        yield _shares(each)
+    shares = found.shares()
+    if not shares:
+        yield Words("No finite flow started in the measured time, so there is no completion time to explain.", "note")
+        return
+    for each in shares:
+        if each.unfinished:
+            yield Words(_unfinished(each), "note")
+        if each.flows:
+            yield _shares(each)
+    if not any(each.flows for each in shares):
+        return
     yield Words(
         "All times are of the packet that completes a flow, or of its flow's packets before it at a port. A wait for "
         "window or credit is the round trip whose answer let the next data go."
@@ -143,6 +152,19 @@ def _what(steps: Sequence[Step]) -> str:
     return "; ".join(each for each in said if each)
 
 
+def _unfinished(shares: Shares) -> str:
+    whole = shares.flows + shares.unfinished
+    return (
+        f"Class {shares.flow_class}: {shares.unfinished:,} of {counted(whole, 'flow')} did not finish, and "
+        f"{'has' if shares.unfinished == 1 else 'have'} no account."
+    )
+
+
+def slowest_name(shares: Shares) -> str:
+    """The slowest flows of a class: one in a hundred, or the one."""
+    return "slowest flow" if shares.slowest_flows == 1 else "slowest 1 %"
+
+
 def _shares(shares: Shares) -> Section:
     mean, slowest = sum(shares.mean.values()), sum(shares.slowest.values())
     kept = [
@@ -155,7 +177,10 @@ def _shares(shares: Shares) -> Section:
         [Column("part", [*(part.label for part in kept), "completion time"], text=True)],
         [
             Column("of the mean", [*(share(shares.mean[part], mean) for part in kept), time(mean)]),
-            Column("of the slowest 1 %", [*(share(shares.slowest[part], slowest) for part in kept), time(slowest)]),
+            Column(
+                f"of the {slowest_name(shares)}",
+                [*(share(shares.slowest[part], slowest) for part in kept), time(slowest)],
+            ),
         ],
         apart=1,
     )
@@ -187,6 +212,8 @@ def _class_document(shares: Shares) -> dict[str, Any]:
     return {
         "class": shares.flow_class,
         "flows": shares.flows,
+        "unfinished": shares.unfinished,
+        "slowest_flows": shares.slowest_flows,
         "parts": [
             {**part._asdict(), "mean_ps": shares.mean[part], "slowest_mean_ps": shares.slowest[part]}
             for part in shares.mean

@@ -12,7 +12,7 @@ from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.progress import told
 from shortflow.result import changed
 from shortflow.runs import plan
-from shortflow.scenario import load_scenario
+from shortflow.scenario import Scenario, load_scenario, shipped_scenarios
 
 
 @command
@@ -33,6 +33,8 @@ def why(
 
     A store keeps no packets, so both runs are done again. If a store has several points, --set chooses one.
     """
+    if first == second:
+        raise ConfigError(f"{first}, {second}: name two schemes")
     wanted = {str(key): str(value) for key, value in (settings or {}).items()}
     results = [
         each
@@ -44,13 +46,26 @@ def why(
     if any(each.provenance["scenario"] != origin["scenario"] for each in pair):
         raise ConfigError(f"{first}, {second}: the store has them in different scenarios")
     settings = {**changed(pair[0].provenance), **changed(pair[1].provenance)}
-    named = given.scenario_with(load_scenario(scenario or origin["scenario"]), None)
+    named = given.scenario_with(_scenario(scenario, origin["scenario"]), None)
     runs = [run for name in (first, second) for run in plan(named, [name], [seed], settings)]
     with told(f"{origin['scenario']}, {first} and {second}", progress) as bar:
         found = parting.compared_runs(runs, flow, bar)
     for before, now in zip(pair, (found.first.result, found.second.result), strict=True):
         if before.digest != now.digest:
             console.note(f"{now.scheme}: the run differs from the stored one, which other code or settings made")
-    if flow is not None:
+    if flow is not None:  # raises before anything is printed
         found.first.of_flow(flow)
+        found.second.of_flow(flow)
     return Answer(lambda: reasons.reason_document(found, flow), reasons.reason_blocks(found, flow))
+
+
+def _scenario(file: str | None, name: str) -> Scenario:
+    """The store's scenario: of a file, or a shipped one."""
+    if file is None:
+        if name not in shipped_scenarios():
+            raise ConfigError(f"{name}: the store names the scenario and does not hold it; add --scenario FILE")
+        return load_scenario(name)
+    found = load_scenario(file)
+    if found.name != name:
+        raise ConfigError(f"--scenario {file}: the store has runs of {name}, and this is {found.name}")
+    return found

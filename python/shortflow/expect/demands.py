@@ -41,6 +41,13 @@ class Demand:
     """Kind of the task that ends with the burst."""
     compute_s: float = 0.0
     """Time of a task in which no packet is sent."""
+    bytes_by_pair: Mapping[Port, float] | None = None
+    """Share of the bytes by source and destination, if not that of the flows."""
+
+    @property
+    def carried(self) -> Mapping[Port, float]:
+        """Share of the bytes by source and destination."""
+        return self.pairs if self.bytes_by_pair is None else self.bytes_by_pair
 
     @property
     def is_closed(self) -> bool:
@@ -150,10 +157,14 @@ class _Entry:
             by_class[row.get("class") or self.text("class")].append((ends, _size(row["bytes"])))
         for name, flows in by_class.items():
             pairs: dict[Port, float] = defaultdict(float)
-            for ends, _ in flows:
-                pairs[ends] += 1 / len(flows)
+            carried: dict[Port, float] = defaultdict(float)
             sizes = sorted(size for _, size in flows)
-            yield Demand("trace", name, pairs, sizes, sum(sizes) / len(sizes), len(flows) / self.seconds)
+            total = sum(sizes)
+            for ends, size in flows:
+                pairs[ends] += 1 / len(flows)
+                carried[ends] += size / total
+            per_s = len(flows) / self.seconds
+            yield Demand("trace", name, pairs, sizes, total / len(sizes), per_s, bytes_by_pair=carried)
 
     def _host(self, text: str) -> str:
         return text if self.network.is_host(text) else f"h{text}"

@@ -92,6 +92,8 @@ class Expected:
     scatter: float = 0.0
     """Relative standard deviation of one seed from the draws of arrivals and sizes alone."""
     simulated: float | None = None
+    is_least: bool = False
+    """The simulated number is a lower bound: flows or tasks did not finish."""
 
     @property
     def formula(self) -> Formula:
@@ -100,5 +102,6 @@ class Expected:
 
     @property
     def off(self) -> float | None:
-        """Relative difference of the simulation; None without one."""
-        return None if self.simulated is None or not self.value else self.simulated / self.value - 1
+        """Relative difference of the simulation; None without one, or if that has a lower bound only."""
+        known = self.simulated is not None and self.value and not self.is_least
+        return self.simulated / self.value - 1 if known else None  # type: ignore[operator]

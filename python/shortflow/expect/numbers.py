@@ -71,7 +71,7 @@ class Arithmetic:
             sizes = thinned(demand.sizes)
             per_byte = sum(map(framing.flow_bytes, sizes)) / sum(sizes)
             packets = demand.mean * sum(-(-size // framing.mss) for size in sizes) / sum(sizes)
-            for (source, destination), share in demand.pairs.items():
+            for (source, destination), share in demand.carried.items():
                 data[source, destination] += demand.per_s * share * demand.mean * per_byte * 8
                 back[destination, source] += demand.per_s * share * packets / every * framing.on_wire(0) * 8
         found: dict[Port, float] = defaultdict(float)

@@ -45,8 +45,15 @@ def expectation(plan: Plan, *, simulate: bool = True, seed: int = 1) -> Ask[Expe
         return replace(found, omitted="--no-simulate leaves it out")
     runs, omitted = wanted_runs(plan, run, arithmetic, found.numbers)
     done = {result.scheme: result for result in ((yield Wanted(runs, tables=False)) if runs else [])}
-    numbers = [replace(each, simulated=read(each.reading, done, run.scheme.name)) for each in found.numbers]
+    numbers = [_beside(each, done, run.scheme.name) for each in found.numbers]
     return replace(found, numbers=numbers, omitted=omitted)
+
+
+def _beside(number: Expected, done: dict[str, Result], scheme: str) -> Expected:
+    """An expected number with the simulated one."""
+    reading, result = number.reading, done.get(number.reading.scheme or scheme) if number.reading else None
+    is_least = bool(reading and result and reading.metric in result.lower_bounds)
+    return replace(number, simulated=read(reading, done, scheme), is_least=is_least)
 
 
 def wanted_runs(plan: Plan, run: Run, arithmetic: Arithmetic, numbers: Sequence[Expected]) -> tuple[list[Run], str]:

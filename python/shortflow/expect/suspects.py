@@ -132,8 +132,10 @@ def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
     classes, pattern = (endless, "goodput_{}_bps") if name == "goodput" else (finite, f"{name}_{{}}_s")
     pattern = pattern.replace("mean_", "afct_")
     if len(classes) != 1:
-        known = ", ".join(pattern.format(each) for each in classes) or "no class has it"
-        raise ConfigError(f"--measured {text}: name the class: {known}")
+        known = ", ".join(pattern.format(each) for each in classes)
+        kind = "backlogged" if name == "goodput" else "finite"
+        lacking = f"{name} is of {kind} flows, and the scenario has none"
+        raise ConfigError(f"--measured {text}: {f'name the class: {known}' if known else lacking}")
     return pattern.format(classes[0])
 
 

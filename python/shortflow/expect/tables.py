@@ -42,6 +42,8 @@ def blocks(found: Expectation, inquiry: Inquiry | None) -> Iterator[Block]:
     for topic, rows in groupby(found.numbers, key=lambda row: row.formula.topic):
         yield _section(TOPICS[topic], list(rows))
     yield _formulas(found.numbers)
+    if any(row.is_least for row in found.numbers):
+        yield Words("≥: some flows or tasks did not finish in the simulation, so its number is a lower bound.")
     if found.omitted:
         yield Words(f"There is no simulation of {found.scheme} beside the numbers: {found.omitted}.")
 
@@ -66,11 +68,14 @@ def _scatter(row: Expected) -> str:
 
 
 def _beside(row: Expected) -> str:
-    return "" if row.simulated is None else quantity(row.simulated, row.formula.unit)
+    return "" if row.simulated is None else f"{'≥ ' * row.is_least}{quantity(row.simulated, row.formula.unit)}"
 
 
 def _difference(row: Expected) -> str:
-    return "" if row.off is None else f"{100 * row.off:+.0f} %"
+    if row.off is None:
+        return ""
+    percent = round(100 * row.off)
+    return f"{percent:+d} %" if percent else "0 %"
 
 
 def _formulas(rows: Sequence[Expected]) -> Section:
@@ -146,7 +151,7 @@ def _row(row: Expected) -> dict[str, Any]:
     if row.reading:
         reading = {"metric": row.reading.metric, "simulated_scheme": row.reading.scheme or None}
     given = {"name": row.name, "subject": row.subject, "value": row.value, "scatter": row.scatter}
-    return {**given, **row.formula._asdict(), "simulated": row.simulated, **reading}
+    return {**given, **row.formula._asdict(), "simulated": row.simulated, "simulated_is_least": row.is_least, **reading}
 
 
 def _suspect(accused: Accused, inquiry: Inquiry) -> dict[str, Any]:
