@@ -46,9 +46,9 @@ CHOICES = {
 STAND_INS = {"pecn": "dctcp", "pecn-pmark": "dctcp", "pecn-edf": "dctcp"}
 
 HEADLINES = {
-    "pecn/fig6-pecn-gain-80": "DCTCP's flows that time out; without them 34 % (quick scale)",
+    "pecn/fig6-pecn-gain-80": "DCTCP's flows that time out; the others gain 31 %",
     "pecn/fig6-pecn-best": "",
-    "pecn/fig7-pecn-monotone": "the first mark of a run ends the slow start of small flows",
-    "pecn/fig10-loose-deadlines-pecn": "the first window: 3 segments gave 60 senders, but the paper says 2",
+    "pecn/fig7-pecn-monotone": "not found",
+    "pecn/fig10-loose-deadlines-pecn": "the first window: 60 and 62 with 3 segments (quick scale), but the paper says 2",
 }
 """The results that a referee asks for first, with the cause of a difference."""
