@@ -49,6 +49,6 @@ HEADLINES = {
     "pecn/fig6-pecn-gain-80": "DCTCP's flows that time out; the others gain 31 %",
     "pecn/fig6-pecn-best": "",
     "pecn/fig7-pecn-monotone": "not found",
-    "pecn/fig10-loose-deadlines-pecn": "the first window: 60 and 62 with 3 segments (quick scale), but the paper says 2",
+    "pecn/fig10-loose-deadlines-pecn": "the first window: 3 segments give 60 and 62 (quick), but the paper says 2",
 }
 """The results that a referee asks for first, with the cause of a difference."""
