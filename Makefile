@@ -23,7 +23,7 @@ help: ## Show this help.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-18s  %s\n", $$1, $$2 }'
 
 .PHONY: setup
-setup: $(VENV)/.extension $(VENV)/.papers python/shortflow/spec.pyi python/shortflow/report/vega.js ## Build everything into .venv; does nothing when it is up to date.
+setup: $(VENV)/.extension $(VENV)/.rooms python/shortflow/spec.pyi python/shortflow/report/vega.js ## Build everything into .venv; does nothing when it is up to date.
 
 .PHONY: require
 require:
@@ -52,8 +52,8 @@ $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
 	@echo "ready: $(BIN)/shortflow"
 
 # Editable, without its dependencies: the packages above are theirs too.
-$(VENV)/.papers: $(VENV)/.extension papers/pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
+$(VENV)/.rooms: $(VENV)/.extension papers/pyproject.toml linux/pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers --editable linux
 	@touch $@
 
 # A profile-guided build: how often each branch was taken while an instrumented extension ran tools/training.py. Such a
@@ -260,11 +260,11 @@ manual: setup
 
 .PHONY: wheel
 wheel: export RUSTFLAGS := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo --remap-path-prefix=$(CURDIR)=.
-wheel: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.whl, for glibc 2.28 and later, and dist/shortflow_papers-*.whl; pip needs no compiler.
+wheel: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.whl, for glibc 2.28 and later, and those of the papers and of Linux; pip needs no compiler.
 	@$(MATURIN) build --release --locked --quiet --zig --compatibility $(PLATFORM) --out dist
 	@$(WHEEL_TOOLS)/bin/auditwheel show dist/shortflow-$(VERSION)-*.whl | grep $(PLATFORM) >/dev/null
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers
-	@ls dist/shortflow-$(VERSION)-*.whl dist/shortflow_papers-$(VERSION)-*.whl
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers ./linux
+	@ls dist/shortflow-$(VERSION)-*.whl dist/shortflow_{papers,linux}-$(VERSION)-*.whl
 
 .PHONY: sdist
 sdist: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.tar.gz, which pip builds with Rust and a C compiler.

@@ -1,6 +1,6 @@
 """Commands that packages add: found by entry points; a missing or unfit package is named with its remedy."""
 
-from importlib.metadata import Distribution, EntryPoint
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
@@ -18,20 +18,32 @@ def alone(monkeypatch: Patch) -> None:
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
-    "command",
-    ["reproduce", "reproduce l2dct/fig3", "survey --help", "list claims", "list figures", "linux fig14 --full"],
+    ("command", "package"),
+    [
+        *((each, "papers") for each in ("reproduce", "reproduce l2dct/fig3", "survey --help")),
+        *((each, "papers") for each in ("list claims", "list figures")),
+        *((each, "linux") for each in ("linux", "linux --help", "linux check", "linux fig14 --full")),
+    ],
 )
-def test_a_missing_package_is_named(shortflow: Command, command: str) -> None:
+def test_a_missing_package_is_named(shortflow: Command, command: str, package: str) -> None:
     answer = shortflow(*command.split(), code=ExitCode.MISSING_REQUIREMENT)
-    assert answer.stderr.endswith("needs the package shortflow-papers; pip install shortflow-papers\n")
+    assert answer.stderr.endswith(f"needs the package shortflow-{package}; pip install shortflow-{package}\n")
     assert answer.stdout == ""
+
+
+def test_a_command_of_linux_names_its_missing_package(shortflow: Command, monkeypatch: Patch) -> None:
+    linux = [each for each in entry_points(group=installed.COMMANDS) if each.name == "linux"]
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: linux)
+    answer = shortflow("linux", "fig14", "--full", code=ExitCode.MISSING_REQUIREMENT)
+    assert answer.stderr.endswith("needs the package shortflow-papers; pip install shortflow-papers\n")
+    assert "shortflow-papers" in shortflow("linux", "--help", code=0).stdout
 
 
 @pytest.mark.usefixtures("alone")
 def test_the_help_has_every_command_without_its_package(shortflow: Command) -> None:
     text = shortflow("--help", code=0).stdout
     assert "Needs the package shortflow-papers." in text
-    assert "shortflow-papers" in shortflow("linux", "--help", code=0).stdout
+    assert "Needs the package shortflow-linux." in text
     shortflow("list", "schemes", code=0)
     assert 'did you mean "survey"' in shortflow("surveys", code=2).stderr.replace("'", '"').lower()
 

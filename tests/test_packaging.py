@@ -22,6 +22,8 @@ from shortflow.front.shell import COMMANDS
 from shortflow.scenario import shipped_scenarios
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = {"linux": "shortflow_linux", "papers": "shortflow_papers"}
+"""Packages beside the simulator's, by their directory."""
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 NOBODY = 65534
 LAW = """
@@ -48,11 +50,12 @@ def test_one_version_is_stated_everywhere() -> None:
     citation = (ROOT / "CITATION.cff").read_text()
     released = re.search(rf"^## \[{re.escape(VERSION)}\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released
-    papers = (ROOT / "papers" / "shortflow_papers" / "__init__.py").read_text()
-    assert f'__version__ = "{VERSION}"' in papers
-    requirement = VERSION.rpartition(".")[0] + ".0"
-    (needed,) = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert needed == f"shortflow ~= {requirement}"
+    for place, name in PACKAGES.items():
+        assert f'__version__ = "{VERSION}"' in (ROOT / place / name / "__init__.py").read_text()
+        project = tomllib.loads((ROOT / place / "pyproject.toml").read_text())["project"]
+        needed = [*project["dependencies"], *project.get("optional-dependencies", {}).get("linux", [])]
+        ours = [each.partition(" ~= ")[2] for each in needed if each.startswith("shortflow")]
+        assert set(ours) == {VERSION.rpartition(".")[0] + ".0"}
     assert f"version: {VERSION}\ndate-released: {released[1]}\n" in citation
 
 
@@ -77,14 +80,21 @@ def test_the_wheel_holds_what_it_should() -> None:
     assert [name for name in names if name.endswith(".so")] == ["shortflow/_core.abi3.so"]
 
 
-def test_the_papers_wheel_holds_their_data_and_entry_points() -> None:
-    with zipfile.ZipFile(built(f"shortflow_papers-{VERSION}-py3-none-any.whl")) as held:
+@pytest.mark.parametrize(
+    ("place", "point"),
+    [
+        ("papers", "reproduce=shortflow_papers.commands.reproduce:reproduce"),
+        ("linux", "linux=shortflow_linux.commands:group"),
+    ],
+)
+def test_the_other_wheels_hold_their_data_and_entry_points(place: str, point: str) -> None:
+    name = PACKAGES[place]
+    with zipfile.ZipFile(built(f"{name}-{VERSION}-py3-none-any.whl")) as held:
         names = set(held.namelist())
-        points = held.read(f"shortflow_papers-{VERSION}.dist-info/entry_points.txt").decode()
-    package = ROOT / "papers" / "shortflow_papers"
-    ours = {str(path.relative_to(ROOT / "papers")) for path in package.rglob("*") if path.suffix not in ("", ".pyc")}
-    assert ours <= names
-    assert "reproduce=shortflow_papers.commands.reproduce:reproduce" in points
+        points = held.read(f"{name}-{VERSION}.dist-info/entry_points.txt").decode()
+    files = (ROOT / place / name).rglob("*")
+    assert {str(path.relative_to(ROOT / place)) for path in files if path.suffix not in ("", ".pyc")} <= names
+    assert point in points
 
 
 def test_the_source_archive_holds_what_it_is_built_from() -> None:
@@ -92,7 +102,8 @@ def test_the_source_archive_holds_what_it_is_built_from() -> None:
         names = {name.partition("/")[2] for name in held.getnames()}
     assert {"Cargo.lock", "data/flow-sizes.toml", "crates/py/src/lib.rs", "python/shortflow/py.typed"} <= names
     assert {"crates/py/wheel/data/share/man/man1/shortflow.1", "python/shortflow/spec.pyi"} <= names
-    assert not [name for name in names if name.startswith(("crates/deploy", "target", ".")) or name.endswith(".so")]
+    others = ("crates/deploy", "linux", "papers", "target", ".")
+    assert not [name for name in names if name.startswith(others) or name.endswith(".so")]
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +130,8 @@ def install(place: Path, *packages: Path) -> Path:
 @pytest.fixture(scope="module")
 def command(place: Path) -> Path:
     """The command from the wheels."""
-    papers = built(f"shortflow_papers-{VERSION}-py3-none-any.whl")
-    return install(place / "wheel", built(f"shortflow-{VERSION}-cp311-abi3-manylinux_*.whl"), papers)
+    others = [built(f"{name}-{VERSION}-py3-none-any.whl") for name in PACKAGES.values()]
+    return install(place / "wheel", built(f"shortflow-{VERSION}-cp311-abi3-manylinux_*.whl"), *others)
 
 
 @pytest.fixture
@@ -196,4 +207,5 @@ def test_the_source_archive_installs(place: Path, user: User) -> None:
     command = install(place / "source", built(f"shortflow-{VERSION}.tar.gz"))
     assert says(user(command, "--version")) == f"shortflow {VERSION}\n"
     assert "pip install shortflow-papers" in says(user(command, "survey"), 3)
+    assert "pip install shortflow-linux" in says(user(command, "linux", "check"), 3)
     assert "dctcp" in says(user(command, "run", "websearch-star", "--set", "duration=20ms", "--set", "warmup=2ms"))

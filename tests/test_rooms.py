@@ -1,4 +1,4 @@
-"""What holds in the rooms of `python/shortflow` and `papers/shortflow_papers`, instead of quotas of lines.
+"""What holds in the rooms of `shortflow`, `shortflow_papers` and `shortflow_linux`, instead of quotas of lines.
 
 `python tests/test_rooms.py` prints the public functions and classes of each room. import-linter holds the order of the
 rooms (pyproject.toml).
@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {name: ROOT / place / name for place, name in (("python", "shortflow"), ("papers", "shortflow_papers"))}
+PLACES = {"shortflow": "python", "shortflow_papers": "papers", "shortflow_linux": "linux"}
+PACKAGES = {name: ROOT / place / name for name, place in PLACES.items()}
 TREES = {
     Path(name, path.relative_to(package)): ast.parse(path.read_text("utf-8"))
     for name, package in PACKAGES.items()
@@ -81,19 +82,26 @@ def test_nothing_is_imported_behind_the_linter() -> None:
     assert inside == {"shortflow/__main__.py"}, "imports are at the top of a module, but for what waits for Ctrl-C"
 
 
-def test_the_papers_import_public_names_alone() -> None:
+def test_packages_import_public_names_alone() -> None:
     """The linter forbids every room but `shortflow.api`; what it does not see are names that begin with `_`."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (forbidden,) = (each["forbidden_modules"] for each in contracts if "alone" in each["name"])
     assert {f"shortflow.{room}" for room in floors("shortflow") if room != "api"} == set(forbidden)
+    (forbidden,) = (each["forbidden_modules"] for each in contracts if "by shortflow_linux.api" in each["name"])
+    assert {f"shortflow_linux.{room}" for room in floors("shortflow_linux") if room != "api"} == set(forbidden)
     lines = [
         f"{path}: {ast.unparse(node)}"
         for path, tree in TREES.items()
-        if path.parts[0] == "shortflow_papers"
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and re.match(r"shortflow(\.|$)", node.module or "")
+        if isinstance(node, ast.ImportFrom)
+        and re.match(r"shortflow(_linux)?(\.|$)", node.module or "")
+        and path.parts[0] not in ("shortflow", (node.module or "").partition(".")[0])
     ]
-    assert not [line for line in lines if not re.search(r": from shortflow(\.api\.\w+)? import [^_]", line)]
+    assert not [
+        line
+        for line in lines
+        if not re.search(r": from (shortflow(\.api\.\w+)?|shortflow_linux\.api) import [^_]", line)
+    ]
 
 
 def test_functions_are_short() -> None:

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from shortflow.linux.agreement import CELLS, agreement_tables
-from shortflow.linux.testbed import REAL, SIMULATED
+from shortflow_linux.agreement import CELLS, agreement_tables
+from shortflow_linux.testbed import REAL, SIMULATED
 
 DOCS = Path(__file__).parents[1] / "docs"
 TABLE = re.compile(r"^\| scenario \| metric \|.*\n(?:\|.*\n)+", re.MULTILINE)

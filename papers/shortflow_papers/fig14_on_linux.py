@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shortflow import Estimate
-from shortflow.api.linux import Testbed, is_trustworthy, kept_time, linux_settings, real_runs
 from shortflow.api.pages import Column, Section, percent, shown
 from shortflow.api.runs import Plan, Results, Store
 from shortflow.api.scenarios import Scheme, load_scenario
+from shortflow_linux.api import Testbed, is_trustworthy, kept_time, linux_settings, real_runs
 from shortflow_papers.lab import Claim, Data, Finding, Reading, not_tested
 from shortflow_papers.lab.study import Position, Value
 from shortflow_papers.papers.l2dct import fig14 as paper

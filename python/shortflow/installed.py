@@ -12,7 +12,10 @@ COMMANDS = "shortflow.commands"
 NAMES = "shortflow.names"
 """Group of entry points: a `Listed` kind of names for `list`."""
 PACKAGED = {
-    COMMANDS: dict.fromkeys(("reproduce", "survey", "new-paper", "linux.fig14"), "shortflow-papers"),
+    COMMANDS: {
+        **dict.fromkeys(("reproduce", "survey", "new-paper", "linux.fig14"), "shortflow-papers"),
+        "linux": "shortflow-linux",
+    },
     NAMES: dict.fromkeys(("figures", "claims", "choices"), "shortflow-papers"),
 }
 """This project's packages, by what they add to each group."""

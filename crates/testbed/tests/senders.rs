@@ -138,7 +138,7 @@ fn send_segments(count: usize, every: Duration) -> io::Result<()> {
 }
 
 fn send_by_python(cgroup: &str, statements: &str) -> io::Result<()> {
-    let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/shortflow/linux");
+    let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../linux/shortflow_linux");
     let connect = format!("sock = socket.create_connection(('{}', {PORT}))", ipv4(HostId(1)));
     let script = format!(
         "import socket, sys\nsys.path.insert(0, '{helper}')\nfrom sockets import *\n\

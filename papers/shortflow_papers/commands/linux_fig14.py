@@ -7,7 +7,10 @@ from typing import Annotated, Any
 from shortflow import ConfigError
 from shortflow.api.commands import Answer, Opt, command, note
 from shortflow.api.commands import options as given
-from shortflow.api.linux import (
+from shortflow.api.numbers import counted
+from shortflow.api.pages import results_table
+from shortflow.api.runs import Result, Results
+from shortflow_linux.api import (
     ATTEMPTS,
     AllowLate,
     Attempts,
@@ -18,9 +21,6 @@ from shortflow.api.linux import (
     exit_code,
     real_runs,
 )
-from shortflow.api.numbers import counted
-from shortflow.api.pages import results_table
-from shortflow.api.runs import Result, Results
 from shortflow_papers import fig14_on_linux as figure
 from shortflow_papers.reproduction.summary import claim_section
 

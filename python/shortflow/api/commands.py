@@ -2,8 +2,9 @@
 
 from shortflow.errors import ExitCode
 from shortflow.front import options
-from shortflow.front.command import Answer, Arg, Opt, command
+from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, built, command, shell_command
 from shortflow.front.console import note, note_report
 from shortflow.front.listed import Entry, Listed
+from shortflow.front.notes import note_about, note_faults
 from shortflow.front.progress import Lines, progress_bar, told
-from shortflow.installed import added, load_added
+from shortflow.installed import COMMANDS, added, load_added

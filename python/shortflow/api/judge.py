@@ -2,4 +2,13 @@
 
 from shortflow.judge.best import EQUAL, LEVEL, Best, chances, confirmed
 from shortflow.judge.estimates import Interval, Support, estimate, mean_table, over_seeds, paired_difference
-from shortflow.judge.verdicts import RANKED, Band, Possible, Verdict, joint, possible_verdicts, true_interval
+from shortflow.judge.verdicts import (
+    RANKED,
+    Band,
+    Possible,
+    Verdict,
+    joint,
+    possible_verdicts,
+    true_interval,
+    verdict_of,
+)

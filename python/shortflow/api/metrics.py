@@ -3,12 +3,23 @@
 from shortflow.metrics.catalogue import (
     CLASS_DEADLINE_MISS,
     DISTANCE,
+    DROPS,
     FCT,
     FLOW_GOODPUT,
+    GOODPUT,
+    MARKS,
     MEAN_FCT,
+    QUEUE_MEAN,
+    RETRANSMITS,
     STATISTICS,
+    TASK_TIMES,
     TASKS,
+    THROUGHPUT,
+    TIMEOUTS,
     UNFINISHED_SHARE,
+    UTILISATION,
     Metric,
+    possible,
 )
+from shortflow.metrics.columns import KINDS, TABLES, check_columns
 from shortflow.metrics.stats import jain_index, kendall_tau, nearest_rank, rank_correlation

@@ -1,8 +1,10 @@
-"""Planned runs, their results, the runner of questions, and stores."""
+"""Planned runs, their results, the runner of questions, executors, and stores."""
 
+from shortflow.executors.executor import Executor, Outcomes, Watch
+from shortflow.records import Account, Meta
 from shortflow.result import SHORTEST, Result, with_distances
 from shortflow.results import Results
-from shortflow.runner import Ask, Runner, Wanted, concluding, run_one
-from shortflow.runs import Plan, Provenance, Run, plan
+from shortflow.runner import Ask, Progress, Runner, Wanted, concluding, once, run_one
+from shortflow.runs import KEY_LENGTH, Plan, Provenance, Run, plan
 from shortflow.store.frames import completion
 from shortflow.store.runs import Store

@@ -60,6 +60,7 @@ class SignalsHeld:
 _POLL_S = 0.1
 
 Outcomes = Generator[tuple[Run, Result], None, None]
+"""Runs, each with its result as soon as it is done."""
 Watch = Callable[[Sequence[Control]], object]
 """Called every 0.1 s and after each run with the controls of the runs simulated by this process."""
 

@@ -77,10 +77,10 @@ def _home(name: str) -> tuple[str, str]:
 
 def _load(name: str) -> Any:
     if not _is_built_in(name):
-        return built(name, installed.load_added(installed.COMMANDS, name))
+        found = installed.load_added(installed.COMMANDS, name)
+        return get_command(found) if isinstance(found, typer.Typer) else built(name, found)
     home, function = _home(name)
-    module = import_module(f"shortflow.commands.{home}")
-    return get_command(module.group) if hasattr(module, "group") else built(name, getattr(module, function))
+    return built(name, getattr(import_module(f"shortflow.commands.{home}"), function))
 
 
 def _summary(name: str) -> str:
@@ -94,7 +94,8 @@ def _summary(name: str) -> str:
         spec, function = find_spec(point.module), point.attr
         file = Path(spec.origin if spec and spec.origin else os.devnull)
     functions = (each for each in ast.parse(file.read_text("utf-8")).body if isinstance(each, ast.FunctionDef))
-    found = next((ast.get_docstring(each) for each in functions if each.name == function), "")
+    # A group's entry point is its `Typer`; the function of the command's name describes it.
+    found = next((ast.get_docstring(each) for each in functions if each.name in (function, name)), "")
     return " ".join((found or "").partition("\n\n")[0].split())
 
 

@@ -6,6 +6,7 @@ import polars as pl
 from shortflow import _core
 
 KINDS = {"text": pl.String(), "real": pl.Float64(), "count": pl.UInt64(), "small": pl.UInt32(), "flag": pl.Boolean()}
+"""Types of columns in Polars, by the kinds of the core."""
 _DECLARED = dict(_core.columns())
 TABLES = {table: {name: KINDS[kind] for name, kind, _, _ in columns} for table, columns in _DECLARED.items()}
 """Tables of a run by name, with their columns except those that name the run."""

@@ -1,13 +1,11 @@
-"""The testbed's side of Python. A stand-in for the program answers with a simulation's tables."""
+"""The testbed's side of Python. A stand-in answers for the program."""
 
 import json
 import os
 import runpy
 import shutil
-import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,77 +15,20 @@ import shortflow
 from conftest import Patch
 from made import make_results, make_run, sure
 from shortflow.judge.verdicts import Verdict
-from shortflow.linux import agreement, kernels, testbed
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
-from shortflow.metrics.columns import KINDS, TABLES
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan, plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
-from shortflow_papers import fig14_on_linux as fig14
+from shortflow_linux import agreement, kernels, testbed
+from stand_in import SCENARIO, SHORT, StandIn, document, stand_in
 
-SCENARIO = "testbed-two-long"
-SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
 SHORTER = ("--set", "duration=300ms", "--set", "warmup=100ms")
-NAMES: dict[Any, str] = {kind: name for name, kind in KINDS.items()}
-
-
-@dataclass
-class StandIn:
-    """In the kernel's place: answers runs, and notes the arguments of all calls."""
-
-    answer: str = ""
-    of_scheme: dict[str, str] = field(default_factory=dict)
-    queue: list[str] = field(default_factory=list)
-    """Answers to the next runs."""
-    code: int = 0
-    errors: str = ""
-    fails: BaseException | None = None
-    calls: list[list[str]] = field(default_factory=list)
-
-    @property
-    def settings(self) -> list[str]:
-        return [text for call in self.calls for text in call if "=" in text]
-
-    def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        self.calls.append([scenario.name, *arguments])
-        if "--check" in arguments:
-            return subprocess.CompletedProcess([], 0, "", "")
-        if self.fails:
-            raise self.fails
-        out = self.queue.pop(0) if self.queue else self.of_scheme.get(arguments[1], self.answer)
-        return subprocess.CompletedProcess([], self.code, out, self.errors)
 
 
 @pytest.fixture
 def kernel(monkeypatch: Patch) -> StandIn:
-    stand_in = StandIn()
-    monkeypatch.setattr(kernels.ThisKernel, "run", stand_in.run)
-    monkeypatch.setattr(kernels.ThisKernel, "identity", "f00d")
-    return stand_in
-
-
-def document(
-    verdict: str = "trustworthy", scenario: str = SCENARIO, scheme: str = "dctcp", settings: Settings = SHORT
-) -> str:
-    """Output of the program, with a simulation's tables."""
-    result = shortflow.run(shortflow.load(scenario), scheme, settings=settings)
-    tables = {
-        name: [
-            [column.name, NAMES[column.dtype], column.to_list()]
-            for column in getattr(result, name).drop("scheme", "seed", "run")
-        ]
-        for name in TABLES
-    }
-    account: dict[str, object] = {
-        "congestion": "sf_dctcp",
-        "verdict": verdict,
-        "timing_error_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
-        "stalls": {"count": 1, "measured": 0, "longest_s": 2e-3, "p99_s": 1e-5, "per_s": 0.2, "limit_s": 4.8e-4},
-        "host_stalls": {"count": 0, "measured": 0, "longest_s": 0.0, "p99_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
-    }
-    account |= {"start_error_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
-    return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
+    return stand_in(monkeypatch)
 
 
 needs_testbed = pytest.mark.skipif(
@@ -442,56 +383,6 @@ def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
     assert metrics["goodput_later_bps"]["mean"] == pytest.approx(7 * metrics["goodput_first_bps"]["mean"], rel=0.1)
 
 
-def test_fig14_resumes_and_decides_its_claims(monkeypatch: Patch, kernel: StandIn, shortflow: Any) -> None:
-    on_time = {
-        scheme: document("trustworthy", fig14.SCENARIO, scheme, fig14._settings(scheme, 1, fig14.SCALED_MB))
-        for scheme in fig14.SCHEMES
-    }
-    late = {scheme: answer.replace("trustworthy", "too late") for scheme, answer in on_time.items()}
-
-    def calls(*options: str) -> tuple[int, list[str], str]:
-        kernel.calls.clear()
-        command = ("linux", "fig14", "--flows", "1", "--repeat", "2", "--out", "out", "--attempts", "1", *options)
-        answer = shortflow(*command)
-        made = [f"{'check' if '--check' in call else 'run'} {call[2]}" for call in kernel.calls]
-        return answer.code, made, answer.stdout
-
-    kernel.of_scheme, kernel.code = {**on_time, "tcp": late["tcp"], "dctcp": ""}, 1
-    code, made, _ = calls()
-    assert (code, made[4:]) == (3, ["run tcp", "run tcp-ecn", "run dctcp"])
-    assert made[:4] == [f"check {scheme}" for scheme in fig14.SCHEMES], "conflicts show before anything runs"
-    kernel.of_scheme["dctcp"] = on_time["dctcp"]
-    code, made, _ = calls()
-    assert (code, made[4:7]) == (1, ["run tcp", "run dctcp", "run l2dct"])
-    assert made[7:] == [f"run {scheme}" for scheme in fig14.SCHEMES]
-    code, made, text = calls()
-    assert (code, made) == (1, ["check tcp", "run tcp", "run tcp"]), "those that did not keep time, and no others"
-    assert "6 of 8" in text
-    assert "0 of 2" in text
-    kernel.of_scheme["tcp"] = on_time["tcp"]
-    _, made, text = calls()
-    assert len(made) == 3
-    assert "8 of 8" in text
-    code, made, text = calls("--json")
-    assert (code, made) == (0, []), "one that kept time takes the other's place"
-    verdicts = {claim["id"].removeprefix("l2dct/fig14"): claim["verdict"] for claim in json.loads(text)["claims"]}
-    assert verdicts["a-testbed-vs-dctcp"] == verdicts["a-testbed-vs-tcp"] == "untested", "one flow is not every number"
-    (gaps,) = (each["measured"] for each in json.loads(text)["claims"] if each["id"].endswith("finish-gap"))
-    # Flows of 5 MB take 0.457 and 0.973 s here; those of the paper's size 20 times as long.
-    later = next(value for what, value in gaps.items() if "with dctcp later than with l2dct" in what)
-    assert later == pytest.approx(10.31, rel=0.01)
-    assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"
-    monkeypatch.setattr(kernels.ThisKernel, "identity", "another build")
-    kernel.of_scheme |= {"dctcp": late["dctcp"], "tcp-ecn": late["tcp-ecn"]}
-    _, made, text = calls("--json")
-    assert made.count("run l2dct") == 2, "runs of another program are not taken for those of this one"
-    claims = {claim["id"].removeprefix("l2dct/fig14"): claim for claim in json.loads(text)["claims"]}
-    assert claims["b-testbed-split"]["verdict"] == "agrees", "all of its runs did"
-    assert claims["b-testbed-fair-baselines"]["verdict"] == claims["b-testbed-finish-gap"]["verdict"] == "untested"
-    assert "kept time in 0 of the 4 runs" in claims["b-testbed-fair-baselines"]["reason"]
-    assert "kept time in 2 of the 6 runs" in claims["b-testbed-finish-gap"]["reason"]
-
-
 def test_a_row_names_its_congestion_control_and_keeps_its_runs(kernel: StandIn, tmp_path: Path, shortflow: Any) -> None:
     """The kernel's dctcp over fq, beside the simulator's DCTCP over DRR."""
     kernel.answer = document("trustworthy", "testbed-one-host-messages", "dctcp", {})
@@ -510,17 +401,8 @@ def test_a_row_names_its_congestion_control_and_keeps_its_runs(kernel: StandIn, 
     assert 'did you mean "messages, fq"' in answer.stderr
 
 
-@pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])
-def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb: int) -> None:
-    settings = fig14._settings("l2dct", 1, size_mb)
-    result = shortflow.run(shortflow.load(fig14.SCENARIO), "l2dct", settings=settings)
-    share = size_mb * 8 / result.metrics["afct_short_s"] / 96.5
-    assert share > 0.8, "with equal weights it is a half"
-
-
-@pytest.mark.parametrize("command", [["testbed", SCENARIO], ["compare-sim", SCENARIO], ["fig14", "--out", "kept"]])
+@pytest.mark.parametrize("command", [["testbed", SCENARIO], ["compare-sim", SCENARIO]])
 def test_ctrl_c_is_answered(kernel: StandIn, shortflow: Any, command: list[str]) -> None:
     kernel.fails = KeyboardInterrupt()
     answer = shortflow("linux", *command, code=130)
     assert "shortflow: interrupted" in answer.stderr
-    assert ("are stored in kept" in answer.stderr) is (command[0] == "fig14")

@@ -11,36 +11,54 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from shortflow import installed
-from shortflow.errors import ConfigError, MissingRequirement, did_you_mean
-from shortflow.front import options as given
-from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, built, command, shell_command
-from shortflow.front.console import note
-from shortflow.front.notes import note_about, note_faults
-from shortflow.front.progress import told
-from shortflow.judge.verdicts import Verdict
-from shortflow.linux import agreement as study
-from shortflow.linux import testbed
-from shortflow.linux.given import AllowLate, Attempts, Virtual, chosen, exit_code
-from shortflow.linux.kernels import PROGRAM, program
-from shortflow.linux.testbed import ATTEMPTS, Replacements, Testbed
-from shortflow.metrics import catalogue
-from shortflow.quantities import counted
-from shortflow.records import Account
-from shortflow.report.blocks import Block, Words
-from shortflow.report.caveats import unfinished
-from shortflow.report.document import results_table
-from shortflow.report.tables import comparison_blocks
-from shortflow.report.wording import metrics_of
-from shortflow.results import Results
-from shortflow.runs import Plan
-from shortflow.scenario import as_pairs, load_scenario
-from shortflow.store.files import Kind, write_text
+from shortflow import ConfigError, MissingRequirement
+from shortflow.api.commands import (
+    COMMANDS,
+    Answer,
+    Arg,
+    Command,
+    CommandGroup,
+    Opt,
+    built,
+    command,
+    load_added,
+    note,
+    note_about,
+    note_faults,
+    shell_command,
+    told,
+)
+from shortflow.api.commands import options as given
+from shortflow.api.errors import did_you_mean
+from shortflow.api.files import Kind, write_text
+from shortflow.api.judge import Verdict
+from shortflow.api.metrics import (
+    DROPS,
+    FCT,
+    GOODPUT,
+    MARKS,
+    MEAN_FCT,
+    QUEUE_MEAN,
+    RETRANSMITS,
+    TASK_TIMES,
+    THROUGHPUT,
+    TIMEOUTS,
+    UTILISATION,
+)
+from shortflow.api.numbers import counted
+from shortflow.api.pages import Block, Words, comparison_blocks, metrics_of, results_table, unfinished
+from shortflow.api.runs import Account, Plan, Results
+from shortflow.api.scenarios import as_pairs, load_scenario
+from shortflow_linux import agreement as study
+from shortflow_linux import testbed
+from shortflow_linux.given import AllowLate, Attempts, Virtual, chosen, exit_code
+from shortflow_linux.kernels import PROGRAM, program
+from shortflow_linux.testbed import ATTEMPTS, Replacements, Testbed
 
 HEADLINES = (
-    *(catalogue.MEAN_FCT, catalogue.FCT[95], catalogue.TASK_TIMES[95], catalogue.GOODPUT, catalogue.THROUGHPUT),
-    *(catalogue.QUEUE_MEAN["pkt"], catalogue.UTILISATION, catalogue.MARKS),
-    *(catalogue.DROPS, catalogue.RETRANSMITS, catalogue.TIMEOUTS),
+    *(MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, THROUGHPUT),
+    *(QUEUE_MEAN["pkt"], UTILISATION, MARKS),
+    *(DROPS, RETRANSMITS, TIMEOUTS),
 )
 """Completion and throughput of every class, then the network, without size bins."""
 
@@ -255,7 +273,7 @@ class LinuxCommands(CommandGroup):
         if cmd_name not in FROM_PACKAGES:
             return super().get_command(ctx, cmd_name)
         try:
-            return built(cmd_name, installed.load_added(installed.COMMANDS, f"linux.{cmd_name}"))
+            return built(cmd_name, load_added(COMMANDS, f"linux.{cmd_name}"))
         except MissingRequirement as error:
             return TyperCommand(
                 cmd_name, callback=partial(_refuse, error), help=f"{error}.", context_settings=ANY_ARGUMENTS

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+import shortflow_linux as linux
 from conftest import Patch
-from shortflow import linux
 from shortflow.errors import MissingRequirement
-from shortflow.linux import testbed
-from shortflow.linux.kernels import MACHINE, VirtualKernel
-from shortflow.linux.testbed import is_trustworthy, linux_settings
 from shortflow.runs import Plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
+from shortflow_linux import testbed
+from shortflow_linux.kernels import MACHINE, VirtualKernel
+from shortflow_linux.testbed import is_trustworthy, linux_settings
 
 WRONG: list[tuple[Callable[..., None], str, list[Any]]] = [
     (linux.set_size, "size", [-1, 32e3, "a", 2**64]),

@@ -2,12 +2,10 @@
 
 from typing import Annotated
 
-from shortflow.errors import ExitCode
-from shortflow.front import options as given
-from shortflow.front.command import Opt
-from shortflow.front.console import note
-from shortflow.linux import testbed
-from shortflow.linux.kernels import Kernel, VirtualKernel
+from shortflow.api.commands import ExitCode, Opt, note
+from shortflow.api.commands import options as given
+from shortflow_linux import testbed
+from shortflow_linux.kernels import Kernel, VirtualKernel
 
 OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from shortflow.errors import MissingRequirement
-from shortflow.scenario import load_scenario
-from shortflow.scheme import split_settings
+from shortflow import MissingRequirement
+from shortflow.api.scenarios import load_scenario, split_settings
 
 PROGRAM = "shortflow-linux"
-CHECKOUT = Path(__file__).parents[3]
+CHECKOUT = Path(__file__).parents[2]
 HOW_TO_GET = (
     f"in a checkout of Shortflow, `make deb` builds the Debian package {PROGRAM}, and `make linux` the program alone"
 )

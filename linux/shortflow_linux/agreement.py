@@ -5,20 +5,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from shortflow.front.console import note
-from shortflow.judge.estimates import Estimate
-from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
-from shortflow.linux import testbed
-from shortflow.linux.kernels import Kernel
-from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
-from shortflow.quantities import counted
-from shortflow.report import blocks
-from shortflow.report.blocks import Section, text_section
-from shortflow.report.document import results_table
-from shortflow.report.wording import percent, phrase
-from shortflow.results import Results
-from shortflow.runs import Plan
-from shortflow.scenario import Settings, load_scenario
+from shortflow import Estimate
+from shortflow.api.commands import note
+from shortflow.api.judge import Verdict, true_interval, verdict_of
+from shortflow.api.metrics import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
+from shortflow.api.numbers import counted
+from shortflow.api.pages import Section, markdown, percent, phrase, results_table, text_section
+from shortflow.api.runs import Plan, Results
+from shortflow.api.scenarios import Settings, load_scenario
+from shortflow_linux import testbed
+from shortflow_linux.kernels import Kernel
 
 ALPHA: Settings = {"transport.initial_alpha": "0"}
 """The first alpha of the recorded runs."""
@@ -150,7 +146,7 @@ def agreement_tables(cells: Sequence[dict[str, Any]]) -> str:
     """
     group_of = {row: group for group, rows in GROUPS.items() for row in rows}
     parts = {name: [cell for cell in cells if group_of.get(cell["scenario"], "scenarios") == name] for name in TABLES}
-    return blocks.markdown(_section(part, TABLES[name]) for name, part in parts.items() if part)
+    return markdown(_section(part, TABLES[name]) for name, part in parts.items() if part)
 
 
 def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:

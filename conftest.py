@@ -1,4 +1,4 @@
-"""Shared by test files: a small scenario, and the command as a user runs it."""
+"""Shared by the tests of all packages: a small scenario, and the command as a user runs it."""
 
 import contextlib
 import io

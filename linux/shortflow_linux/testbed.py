@@ -12,20 +12,38 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow._core import Scheme, registry
-from shortflow.errors import ConfigError, ExitCode, MissingRequirement
-from shortflow.executors.executor import Executor, Outcomes, Watch
-from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
-from shortflow.metrics.columns import KINDS, TABLES, check_columns
-from shortflow.quantities import parse
-from shortflow.records import Account, Meta
-from shortflow.result import Result
-from shortflow.results import Results
-from shortflow.runner import Progress, Runner, Wanted, once
-from shortflow.runs import KEY_LENGTH, Plan, Run
-from shortflow.scenario import Settings, as_pairs, is_default, load_scenario, path_of
-from shortflow.scheme import load_schemes
-from shortflow.store.runs import Store
+from shortflow import ConfigError, MissingRequirement
+from shortflow.api.commands import ExitCode
+from shortflow.api.metrics import KINDS, TABLES, check_columns
+from shortflow.api.numbers import parse
+from shortflow.api.runs import (
+    KEY_LENGTH,
+    Account,
+    Executor,
+    Meta,
+    Outcomes,
+    Plan,
+    Progress,
+    Result,
+    Results,
+    Run,
+    Runner,
+    Store,
+    Wanted,
+    Watch,
+    once,
+)
+from shortflow.api.scenarios import (
+    Scheme,
+    Settings,
+    as_pairs,
+    is_default,
+    load_scenario,
+    load_schemes,
+    path_of,
+    registry,
+)
+from shortflow_linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
 
 _SET = next(each["parameters"] for each in registry()["parameter-sets"] if each["name"] == "linux")
 _LINUX = {each["name"]: each["default"] for each in _SET}
