@@ -1,7 +1,6 @@
 """Statistics against numbers worked out by hand, and laws that hold for all numbers."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made import answered, sure
+from made import sure
 from shortflow.judge import estimates
 from shortflow.metrics import stats
-from shortflow_papers.lab.study import Scale
-from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 
@@ -222,10 +219,3 @@ def test_there_is_no_rank_correlation_without_an_order(values: list[float]) -> N
     for columns in ((values, [1.0, 2.0, 3.0]), ([1.0, 2.0, 3.0], values)):
         with pytest.raises(ValueError, match="not all equal"):
             stats.kendall_tau(*columns)
-
-
-def test_the_recipe_that_ranks_flows_by_their_size_sees_their_order(tmp_path: Path) -> None:
-    (judged,) = answered(tmp_path, ask_reproduction(select(["pecn/sorting"]), Scale.QUICK)).claims
-    of_size = judged.finding.measured["Kendall's tau of size and FCT with pecn"]
-    assert isinstance(of_size, float)
-    assert of_size > 0.95

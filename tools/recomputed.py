@@ -1,6 +1,6 @@
 """A sixth of the claims with runs, recomputed from raw tables by Polars alone: no line of lab or metrics is shared.
 
-`tools/verdicts.py` compares them with the committed results at full scale, and `tests/test_recomputed.py` with
+`tools/verdicts.py` compares them with the committed results at full scale, and `papers/tests/test_recomputed.py` with
 the lab's at the quick scale.
 """
 

@@ -29,7 +29,7 @@ def test_what_is_written_is_as_this_project_writes(shortflow: Command, tmp_path:
         assert not [word for word in ("NAME", "MODULE", "VERSION") if word in text.replace("NAME=VALUE", "")]
     ruff = [sys.executable, "-m", "ruff"]
     for arguments in (["check", "--ignore", "D103"], ["format", "--check"]):
-        done = ran([*ruff, *arguments, "--config", Path(__file__).parents[1] / "pyproject.toml", tmp_path / "mine"])
+        done = ran([*ruff, *arguments, "--config", Path(__file__).parents[2] / "pyproject.toml", tmp_path / "mine"])
         assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -21,7 +21,7 @@ from shortflow_papers.papers.atcp.fig02 import _not_slower
 from shortflow_papers.reproduction.judged import Baseline, ClaimGroup, Judged, count, judge_claim
 from shortflow_papers.reproduction.summary import claim_section, measured_texts, summary_row, verdict_text
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS
 
 

@@ -30,7 +30,7 @@ from shortflow_papers.survey.tables import UNFINISHED
 from shortflow_papers.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED
 from shortflow_papers.survey.workloads import PUBLISHED
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Results:

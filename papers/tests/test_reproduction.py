@@ -51,7 +51,7 @@ from shortflow_papers.reproduction.sensitivity import (
 from shortflow_papers.reproduction.summary import reason_section, shift_section
 from shortflow_papers.reproduction.tried import Outcome, Tried
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_claim_of_a_paper_is_decided_once_by_a_figure_of_its_paper() -> None:
@@ -561,3 +561,10 @@ def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
     (runs,) = re.findall(r"index\.html \((\d+) runs", told)
     assert int(runs) > 2 * answered(tmp_path, ask_reproduction(select(["pecn/query"]), Scale.QUICK)).runs
     assert f"Scale quick, {runs} runs." in (tmp_path / "pecn.html").read_text(encoding="utf-8")
+
+
+def test_the_recipe_that_ranks_flows_by_their_size_sees_their_order(tmp_path: Path) -> None:
+    (judged,) = answered(tmp_path, ask_reproduction(select(["pecn/sorting"]), Scale.QUICK)).claims
+    of_size = judged.finding.measured["Kendall's tau of size and FCT with pecn"]
+    assert isinstance(of_size, float)
+    assert of_size > 0.95

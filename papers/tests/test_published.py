@@ -23,7 +23,7 @@ from shortflow_papers.survey import pages as survey
 from shortflow_papers.survey.schemes import SCHEMES
 from shortflow_papers.survey.workloads import WORKLOADS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 REPRODUCTION = ROOT / "docs" / "reproduction"
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 LINK = re.compile(r"\[([^]]+)\]\(evidence\.md#([^)/]+/[^)]+)\)")
@@ -133,7 +133,8 @@ def test_readme_and_front_page_lead_with_the_claims_about_schemes(request: pytes
 
 def equations(paper: str) -> int:
     """The number of tests that hold a paper's equations, of its laws in Rust and of its closed forms in Python."""
-    rust, python = ((ROOT / file).read_text("utf-8") for file in ("crates/cc/src/equations.rs", "tests/test_theory.py"))
+    files = (ROOT / "crates/cc/src/equations.rs", Path(__file__).with_name("test_theory.py"))
+    rust, python = (file.read_text("utf-8") for file in files)
     laws = "".join(re.findall(rf"^mod {paper} {{\n(.*?)^}}", rust, re.DOTALL | re.MULTILINE))
     return laws.count("#[test]") + len(re.findall(rf"^def test_{paper}_", python, re.MULTILINE))
 

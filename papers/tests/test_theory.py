@@ -1,4 +1,4 @@
-"""The papers' closed forms with worked numbers, by paper: `pytest tests/test_theory.py -k l2dct`."""
+"""The papers' closed forms with worked numbers, by paper: `pytest papers/tests/test_theory.py -k l2dct`."""
 
 import itertools
 import math
