@@ -16,7 +16,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 
 # What the extension is built from.
 RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f -not -path 'crates/fuzz/*' \
-	-not -path 'crates/py/wheel/*' -not -path 'crates/deploy/debian/*' 2>/dev/null)
+	-not -path 'crates/py/wheel/*' 2>/dev/null)
 
 .PHONY: help
 help: ## Show this help.
@@ -161,7 +161,7 @@ test-full: test ## The tests that take minutes too.
 	@if $(MAKE) --silent require-linux; then $(MAKE) test-kills test-kernels; \
 		else echo "skipped: test-kills and test-kernels"; fi
 
-# What the eBPF part of crates/deploy is built with, as Debian calls it.
+# What the eBPF part of linux/deploy is built with, as Debian calls it.
 LINUX_PACKAGES := bpftool clang gcc libc6-dev libelf-dev llvm make pkg-config zlib1g-dev
 
 .PHONY: linux-packages
@@ -181,7 +181,7 @@ linux: require-linux ## Build target/release/shortflow-linux.
 
 .PHONY: machine
 machine: linux ## Build target/machine, the virtual machine of `shortflow linux ... --virtual`.
-	crates/testbed/machine/build target/release/shortflow-linux target/machine
+	linux/testbed/machine/build target/release/shortflow-linux target/machine
 
 .PHONY: deploy
 deploy: require-linux ## Build target/release/shortflow-deploy: the same without the testbed.
@@ -191,7 +191,7 @@ LINUX_LOG := target/test-linux.log
 LINUX := --package shortflow-deploy --package shortflow-testbed --features bpf --locked --quiet
 
 .PHONY: test-linux
-test-linux: require-linux ## Lints and tests of crates/deploy and crates/testbed; lists what was skipped.
+test-linux: require-linux ## Lints and tests of linux/deploy and linux/testbed; lists what was skipped.
 	cargo clippy $(LINUX) --all-targets -- --deny warnings
 	cargo doc $(LINUX) --no-deps
 	@mkdir -p target
@@ -211,7 +211,7 @@ test-quiet: require-linux ## Ten runs of the testbed must keep time; needs root,
 
 .PHONY: test-kernels
 test-kernels: deploy ## Load every program into Debian's kernels, under QEMU; skipped without it.
-	crates/deploy/tests/kernels/run target/release/shortflow-deploy target/kernels
+	linux/deploy/tests/kernels/run target/release/shortflow-deploy target/kernels
 
 # Tools of who runs them, not dependencies.
 TOOLS := target/tools
@@ -285,13 +285,13 @@ deb: require-linux ## Build dist/shortflow-linux_*.deb on the oldest system that
 	@command -v dh >/dev/null || { echo "missing: debhelper; on Debian: apt-get install debhelper" >&2; exit 3; }
 	LIBBPF_SYS_LIBRARY_PATH="$$(dirname "$$(cc -print-file-name=libelf.a)")" \
 		cargo build --release --locked --quiet --package shortflow-testbed --features bpf,static
-	@crates/deploy/debian/build target/release/shortflow-linux target/deb >target/deb.log 2>&1 \
+	@linux/deploy/debian/build target/release/shortflow-linux target/deb >target/deb.log 2>&1 \
 		|| { cat target/deb.log >&2; exit 1; }
 	@mkdir -p dist && cp target/deb/shortflow-linux_*.deb dist && ls dist/shortflow-linux_$(VERSION)_*.deb
 
 .PHONY: test-deb
 test-deb: deb ## Install the Debian package here, load, unload, remove and purge it: nothing may be left. Needs root.
-	crates/deploy/debian/test dist/shortflow-linux_$(VERSION)_*.deb
+	linux/deploy/debian/test dist/shortflow-linux_$(VERSION)_*.deb
 
 # AREAS may be cc, tcp, sim and units; SHARD=0/20 takes each 20th mutant.
 AREAS ?= cc tcp

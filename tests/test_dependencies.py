@@ -59,9 +59,9 @@ def test_every_licence_is_allowed(packages: list[dict[str, Any]]) -> None:
 
 
 def test_c_sources_have_the_licence_that_license_and_package_give_them() -> None:
-    place, choice = "crates/deploy/src/bpf", "Apache-2.0 OR MIT OR GPL-2.0-only"
+    place, choice = "linux/deploy/src/bpf", "Apache-2.0 OR MIT OR GPL-2.0-only"
     programs = set((ROOT / place).rglob("*.[ch]"))
-    for path in (ROOT / "crates").rglob("*.[ch]"):
+    for path in (path for room in ("crates", "linux") for path in (ROOT / room).rglob("*.[ch]")):
         first, text = path.read_text(encoding="utf-8").split("\n", 1)
         expected = choice if path in programs else "Apache-2.0 OR MIT"
         assert first.strip("/* ") == f"SPDX-License-Identifier: {expected}", path
@@ -70,14 +70,15 @@ def test_c_sources_have_the_licence_that_license_and_package_give_them() -> None
     said = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert f"{place} are {choice}" in said
     assert "Dual MIT/GPL" in said
-    debian = (ROOT / "crates/deploy/debian/copyright").read_text(encoding="utf-8")
+    debian = (ROOT / "linux/deploy/debian/copyright").read_text(encoding="utf-8")
     assert re.search(rf"Files: {place}/\*\nCopyright: .*\nLicense: Apache-2.0 or MIT or GPL-2\n", debian)
 
 
 def test_every_package_is_ours_or_from_an_allowed_registry(packages: list[dict[str, Any]]) -> None:
     allowed = {f"registry+{registry}" for registry in RULES["sources"]["allow-registry"]}
     assert not {p["name"]: p["source"] for p in packages if p["source"] and p["source"] not in allowed}
-    outside = [p["name"] for p in packages if not p["source"] and not p["manifest_path"].startswith(f"{ROOT}/crates/")]
+    ours = (f"{ROOT}/crates/", f"{ROOT}/linux/")
+    outside = [p["name"] for p in packages if not p["source"] and not p["manifest_path"].startswith(ours)]
     assert not outside
 
 

@@ -166,7 +166,8 @@ def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
     pages = [(ROOT / "docs" / f"adding-a-{what}.md").read_text(encoding="utf-8") for what in kinds]
     build = ROOT / "target" / "walk-through"
     copy = build / "checkout"  # always the same, or cargo would keep every one's build
-    found = [ROOT / "Cargo.toml", ROOT / "Cargo.lock", *(ROOT / "crates").rglob("*"), *(ROOT / "data").rglob("*")]
+    found = [ROOT / "Cargo.toml", ROOT / "Cargo.lock"]
+    found += [path for each in ("crates", "data", "linux") for path in (ROOT / each).rglob("*")]
     files = {str(path.relative_to(ROOT)): path.read_bytes() for path in found if path.is_file()}
     for block in RUST_FILE.finditer("\n".join(pages)):
         files[block["path"]] = block["text"].encode()

@@ -102,7 +102,7 @@ def test_the_source_archive_holds_what_it_is_built_from() -> None:
         names = {name.partition("/")[2] for name in held.getnames()}
     assert {"Cargo.lock", "data/flow-sizes.toml", "crates/py/src/lib.rs", "python/shortflow/py.typed"} <= names
     assert {"crates/py/wheel/data/share/man/man1/shortflow.1", "python/shortflow/spec.pyi"} <= names
-    others = ("crates/deploy", "linux", "papers", "target", ".")
+    others = ("linux", "papers", "target", ".")
     assert not [name for name in names if name.startswith(others) or name.endswith(".so")]
 
 

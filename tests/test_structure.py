@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CRATES = sorted(path for name in ("lib", "main") for path in ROOT.glob(f"crates/*/src/{name}.rs"))
+CRATES = sorted(
+    path for room in ("crates", "linux") for name in ("lib", "main") for path in ROOT.glob(f"{room}/*/src/{name}.rs")
+)
 
 Module = tuple[str, ...]
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "mutants"
 ARGUED = ROOT / "tools" / "mutants-argued.txt"
-SOURCES = ("Cargo.toml", "Cargo.lock", "crates", "data", "python/shortflow/scenarios")
+SOURCES = ("Cargo.toml", "Cargo.lock", "crates", "data", "linux", "python/shortflow/scenarios")
 
 # Modules of crates/sim/tests that take seconds and tell what TCP does.
 TCP_TESTS = ("accounting", "analytic", "ecn_echo", "linux_tcp", "path", "rack", "recovery")

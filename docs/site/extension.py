@@ -22,7 +22,7 @@ from shortflow_papers.reproduction.pages import evidence
 from shortflow_papers.survey import pages as survey
 
 ROOT = Path(__file__).parents[2]
-RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
+RUST = re.compile(r"(?:crates|linux)/(\w+)/src/(.+\.rs)")
 SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
 PICTURE = re.compile(r"^<!-- picture: (.+) -->$", re.MULTILINE)

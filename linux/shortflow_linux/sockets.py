@@ -2,7 +2,7 @@
 
 Needs `shortflow-linux load NAME --cgroup PATH` and a process in that cgroup, but no privileges. Without an attached
 congestion control every function raises `OSError`; see `shortflow-linux status`. Option numbers are those of
-`crates/deploy/include/shortflow.h`. Uses the standard library only.
+`linux/deploy/include/shortflow.h`. Uses the standard library only.
 """
 
 import contextlib

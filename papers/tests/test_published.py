@@ -49,7 +49,7 @@ def test_a_paper_has_the_same_authors_and_title_everywhere(paper: str) -> None:
 def test_rust_tests_name_a_claim_that_agrees_or_its_verdict() -> None:
     """A claim in a comment is one that the test bears out, unless `(VERDICT` follows its name."""
     wrong = []
-    for file in sorted((ROOT / "crates").rglob("*.rs")):
+    for file in sorted(path for room in ("crates", "linux") for path in (ROOT / room).rglob("*.rs")):
         comments = " ".join(re.findall(r"^\s*//[/!]? ?(.*)$", file.read_text(encoding="utf-8"), re.MULTILINE))
         for name, more in re.findall(rf"\b((?:{'|'.join(papers.PAPERS)})/[a-z]+[0-9a-z-]*)`?(?: \((\w+))?", comments):
             said = more if more in set(Verdict) else Verdict.AGREES.value
