@@ -48,6 +48,8 @@ def test_a_file_is_the_same_however_it_is_written(tmp_path: Path, text: bytes) -
         (TABLE + "1,a,b,3KB\n2,b,a,5\n", [3000, 5]),
         ("ts,src,dst,bytes\n2026-01-31T12:00:00Z,a,b,7\n", [7]),
         ('{"ts":"2026-01-31T12:00:00.5Z","id.orig_h":"a","id.resp_h":"b","orig_bytes":9,"resp_bytes":null}\n', [9]),
+        ('[{"ts":1.5,"id.orig_h":"a","id.resp_h":"b","orig_bytes":9,"resp_bytes":3}]\n', [9, 3]),
+        ("StartTime,Src Addr,Dst Addr,TotBytes\n2026/01/31 12:00:00.5,a,b,7\n", [7]),
     ],
 )
 def test_rows_of_flows_in_other_forms(tmp_path: Path, text: str, sizes: list[int]) -> None:
@@ -71,6 +73,9 @@ def test_sizes_in_other_forms(tmp_path: Path, text: str, mean: float) -> None:
 
 CM = "Nodes 16\nConnections 1\n"
 WRONG = {
+    "Date first seen Duration Proto Src IP Addr:Port Dst IP Addr:Port Bytes\n2026-01-31 12:00:00 1 TCP a:1 b:2 7\n": (
+        "expected nfdump's CSV: write it with nfdump -o csv"
+    ),
     TABLE + '1,a,b,"3,000"\n': 'x:2: bytes: "3,000"; expected a number of bytes',
     TABLE + "1,a,b,3,000\n": 'x:2: row: "1,a,b,3,000"; expected 4 fields, as in the header',
     TABLE + "1,,b,3\n": 'x:2: src: ""; expected a host or an address',
@@ -90,7 +95,7 @@ WRONG = {
     CM + "3->4 id 1 start 0 trigger 1 size 9\n": "a start in picoseconds, or a trigger, and not both",
     CM + "3->4 id 1 start 0 size 99999999999999999999\n": 'x:3: size: "99999999999999999999"; expected a whole number',
     CM.replace("s 1", "s 2") + "3->4 id 1 start 0 size 9\n4->5 id 1 start 0 size 9\n": "x:4: id: ",
-    "2\n2 1 3 10000000 2 9.5\n3 1 3 10000000 2 9.5\n": "files of HPCC's first version have packets there",
+    "2\n2 1 3 10000000 2 9.5\n3 1 3 10000000 2 9.5\n": "DCQCN's form counts packets",
     "1000 0.5\n1e40 1\n": 'x:2: size: "1e40"; expected at most 1e+15 bytes',
     "2 0 1\n0 1 10Gbps 1us 0\n": "no link joins a host with a switch",
 }

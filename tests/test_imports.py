@@ -154,17 +154,22 @@ def test_thresholds_and_constants_of_hpcc(shortflow: Command, tmp_path: Path) ->
     (tmp_path / "mix" / "config.txt").write_text(CONFIG, encoding="utf-8")
     found = sf.import_files(tmp_path / "mix" / "config.txt", out=tmp_path / "made")
     values = {each["key"]: each["value"] for each in found.scenario.resolved()}
-    assert (values["tcp.mss"], values["switch.memory"]) == ("1000B", "32MB")
+    assert values["tcp.mss"] == "1000B"
+    # BUFFER_SIZE counts MiB. Ports of the first host's rate pause above an eighth of the free memory, and have headroom
+    # of three delays at their rate: 37,500 bytes for 1 us at 100 Gbps.
+    of_switch = {key: values[f"switch.{key}"] for key in ("memory", "xoff", "xoff_alpha", "headroom")}
+    assert of_switch == {"memory": "32MiB", "xoff": "32MiB", "xoff_alpha": "0.125", "headroom": "37500B"}
     tables = tomllib.loads((tmp_path / "made" / "scenario.toml").read_text())
     assert tables["switch"]["mark_above"] == "400KB"
     assert {port for port in tables["switch"] if "->" in port} == {"5->2", "5->3"}, "the ports of 25 Gbps"
     assert tables["switch"]["5->2"]["mark_above"] == "100KB"
+    assert tables["switch"]["5->2"]["headroom"] == "9375B"
     (scheme,) = found.summary["schemes"]
     assert scheme.startswith("dcqcn+g=0.00390625+alpha_timer=1us+rate_timer=900us+cnp_every=4us+")
-    assert scheme.endswith("queue.min=auto")
+    assert scheme.endswith("queue.min=auto+queue.mark=departure+queue.drop_not_ect=false")
     assert (tables["switch"]["mark_all_above"], tables["switch"]["mark_probability"]) == ("1600KB", 0.2)
     assert tables["switch"]["5->2"]["mark_all_above"] == "400KB"
-    assert any("ENABLE_QCN" in each for each in found.summary["left_out"])
+    assert any("QLEN_MON_FILE" in each for each in found.summary["left_out"])
     shortflow("run", "made/scenario.toml", "--scheme", scheme)
     others = {"3": "hpcc+eta=0.95+min_rate=100Mbps", "7": "timely+delta=50Mbps+min_rate=100Mbps"}
     for mode, named in others.items():

@@ -162,7 +162,8 @@ def test_all_that_is_not_carried_is_listed(tmp_path: Path) -> None:
         "Ethernet8",
         "curves of SLOW for yellow",
         "ingress_lossless_pool",
-        "PFC of the priorities 3,4",
+        "PFC of 1 port: no BUFFER_PG of queue 3 has a profile",
+        "PFC of priority 4",
         "scheduler.1",
         "1518",
     ):

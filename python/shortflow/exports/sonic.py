@@ -94,7 +94,9 @@ def patch(settings: Mapping[str, str], names: Names, full_packet: int) -> Patch:
             of = few([f"[{each}]" for each in alike])
             found.notes.append(f"Assign {own.wred} to the ports of {of} in QUEUE and BUFFER_QUEUE.")
     memory = tables.get("switch", {}).get("memory", "static")
-    if memory != "static":
+    if any(key.rpartition(".")[2] == "xoff" and value != "none" for key, value in settings.items()):
+        found.not_expressed.append("PFC and the memory: BUFFER_PG, its profiles and its pool stay as they are.")
+    elif memory != "static":
         found.not_expressed.append(f"The memory of {memory}: it is the size of {names.pool} in BUFFER_POOL.")
     for key, (expected, words) in _WRED.items():
         if key in settings and settings[key] != expected:

@@ -1,6 +1,7 @@
 """Columns of numbers in a file: a million rows at once, and errors that name the line."""
 
 import csv
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -96,6 +97,14 @@ def check(file: File, table: "pl.DataFrame", name: str, right: "pl.Series", expe
 def fields(line: str) -> list[str]:
     """Fields of a line between blanks."""
     return _BLANKS.split(line.strip())
+
+
+def is_number(text: str) -> bool:
+    """True for a number, whole or not."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def is_whole(text: str) -> bool:

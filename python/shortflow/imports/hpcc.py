@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from shortflow.imports import columns
-from shortflow.imports.files import File
+from shortflow.imports.files import MOST, File
 from shortflow.imports.networks import completed, few
 from shortflow.imports.parts import Flows, Format, Link, Network, Node, Options, Part
-from shortflow.imports.units import seconds_per_unit
+from shortflow.imports.units import bytes_per_unit, seconds_per_unit
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
@@ -20,7 +20,9 @@ _BYTE_RATE = re.compile(r"(\d+(?:\.\d*)?)([KMGT]?)(?:Bps|B/s)")
 _WIDTHS = (4, 5, 6)
 """Fields of a flow: conweave leaves out the port, later generators the priority group too."""
 _LARGEST_PORT = 65_535
-_OLD = "a destination port up to 65535; files of HPCC's first version have packets there, then start and end"
+_PORT = "a destination port up to 65535"
+_OLD = ("source", "destination", "class", "packets", "start", "end")
+"""Fields of a flow in DCQCN's simulator, from which HPCC's is."""
 _WORDS = {"s": "seconds"}
 _TIME = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?(?:ps|ns|us|ms|s)")
 
@@ -136,7 +138,16 @@ def _is_flows(file: File) -> bool:
     head = _head(file)
     if len(head) < 2 or len(head[0]) != 1 or not columns.is_whole(head[0][0]):
         return False
+    if _is_old(head[1]):
+        return all(map(columns.is_whole, head[1][:4])) and all(map(columns.is_number, head[1][4:]))
     return len(head[1]) in _WIDTHS and all(map(columns.is_whole, head[1][:-1]))
+
+
+def _is_old(row: Sequence[str]) -> bool:
+    """True for packets, start and end in the places of port, bytes and start."""
+    if len(row) != len(_OLD):
+        return False
+    return not columns.is_whole(row[4]) or (columns.is_whole(row[3]) and int(row[3]) > _LARGEST_PORT)
 
 
 def _flows(file: File, options: Options) -> Part:
@@ -148,7 +159,9 @@ def _flows(file: File, options: Options) -> Part:
     width = len(columns.fields(row))
     if width not in _WIDTHS:
         raise file.wrong(second, "row", row, "source, destination, (class, port,) bytes, start")
+    is_old = _is_old(columns.fields(row))
     names = [*("source", "destination"), *("class", "port")[: width - min(_WIDTHS)], "bytes", "start"]
+    names = list(_OLD) if is_old else names
     unit = options.time or "s"
     table = columns.rows(file, first + 1, names)
     rest = table[count:]
@@ -158,10 +171,10 @@ def _flows(file: File, options: Options) -> Part:
         if listed < count:
             raise file.wrong(first, "number of flows", count, f"{listed}, as many as the file lists")
     start = columns.numbers(file, table, "start", f"a start in {unit}") * seconds_per_unit(unit)
-    size = columns.numbers(file, table, "bytes", "a whole number of bytes above zero", 1, is_whole=True)
-    flows = table.select(columns.LINE, "source", "destination").with_columns(size, start)
     part = Part()
     part.notes.append(f"Starts are in {_WORDS.get(unit, unit)} and sizes in bytes of payload.")
+    size = _packets(file, table, options.unit, part) if is_old else _bytes(file, table, options.unit)
+    flows = table.select(columns.LINE, "source", "destination").with_columns(size, start)
     lines_after = rest.select(pl.concat_str(pl.exclude(columns.LINE), separator=" ", ignore_nulls=True)).to_series()
     _say_rest(part, lines_after.to_list(), counted(count, "flow"), lambda text: _has_form_of_flow(text, width), "flow")
     classes = table["class"].unique().sort().to_list() if "class" in names else []
@@ -173,10 +186,31 @@ def _flows(file: File, options: Options) -> Part:
         part.left_out.append(f"The priority group, {classes[0]} of all flows: it separates nothing.")
     if "port" in names:
         port = table["port"].cast(pl.Float64, strict=False)
-        columns.check(file, table, "port", port.is_between(0, _LARGEST_PORT), _OLD)
+        columns.check(file, table, "port", port.is_between(0, _LARGEST_PORT), _PORT)
         part.left_out.append("The destination port of each flow: paths follow from a hash of the flow's number.")
     part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])), str(file.path))
     return part
+
+
+def _bytes(file: File, table: "pl.DataFrame", unit: str | None) -> "pl.Series":
+    if unit not in (None, "B"):
+        raise file.wrong(int(table[columns.LINE][0]), "--unit", unit, "B: the flows of this form have sizes in bytes")
+    return columns.numbers(file, table, "bytes", "a whole number of bytes above zero", 1, is_whole=True)
+
+
+def _packets(file: File, table: "pl.DataFrame", unit: str | None, part: Part) -> "pl.Series":
+    """Sizes in bytes of flows in packets, whose payload the user gives."""
+    line, first = int(table[columns.LINE][0]), table["packets"][0]
+    if unit is None:
+        raise file.wrong(
+            line, "packets", first, "a unit: DCQCN's form counts packets. Give their payload, as in --unit 1000B"
+        )
+    count = columns.numbers(file, table, "packets", "a whole number of packets above zero", 1, is_whole=True)
+    part.notes[0] = f"Starts are in seconds. Sizes are in packets, of {unit} as given: the form of DCQCN's simulator."
+    part.left_out.append("The end of each flow: a flow sends all of its packets.")
+    size = (count.cast(pl.Float64) * bytes_per_unit(unit)).alias("bytes")
+    columns.check(file, table, "packets", size <= MOST, f"at most {MOST:g} bytes")
+    return size.cast(pl.Int64)
 
 
 def _has_form_of_flow(text: str, width: int) -> bool:
@@ -201,5 +235,5 @@ FLOWS = Format(
     "a line of the number of flows, then rows: source, destination, (priority group, port,) bytes, start in seconds",
     _is_flows,
     _flows,
-    options=("time",),
+    options=("time", "unit"),
 )

@@ -1,6 +1,6 @@
-"""HPCC's `config.txt`: marking thresholds by rate, buffer, packet size, and the congestion control with its constants.
+"""HPCC's `config.txt`: marks by rate, buffer, flow control, packet size, and the congestion control with its constants.
 
-Source: HPCC's `mix/config_doc.txt` and `simulation/scratch/third.cc`.
+Source: HPCC's `mix/config_doc.txt`, `simulation/scratch/third.cc` and `src/point-to-point/model/switch-mmu.cc`.
 """
 
 import re
@@ -11,6 +11,7 @@ from shortflow.imports import columns
 from shortflow.imports.files import File
 from shortflow.imports.parts import Format, Options, Part, Ports, Value
 
+_HPCC_MODE = 3
 _MODES = {1: "DCQCN", 3: "HPCC", 7: "TIMELY", 8: "DCTCP", 10: "HPCC-PINT"}
 _DCQCN: Mapping[str, tuple[str, str]] = {
     "EWMA_GAIN": ("g", ""),
@@ -39,7 +40,24 @@ _CURVE: Mapping[str, tuple[str, str]] = {
 """Maps by rate, their keys of [switch], and units."""
 _MAPS = tuple(_CURVE)
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE")
-_KNOWN = {"CC_MODE", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", *_MAPS, *_INPUTS}
+_ON = "ENABLE_QCN"
+"""Turns marks on."""
+_PFC = ("ENABLE_PFC", "USE_DYNAMIC_PFC_THRESHOLD")
+_KNOWN = {"CC_MODE", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", _ON, *_PFC, *_MAPS, *_INPUTS}
+_FAULTS: Mapping[str, str] = {
+    "ERROR_RATE_PER_LINK": "[faults] has such a key, `loss`",
+    "LINK_DOWN": "[faults] has outages of links",
+}
+_OLD_MARKS = ("KMIN", "KMAX", "PMAX")
+"""Keys of the first version, DCQCN's, which counts packets."""
+_MARKS = "queue.mark=departure+queue.drop_not_ect=false"
+"""HPCC's switches mark a packet that leaves, by the queue that it leaves behind, and drop none instead."""
+_STEP = "queue.mark=departure"
+_OVER = f"queue.weight=1+queue.gentle=false+queue.spread=false+{_MARKS}"
+_SHIFT = 3
+"""A port of the first host's rate pauses above 2^-3 of the free memory."""
+_HEADROOM = 3
+"""Headroom of a port in delays of its link at its rate."""
 _KEY = re.compile(r"[A-Z][A-Z0-9_]+")
 _LEAST = 3
 """Keys of this form that make a file a configuration."""
@@ -58,20 +76,22 @@ def _read(file: File, _: Options) -> Part:
         if _KEY.fullmatch(words[0]) and len(words) > 1:
             lines[words[0]] = (number, words[1:])
     part, used = Part(), set(_KNOWN)
-    _put_marks(file, lines, part)
+    _put_switch(file, lines, part)
     if "PACKET_PAYLOAD_SIZE" in lines:
         number, words = lines["PACKET_PAYLOAD_SIZE"]
         size = file.whole(number, "PACKET_PAYLOAD_SIZE", words[0], 1)
         part.values["tcp.mss"] = Value(f"{size}B", file.origin(number))
-    if "BUFFER_SIZE" in lines:
-        number, words = lines["BUFFER_SIZE"]
-        megabytes = file.number(number, "BUFFER_SIZE", words[0])
-        part.values["switch.memory"] = Value(f"{megabytes:g}MB", file.origin(number))
-        part.values["switch.buffer"] = Value("unlimited", f"{file.origin(number)}: ports share the memory")
-        part.values["switch.memory_alpha"] = Value(1000, f"{file.origin(number)}: no limit of a port but the memory")
     used |= _put_scheme(file, lines, part)
     _follow(file, lines, part)
-    rest = [key for key in lines if key not in used]
+    for key, why in _FAULTS.items():
+        if key in lines and any(float(each) for each in lines[key][1] if columns.is_number(each)):
+            part.left_out.append(f"{key} {' '.join(lines[key][1])} in line {lines[key][0]}: {why}.")
+    if any(key in lines for key in _OLD_MARKS):
+        part.left_out.append(
+            "KMIN, KMAX and PMAX: they count packets, of 1,030 or of 1,500 bytes by the version. Give "
+            "switch.mark_above, switch.mark_all_above and switch.mark_probability with --set."
+        )
+    rest = [key for key in lines if key not in {*used, *_FAULTS, *_OLD_MARKS}]
     outputs = [key for key in rest if "FILE" in key or "TRACE" in key or key.startswith("QLEN")]
     rest = [key for key in rest if key not in outputs]
     if rest:
@@ -81,18 +101,62 @@ def _read(file: File, _: Options) -> Part:
     return part
 
 
-def _put_marks(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> None:
+def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> None:
+    """Marks by the rate of ports, and the buffer with its flow control."""
+    by_rate = _marks(file, lines)
+    if lines.get(_ON, (0, ["1"]))[1][0] == "0":
+        number = lines[_ON][0]
+        by_rate = {0.0: {"mark_above": Value("unlimited", f"{file.origin(number)}: {_ON} 0")}}
+    origin = file.origin(lines["KMIN_MAP"][0]) if "KMIN_MAP" in lines else file.origin()
+    if "BUFFER_SIZE" not in lines:
+        if by_rate:
+            part.ports = Ports(by_rate, None, origin)
+        part.left_out.append("PFC: without BUFFER_SIZE there is no threshold; `switch.xoff` has switches pause.")
+        return
+    number, words = lines["BUFFER_SIZE"]
+    said = file.origin(number)
+    size = f"{file.number(number, 'BUFFER_SIZE', words[0], 1e-6):g}MiB"
+    part.values["switch.memory"] = Value(size, said)
+    part.values["switch.buffer"] = Value("unlimited", f"{said}: ports share the memory")
+    enabled = lines.get("ENABLE_PFC")
+    if enabled is None:
+        part.values["switch.xoff"] = Value(size, f"{said}: no limit but the share of the free memory")
+        part.ports = Ports(by_rate, None, origin, lambda rate, delay, first: _flow_control(rate, delay, first, said))
+        return
+    part.values["switch.memory_alpha"] = Value(1000, f"{said}: no limit of a port but the memory")
+    if by_rate:
+        part.ports = Ports(by_rate, None, origin)
+    if enabled[1][0] != "0":
+        part.left_out.append(
+            f"ENABLE_PFC {enabled[1][0]} in line {enabled[0]}: versions with this key have thresholds in their code; "
+            "`switch.xoff` has switches pause."
+        )
+
+
+def _flow_control(rate: float, delay: float | None, first: float, said: str) -> dict[str, Value]:
+    """Flow control of a port: its share of the free memory grows with its rate beyond the first host's."""
+    shift, left = _SHIFT, rate
+    while left > first and shift > 0:
+        shift, left = shift - 1, left / 2
+    found = {"xoff_alpha": Value(2.0**-shift, f"{said}: 2^-{shift} of the free memory, by the rate of the port")}
+    if delay:
+        headroom = _HEADROOM * int(rate * delay / 8)
+        found["headroom"] = Value(f"{headroom}B", f"{said}: {_HEADROOM} delays at the rate of the port")
+    return found
+
+
+def _marks(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> dict[float, Mapping[str, Value]]:
     """RED's curve of ports by their rate: thresholds in kB, and the probability at the highest."""
     maps = {key: (lines[key][0], _rates(file, key, *lines[key])) for key in _MAPS if key in lines}
     if "KMIN_MAP" not in maps:
-        return
+        return {}
     found: dict[float, dict[str, Value]] = {}
     for key, (name, unit) in _CURVE.items():
         number, values = maps.get(key, (0, {}))
         for rate, value in values.items():
             written: str | float = f"{value:g}{unit}" if unit else value
             found.setdefault(rate, {})[name] = Value(written, file.origin(number))
-    part.ports = Ports(found, None, file.origin(maps["KMIN_MAP"][0]))
+    return dict(found)
 
 
 def _rates(file: File, key: str, number: int, words: list[str]) -> dict[float, float]:
@@ -120,13 +184,19 @@ def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
         part.left_out.append(f"CC_MODE {mode} in line {number}: {name} has no counterpart; choose schemes to compare.")
         return set()
     scheme, used = schemes[mode]()
+    if mode == _HPCC_MODE and "RATE_AI" in lines:
+        used.add("RATE_AI")
+        part.left_out.append(
+            f"RATE_AI {lines['RATE_AI'][1][0]}: the increase of hpcc is in bytes. Add `+increase=BYTES` to the scheme, "
+            "RATE_AI times the base round trip."
+        )
     part.schemes.append(Value(scheme, f"{file.origin(number)}: {name}"))
     return used
 
 
 def _dcqcn(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
     found, used = _with_keys("dcqcn", _DCQCN, file, lines)
-    return f"{found}+queue.min=auto", used
+    return f"{found}+queue.min=auto+{_MARKS}", used
 
 
 def _with_keys(
@@ -144,10 +214,14 @@ def _with_keys(
 
 
 def _dctcp(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
+    """DCTCP over the curve of the ports, or over a threshold where KMIN is KMAX."""
+    ends = [_rates(file, key, *lines[key]) for key in ("KMIN_MAP", "KMAX_MAP") if key in lines]
+    is_step = all(each == ends[0] for each in ends)
+    over = f"dctcp+{_STEP}" if is_step else f"dctcp over red+{_OVER}"
     if "EWMA_GAIN" not in lines:
-        return "dctcp", set()
+        return over, set()
     number, words = lines["EWMA_GAIN"]
-    return f"dctcp+g={file.number(number, 'EWMA_GAIN', words[0]):.12g}", {"EWMA_GAIN"}
+    return f"{over}+g={file.number(number, 'EWMA_GAIN', words[0]):.12g}", {"EWMA_GAIN"}
 
 
 def _follow(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> None:
@@ -155,7 +229,7 @@ def _follow(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) 
     for key in _INPUTS:
         if key not in lines:
             continue
-        named = Path(lines[key][1][0])
+        named = Path(lines[key][1][0].replace("\\", "/"))
         places = (named, Path("..") / named, Path(named.name))
         found = next((place for place in places if (file.path.parent / place).is_file()), None)
         if found:

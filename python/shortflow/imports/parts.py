@@ -125,6 +125,11 @@ class Ports:
     rack: tuple[Network, Mapping[str, Mapping[str, Value]]] | None
     """The switch with a host at each port, and the settings of the port of each host; for want of another network."""
     origin: str
+    of_link: Callable[[float, float | None, float], Mapping[str, Value]] | None = None
+    """Further settings by rate and delay of the port's link, and by the rate of the first host's link.
+
+    Rates are in bit/s. The delay is in seconds, and None where no file gives it.
+    """
 
 
 @dataclass

@@ -10,7 +10,8 @@ from shortflow.quantities import parse
 Settings = Mapping[str, Value]
 Ends = tuple[str, str]
 
-_CURVE = ("mark_all_above", "mark_probability")
+_LACKING = {"mark_all_above": "auto", "mark_probability": "auto", "xoff": "none"}
+"""Values of keys that the profile of some ports lacks."""
 
 
 def of_rack(network: Network, by_host: Mapping[str, Settings]) -> dict[str, Value]:
@@ -27,14 +28,19 @@ def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Va
     hosts = set(network.hosts)
     missing: set[float] = set()
     found: dict[Ends, Settings] = {}
+    first = next((link.rate for link in network.links if {link.a, link.b} & {network.hosts[0]}), usual)
     for link in network.links:
-        rate = _bps(link.rate or usual)
-        nearest = min(ports.by_rate, key=lambda each: abs(each - rate))
+        rate = _base(link.rate or usual)
+        nearest = min(ports.by_rate, key=lambda each: abs(each - rate), default=rate)
         if nearest not in (rate, 0.0):
             missing.add(rate)
+        settings = ports.by_rate.get(nearest, {})
+        if ports.of_link:
+            delay = _base(link.delay) if link.delay else None
+            settings = {**settings, **ports.of_link(rate, delay, _base(first or usual))}
         for a, b in ((link.a, link.b), (link.b, link.a)):
             if a not in hosts:
-                found[a, b] = ports.by_rate[nearest]
+                found[a, b] = settings
     return _tables(network, found), sorted(missing)
 
 
@@ -72,10 +78,11 @@ def _changes(table: str, settings: Settings, around: Settings) -> dict[str, Valu
         for key, value in settings.items()
         if key != "memory" and (key not in around or around[key].value != value.value)
     }
-    lacking = [key for key in around if key not in settings and key in _CURVE]
-    return found | {f"{table}.{key}": Value("auto", "the profile of these ports has none") for key in lacking}
+    lacking = [key for key in around if key not in settings and key in _LACKING]
+    return found | {f"{table}.{key}": Value(_LACKING[key], "the profile of these ports has none") for key in lacking}
 
 
-def _bps(rate: str) -> float:
-    found = parse(rate)
+def _base(text: str) -> float:
+    """A rate in bit/s, or a time in seconds."""
+    found = parse(text)
     return found.number * found.factor if found else 0.0

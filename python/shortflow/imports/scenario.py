@@ -70,9 +70,10 @@ def _put_ports(made: Draft, ports: Ports) -> None:
     if made.network is not None:
         found, missing = of_network(made.network, ports, rate)
     elif "topology.kind" in made.values or not ports.rack:
-        nearest = min(ports.by_rate, key=lambda each: abs(each - bps(rate)))
+        nearest = min(ports.by_rate, key=lambda each: abs(each - bps(rate)), default=0.0)
         missing = [] if nearest in (0.0, bps(rate)) else [bps(rate)]
-        found = {f"switch.{key}": value for key, value in ports.by_rate[nearest].items()}
+        further = ports.of_link(bps(rate), None, bps(rate)) if ports.of_link else {}
+        found = {f"switch.{key}": value for key, value in {**ports.by_rate.get(nearest, {}), **further}.items()}
     else:
         made.network, by_host = ports.rack
         found = of_rack(made.network, by_host)

@@ -15,6 +15,7 @@ from shortflow.imports.files import File
 from shortflow.imports.networks import few, plain_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part, Ports, Value
 from shortflow.imports.rates import written
+from shortflow.imports.sonic_pfc import FlowControl, flow_control
 from shortflow.quantities import counted
 
 COLOURS = ("green", "yellow", "red")
@@ -22,7 +23,7 @@ _READ = {
     "PORT", "WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE", "QUEUE", "SCHEDULER", "DSCP_TO_TC_MAP",
     "TC_TO_QUEUE_MAP", "PORT_QOS_MAP", "CABLE_LENGTH", "DEVICE_METADATA", "BUFFER_PG", "PFC_WD",
     "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST", "TC_TO_PRIORITY_GROUP_MAP",
-    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "MAP_PFC_PRIORITY_TO_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
 }  # fmt: skip
 _TABLE = re.compile(r'"(PORT|WRED_PROFILE|BUFFER_PROFILE|BUFFER_POOL)"\s*:\s*\{')
 _NS_PER_METRE = 5
@@ -54,6 +55,7 @@ class _Config:
     part: Part = field(default_factory=Part)
     wred: dict[tuple[str, int], str] = field(default_factory=dict)
     buffer: dict[tuple[str, int], str] = field(default_factory=dict)
+    paused: FlowControl = field(default_factory=FlowControl)
 
 
 def _is_of(file: File) -> bool:
@@ -68,6 +70,9 @@ def _read(file: File, options: Options) -> Part:
     ports = _ports(config, queue)
     if not ports and not config.root.at("WRED_PROFILE"):
         raise file.wrong(1, "PORT", "no ports", "a table PORT, or WRED_PROFILE")
+    groups = dict(_queues(config.root, "BUFFER_PG", "profile"))
+    config.paused = flow_control(config.root, queue, [port.place.name for port in ports], groups)
+    config.part.left_out += config.paused.left_out
     values = {port: _values(config, port) for port in ports}
     by_rate: dict[float, Mapping[str, Value]] = {}
     for rate in sorted({port.bps for port in ports}):
@@ -173,7 +178,8 @@ def _only(config: _Config, table: str) -> str:
 
 
 def _values(config: _Config, port: _Port) -> dict[str, Value]:
-    return {**_wred(config, port.wred), **_buffer(config, port)}
+    room = _paused(config, port) if port.place.name in config.paused.by_port else _buffer(config, port)
+    return {**_wred(config, port.wred), **room}
 
 
 def _wred(config: _Config, name: str) -> dict[str, Value]:
@@ -198,6 +204,15 @@ def _wred(config: _Config, name: str) -> dict[str, Value]:
         "mark_all_above": Value(f"{max(high, 1):.0f}B", most.origin),
         "mark_probability": Value(percent / 100, said),
     }
+
+
+def _paused(config: _Config, port: _Port) -> dict[str, Value]:
+    """The room of a port that pauses: the pool at ingress and what its priority group may hold."""
+    paused = config.paused
+    assert paused.memory
+    limit = f"the thresholds at ingress limit the port, not {port.buffer}" if port.buffer else "no file limits the port"
+    room = {"buffer": Value("unlimited", limit), "memory": paused.memory}
+    return {**room, **paused.by_port[port.place.name]}
 
 
 def _buffer(config: _Config, port: _Port) -> dict[str, Value]:
@@ -260,6 +275,9 @@ def _delay(metres: float) -> str:
 def _say_queue(config: _Config, queue: int, ports: Sequence[_Port]) -> None:
     root, part = config.root, config.part
     part.notes.append(f"A port has one queue here: the file's queue {queue}, alone at its port's rate.")
+    if config.paused.by_port:
+        paused = counted(len(config.paused.by_port), "port")
+        part.notes.append(f"PFC of this queue: {paused} pause the other end above switch.xoff.")
     maps = {
         (reference(each.text("dscp_to_tc_map")), reference(each.text("tc_to_queue_map")))
         for each in root.each("PORT_QOS_MAP")
@@ -290,16 +308,11 @@ def _say_left_out(config: _Config, ports: Sequence[_Port], queue: int) -> None:
             left_out.append(
                 f"ecn = {ecn} of {name}: WRED drops {used} packets. Add queue.ecn=false to the scheme for this."
             )
-    ingress = [pool.name for pool in root.each("BUFFER_POOL") if pool.text("type") == "ingress"]
-    if ingress or root.at("BUFFER_PG"):
+    pools = list(root.each("BUFFER_POOL"))
+    ingress = [pool.name for pool in pools if pool.text("type") == "ingress" and pool.name != config.paused.pool]
+    if ingress or (root.at("BUFFER_PG") and not config.paused.pool):
         left_out.append(
             f"Buffers at ingress ({few(ingress) or 'BUFFER_PG'}): a packet takes room at its output alone here."
-        )
-    paused = sorted({text for each in root.each("PORT_QOS_MAP") if (text := each.text("pfc_enable"))})
-    if paused:
-        left_out.append(
-            f"PFC of the priorities {few(paused)}: no port pauses in the scenario; `switch.xoff` has ports pause for "
-            "data."
         )
     schedulers = {reference(each.text("scheduler")) for each in root.each("QUEUE") if each.text("scheduler")}
     if schedulers:

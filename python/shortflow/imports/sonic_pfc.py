@@ -1,0 +1,174 @@
+"""Priority flow control in SONiC's `config_db.json`: XOFF, XON and headroom of the ports for one queue.
+
+Source: SONiC's Configuration.md (`BUFFER_PG`, `PORT_QOS_MAP`); SAI's `saibuffer.h`: `dynamic_th` n pauses a priority
+group above 2^n times the free pool, `xoff` is its headroom in bytes, `xon` is where it goes on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shortflow.imports.documents import Place
+from shortflow.imports.networks import few
+from shortflow.imports.parts import Value
+from shortflow.quantities import counted
+
+Settings = dict[str, Value]
+KEYS = ("xoff", "xoff_alpha", "xon", "headroom")
+_COMPUTED = "NULL"
+"""Profile of a priority group whose headroom the switch computes."""
+
+
+@dataclass
+class FlowControl:
+    """Flow control of ports for one queue, and sentences on what it leaves out."""
+
+    by_port: dict[str, Settings] = field(default_factory=dict)
+    """Keys of `[switch]` by port."""
+    pool: str = ""
+    """Pool of the priority groups."""
+    memory: Value | None = None
+    """The pool and the headroom of all ports beside it."""
+    left_out: list[str] = field(default_factory=list)
+
+
+def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[tuple[str, int], str]) -> FlowControl:
+    """Flow control of these ports; `groups` has profiles by port and priority group."""
+    found = FlowControl()
+    enabled, others, reasons = 0, set[str](), dict[str, None]()
+    maps = _maps(root)
+    headroom = 0.0
+    for port in ports:
+        of_port = maps.get(port) or maps.get("global")
+        listed = [each.strip() for each in of_port.text("pfc_enable").split(",")] if of_port else []
+        priorities = {each for each in listed if each}
+        mine = {each for each in priorities if _queue(root, of_port, each) == str(queue)}
+        others |= priorities - mine
+        if not mine:
+            continue
+        enabled += 1
+        profile = next((name for group in _groups(root, of_port, queue) if (name := groups.get((port, group)))), "")
+        if not profile:
+            reasons[f"no BUFFER_PG of queue {queue} has a profile"] = None
+            continue
+        settings = _settings(root, profile, found, reasons)
+        if settings:
+            found.by_port[port] = settings
+            headroom += _headroom(root, profile)
+    if found.by_port:
+        size = root.need("BUFFER_POOL", found.pool, "size")
+        total = size.number("a number of bytes", 1) + headroom
+        beside = f", and {headroom:.0f} B of headroom beside it" if headroom else ""
+        found.memory = Value(f"{total:.0f}B", f"{size.origin}{beside}")
+    if enabled > len(found.by_port):
+        without = counted(enabled - len(found.by_port), "port")
+        found.left_out.append(f"PFC of {without}: {few(reasons)}. `switch.xoff` has ports pause.")
+    if others:
+        which = (
+            ("priority", "it belongs to another queue")
+            if len(others) == 1
+            else ("priorities", "they belong to other queues")
+        )
+        found.left_out.append(f"PFC of {which[0]} {few(sorted(others))}: {which[1]}.")
+    if found.by_port and root.at("PFC_WD"):
+        found.left_out.append("PFC_WD: no watchdog ends a pause here.")
+    return found
+
+
+def _maps(root: Place) -> dict[str, Place]:
+    """Entries of PORT_QOS_MAP by port, or `global`."""
+    entries = root.each("PORT_QOS_MAP")
+    return {port.strip(): entry for entry in entries for port in entry.name.split(",")}
+
+
+def _queue(root: Place, of_port: Place | None, priority: str) -> str:
+    """The queue that a frame for this priority pauses; that of its number unless a map says otherwise."""
+    name = _reference(of_port.text("pfc_to_queue_map")) if of_port else ""
+    return root.text("MAP_PFC_PRIORITY_TO_QUEUE", name, priority) or priority
+
+
+def _groups(root: Place, of_port: Place | None, queue: int) -> list[int]:
+    """Priority groups of the traffic classes of this queue."""
+    if of_port is None:
+        return [queue]
+    to_queue = root.at("TC_TO_QUEUE_MAP", _reference(of_port.text("tc_to_queue_map")))
+    classes = [each.name for each in to_queue.each() if each.text() == str(queue)] if to_queue else []
+    name = _reference(of_port.text("tc_to_pg_map"))
+    texts = [root.text("TC_TO_PRIORITY_GROUP_MAP", name, each) or each for each in classes or [str(queue)]]
+    return [int(text) for text in texts if text.isdigit()]
+
+
+def _settings(root: Place, name: str, found: FlowControl, reasons: dict[str, None]) -> Settings:
+    """Keys of `[switch]` of a profile; none if the file does not say its thresholds."""
+    if name == _COMPUTED:
+        return _computed(root, found, reasons)
+    profile = root.need("BUFFER_PROFILE", name)
+    headroom = profile.at("xoff")
+    if headroom is None:
+        reasons[f"{name} has no xoff"] = None
+        return {}
+    pool = root.need("BUFFER_POOL", _reference(profile.text("pool")))
+    if not _sized(pool, reasons):
+        return {}
+    found.pool = pool.name
+    settings = _threshold(profile, pool)
+    if not settings:
+        reasons[f"{name} has neither static_th nor dynamic_th"] = None
+        return {}
+    settings["headroom"] = Value(f"{headroom.number('a number of bytes'):.0f}B", headroom.origin)
+    xon, offset = profile.at("xon"), profile.at("xon_offset")
+    if xon and not offset and (least := xon.number("a number of bytes")):
+        settings["xon"] = Value(f"{least:.0f}B", xon.origin)
+    if offset:
+        said = f"xon_offset of {name}: a link goes on at its XOFF threshold."
+        found.left_out += [said] if said not in found.left_out else []
+    return settings
+
+
+def _threshold(profile: Place, pool: Place) -> Settings:
+    static, dynamic = profile.at("static_th"), profile.at("dynamic_th")
+    if static:
+        return {"xoff": Value(f"{static.number('a number of bytes', 1):.0f}B", static.origin)}
+    if not dynamic:
+        return {}
+    exponent = dynamic.number("an exponent of 2 from -8 to 8", -8, 8)
+    size = pool.need("size")
+    return {
+        "xoff": Value(f"{size.number('a number of bytes', 1):.0f}B", f"{size.origin}: no limit but the share"),
+        "xoff_alpha": Value(2.0**exponent, f"{dynamic.origin}: 2^{exponent:g}"),
+    }
+
+
+def _computed(root: Place, found: FlowControl, reasons: dict[str, None]) -> Settings:
+    """Settings of a group whose profile the switch computes from rate and cable, as the scenario's headroom is."""
+    defaults = next(root.each("DEFAULT_LOSSLESS_BUFFER_PARAMETER"), None)
+    exponent = defaults.at("default_dynamic_th") if defaults else None
+    if exponent is None:
+        reasons["the switch computes the profile, and no DEFAULT_LOSSLESS_BUFFER_PARAMETER has a threshold"] = None
+        return {}
+    pool = root.need("BUFFER_POOL", "ingress_lossless_pool")
+    if not _sized(pool, reasons):
+        return {}
+    found.pool = pool.name
+    share = exponent.number("an exponent of 2 from -8 to 8", -8, 8)
+    size = pool.need("size")
+    return {
+        "xoff": Value(f"{size.number('a number of bytes', 1):.0f}B", f"{size.origin}: no limit but the share"),
+        "xoff_alpha": Value(2.0**share, f"{exponent.origin}: 2^{share:g}"),
+    }
+
+
+def _sized(pool: Place, reasons: dict[str, None]) -> bool:
+    if pool.at("size"):
+        return True
+    reasons[f"{pool.name} has no size, since the switch computes it"] = None
+    return False
+
+
+def _headroom(root: Place, name: str) -> float:
+    headroom = root.at("BUFFER_PROFILE", name, "xoff")
+    return headroom.number("a number of bytes") if headroom else 0.0
+
+
+def _reference(text: str) -> str:
+    """A name: `AZURE`, or `[TC_TO_QUEUE_MAP|AZURE]` of older versions."""
+    return text.strip("[]").rpartition("|")[2]
