@@ -31,6 +31,15 @@ FORMS: dict[str, str | bytes] = {
     "semicolons and decimal commas": rows("{size};{share}").replace(".", ","),
     "blanks and decimal commas": rows().replace(".", ","),
     "thousands with points": "0;0,0\n10.000;0,15\n20.000;0,2\n200.000;0,6\n30.000.000;1,0\n",
+    "points and three decimals": "0;0,000\n10.000;0,150\n20.000;0,200\n200.000;0,600\n30.000.000;1,000\n",
+    "thousands with commas": "0;0\n10,000;0.15\n20,000;0.2\n200,000;0.6\n30,000,000;1\n",
+    "thousands with commas and per cent": "0;0\n10,000;15\n20,000;20\n200,000;60\n30,000,000;100\n",
+    "thousands in quotes": 'bytes,cdf\n0,0\n"10,000",0.15\n"20,000",0.2\n"200,000",0.6\n"30,000,000",1\n',
+    "decimal commas in quotes": 'bytes,cdf\n0,0\n10000,"0,15"\n20000,"0,2"\n200000,"0,6"\n30000000,"1,0"\n',
+    "thousands with blanks": "0;0\n10 000;0,15\n20\u00a0000;0,2\n200\u202f000;0,6\n30 000 000;1,0\n",
+    "thousands with apostrophes": "0;0\n10'000;0.15\n20'000;0.2\n200'000;0.6\n30'000'000;1\n",
+    "a header in another language": "Größe;Anteil\n" + rows("{size};{share}"),
+    "remarks below the rows": rows() + "\nFirst column: bytes\nsecond: shares\n",
     "a header and a mark of the byte order": codecs.BOM_UTF8 + f"Size;CDF\r\n{rows('{size};{share}')}".encode(),
     "UTF-16": rows().encode("utf-16"),
     "signs of per cent": rows("{size},{share}%", 100),
@@ -89,6 +98,8 @@ def test_units_steps_and_samples(tmp_path: Path, text: str, unit: str | None, ex
         ("0 0\n1000 0.9\n2000 0.1\n90000 1\n", 'sizes.txt:3: share: "0.1"; expected no less'),
         ("0 0\n1000 half\n2000 0.7\n90000 1\n", "of no known format"),
         ("0 0\n", "last share"),
+        # Three columns in bytes: as packets the largest flow would have 44 GB.
+        ("0 1 0\n10000 1 0.5\n30000000 1 1\n", "bytes or packets? Give --unit B"),
     ],
 )
 def test_what_a_file_does_not_say_is_asked(tmp_path: Path, text: str, message: str) -> None:

@@ -126,7 +126,7 @@ def plain(found: Network) -> tuple[dict[str, str], set[tuple[str, str, str]]]:
 
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(leaves=st.integers(1, 4), spines=st.integers(1, 3), hosts=st.integers(1, 3))
+@given(leaves=st.integers(1, 4), spines=st.integers(1, 3), hosts=st.integers(2, 3))
 def test_a_fabric_is_the_same_in_every_form(form: str, leaves: int, spines: int, hosts: int, tmp_path: Path) -> None:
     links = fabric(leaves, spines, hosts)
     options = Options(host_names=["srv*"] if form == "graphml" else [])
@@ -138,10 +138,12 @@ def test_a_fabric_is_the_same_in_every_form(form: str, leaves: int, spines: int,
 
 
 def test_parallel_links_add_up_and_are_seen_from_both_ends(tmp_path: Path) -> None:
-    links = [("leaf0", "spine0", 100), ("leaf0", "spine0", 100), ("leaf0", "srv0", 25)]
+    hosts = [("leaf0", "srv0", 25), ("leaf0", "srv1", 25)]
+    links = [("leaf0", "spine0", 100), ("leaf0", "spine0", 100), *hosts]
     for form in ("lldp", "netbox"):
         _, found = plain(network(tmp_path, FORMS[form](links)))
-        assert found == {("leaf0", "spine0", "200Gbps"), ("leaf0", "srv0", "25Gbps")}, form
+        rated = {("leaf0", "spine0", "200Gbps"), ("leaf0", "srv0", "25Gbps"), ("leaf0", "srv1", "25Gbps")}
+        assert found == rated, form
 
 
 ZOO = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -190,6 +192,9 @@ def test_hosts_are_asked_for(tmp_path: Path) -> None:
         ("4x10G", 4e10),
         ("100 Mbit/s", 1e8),
         ("10GbE", 1e10),
+        ("1G Ethernet", 1e9),
+        ("10 Gigabit Ethernet", 1e10),
+        ("GigE", 1e9),
         ("OC-48", 2488.32e6),
         ("STM-16", 2488.32e6),
         ("E1", 2.048e6),
@@ -218,6 +223,7 @@ def test_neighbours_of_eos_and_napalm_are_links_too(tmp_path: Path) -> None:
     napalm = {
         "spine0": {"Ethernet1": [{"hostname": "leaf0.dc", "port": "Ethernet1"}]},
         "leaf0": {
+            "Ethernet8": [{"hostname": "srv1", "port": "eth0"}],
             "Ethernet9": [{"hostname": "srv0", "port": "eth0"}],
             "Management1": [{"hostname": "oob", "port": "1"}],
         },
@@ -226,10 +232,59 @@ def test_neighbours_of_eos_and_napalm_are_links_too(tmp_path: Path) -> None:
     part = imported(tmp_path, texts, Options(host_names=["srv*"]))
     assert part.network
     assert plain(part.network) == (
-        {"leaf0": "leaf", "spine0": "spine", "srv0": "host"},
-        {("leaf0", "spine0", ""), ("leaf0", "srv0", "")},
+        {"leaf0": "leaf", "spine0": "spine", "srv0": "host", "srv1": "host"},
+        {("leaf0", "spine0", ""), ("leaf0", "srv0", ""), ("leaf0", "srv1", "")},
     )
     assert "1 neighbour at ports for management: leaf0 Management1." in part.left_out
+
+
+def junos(*neighbours: tuple[str, str]) -> str:
+    rows = [
+        {"lldp-local-port-id": [{"data": port}], "lldp-remote-system-name": [{"data": name}]}
+        for port, name in neighbours
+    ]
+    return json.dumps({"lldp-neighbors-information": [{"lldp-neighbor-information": rows}]})
+
+
+def test_neighbours_of_junos_and_sr_linux_are_links_too(tmp_path: Path) -> None:
+    links = {("leaf0", "spine0"), ("leaf0", "srv0"), ("leaf1", "spine0"), ("leaf1", "srv1")}
+    options = Options(host_names=["srv*"])
+    of_junos = {
+        f"leaf{leaf}.json": junos(("et-0/0/1", "spine0"), ("xe-0/0/2", f"srv{leaf}"), ("me0", "oob"))
+        for leaf in range(2)
+    }
+    nokia = {
+        f"leaf{leaf}": [
+            {"interface": "ethernet-1/49", "Neighbors": [{"Nbr-System": "spine0", "Nbr-port": f"ethernet-1/{leaf}"}]},
+            {"interface": "ethernet-1/1", "Neighbors": [{"Nbr-System": f"srv{leaf}", "Nbr-port": "eth1"}]},
+        ]
+        for leaf in range(2)
+    }
+    for folder, texts in (("junos", of_junos), ("nokia", {"lldp.json": json.dumps(nokia)})):
+        (tmp_path / folder).mkdir()
+        found = network(tmp_path / folder, texts, options)
+        assert {(link.a, link.b) for link in found.links} == links
+
+
+def test_one_host_is_too_few(tmp_path: Path) -> None:
+    text = "topology:\n  nodes: {leaf: {kind: ceos}, srv: {kind: linux}}\n  links: [{endpoints: [leaf:e1, srv:e1]}]\n"
+    with pytest.raises(ConfigError, match="srv is the only host that other nodes reach; expected two or more"):
+        network(tmp_path, {"a.clab.yml": text})
+
+
+def test_links_of_the_future_are_left_out(tmp_path: Path) -> None:
+    keys = '<key id="s" for="edge" attr.name="LinkStatus"/><key id="r" for="edge" attr.name="LinkLabel"/>'
+    nodes = "".join(f'<node id="n{each}"/>' for each in range(3))
+    edges = "".join(
+        f'<edge source="n{a}" target="n{b}"><data key="r">{label}</data><data key="s">{status}</data></edge>'
+        for a, b, label, status in ((0, 1, "10GE", ""), (1, 2, "1G Ethernet", "Active"), (0, 2, "10GE", "Future"))
+    )
+    text = f'<graphml>{keys}<graph edgedefault="undirected">{nodes}{edges}</graph></graphml>'
+    part = imported(tmp_path, {"a.graphml": text}, Options(hosts_at=[HostsAt.parse("1x1Gbps")]))
+    assert part.network
+    inner = {(link.a, link.b, link.rate) for link in part.network.links if "h" not in link.b}
+    assert inner == {("n0", "n1", "10Gbps"), ("n1", "n2", "1Gbps")}
+    assert "1 link of the future, by LinkStatus: n0-n2." in part.left_out
 
 
 def test_nodes_have_the_settings_of_groups_kinds_and_defaults(tmp_path: Path) -> None:

@@ -35,10 +35,11 @@ def _read(file: File, options: Options) -> Part:
     names = {of: plain_name(of) for of in nodes}
     links, outside = [], []
     for link in topology.each("links"):
-        ends = [_end(end) for end in link.each("endpoints")] or [_end(end) for end in link.each("endpoint")]
+        alone = link.at("endpoint")
+        ends = [_end(end) for end in link.each("endpoints")] or ([_end(alone)] if alone else [])
         is_outside = link.text("type") in _OUTSIDE or any(end in _OUTSIDE for end, _ in ends)
         if is_outside:
-            outside.append(" to ".join(end for end, _ in ends) or link.text("type"))
+            outside.append(" to ".join([*(end for end, _ in ends), *([link.text("type")] if len(ends) < 2 else [])]))
             continue
         if len(ends) != 2:
             raise link.wrong("two endpoints, such as [leaf1:e1-1, spine1:e1-1]")

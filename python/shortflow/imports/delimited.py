@@ -13,6 +13,11 @@ _WRAPPERS = "\"'[](){} \t"
 """Signs around fields, as in lists of a program."""
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?%?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_MILLIONS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
+_GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+"""Thousands between commas, unless another field of the file has a decimal comma."""
+_SPACED = re.compile(r"[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?")
+"""Thousands between blanks or apostrophes."""
 _REMARK = re.compile(r"\s(?:#|//).*$")
 _NAMES = {";": "semicolons", "|": "bars", "\t": "tabs", ",": "commas", ":": "colons", "": "blanks"}
 _LOOKED_AT = 200
@@ -31,6 +36,8 @@ class Grid:
     separator: str
     """The separating sign; empty for blanks."""
     has_decimal_comma: bool
+    remarks: int = 0
+    """Lines without a number below the rows."""
 
     @property
     def about(self) -> str:
@@ -60,14 +67,24 @@ def _grid(lines: Sequence[tuple[int, str]]) -> Grid:
     sample = [line for _, line in lines if any(letter.isdigit() for letter in line)][:_LOOKED_AT]
     separator = _separator(sample)
     rows = [(number, _fields(line, separator)) for number, line in lines]
-    has_comma = separator != "," and any(
-        _DECIMAL_COMMA.fullmatch(field) for _, row in rows[:_LOOKED_AT] for field in row
-    )
-    if has_comma:
-        rows = [(number, [_with_point(field) for field in row]) for number, row in rows]
+    if separator:
+        rows = [(number, [_without_blanks(field) for field in row]) for number, row in rows]
+    fields = [field for _, row in rows[:_LOOKED_AT] for field in row]
+    with_comma = [field for field in fields if "," in field]
+    has_comma = any(_DECIMAL_COMMA.fullmatch(field) and not _GROUPS.fullmatch(field) for field in with_comma)
+    has_comma |= bool(with_comma) and any(_MILLIONS.fullmatch(field) for field in fields)
+    if with_comma:
+        plain = _with_point if has_comma else _without_commas
+        rows = [(number, [plain(field) for field in row]) for number, row in rows]
     first = next((place for place, (_, row) in enumerate(rows) if any(map(is_number, row))), len(rows))
     header = [field.lower() for field in rows[first - 1][1]] if 0 < first <= len(rows) else []
-    return Grid(header, [number for number, _ in rows[first:]], [row for _, row in rows[first:]], separator, has_comma)
+    end = len(rows)
+    while end > first and not any(map(is_number, rows[end - 1][1])):
+        end -= 1
+    found = rows[first:end]
+    return Grid(
+        header, [number for number, _ in found], [row for _, row in found], separator, has_comma, len(rows) - end
+    )
 
 
 def _separator(lines: Sequence[str]) -> str:
@@ -99,6 +116,14 @@ def _with_point(field: str) -> str:
     if _THOUSANDS.fullmatch(field):
         return field.replace(".", "")
     return field.replace(",", ".") if _DECIMAL_COMMA.fullmatch(field) else field
+
+
+def _without_commas(field: str) -> str:
+    return field.replace(",", "") if _GROUPS.fullmatch(field) else field
+
+
+def _without_blanks(field: str) -> str:
+    return re.sub(r"[ \u00a0\u202f'’]", "", field) if _SPACED.fullmatch(field) else field
 
 
 def is_number(text: str) -> bool:

@@ -46,13 +46,16 @@ _NAMES: Mapping[str, Sequence[str]] = {
         *("destination", "dst", "dest", "da", "dstaddr", "dst_addr", "dst_ip", "dstip", "ip_dst", "destination_ip"),
         *("dst_host", "dip"),
     ),
-    "bytes": ("bytes", "size", "size_bytes", "flow_size", "ibyt", "in_bytes", "octets", "doctets", "byt", "nbytes"),
+    "bytes": (
+        *("bytes", "size", "size_bytes", "flow_size", "ibyt", "in_bytes", "octets", "doctets", "byt", "nbytes"),
+        *("totbytes", "tot_bytes", "total_bytes", "bytes_total"),
+    ),
 }
 _OPTIONAL: Mapping[str, Sequence[str]] = {"class": ("class",), "deadline": ("deadline",)}
 _UNITS = re.compile(r"[ _(\[]+(ns|us|ms|s|sec|seconds)[)\]]?$")
 _SIZE_UNITS = re.compile(r"[ _(\[]+([kmg]i?b|kbytes|mbytes|b|bytes|packets|pkts)[)\]]?$")
 _SEPARATORS = (",", ";", "\t", "|")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]")
+_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]")
 _TIME = re.compile(r"(?i)^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(ps|ns|us|ms|s)?$")
 _SIZE = r"(?i)^((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([KMGT]i?B|B)?$"
 _FAR = 1e11
@@ -79,7 +82,7 @@ def _header(file: File) -> _Header:
             names = next(csv.reader([line], delimiter=sign, skipinitialspace=True), [])
         except csv.Error:
             names = []
-        return _Header(number, [name.strip().lower() for name in names], sign)
+        return _Header(number, [" ".join(name.split()).lower() for name in names], sign)
     return _Header(0, [], ",")
 
 
@@ -88,7 +91,8 @@ def _found(names: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> dict[st
     found = {}
     for of, known in wanted.items():
         unit = _SIZE_UNITS if of == "bytes" else _UNITS
-        plain = [name if name in known else unit.sub("", name) for name in names]
+        words = [name.replace(" ", "_") for name in names]
+        plain = [name if name in known else unit.sub("", name) for name in words]
         place = next((plain.index(each) for each in known if each in plain), None)
         if place is not None:
             found[of] = place
@@ -103,6 +107,8 @@ def _read(file: File, options: Options) -> Part:
     header = _header(file)
     names = header.names
     places = {**_found(names, _NAMES), **_found(names, _OPTIONAL)}
+    if header.separator is None and list(names[:3]) == ["date", "first", "seen"]:
+        raise file.wrong(header.line, "header", " ".join(names), "nfdump's CSV: write it with nfdump -o csv")
     missing = [of for of in _NAMES if of not in places]
     if missing:
         raise file.wrong(
@@ -209,8 +215,10 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
 def _dates(table: "pl.DataFrame") -> "pl.Series":
     """Starts as dates; null for other texts."""
     try:
-        return table["start"].str.to_datetime(
-            strict=False, time_unit="us", time_zone="UTC" if _has_zone(table) else None
+        return (
+            table["start"]
+            .str.replace(r"^(\d{4})/(\d\d)/(\d\d)", "$1-$2-$3")
+            .str.to_datetime(strict=False, time_unit="us", time_zone="UTC" if _has_zone(table) else None)
         )
     except pl.exceptions.PolarsError:  # the first is no date
         return pl.Series([None] * table.height, dtype=pl.Datetime("us"))

@@ -19,7 +19,21 @@ from shortflow.quantities import counted, parse
 _EARTH_KM, _KM_PER_S = 6371.0, 200_000.0
 _RATE_NAMES = ("rate", "linkspeedraw", "linkspeed", "linklabel", "linktype", "label")
 _OTHER_RATES = ("bandwidth", "capacity", "speed", "throughput", "bw")
-_READ = {*_RATE_NAMES, "linkspeedunits", "delay", "kind", "tier", "latitude", "longitude", "internal", "id", "key"}
+_ABSENT = ("future", "planned", "proposed", "under construction")
+"""Status of links that are not there."""
+_READ = {
+    *_RATE_NAMES,
+    "linkspeedunits",
+    "linkstatus",
+    "delay",
+    "kind",
+    "tier",
+    "latitude",
+    "longitude",
+    "internal",
+    "id",
+    "key",
+}
 
 
 @dataclass
@@ -96,7 +110,7 @@ def _read(file: File, options: Options) -> Part:
         raise file.wrong(1, "nodes", 0, "<graphml> with <node> elements")
     part = Part()
     nodes = _nodes(found, part)
-    labels, links, seen = [], [], Counter[tuple[str, str]]()
+    labels, links, absent, seen = [], [], [], Counter[tuple[str, str]]()
     for edge in found.edges:
         ends = []
         for end in ("source", "target"):
@@ -105,6 +119,9 @@ def _read(file: File, options: Options) -> Part:
                 raise file.wrong(edge.line, end, of, "the id of a node")
             ends.append(nodes[of])
         (a, node_a), (b, node_b) = ends
+        if edge.data.get("linkstatus", "").lower() in _ABSENT:
+            absent.append(f"{a}-{b}")
+            continue
         if found.is_directed:
             seen[a, b] += 1
             if seen[a, b] <= seen[b, a]:
@@ -112,6 +129,8 @@ def _read(file: File, options: Options) -> Part:
         rate, unread = _rate(edge, file)
         labels += [unread] if unread else []
         links.append(Link(a, b, rate, _delay(edge, file) or _distance(node_a, node_b)))
+    if absent:
+        part.left_out.append(f"{counted(len(absent), 'link')} of the future, by LinkStatus: {few(absent)}.")
     if labels:
         part.notes.append(
             f"Labels of {counted(len(labels), 'link')} are not one rate and are not read: {few(dict.fromkeys(labels))}."

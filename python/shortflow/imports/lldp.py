@@ -26,9 +26,15 @@ _ROWS: Sequence[tuple[str, str]] = (
     ("remote_system_name", "local_port"),
     ("systemName", ""),
     ("l_port_id", "l_port_id"),
+    ("Nbr-System", "Nbr-port"),
+    ("lldp-remote-system-name", "lldp-local-port-id"),
+    ("lldp-remote-chassis-id", "lldp-local-port-id"),
     ("hostname", ""),
 )
-"""A row's key by which it is known, and its key of the local port; without one, the port is the key around the row."""
+"""A row's key by which it is known, and its key of the local port; without one, the port is the key around the row.
+
+A row of SR Linux has the neighbour's port alone. Values of Junos are lists of an object with `data`.
+"""
 _NAMES = {"l_port_id": "chassis_id"}
 """Keys of the neighbour's name that differ from the key by which a row is known."""
 _WRAPPERS = re.compile(
@@ -36,7 +42,15 @@ _WRAPPERS = re.compile(
     re.IGNORECASE,
 )
 _MANAGEMENT = re.compile(r"mgmt|management|ma\d|me\d|fxp\d", re.IGNORECASE)
-_SIGNS = ('"lldp"', '"lldpNeighbors"', '"remote_system_name"', '"neighbor_interface"', '"TABLE_nbor')
+_SIGNS = (
+    '"Nbr-System"',
+    '"lldp-neighbors-information"',
+    '"lldp"',
+    '"lldpNeighbors"',
+    '"remote_system_name"',
+    '"neighbor_interface"',
+    '"TABLE_nbor',
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +123,7 @@ def _seen(file: File) -> Iterator[_Seen]:
 def _of(place: Place, device: str) -> Iterator[_Seen]:
     if isinstance(place.value, Mapping):
         known = next(((key, port) for key, port in _ROWS if key in place.value), None)
-        if known and not isinstance(place.value[known[0]], Mapping | list):
+        if known and _first(place, known[0]):
             yield _row(place, *known, device)
             return
         if "chassis" in place.value and "port" in place.value:
@@ -123,13 +137,13 @@ def _of(place: Place, device: str) -> Iterator[_Seen]:
 
 def _row(place: Place, key: str, port_key: str, device: str) -> _Seen:
     around = [str(name) for name in place.path if isinstance(name, str) and not _WRAPPERS.fullmatch(name)]
-    port = place.text(port_key) if port_key else ""
+    port = _first(place, port_key) if port_key else ""
     if not port and around:
         port = around.pop()
     device = place.text("local_device") or place.text("local_hostname") or (around[0] if around else device)
     rate = rates.of_label(place.text("speed")) if place.at("speed") else None
     return _Seen(
-        device, port, place.text(_NAMES.get(key, key)), rates.written(rate) if rate else "", _is_station(place)
+        device, port, _first(place, _NAMES.get(key, key)), rates.written(rate) if rate else "", _is_station(place)
     )
 
 
@@ -173,17 +187,18 @@ def _lldpcli(place: Place, device: str) -> _Seen:
 
 
 def _first(place: Place, key: str) -> str:
-    """A text, or that of the first `value` below the key."""
+    """A text, or that of the first `value` or `data` below the key."""
     found = place.at(key)
     while found is not None and isinstance(found.value, Mapping | list):
-        found = found.at(0) if isinstance(found.value, list) else found.at("value")
+        found = found.at(0) if isinstance(found.value, list) else (found.at("value") or found.at("data"))
     return str(found.value).strip() if found else ""
 
 
 LLDP: Format = Format(
     "lldp",
     "LLDP neighbours in JSON, one file a device or one of all: a network",
-    '"lldp" of lldpcli, "lldpNeighbors" of EOS, "TABLE_nbor" of NX-OS, or "hostname" and "port" of NAPALM',
+    '"lldp" of lldpcli, "lldpNeighbors" of EOS, "TABLE_nbor" of NX-OS, "lldp-neighbors-information" of Junos, or '
+    '"hostname" and "port" of NAPALM',
     _is_of,
     lambda file, options: _read_all([file], options),
     _read_all,

@@ -11,6 +11,11 @@ from shortflow.imports.parts import Link, Network, Node, Options, Part
 from shortflow.imports.rates import written
 from shortflow.quantities import counted, parse
 
+_FEWEST = 2
+"""Hosts that a scenario needs."""
+_NAME_OR_ADD = (
+    "as in --host-names 'srv*', or add hosts to switches, as in --hosts-at 4x10Gbps or --hosts-at 'leaf*=8x25Gbps'"
+)
 _TIERS = {1: ("leaf",), 2: ("leaf", "spine"), 3: ("edge", "agg", "core")}
 
 
@@ -28,6 +33,11 @@ def completed(part: Part, options: Options) -> Part:
     if not network.links:
         raise ConfigError(f"{network.origin}: no link joins a host with a switch; a host is linked to a switch")
     network = _linked(network, part)
+    if len(network.hosts) < _FEWEST:
+        raise ConfigError(
+            f"{network.origin}: {network.hosts[0]} is the only host that other nodes reach; expected two or more. Name "
+            f"hosts among the nodes, {_NAME_OR_ADD}"
+        )
     network = _with_tiers(network, part)
     part.network = network
     return part
@@ -95,8 +105,7 @@ def _with_hosts(network: Network, part: Part, wished: Sequence[HostsAt]) -> Netw
         names = few((node.name for node in network.nodes), 3)
         raise ConfigError(
             f"{network.origin}: no node is a host ({len(network.nodes)} switches: {names}). Name the hosts among the "
-            "nodes, as in --host-names 'srv*', or add hosts to switches, as in --hosts-at 4x10Gbps or "
-            "--hosts-at 'leaf*=8x25Gbps'"
+            f"nodes, {_NAME_OR_ADD}"
         )
     taken = {node.name for node in network.nodes}
     nodes, links, number = list(network.nodes), list(network.links), 0

@@ -5,11 +5,13 @@ import re
 _TO_BPS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _LABEL = re.compile(
     r"(?:(\d+)\s*[xX*×]\s*)?(\d+(?:\.\d+)?)\s*([kKmMgGtT])(?:ig|iga|ega)?\s*(?:b|bit|bits|bE|E)?\s*(?:ps|/s|/sec)?"
+    r"(?:\s*[Ee]thernet)?"
 )
 """One rate in bits; `1 GB/s` may be meant in bytes and is none."""
 _CARRIER = re.compile(r"(?:(\d+)\s*[x*×]\s*)?(OC|STM|STS)-?(\d+)c?", re.IGNORECASE)
 _OC = 51.84e6
 _FIXED = {"E1": 2.048e6, "T1": 1.544e6, "DS1": 1.544e6, "E3": 34.368e6, "T3": 44.736e6, "DS3": 44.736e6}
+_NAMED = {"fe": 1e8, "fast ethernet": 1e8, "ge": 1e9, "gige": 1e9, "gigabit ethernet": 1e9}
 _ETHERNET = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*(G(?:ig)?)?-?base.*", re.IGNORECASE)
 
 
@@ -29,7 +31,7 @@ def of_label(text: str) -> float | None:
     if found := _CARRIER.fullmatch(text):
         each = _OC * (3 if found[2].upper() == "STM" else 1)
         return int(found[1] or 1) * int(found[3]) * each
-    return _FIXED.get(text.upper().replace("-", ""))
+    return _FIXED.get(text.upper().replace("-", ""), _NAMED.get(text.lower()))
 
 
 def of_unit(number: float, unit: str) -> float | None:

@@ -15,6 +15,7 @@ from shortflow.imports.delimited import Grid, grid, head, number
 from shortflow.imports.files import MOST, File
 from shortflow.imports.parts import Format, Options, Part, SizeTable
 from shortflow.imports.units import unit_of
+from shortflow.quantities import counted
 
 _SIZES = re.compile(r"size|bytes|packets|pkts|length|flow|\b[kmg]i?b\b|\bB\b|^x$", re.IGNORECASE)
 _SHARES = re.compile(r"cdf|cumul|share|frac|prob|percent|pct|%|quantile|^p$|^y$|pdf|weight", re.IGNORECASE)
@@ -44,7 +45,9 @@ def _is_table(file: File) -> bool:
     if any(number(field) is None for row in rows[:-1] for field in row):
         return False
     if found.header and not (any(map(_SHARES.search, found.header)) or any(map(_SIZES.search, found.header))):
-        return False
+        columns = [[number(row[place]) or 0.0 for row in rows if len(row) == width] for place in range(width)]
+        if width > 2 or any(column != sorted(column) for column in columns):
+            return False  # two rising columns are a distribution whatever their names
     try:
         return _roles(file, found, rows) is not None
     except ConfigError:
@@ -90,6 +93,8 @@ def _read(file: File, options: Options) -> Part:
     how = "steps: flows have the listed sizes alone" if is_steps else "lines: sizes are spread evenly between rows"
     part.sizes = sizes
     part.notes.insert(0, f"{found.about}; {shares.form}; {unit}; {how}; mean {sizes.mean:,.1f} B.")
+    if found.remarks:
+        part.left_out.append(f"{counted(found.remarks, 'line')} after the rows: remarks.")
     if is_homa and stated:
         off = stated * factor / sizes.mean - 1
         part.notes.append(f"The first line says a mean of {stated:,g}: {off:+.2%} from that of the rows.")

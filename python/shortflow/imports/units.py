@@ -60,9 +60,9 @@ def unit_of(
         return named[0], f"{named[1]}, as the header says"
     if remark := next((named for line in file.remarks() if (named := of_name(line))), None):
         return remark[0], f"{remark[1]}, as a comment says"
-    if is_ns2:
+    if is_ns2 and max(sizes) <= _LARGEST_PACKETS:
         return SEGMENT, f"packets of {SEGMENT} B, as in ns-2"
-    if looks_like_packets(sizes):
+    if is_ns2 or looks_like_packets(sizes):
         raise ConfigError(
             f"{file.path}: sizes from {min(sizes):,g} to {max(sizes):,g}: bytes or packets? Give --unit B, or --unit "
             f"packets for {SEGMENT} bytes each, or --unit 1000B. In a scenario, name the columns in the file's first "

@@ -5,9 +5,11 @@ Source: Zeek's documentation of conn.log (`ts`, `id.orig_h`, `id.resp_h`, `orig_
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
+from shortflow.imports.documents import read_json
 from shortflow.imports.files import File
 from shortflow.imports.parts import Flows, Format, Options, Part
 from shortflow.lazy import pl
@@ -22,11 +24,11 @@ _DATE = r"^\d{4}-\d\d-\d\dT"
 
 def _is_log(file: File) -> bool:
     first = next((line for line in file.head.split("\n") if line.strip()), "")
-    return first.startswith("#separator") or (first.startswith("{") and '"id.orig_h"' in first)
+    return first.startswith("#separator") or (first.startswith(("{", "[")) and '"id.orig_h"' in file.head)
 
 
 def _read(file: File, _: Options) -> Part:
-    table = _of_json(file) if file.head.lstrip().startswith("{") else _of_columns(file)
+    table = _of_json(file) if file.head.lstrip().startswith(("{", "[")) else _of_columns(file)
     part = Part()
     if table.is_empty():
         raise columns.empty(file, "connections below #fields")
@@ -52,8 +54,8 @@ def _read(file: File, _: Options) -> Part:
     if both.is_empty():
         raise ConfigError(f"{file.path}: no connection has bytes")
     part.notes.append(
-        f"{table.height:,} connections: bytes of payload to the responder are flows of class request, those back of "
-        "class response. Both start with the connection, as the log has no other time."
+        f"{counted(table.height, 'connection')}: bytes of payload to the responder are flows of class request, those "
+        "back of class response. Both start with the connection, as the log has no other time."
     )
     lines = table[columns.LINE]
     part.flows = Flows(both, file.origin(int(lines[0]), int(lines[-1])), str(file.path))
@@ -92,6 +94,16 @@ def _of_columns(file: File) -> "pl.DataFrame":
 
 def _of_json(file: File) -> "pl.DataFrame":
     found: dict[str, list[object]] = {name: [] for name in (columns.LINE, *_FIELDS.values())}
+    for number, row in _listed(file) if file.head.lstrip().startswith("[") else _objects(file):
+        found[columns.LINE].append(number)
+        for name, to in _FIELDS.items():
+            value = row.get(name)
+            found[to].append("-" if value is None else str(value))
+    return pl.DataFrame(found)
+
+
+def _objects(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """An object a line, with its line."""
     for number, line in file.lines():
         try:
             row = json.loads(line)
@@ -99,11 +111,15 @@ def _of_json(file: File) -> "pl.DataFrame":
             row = None
         if not isinstance(row, dict):
             raise file.wrong(number, "line", line, "a JSON object")
-        found[columns.LINE].append(number)
-        for name, to in _FIELDS.items():
-            value = row.get(name)
-            found[to].append("-" if value is None else str(value))
-    return pl.DataFrame(found)
+        yield number, row
+
+
+def _listed(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """The objects of one list."""
+    for place in read_json(file).each():
+        if not isinstance(place.value, dict):
+            raise place.wrong("a JSON object")
+        yield place.line, place.value
 
 
 LOG = Format(
