@@ -10,8 +10,9 @@ import pytest
 
 import shortflow as sf
 from conftest import Command
-from shortflow.commands.advise import CHECK_SEEDS, MOST_RUNS, SEEDS, TRIALS
+from shortflow.commands.advise import CHECK_SEEDS, MOST_RUNS, SEEDS, TRIALS, at_ends
 from shortflow.imports import sonic
+from shortflow.tuning.goal import Parameter
 from test_sonic import CONFIG, WRED, changed, file
 
 FEW = ("--trials", "8", "--seeds", "1", "--check-seeds", "4", "--jobs", "1")
@@ -99,6 +100,26 @@ def test_too_many_runs_and_ports_without_a_profile_are_refused(shortflow: Comman
     assert "no WRED profile" in shortflow("advise", "config_db.json", "--out", "advice", code=2).stderr
     (tmp_path / "advice").mkdir()
     assert "advice exists" in shortflow("advise", "config_db.json", "--out", "advice", code=2).stderr
+
+
+def test_a_threshold_at_the_end_of_its_range_is_named(shortflow: Command, tmp_path: Path) -> None:
+    ranges = ("mark_above=7500B:400000B:log", "mark_all_above=1500B:1600000B:log", "mark_probability=0.01:1:log")
+    parameters = [Parameter.parse(f"switch.{each}") for each in ranges]
+    keys = [each.key for each in parameters]
+    assert at_ends(parameters, dict(zip(keys, (50_000, 50_000, 0.1), strict=True))) == []
+    low = at_ends(parameters, dict(zip(keys, (7600, 1500, 0.0102), strict=True)))
+    # No threshold is below a packet of 1,500 bytes.
+    assert [each.partition("--param ")[2] for each in low] == [
+        "switch.mark_above=1875B:400000B:log",
+        "switch.mark_probability=0.0025:1:log",
+    ]
+    assert low[0].startswith("switch.mark_above = 7600B is at the low end of its range")
+    (high,) = at_ends(parameters, dict(zip(keys, (399_000, 50_000, 1), strict=True)))
+    assert high.endswith("--param switch.mark_above=7500B:1600000B:log"), "and no probability is above 1"
+    file(tmp_path)
+    wider = ("--param", "switch.mark_above=1875B:400000B:log")
+    said = shortflow("advise", "config_db.json", "--out", "advice", *wider, "--show", "--json", code=0)
+    assert wider[1] in json.loads(said.stdout)["tune"]
 
 
 @pytest.mark.parametrize("scheme", sonic.SCHEMES)

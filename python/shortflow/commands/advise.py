@@ -1,8 +1,10 @@
 """`advise`: thresholds of a switch for some traffic: import, tune and export in one."""
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +27,8 @@ from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import possible
 from shortflow.quantities import parse
 from shortflow.report.blocks import Block, Words
+from shortflow.terms import pairs
+from shortflow.tuning.goal import Parameter
 from shortflow.tuning.proposals import require_optuna
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.verdict import joint_verdict, paired_change, sentence
@@ -40,6 +44,8 @@ _KEPT = 0.98
 TRIALS, SEEDS, CHECK_SEEDS = 32, 3, 20
 MOST_RUNS = 200
 KEYS = ("mark_above", "mark_all_above", "mark_probability")
+_NEAR = 0.05
+"""Share of a range, by ratio, that counts as its end."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ class Advice:
     patch: Mapping[str, Any]
     """Part of config_db.json; empty for none."""
     not_expressed: Sequence[str]
+    at_ends: Sequence[str]
+    """Sentences on thresholds at the end of their range, with the option that widens it."""
     steps: AdviceCommands
     runs: int
 
@@ -93,6 +101,8 @@ class Advice:
             yield Words(f"{self.sentence}\npatch: {out / 'patch' / PATCH}")
             if self.not_expressed:
                 yield Words("\n".join(["Not expressed:", *(f"  {each}" for each in self.not_expressed)]))
+        if self.at_ends:
+            yield Words("\n".join(self.at_ends))
         yield Words(f"{self.runs} runs. The same in three commands:")
         yield Words(self.steps.text, "code")
 
@@ -109,6 +119,7 @@ def _answer(found: Advice | AdviceCommands, values: Mapping[str, Any]) -> Answer
         "sentence": found.sentence,
         "patch": found.patch,
         "not_expressed": found.not_expressed,
+        "at_ends": found.at_ends,
         "runs": found.runs,
     }
     return Answer(lambda: document, found._blocks(Path(values["out"])))
@@ -132,6 +143,16 @@ def advise(
     scheme: Annotated[str, Opt("Scheme of the hosts over WRED.", "NAME", complete=complete.schemes)] = SCHEMES[0],
     queue: Annotated[int | None, given.whole("Queue of the switch's ports.", 0, 63)] = None,
     settings: given.Settings = None,
+    parameters: Annotated[
+        Mapping[str, str] | None,
+        Opt(
+            "Range of a key instead of that around today's value; append `:log` or `:STEP` if needed.",
+            "KEY=LOW:HIGH",
+            "--param",
+            many=True,
+            read=partial(pairs, option="--param", expected="KEY=LOW:HIGH, such as switch.mark_above=2KB:1MB:log"),
+        ),
+    ] = None,
     trials: Annotated[int, given.whole("Thresholds to try.")] = TRIALS,
     seeds: Annotated[int, given.whole("Run each of them with this number of seeds.")] = SEEDS,
     check_seeds: Annotated[int, given.whole("Number of fresh seeds for the check.", 2)] = CHECK_SEEDS,
@@ -166,19 +187,19 @@ def advise(
             "topology.rtt": _RTT,
         }
     changes |= settings or {}
-    parameters = _ranges(today)
+    ranges = {**_ranges(today), **(parameters or {})}
     constraint = f"{GOODPUT} >= {_KEPT} * {scheme}"
     runs = trials * seeds + seeds + 2 * check_seeds
     if runs > MOST_RUNS:
         raise ConfigError(f"--trials, --seeds, --check-seeds: {runs} runs; expected at most {MOST_RUNS}")
-    steps = _steps(paths, place, changes, queue, scheme, parameters, minimize, constraint, (trials, seeds, check_seeds))
+    steps = _steps(paths, place, changes, queue, scheme, ranges, minimize, constraint, (trials, seeds, check_seeds))
     if show:
         return steps
     scenario = import_files(paths, out=place / "scenario", queue=queue, settings=changes).scenario
     tuned = tune(
         scenario,
         scheme,
-        parameters,
+        ranges,
         out=place / "tuned",
         minimize=minimize,
         subject_to=constraint,
@@ -220,7 +241,7 @@ def _ranges(today: Mapping[str, Value]) -> dict[str, str]:
     low, high = (_number(today[key].value) for key in KEYS[:2])
     room = _number(today["buffer"].value) if "buffer" in today else 0.0
     if "memory" in today:
-        alpha = float(str(today["memory_alpha"].value))
+        alpha = float(str(today["xoff_alpha" if "xoff_alpha" in today else "memory_alpha"].value))
         room = _number(today["memory"].value) * alpha / (1 + alpha)
     most = 0.9 * room if room else 16 * high
     least = max(min(low, 30_000) / 4, 1500)
@@ -287,6 +308,29 @@ def _advice(
         sentence(tuned),
         made.tables,
         made.not_expressed,
+        [] if chosen is None else at_ends(tuned.question.parameters, chosen.values),
         steps,
         tuned.runs,
     )
+
+
+def at_ends(parameters: Sequence[Parameter], values: Mapping[str, float]) -> list[str]:
+    """Thresholds at an end of their range, where a wider range may have a better one."""
+    found = []
+    for each in parameters:
+        value, whole = values[each.key], math.log(each.high / each.low) if each.low > 0 else 0.0
+        if not whole:
+            continue
+        packet = FULL_PACKET / (_number(f"1{each.unit}") or 1.0)
+        is_share = each.key.endswith(KEYS[-1])
+        low = each.low / 4 if is_share else max(each.low / 4, packet)
+        high = min(each.high * 4, 1.0) if is_share else each.high * 4
+        is_low = math.log(value / each.low) < _NEAR * whole and low < each.low
+        is_high = math.log(each.high / value) < _NEAR * whole and high > each.high
+        if is_low or is_high:
+            wider = replace(each, low=low if is_low else each.low, high=high if is_high else each.high)
+            found.append(
+                f"{each.key} = {each.written(value)} is at the {'low' if is_low else 'high'} end of its range, and a "
+                f"better value may lie beyond. Widen it with --param {wider.text}"
+            )
+    return found
