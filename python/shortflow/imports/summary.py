@@ -18,7 +18,7 @@ class Summary(TypedDict):
     flows: int | None
     bytes: int | None
     span_s: float | None
-    """Time from the first to the last start."""
+    """Time from the first to the last start that a file gives; flows that wait for others have none."""
     load: float | None
     """Bytes over what the links of receiving hosts carry within the span, mean of these hosts."""
     busiest: str | None
@@ -51,7 +51,8 @@ def summary(made: Draft, files: Mapping[str, str]) -> Summary:
     }
     if flows is not None:
         table = flows.table
-        span = float(table["start"][-1] - table["start"][0])
+        starts = table.filter(pl.col("after") == "")["start"] if "after" in table.columns else table["start"]
+        span = float(starts[-1] - starts[0])
         found |= {"flows": table.height, "bytes": int(table["bytes"].sum()), "span_s": span}
         if span > 0:
             loads = loads_by_host(made, span).sort("load", descending=True)

@@ -56,7 +56,7 @@ def _put_flows(made: Draft) -> None:
             "Import fewer rows, or give the unit of starts with --time"
         )
     if first > 0:
-        made.notes.append(f"Starts are moved to zero: {first:.12g} s are subtracted from each.")
+        made.notes.append(f"Starts are moved to zero: {first:.16g} s are subtracted from each.")
     digits = min(12, math.floor(-math.log10(2 * math.ulp(max(last, 1.0)))))  # those that the difference can have
     if table is not None and made.flows is not None:
         if first > 0:
@@ -69,6 +69,8 @@ def _put_flows(made: Draft) -> None:
     span = last - first
     busy, longest = (_busy(made.flows, made), _chain(made.flows, made)) if made.flows else (0.0, 0.0)
     time, why = max(span * 1.001, span + 1e-6, 1e-5), "just after the last flow starts"
+    if busy > time:
+        time, why = busy, "as long as the busiest receiver's link needs for its bytes"
     if longest:
         time, why = max(time, 10 * longest), "ten times the time that dependent flows need on empty links"
     if made.endless:
