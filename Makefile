@@ -124,6 +124,10 @@ reproduction: setup ## Reproduce all figures at SCALE (full), resume where it st
 known: setup ## Run the scenarios whose results are known, and renew docs/known-results.md and its picture.
 	@$(BIN)/python tools/known.py
 
+.PHONY: readings
+readings: setup ## Run other readings of L2DCT's law, and renew docs/reproduction/readings.md.
+	@$(BIN)/python tools/readings.py
+
 .PHONY: verdicts
 verdicts: setup ## Draw five claims of PAPERS (all) by SEED, recompute them from raw tables at full scale, and compare.
 	@$(BIN)/python tools/verdicts.py $(PAPERS) --seed $(or $(SEED),1)

@@ -1,0 +1,151 @@
+"""Runs other readings of L2DCT's law at a load of 10 %, and renews their table in the docs: `make readings`."""
+
+import re
+from pathlib import Path
+
+import shortflow
+from shortflow import Ack, CongestionControl, Estimate, Flow, Window
+from shortflow.api.scenarios import LAWS, Cause
+from shortflow_papers.lab.study import HOSTS
+from shortflow_papers.papers.l2dct.in_python import W_MAX, L2dctInPython
+from shortflow_papers.papers.l2dct.setup import AFCT, GOODPUT
+from shortflow_papers.papers.unspecified import NS2
+
+PAGE = Path(__file__).parents[1] / "docs" / "reproduction" / "readings.md"
+TABLE = re.compile(r"(?<=<!-- readings: begin -->\n).*?(?=<!-- readings: end -->)", re.DOTALL)
+SEEDS = 5
+
+
+class AsPrinted(L2dctInPython):
+    """As printed: k = w/w_max, a cut of alpha^w/2."""
+
+
+class StepOfOne(L2dctInPython):
+    """K = 1 for all flows."""
+
+    def step(self, flow: Flow) -> float:
+        """Segments added per round trip."""
+        return 1.0
+
+
+class StepOfWeight(L2dctInPython):
+    """K = w, not divided by w_max."""
+
+    def step(self, flow: Flow) -> float:
+        """Segments added per round trip."""
+        return self.weight(flow)
+
+
+class StepInSlowStart(L2dctInPython):
+    """K in slow start too: k segments for each that is acknowledged."""
+
+    def grow(self, window: Window, ack: Ack, step: float = 1.0) -> None:  # type: ignore[override]
+        """Opens the window by k in slow start as well."""
+        if window.cwnd < window.ssthresh:
+            window.cwnd += step * min(ack.acked / ack.flow.mss, 1.0)
+        else:
+            window.cwnd += step / window.cwnd
+
+
+class CutOfDctcp(L2dctInPython):
+    """A cut of alpha/2, whatever the weight."""
+
+    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
+        """Cuts at a mark as this reading does."""
+        if cause == "ecn-echo":
+            self.multiplicative_decrease(window, 1 - self.alpha / 2)
+        else:
+            self.on_loss(window, cause, flow)
+
+
+class WholePenalty(L2dctInPython):
+    """A cut of alpha^w, not of half of it."""
+
+    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
+        """Cuts at a mark as this reading does."""
+        if cause == "ecn-echo":
+            self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow))
+        else:
+            self.on_loss(window, cause, flow)
+
+
+class WeightOfWindow(L2dctInPython):
+    """W as it was when the window of alpha began."""
+
+    kept, begun = W_MAX, -1
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """Keeps the weight of each window of alpha."""
+        if self.window_end != self.begun:
+            self.begun, self.kept = self.window_end, super().weight(ack.flow)
+        super().on_ack(window, ack)
+
+    def weight(self, flow: Flow) -> float:
+        """The weight in this reading."""
+        return self.kept
+
+
+class FirstAlphaOfOne(L2dctInPython):
+    """Alpha is 1 at first."""
+
+    alpha = 1.0
+
+
+class FloorOfTwo(L2dctInPython):
+    """A cut leaves two segments at least."""
+
+    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
+        """Cuts at a mark as this reading does."""
+        if cause == "ecn-echo":
+            self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow) / 2, 2.0)
+        else:
+            self.on_loss(window, cause, flow)
+
+
+class SmallestWeight(L2dctInPython):
+    """W_min = 0.3, chosen to fit."""
+
+    def weight(self, flow: Flow) -> float:
+        """The weight in this reading."""
+        printed = super().weight(flow)
+        return W_MAX - (W_MAX - printed) * (W_MAX - 0.3) / (W_MAX - 0.125)
+
+
+READINGS: dict[str, type[CongestionControl]] = {
+    "as printed: k = w/w_max, a cut of alpha^w/2": AsPrinted,
+    "k = 1 for all flows": StepOfOne,
+    "k = w, not divided by w_max": StepOfWeight,
+    "k in slow start too: k segments for each that is acknowledged": StepInSlowStart,
+    "a cut of alpha/2, whatever the weight": CutOfDctcp,
+    "a cut of alpha^w, not of half of it": WholePenalty,
+    "w as it was when the window of alpha began": WeightOfWindow,
+    "alpha is 1 at first": FirstAlphaOfOne,
+    "a cut leaves two segments at least": FloorOfTwo,
+    "w_min = 0.3, chosen to fit": SmallestWeight,
+}
+"""Each reading by what it says."""
+
+
+def table() -> str:
+    """One row a reading: change of the short flows' mean FCT and of the long flows' goodput against DCTCP, in %."""
+    settings = {**HOSTS, **LAWS, **NS2, "load": 0.1, "duration": "1s"}
+    laws: list[str | type[CongestionControl]] = ["dctcp", *READINGS.values()]
+    found = shortflow.compare("l2dct-benchmark", laws, SEEDS, ideal=False, settings=settings)
+    lines = ["| reading | mean FCT of short flows | goodput of long flows |", "|---|---:|---:|"]
+    for said, law in READINGS.items():
+        cells = (percent(found.difference(law.__name__, "dctcp", metric)) for metric in (AFCT, GOODPUT))
+        lines.append(f"| {said} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def percent(change: Estimate | None) -> str:
+    """A relative difference with its 95 % interval, in per cent."""
+    if not change or not change.ci95:
+        return "none"
+    low, high = change.ci95
+    return f"{100 * change.value:+.1f} % [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+if __name__ == "__main__":
+    rows = table()
+    PAGE.write_text(TABLE.sub(lambda _: rows, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
