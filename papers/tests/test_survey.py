@@ -25,8 +25,8 @@ from shortflow.store.runs import load_run
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.survey import WORKLOADS, Cell, Survey, Workload, engine, judge_cells, words
 from shortflow_papers.survey.pages import survey_evidence, survey_table, write_survey_page
-from shortflow_papers.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas
-from shortflow_papers.survey.tables import UNFINISHED
+from shortflow_papers.survey.schemes import IN_SWITCHES, LEFT_OUT, NEEDS, SCHEMES, initial_alphas
+from shortflow_papers.survey.tables import DAGGER
 from shortflow_papers.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED
 from shortflow_papers.survey.workloads import PUBLISHED
 
@@ -55,17 +55,17 @@ def test_two_schemes_are_held_against_each_other_by_a_paired_t_test() -> None:
     # The logarithms of the ratios are 0.1, 0.2 and 0.3: mean 0.2, deviation 0.1, t = 0.2 / (0.1 / sqrt(3)) = 3.464;
     # above it lies 3.71 % of Student's t with two degrees of freedom.
     found = cell("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)]})
-    assert found.chances["b"] == pytest.approx(0.0371, abs=5e-5)
+    assert found.contest.chances["b"] == pytest.approx(0.0371, abs=5e-5)
     assert (found.best, found.outcome) == (["a"], SOLE)
     # To be told apart at 5 %, t = 2.920: b would have to lie exp(2.920 * 0.1 / sqrt(3)) behind.
-    assert found.detectable["b"] == pytest.approx(math.expm1(2.91999 * 0.1 / math.sqrt(3)), rel=1e-4)
+    assert found.detectable("b") == pytest.approx(math.expm1(2.91999 * 0.1 / math.sqrt(3)), rel=1e-4)
 
 
 def test_with_more_schemes_the_same_difference_no_longer_tells() -> None:
     values = {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)], "c": [9.0, 19.0, 35.0]}
     found = cell("afct_short_s", values)
     # Twice as many others.
-    assert found.chances["b"] == pytest.approx(2 * 0.0371, abs=1e-4)
+    assert found.contest.chances["b"] == pytest.approx(2 * 0.0371, abs=1e-4)
     assert (found.best, found.outcome) == (["a", "b"], SEVERAL)
 
 
@@ -83,7 +83,7 @@ def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
     equal = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 1.9, 4.1]})
     (alone,) = judge_cells([winning])
     assert alone[AFCT].outcome == SOLE
-    assert 0.01 < alone[AFCT].claim < 0.05
+    assert 0.01 < alone[AFCT].contest.claim < 0.05
     among, *others = judge_cells([winning, *[equal] * 20])
     assert among[AFCT].best == ["a"]
     assert among[AFCT].outcome == UNDECIDED
@@ -131,7 +131,7 @@ def test_every_registered_scheme_takes_part_or_is_left_out_for_a_reason() -> Non
     registered = {entry["name"] for entry in _core.registry()["schemes"]}
     assert {*SCHEMES, *LEFT_OUT} == registered
     assert not set(SCHEMES) & set(LEFT_OUT)
-    assert {*TOLD, *IN_SWITCHES} <= set(SCHEMES)
+    assert {*NEEDS, *IN_SWITCHES} <= set(SCHEMES)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS.values(), ids=lambda workload: workload.name)
@@ -279,7 +279,7 @@ def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
 def test_a_heat_map_has_no_numbers_where_every_scheme_left_flows_unfinished(tmp_path: Path) -> None:
     late = dict.fromkeys(SCHEMES, 0.1)
     shown, values = heat_map(tmp_path, p99_short_s=late, distance_short=late, unfinished_share_short=late)
-    assert {*shown} == {f"{NOTHING} {UNFINISHED}"}
+    assert {*shown} == {f"{NOTHING} {DAGGER}"}
     assert {*values} == {None}
 
 

@@ -18,7 +18,7 @@ from shortflow_papers.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow_papers.survey.tables import (
     ALONE,
     CLOSE,
-    UNFINISHED,
+    DAGGER,
     cells_of,
     matrix,
     participants,
@@ -26,7 +26,7 @@ from shortflow_papers.survey.tables import (
     wins_section,
     workload_section,
 )
-from shortflow_papers.survey.winners import AFCT, CRITERIA, DISTANCE, GOODPUT, MISSES, P99, Cell, Criterion
+from shortflow_papers.survey.winners import AFCT, CRITERIA, GOODPUT, MISSES, OVER_IDEAL, P99, Cell, Criterion
 
 _LEAST = 1e-3
 """Smallest rounded ratio: logarithmic colours need a positive number."""
@@ -46,7 +46,7 @@ READING = (
     "are not told apart, in the order of their means. This does not show that they are equal. A cell is undecided "
     "if all schemes may be the best (the cell has their number), or if a sole winner, which is named, fails the "
     "correction. All are alike if every scheme has the same values.",
-    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed. These flows count with their age at "
+    f"A scheme with a dagger ({DAGGER}) left flows unfinished at some seed. These flows count with their age at "
     "the end, so times are lower bounds, and the scheme is never among the best and never beats another there.",
     "Over ideal is the mean completion time of short flows relative to ideal SRPT on the same flows: a fluid link "
     "without loss that knows all sizes. Goodput of long flows is their payload over their total time.",
@@ -120,9 +120,6 @@ def _table(section: Section) -> dict[str, Any]:
     return {"heading": section.heading, "heads": heads, "rows": [list(row) for row in section.rows]}
 
 
-Best = Callable[[Iterable[float]], float] | None
-
-
 @dataclass(frozen=True)
 class _Shown:
     """Metric and scale of a heat map."""
@@ -130,22 +127,22 @@ class _Shown:
     criterion: Criterion
     heading: str
     unit: str
-    best: Best = None
+    best: Callable[[Iterable[float]], float] | None = None
     """End of the values that is the reference."""
 
     @property
     def won_by(self) -> Criterion:
         """Criterion with winners: distance from ideal is mean FCT on another scale."""
-        return AFCT if self.criterion is DISTANCE else self.criterion
+        return AFCT if self.criterion is OVER_IDEAL else self.criterion
 
 
 _MAPS = (
-    _Shown(DISTANCE, "Mean completion time of short flows over ideal SRPT's", "times ideal"),
+    _Shown(OVER_IDEAL, "Mean completion time of short flows over ideal SRPT's", "times ideal"),
     _Shown(P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
     _Shown(MISSES, "Deadlines missed by short flows", "%"),
     _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
-_BOLD = f"bold: the best, or not told apart from it; {UNFINISHED}: flows unfinished"
+_BOLD = f"bold: the best, or not told apart from it; {DAGGER}: flows unfinished"
 
 
 def _heat_map(view: View, what: _Shown) -> Chart:
@@ -160,7 +157,7 @@ def _heat_map(view: View, what: _Shown) -> Chart:
         found = _relative(view.places[place], cell, what, 100 if percent else 1)
         for scheme in SCHEMES:
             value = found.get(scheme)
-            said = (NOTHING if value is None else number(value)) + f" {UNFINISHED}" * (scheme in cell.unfinished)
+            said = (NOTHING if value is None else number(value)) + f" {DAGGER}" * (scheme in cell.unfinished)
             rows.append(
                 {"x": place.name, "y": scheme, "value": value if percent or value is None else max(value, _LEAST)}
                 | {"said": said, "bold": value is not None and cell.wins(scheme)}
@@ -213,7 +210,7 @@ def _view_table(view: View) -> dict[str, Any]:
 
 def _place_table(view: View, place: SurveyPlace) -> dict[str, Any]:
     comparison = view.places[place]
-    metrics = [criterion.metric for criterion in (*CRITERIA, DISTANCE)]
+    metrics = [criterion.metric for criterion in (*CRITERIA, OVER_IDEAL)]
     means = {scheme: {metric: comparison.mean(scheme, metric) for metric in metrics} for scheme in SCHEMES}
     return {
         "workload": place.workload.name,
@@ -222,7 +219,7 @@ def _place_table(view: View, place: SurveyPlace) -> dict[str, Any]:
             criterion.metric: {
                 "verdict": cell.outcome,
                 "best": cell.best,
-                "p": dict(cell.chances),
+                "p": dict(cell.contest.chances),
                 "unfinished": list(cell.unfinished),
             }
             for criterion, cell in view.cells[place].items()

@@ -26,7 +26,7 @@ LEFT_OUT = {
     "homa": "hosts of its own, and priorities that an operator sets for a workload",
 }
 
-TOLD = {
+NEEDS = {
     "d2tcp": "deadlines",
     "xdctcp": "the class of each flow",
     "pecn": "sizes",

@@ -10,14 +10,14 @@ from shortflow.api.numbers import scale_for
 from shortflow.api.pages import NOTHING, Column, Section, number, shown
 from shortflow.api.scenarios import Scheme, registry
 from shortflow_papers.survey.engine import Survey, SurveyPlace, View
-from shortflow_papers.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
-from shortflow_papers.survey.winners import ALIKE, CRITERIA, DISTANCE, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
+from shortflow_papers.survey.schemes import IN_SWITCHES, NEEDS, SCHEMES
+from shortflow_papers.survey.winners import ALIKE, CRITERIA, OVER_IDEAL, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
 
 HEADER = 14
 """Wrap width of headers."""
 ALONE = "**"
 CLOSE = "*"
-UNFINISHED = "†"
+DAGGER = "†"
 
 
 def wins_section(found: Survey) -> Section:
@@ -29,7 +29,7 @@ def wins_section(found: Survey) -> Section:
             header = _header(criterion, view.label, f"(of {len(cells)})")
             columns.append(Column(header, ["{} + {}".format(*wins(cells, scheme)) for scheme in SCHEMES]))
     for view in found.views:
-        far = [[d for at in view.places.values() if (d := at.mean(scheme, DISTANCE.metric))] for scheme in SCHEMES]
+        far = [[d for at in view.places.values() if (d := at.mean(scheme, OVER_IDEAL.metric))] for scheme in SCHEMES]
         for name, summary in (("median", np.median), ("worst", np.max)):
             header = "\n".join([name, "over ideal", view.label])
             columns.append(Column(header, [_summary(summary, each) for each in far]))
@@ -62,7 +62,7 @@ def workload_section(view: View, name: str) -> Section:
     rows = [(place, scheme) for place in places for scheme in SCHEMES]
     firsts = [place.label if scheme == SCHEMES[0] else "" for place, scheme in rows]
     lead = [Column("", firsts), Column("scheme", [scheme for _, scheme in rows])]
-    columns = [_column(view, rows, criterion) for criterion in (*CRITERIA, DISTANCE)]
+    columns = [_column(view, rows, criterion) for criterion in (*CRITERIA, OVER_IDEAL)]
     return Section(f"{places[0].workload.title}, {view.label}", lead, columns)
 
 
@@ -72,7 +72,7 @@ def participants() -> Section:
     values = [", ".join(f"{key}={value}" for key, value, _ in Scheme.parse(s, []).resolved()) for s in SCHEMES]
     columns = [
         Column("source", [known[scheme]["source"] for scheme in SCHEMES]),
-        Column("is told", [TOLD.get(scheme, "nothing") for scheme in SCHEMES]),
+        Column("is told", [NEEDS.get(scheme, "nothing") for scheme in SCHEMES]),
         Column("switches", ["choose" if scheme in IN_SWITCHES else "in order" for scheme in SCHEMES]),
         Column("parameters", values),
     ]
@@ -102,7 +102,7 @@ def _column(view: View, rows: Sequence[tuple[SurveyPlace, str]], criterion: Crit
 
 def _mark(cell: Cell | None, scheme: str) -> list[str]:
     if cell and scheme in cell.unfinished:
-        return [UNFINISHED]
+        return [DAGGER]
     return [ALONE if cell.outcome == SOLE else CLOSE] if cell and cell.wins(scheme) else []
 
 
@@ -125,7 +125,7 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
 
 def _least_distance(view: View, place: SurveyPlace) -> float | None:
     """Least distance from ideal among schemes that finished their flows."""
-    estimates = (view.places[place].mean(scheme, DISTANCE.metric) for scheme in SCHEMES)
+    estimates = (view.places[place].mean(scheme, OVER_IDEAL.metric) for scheme in SCHEMES)
     return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
 

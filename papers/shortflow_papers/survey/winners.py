@@ -1,13 +1,12 @@
 """Possible best schemes of each place, with corrections for many schemes and places."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shortflow.api.judge import EQUAL, LEVEL, Best, Support, Verdict, chances, confirmed
-from shortflow.api.metrics import CLASS_DEADLINE_MISS, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
-from shortflow.api.metrics import DISTANCE as OVER_IDEAL
+from shortflow.api.judge import Contest, Support, confirm, contest
+from shortflow.api.metrics import CLASS_DEADLINE_MISS, DISTANCE, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
 from shortflow.api.runs import Results
 
 
@@ -34,7 +33,7 @@ AFCT = Criterion(Metric(MEAN_FCT, "short"), "mean FCT, short")
 P99 = Criterion(Metric(FCT[99], "short"), "p99 FCT, short")
 MISSES = Criterion(Metric(CLASS_DEADLINE_MISS, "short"), "deadlines missed")
 GOODPUT = Criterion(Metric(FLOW_GOODPUT, "long"), "goodput, long")
-DISTANCE = Criterion(Metric(OVER_IDEAL, "short"), "mean FCT over ideal")
+OVER_IDEAL = Criterion(Metric(DISTANCE, "short"), "mean FCT over ideal")
 """Ideal SRPT on the same flows."""
 
 CRITERIA = (AFCT, P99, MISSES, GOODPUT)
@@ -55,40 +54,27 @@ ALIKE = "alike"
 class Cell:
     """A criterion at a place, with the schemes that may be the best."""
 
-    chances: Mapping[str, float]
-    """p-value of "none is better" for each scheme that finished all flows of the class, in the order of their means."""
+    criterion: Criterion
+    contest: Contest
+    """Schemes that finished all flows of the class, in the order of their means."""
     unfinished: Sequence[str]
     """Schemes with unfinished flows. Their times are lower bounds, so they are never the best and beat no other."""
-    detectable: Mapping[str, float]
-    """Detectable distance of each scheme behind the likeliest, given their scatter: a fraction of its value, or for
-    shares a difference."""
-    alike: bool
-    confirmed: bool = False
-    """True if the likeliest scheme stays a sole winner among all cells."""
 
     @property
     def best(self) -> list[str]:
         """Schemes that may be the best, in the order of their means."""
-        return [scheme for scheme, chance in self.chances.items() if chance > LEVEL]
-
-    @property
-    def claim(self) -> float:
-        """p-value of "another scheme is as good as the likeliest": second-largest chance."""
-        return sorted(self.chances.values())[-2] if len(self.chances) > 1 else 1.0
+        return self.contest.best.leaders
 
     @property
     def outcome(self) -> str:
         """Outcome in words."""
-        some = SEVERAL if 1 < len(self.best) < len(self.chances) else UNDECIDED
-        return self._best.word(sole=SOLE, several=ALIKE, undecided=some, untested=UNDECIDED)
+        some = SEVERAL if 1 < len(self.best) < len(self.contest.chances) else UNDECIDED
+        return self.contest.best.word(sole=SOLE, several=ALIKE, undecided=some, untested=UNDECIDED)
 
-    @property
-    def _best(self) -> Best:
-        """Comparison with the best; a sole winner counts only if confirmed."""
-        if self.alike:
-            return Best(dict.fromkeys(self.chances, Verdict.AGREES))
-        lead = Verdict.AGREES if self.confirmed else Verdict.UNDECIDED
-        return Best({scheme: lead if scheme in self.best else Verdict.DIFFERS for scheme in self.chances})
+    def detectable(self, scheme: str) -> float:
+        """Detectable distance of a scheme behind the likeliest: a fraction of its value, or for shares a difference."""
+        distance = self.contest.detectable[scheme]
+        return distance if self.criterion.is_share else float(np.expm1(distance))
 
     def wins(self, scheme: str) -> bool:
         """True if a scheme is the best alone, or is not told apart from it."""
@@ -100,9 +86,9 @@ def judge_cells(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
 
     A sole win is claimed only if it holds over all cells of all comparisons, at a false discovery rate.
     """
-    judged = [{each: cell for each in CRITERIA if (cell := _judge(found, each))} for found in comparisons]
-    holds = iter(confirmed([cell.claim for cells in judged for cell in cells.values()]))
-    return [{criterion: replace(cell, confirmed=next(holds)) for criterion, cell in cells.items()} for cells in judged]
+    judged = [[cell for each in CRITERIA if (cell := _judge(found, each))] for found in comparisons]
+    corrected = iter(confirm([cell.contest for cells in judged for cell in cells]))
+    return [{cell.criterion: replace(cell, contest=next(corrected)) for cell in cells} for cells in judged]
 
 
 def _counts(comparison: Results, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
@@ -114,8 +100,7 @@ def _counts(comparison: Results, scheme: str, values: Iterable[float], criterion
 def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
     """Compares each scheme with the best of the others, on the same seeds.
 
-    This is Hsu's comparison with the best (`shortflow.judge.best`) with seeds as blocks. The set of possible best
-    schemes misses the best one with a probability of at most `LEVEL`.
+    This is Hsu's comparison with the best (`shortflow.judge.best`) with seeds as blocks.
 
     Times and rates are compared by logarithm, because timeouts skew them: without, a hundredfold slower scheme would
     not differ significantly. Shares are compared directly.
@@ -134,10 +119,5 @@ def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
     order = np.argsort(table.mean(axis=1) * sign, kind="stable")
     names, table = [names[at] for at in order], table[order]
     losses = (table if criterion.is_share else np.log(table)) * sign
-    found_chances, detectable = chances(losses)
-    return Cell(
-        chances=dict(zip(names, found_chances, strict=True)),
-        unfinished=[scheme for scheme in found if scheme not in names],
-        detectable=dict(zip(names, detectable if criterion.is_share else np.expm1(detectable).tolist(), strict=True)),
-        alike=len(names) > 1 and bool((np.ptp(losses, axis=0) < EQUAL).all()),
-    )
+    unfinished = [scheme for scheme in found if scheme not in names]
+    return Cell(criterion, contest(dict(zip(names, losses.tolist(), strict=True))), unfinished)

@@ -51,7 +51,7 @@ def detectable(found: Survey) -> str:
     parts = []
     for criterion in CRITERIA:
         cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
-        close = [cell.detectable[scheme] for cell in cells for scheme in cell.best[1:] if not cell.alike]
+        close = [cell.detectable(scheme) for cell in cells for scheme in cell.best[1:] if not cell.contest.alike]
         if far := [distance for distance in close if 0 < distance < np.inf]:
             unit = "percentage points" if criterion.is_share else "%"
             middle, most = (f"{number(100 * float(value))} {unit}" for value in np.percentile(far, (50, 90)))

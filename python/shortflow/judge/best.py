@@ -8,7 +8,7 @@ which holds for any variances.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shortflow.judge.estimates import Estimate
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
@@ -60,7 +60,54 @@ def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> V
     return Verdict.DIFFERS if worse else Verdict.UNDECIDED
 
 
-def chances(losses: "npt.NDArray[np.float64]") -> tuple[list[float], list[float]]:
+@dataclass(frozen=True)
+class Contest:
+    """Contenders with a p-value each, to correct verdicts over many such comparisons."""
+
+    chances: Mapping[str, float]
+    """p-value of "no other is better" for each contender."""
+    detectable: Mapping[str, float]
+    """Detectable distance of each contender behind the likeliest, given their scatter."""
+    alike: bool
+    """True if several contenders have the same loss in every seed."""
+    confirmed: bool = False
+    """True if the likeliest contender stays a sole winner among all comparisons (`confirm`)."""
+
+    @property
+    def claim(self) -> float:
+        """p-value of "another contender is as good as the likeliest": second-largest chance."""
+        return sorted(self.chances.values())[-2] if len(self.chances) > 1 else 1.0
+
+    @property
+    def best(self) -> Best:
+        """Comparison with the best; a sole winner counts only if confirmed."""
+        if self.alike:
+            return Best(dict.fromkeys(self.chances, Verdict.AGREES))
+        lead = Verdict.AGREES if self.confirmed else Verdict.UNDECIDED
+        return Best({name: lead if chance > LEVEL else Verdict.DIFFERS for name, chance in self.chances.items()})
+
+
+def contest(losses: Mapping[str, Sequence[float]]) -> Contest:
+    """Comparison of contenders by their losses, one per seed; the seeds are blocks. Less is better.
+
+    The contenders that may be the best miss the best one with a probability of at most `LEVEL`.
+    """
+    seeds = len(next(iter(losses.values()), ()))
+    table = np.array([*losses.values()]).reshape(len(losses), seeds)
+    found, detectable = (dict(zip(losses, each, strict=True)) for each in _chances(table))
+    return Contest(found, detectable, alike=len(losses) > 1 and bool((np.ptp(table, axis=0) < EQUAL).all()))
+
+
+def confirm(contests: Sequence[Contest]) -> list[Contest]:
+    """The comparisons, with their sole winners confirmed at a false discovery rate of `LEVEL` over all of them.
+
+    Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57, 1995.
+    """
+    rates = ranks.false_discovery_control([each.claim for each in contests]) if contests else []
+    return [replace(each, confirmed=bool(rate <= LEVEL)) for each, rate in zip(contests, rates, strict=True)]
+
+
+def _chances(losses: "npt.NDArray[np.float64]") -> tuple[list[float], list[float]]:
     """Chance of each row to be the lowest, and its detectable distance behind the likeliest row.
 
     `losses` has a row per contender and a column per seed, which is a block. Each pair has a one-sided t test. A single
@@ -78,11 +125,3 @@ def chances(losses: "npt.NDArray[np.float64]") -> tuple[list[float], list[float]
     found = np.minimum(1.0, (rows - 1) * one_sided.min(axis=1))
     critical = special.stdtrit(seeds - 1, 1 - LEVEL / (rows - 1))
     return found.tolist(), (critical * error[:, int(found.argmax())]).tolist()
-
-
-def confirmed(claims: Sequence[float]) -> list[bool]:
-    """The p-values that hold at a false discovery rate of `LEVEL` over all of them.
-
-    Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57, 1995.
-    """
-    return [bool(rate <= LEVEL) for rate in ranks.false_discovery_control(claims)] if claims else []

@@ -1,0 +1,358 @@
+"""The judge against numbers worked out by hand: estimates, verdicts by bands, and comparisons with the best."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made import sure
+from shortflow.errors import TooLittle
+from shortflow.judge import estimates
+from shortflow.judge.best import Best, beside, confirm, contest
+from shortflow.judge.estimates import Estimate
+from shortflow.judge.verdicts import Possible, Verdict, joint, possible_verdicts, true_interval, verdict_of
+
+VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
+
+
+def test_estimate_by_hand() -> None:
+    # Mean 3, sample variance 2.5, standard error sqrt(0.5); t(4 degrees, 97.5 %) = 2.776445.
+    found = estimates.estimate([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert found.value == 3.0
+    assert found.n == 5
+    assert found.half_width == pytest.approx(2.7764451 * math.sqrt(0.5), rel=1e-6)
+    assert found.ci95 == pytest.approx((3 - 1.9632432, 3 + 1.9632432), rel=1e-6)
+
+
+def test_the_interval_of_a_positive_quantity_by_hand() -> None:
+    # Mean 2, standard error 1, t(1 degree, 97.5 %) = 12.7062: e to the power of 6.3531 is 574.3.
+    found = estimates.estimate([1.0, 3.0], estimates.Support.POSITIVE)
+    assert found.value == 2.0
+    assert found.ci95 == pytest.approx((2 / 574.27, 2 * 574.27), rel=1e-4)
+
+
+def test_an_interval_is_cut_where_values_end() -> None:
+    # Student's t alone: 2 ± 12.7, and 0.6 ± 3.8.
+    assert estimates.estimate([1.0, 3.0], estimates.Support.NONNEGATIVE).ci95 == pytest.approx(
+        (0.0, 2 + 12.7062), rel=1e-5
+    )
+    assert estimates.estimate([0.3, 0.9], estimates.Support.SHARE).ci95 == (0.0, 1.0)
+    assert estimates.estimate([0.0, 0.0], estimates.Support.POSITIVE).ci95 == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("support", estimates.Support)
+def test_one_seed_has_no_interval(support: estimates.Support) -> None:
+    found = estimates.estimate([7.0], support)
+    assert (found.value, found.ci95, found.n, found.half_width) == (7.0, None, 1, None)
+
+
+def test_paired_difference_by_hand() -> None:
+    # Means 8 and 10: 20 % less. Residuals v - 0.8 b: 6 - 6.4, 8 - 8, 10 - 9.6; their deviation is 0.4, over
+    # sqrt(3) and 10; t(2 degrees, 97.5 %) = 4.302653.
+    found = sure(estimates.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0]))
+    assert found.value == pytest.approx(-0.2)
+    factor = math.exp(4.3026527 * 0.4 / math.sqrt(3) / 10 / 0.8)
+    assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
+
+
+def test_the_interval_of_a_slowdown_ends_at_one() -> None:
+    # 1.2 and 2.8: mean 2, and half of Student's interval is 12.7 * 0.8, far above it.
+    low, high = sure(estimates.estimate([1.2, 2.8], estimates.Support.SLOWDOWN).ci95)
+    wide_low, wide_high = sure(estimates.estimate([1.2, 2.8], estimates.Support.POSITIVE).ci95)
+    assert (low, high) == (1.0, wide_high)
+    assert wide_low < 0.1
+    # Measured flows may be faster than the empty network of the scenario.
+    assert sure(estimates.estimate([0.9, 0.9], estimates.Support.SLOWDOWN).ci95) == pytest.approx((0.9, 0.9))
+
+
+def test_pairing_beats_the_spread_between_seeds() -> None:
+    baseline = [1.0, 10.0, 100.0]
+    found = sure(estimates.paired_difference([0.9, 9.0, 90.0], baseline))
+    assert found.value == pytest.approx(-0.1)
+    assert found.half_width == pytest.approx(0.0, abs=1e-12)
+
+
+def test_nothing_is_more_than_all_of_it_less() -> None:
+    # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %. One more seed with 0.2 as
+    # in one of the two would add 0.2 to the sum, three such in two seeds 0.3 to the mean.
+    found = sure(estimates.paired_difference([0.0, 0.2], [1.0, 1.0]))
+    assert found.value == pytest.approx(-0.9)
+    factor = math.exp(math.hypot(12.7062 * 0.1, 0.3) / 0.1)
+    assert found.ci95 == pytest.approx((0.1 / factor - 1, 0.1 * factor - 1), rel=1e-4)
+    assert sure(estimates.paired_difference([1.0, 3.0], [2.0, 2.0], among=1000)).ci95 == (-1.0, math.inf)
+
+
+def test_none_of_something_rare_is_not_less_for_sure() -> None:
+    # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones. Three seeds more with a
+    # drop in three would be as many as the mean is of.
+    found = sure(estimates.paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]))
+    assert found.ci95 == pytest.approx((-1.0, math.hypot(4.3026527, 3.0) - 1), rel=1e-6)
+    few = sure(found.few_events)
+    assert few.move == pytest.approx(1.0)
+    assert few.share == pytest.approx(1 - 0.05 ** (1 / 3))
+    assert estimates.paired_difference([0.0, 0.0], [2.0, 2.0]) == estimates.Estimate(-1.0, (-1.0, -1.0), 2)
+
+
+def test_an_interval_allows_for_three_events_by_hand() -> None:
+    # Means 8 and 10, deviation of the residuals 0.4 as above. One event adds 2 to a value, three in three seeds 2 to
+    # the mean, which is 0.2 of the baseline and 1/4 of 0.8.
+    found = sure(estimates.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0)))
+    assert found.allowance == pytest.approx(0.2)
+    factor = math.exp(math.hypot(4.3026527 * 0.04 / math.sqrt(3) / 0.8, math.log(1.25)))
+    assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
+    # One moves the difference by 0.2 / 3. It is small from m seeds on, where 3 * 0.2 / m is sqrt(0.44) of 2 * 0.04 /
+    # sqrt(m): m = 127.8.
+    few = sure(found.few_events)
+    assert few.move == pytest.approx(0.2 / 3)
+    assert few.seeds == 128 - 3
+    # The mean of the baseline, 10 with deviation 2, in the same way.
+    alone = estimates.estimate([8.0, 10.0, 12.0], estimates.Support.POSITIVE, 1.0)
+    factor = math.exp(math.hypot(4.3026527 * 2 / math.sqrt(3) / 10, math.log(1.1)))
+    assert alone.ci95 == pytest.approx((10 / factor, 10 * factor), rel=1e-6)
+
+
+def test_few_pairs_that_differ_are_told() -> None:
+    # One of four pairs differs, by a tenth of the mean: three more such seeds in four are 0.075.
+    found = sure(estimates.paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4))
+    assert sure(found.few_events).move == pytest.approx(0.3 / 4)
+    assert estimates.paired_difference([3.0, 4.0], [3.0, 4.0]) == estimates.Estimate(0.0, (0.0, 0.0), 2)
+    assert sure(estimates.paired_difference([10.0, 10.1, 9.9, 10.2, 9.8, 10.1], [10.0] * 6)).few_events is None
+
+
+@given(VALUES, st.data())
+def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data: st.DataObject) -> None:
+    baseline = data.draw(st.lists(st.floats(0.1, 10.0), min_size=len(values), max_size=len(values)))
+    stakes = data.draw(st.tuples(st.floats(0, 10), st.floats(0, 10)))
+    plain = sure(estimates.paired_difference(values, baseline))
+    found = sure(estimates.paired_difference(values, baseline, stakes=stakes))
+    back = sure(estimates.paired_difference(baseline, values, stakes=(stakes[1], stakes[0])))
+    (low, high), (_, most) = sure(found.ci95), sure(back.ci95)
+    if not plain.few_events:
+        least, largest = sure(plain.ci95)
+        assert low <= least + 1e-9
+        assert high >= largest - 1e-9 * (1 + abs(largest))
+    event = max(stakes[0] / sum(values), stakes[1] / sum(baseline))  # of the ratio, for one more in these seeds
+    assert high + 1 >= (1 + found.value) * (1 + 3 * event) * (1 - 1e-9)
+    lost = 1e-15 * (1 + most)  # digits of an end near -1 that 1 + the end has no longer
+    assert (1 + low) * (1 + most) == pytest.approx(1, rel=1e-6 + lost) or most == math.inf
+    assert (found.few_events is None) == (back.few_events is None)
+
+
+@pytest.mark.parametrize(
+    ("ci95", "value", "lower", "upper", "has_sign"),
+    [
+        ((0.1, 0.3), 0.2, True, False, True),
+        ((-0.1, 0.3), 0.1, True, False, False),
+        ((-0.3, -0.1), -0.2, True, False, False),
+        ((-0.3, -0.1), -0.2, False, True, True),
+        ((-0.3, 0.1), -0.1, False, True, False),
+        ((0.1, 0.3), 0.2, True, True, False),
+        ((-0.1, 0.3), 0.1, False, False, True),
+        (None, 0.1, True, False, True),
+        (None, -0.1, True, False, False),
+        (None, -0.1, False, True, True),
+    ],
+)
+def test_a_bound_has_a_sign_where_the_truth_cannot_have_the_other(
+    ci95: tuple[float, float] | None, value: float, lower: bool, upper: bool, has_sign: bool
+) -> None:
+    assert estimates.Estimate(value, ci95, 2, lower_bound=lower, upper_bound=upper).has_sign is has_sign
+
+
+def test_no_relative_difference_to_nothing() -> None:
+    assert estimates.paired_difference([1.0, 2.0], [0.0, 0.0]) is None
+    found = sure(estimates.paired_difference([0.0, 2.0], [0.0, 4.0]))
+    assert found.value == -0.5
+
+
+@pytest.mark.parametrize(("values", "baseline"), [([], []), ([1.0], [1.0, 2.0])])
+def test_pairs_need_both_sides(values: list[float], baseline: list[float]) -> None:
+    with pytest.raises(ValueError, match="same seeds"):
+        estimates.paired_difference(values, baseline)
+
+
+def test_an_estimate_needs_a_value() -> None:
+    with pytest.raises(TooLittle, match="an estimate needs at least one value"):
+        estimates.estimate([])
+
+
+def test_extremes_stand_for_an_interval_where_a_seed_is_infinite() -> None:
+    assert estimates.over_seeds([1.0, 2.0, 3.0]) == estimates.estimate([1.0, 2.0, 3.0])
+    assert estimates.over_seeds([math.inf, 1.0, 3.0, 2.0]) == Estimate(2.0, (1.0, math.inf), 4)
+    assert estimates.over_seeds([math.inf, math.inf]) == Estimate(math.inf, None, 2)
+    assert math.isnan(estimates.over_seeds([math.nan, math.inf]).value)
+
+
+def test_an_estimate_as_plain_data() -> None:
+    exact = Estimate(1.0, (0.5, 2.0), 3)
+    assert estimates.mean_table(exact) == {"mean": 1.0, "ci95": [0.5, 2.0], "n": 3}
+    assert estimates.mean_table(Estimate(1.0, None, 1, lower_bound=True), "value") == {
+        **{"value": 1.0, "ci95": None, "n": 1, "lower_bound": True}
+    }
+    assert estimates.mean_table(Estimate(1.0, None, 1, upper_bound=True))["upper_bound"] is True
+    assert estimates.difference_table(exact) == {"relative": 1.0, "ci95": [0.5, 2.0], "n": 3}
+    assert estimates.difference_table(Estimate(-0.1, (-0.2, 0.1), 3, lower_bound=True)) == {
+        **{"relative": None, "ci95": None, "n": 3}
+    }
+    few = Estimate(1.0, None, 1, few_events=estimates.FewEvents(0.1, 0.2, 30))
+    assert estimates.difference_table(few)["few_events"] == {"move": 0.1, "share": 0.2, "seeds": 30}
+    assert repr(Estimate(1 / 3, (0.25, 2 / 3), 3, upper_bound=True)) == (
+        "Estimate(0.333333, ci95=(0.25, 0.666667), n=3, upper_bound=True)"
+    )
+    assert repr(Estimate(1.0, None, 1)) == "Estimate(1, ci95=None, n=1)"
+
+
+def test_signed_values_keep_their_interval() -> None:
+    # Ratio 2, residuals 0 and 0 but for the sign: the interval is that of Student, not of a logarithm.
+    found = sure(estimates.paired_difference([-1.0, 3.0], [1.0, 1.0]))
+    assert found.value == 0.0
+    assert found.ci95 == pytest.approx((-12.7062 * 2, 12.7062 * 2), rel=1e-5)
+
+
+def test_of_several_differences_each_has_a_wider_interval() -> None:
+    # Two degrees of freedom: t of 97.5 % is 4.302653, of 98.75 % 6.205347.
+    assert estimates.student(3) == pytest.approx(4.302653, rel=1e-6)
+    assert estimates.student(3, 2) == pytest.approx(6.205347, rel=1e-6)
+    one, two = (
+        sure(sure(estimates.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], among=among)).ci95)
+        for among in (1, 2)
+    )
+    widths = [math.log((1 + high) / (1 + low)) for low, high in (one, two)]
+    assert widths[1] / widths[0] == pytest.approx(6.205347 / 4.302653, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "decides", "interval"),
+    [
+        (None, True, (-math.inf, math.inf)),
+        (Estimate(2.0, None, 1), False, (-math.inf, math.inf)),
+        (Estimate(2.0, None, 1), True, (2.0, 2.0)),
+        (Estimate(2.0, (1.0, 3.0), 2), False, (1.0, 3.0)),
+        (Estimate(2.0, (1.0, 3.0), 2, lower_bound=True), False, (1.0, math.inf)),
+        (Estimate(2.0, (1.0, 3.0), 2, upper_bound=True), False, (-math.inf, 3.0)),
+        (Estimate(2.0, None, 1, lower_bound=True), True, (2.0, math.inf)),
+    ],
+)
+def test_the_truth_lies_beyond_a_bound(estimate: Estimate | None, decides: bool, interval: tuple[float, float]) -> None:
+    assert true_interval(estimate, one_seed_decides=decides) == interval
+
+
+AGREES, DIRECTION, DIFFERS, UNDECIDED = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS, Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("interval", "worst", "best"),
+    [
+        ((2.0, 3.0), AGREES, AGREES),  # both ends belong to the band
+        ((1.9, 3.0), DIRECTION, AGREES),
+        ((1.0, 1.5), DIRECTION, DIRECTION),
+        ((3.5, 6.0), DIFFERS, DIRECTION),
+        ((0.0, 0.9), DIFFERS, DIFFERS),
+        ((5.1, 9.0), DIFFERS, DIFFERS),
+        ((0.0, 9.0), DIFFERS, AGREES),
+        ((0.0, 2.0), DIFFERS, AGREES),
+        ((3.0, 9.0), DIFFERS, AGREES),
+    ],
+)
+def test_an_interval_allows_the_verdicts_of_the_bands_it_meets(
+    interval: tuple[float, float], worst: Verdict, best: Verdict
+) -> None:
+    found = possible_verdicts(interval, (2.0, 3.0), (1.0, 5.0))
+    assert found == (worst, best)
+    assert found.verdict is (worst if worst is best else UNDECIDED)
+
+
+def test_an_interval_agrees_inside_one_band_and_differs_outside() -> None:
+    assert verdict_of((2.0, 3.0), (2.0, 3.0)) is AGREES
+    assert verdict_of((1.0, 1.9), (2.0, 3.0)) is DIFFERS
+    assert verdict_of((1.0, 2.0), (2.0, 3.0)) is UNDECIDED
+
+
+def test_several_verdicts_are_as_good_as_the_worst() -> None:
+    assert joint([]).verdict is Verdict.UNTESTED
+    assert joint([Possible.of(AGREES), Possible.of(AGREES)]).verdict is AGREES
+    assert joint([Possible.of(AGREES), Possible.of(DIRECTION)]).verdict is DIRECTION
+    assert joint([Possible.of(AGREES), Possible.of(UNDECIDED)]) == (DIFFERS, AGREES)
+    assert joint([Possible.of(DIFFERS), Possible.of(UNDECIDED)]).verdict is DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "leaders", "word"),
+    [
+        ([AGREES], ["a"], "untested"),
+        ([AGREES, DIFFERS], ["a"], "sole"),
+        ([AGREES, AGREES, DIFFERS], ["a", "b"], "several"),
+        ([AGREES, UNDECIDED], ["a", "b"], "undecided"),
+    ],
+)
+def test_the_best_in_a_users_words(verdicts: Sequence[Verdict], leaders: list[str], word: str) -> None:
+    found = Best(dict(zip("abc", verdicts, strict=False)))
+    words = {each: each for each in ("sole", "several", "undecided", "untested")}
+    assert (found.leaders, found.word(**words)) == (leaders, word)
+
+
+@pytest.mark.parametrize(
+    ("value", "ci95", "more", "verdict"),
+    [
+        (-0.01, (-0.04, 0.04), False, AGREES),  # within 2 %, and its interval within 5 %
+        (0.02, (-0.04, 0.05), False, AGREES),
+        (-0.03, (-0.04, 0.04), False, UNDECIDED),
+        (-0.01, (-0.06, 0.04), False, UNDECIDED),
+        (-0.3, (-0.4, -0.2), False, DIFFERS),
+        (-0.3, (-0.4, 0.0), False, UNDECIDED),
+        (-0.03, (-0.04, -0.025), False, DIFFERS),
+        (-0.01, (-0.04, -0.005), False, AGREES),  # a tie comes before a winner
+        (0.3, (0.2, 0.4), True, DIFFERS),
+        (0.3, (0.2, 0.4), False, UNDECIDED),
+        (-1.0, (-1.0, -1.0), False, DIFFERS),
+        (0.01, (0.0, math.inf), True, UNDECIDED),
+    ],
+)
+def test_the_best_beside_another(value: float, ci95: tuple[float, float], more: bool, verdict: Verdict) -> None:
+    """A negative difference is the best's: lower times."""
+    assert beside(Estimate(value, ci95, 5), more, (0.02, 0.05)) is verdict
+
+
+def test_a_contest_has_a_one_sided_t_test_for_each_pair() -> None:
+    # b lies 0.1, 0.2 and 0.3 behind a: t = 0.2 / (0.1 / sqrt(3)) = 3.4641, above it 3.709 % of Student's t; t of 95 %
+    # is 2.919986. One more contender divides the level by two, and t of 97.5 % is 4.302653.
+    two = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3]})
+    assert two.chances == pytest.approx({"a": 0.5, "b": 0.03709}, abs=1e-5)  # 1/2: it is as good as itself
+    assert two.detectable["b"] == pytest.approx(2.919986 * 0.1 / math.sqrt(3), rel=1e-6)
+    assert two.claim == two.chances["b"]
+    assert two.best.verdicts == {"a": UNDECIDED, "b": DIFFERS}
+    three = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3], "c": [5.0, 7.0, 6.0]})
+    assert three.chances["b"] == pytest.approx(2 * 0.03709, abs=2e-5)
+    assert three.chances["a"] == 1.0
+    assert three.detectable["b"] == pytest.approx(4.302653 * 0.1 / math.sqrt(3), rel=1e-6)
+    assert three.best.verdicts == {"a": UNDECIDED, "b": UNDECIDED, "c": DIFFERS}
+
+
+def test_a_contest_of_one_contender_or_one_seed_separates_nothing() -> None:
+    assert contest({}).best.verdicts == {}
+    alone = contest({"a": [1.0, 2.0]})
+    assert (alone.chances, alone.detectable, alone.claim, alone.alike) == ({"a": 1.0}, {"a": math.inf}, 1.0, False)
+    seed = contest({"a": [1.0], "b": [2.0]})
+    assert (seed.chances, seed.detectable) == ({"a": 1.0, "b": 1.0}, {"a": math.inf, "b": math.inf})
+    assert seed.best.verdicts == {"a": UNDECIDED, "b": UNDECIDED}
+
+
+def test_contenders_with_equal_losses_are_alike() -> None:
+    found = contest({"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0 + 1e-10, 4.0]})
+    assert found.alike
+    assert found.chances == {"a": 0.5, "b": 0.5}
+    assert found.best.verdicts == {"a": AGREES, "b": AGREES}
+    assert not contest({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 3.0]}).alike
+
+
+def test_sole_winners_are_confirmed_over_all_contests() -> None:
+    assert confirm([]) == []
+    winning = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3]})
+    open_order = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, -0.2, 0.3]})
+    assert [each.confirmed for each in confirm([winning])] == [True]
+    assert confirm([winning])[0].best.verdicts == {"a": AGREES, "b": DIFFERS}
+    # The rate of the lower of two p-values is twice as high: 7.4 %.
+    assert [each.confirmed for each in confirm([winning, open_order])] == [False, False]
+    assert [each.confirmed for each in confirm([winning, winning])] == [True, True]
