@@ -198,7 +198,7 @@ class Results:
     @functools.cached_property
     def metrics(self) -> dict[str, catalogue.Metric]:
         """Informative metrics by name, in the order of the runs."""
-        return catalogue.telling((row for run in self.runs for row in run.rows), self.bins)
+        return catalogue.telling(self._rows.values(), self.bins)
 
     @property
     def bins(self) -> Bins:
@@ -305,15 +305,14 @@ class Results:
 
     def absent(self, names: Iterable[str]) -> dict[str, ConfigError]:
         """Metrics that no run has, with the error of each: the reason or the nearest name."""
-        known = {row.metric.name: row.metric for run in self.runs for row in run.rows}
-        metas = [run.meta for run in self.runs]
-        return {name: missing(name, known.values(), metas, self.bins) for name in names if name not in known}
+        known, metas = [row.metric for row in self._rows.values()], [run.meta for run in self.runs]
+        return {name: missing(name, known, metas, self.bins) for name in names if name not in self._rows}
 
     def require(self, name: str) -> catalogue.Metric:
         """The metric, if some run has it. Raises its error in `absent` otherwise."""
         for error in self.absent([name]).values():
             raise error
-        return next(row.metric for run in self.runs for row in run.rows if row.metric.name == name)
+        return self._rows[name].metric
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
         """A metric by seed, from the runs that have it."""
@@ -424,9 +423,16 @@ class Results:
         return {scheme: sorted(runs, key=lambda run: run.seed) for scheme, runs in found.items()}
 
     @functools.cached_property
+    def _rows(self) -> dict[str, catalogue.MetricValue]:
+        """A row of each metric that a run of a scheme has, by name."""
+        return {row.metric.name: row for run in self.runs for row in run.rows}
+
+    @functools.cached_property
     def _described(self) -> dict[str, catalogue.Metric]:
         """Metrics of all runs, with ideal schedulers and measured flows."""
-        return {row.metric.name: row.metric for runs in self._by_scheme.values() for run in runs for row in run.rows}
+        beside = [*self.ideal, *([self.measured.result] if self.measured else [])]
+        rows = [*self._rows.values(), *(row for run in beside for row in run.rows)]
+        return {row.metric.name: row.metric for row in rows}
 
     def _of(self, scheme: str) -> list[Result]:
         return self._by_scheme.get(scheme, [])
