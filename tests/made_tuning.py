@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 
 from made import sure
-from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective, Parameter
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL
+from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective, Parameter
 from shortflow.tuning.record import Check, Question, Trial, Tuning
 
 AFCT, GOODPUT, MISS = "afct_short_s", "goodput_long_bps", "deadline_miss"
@@ -31,8 +32,8 @@ def made(
         every = [values] * len(seeds) if isinstance(values, float) else values
         return [None if seed in failed else value for seed, value in zip(seeds, every, strict=True)]
 
-    values = {AFCT: of(times), GOODPUT: of(goodput), MISS: of(misses), UNFINISHED: of(unfinished)}
-    values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
+    values = {AFCT: of(times), GOODPUT: of(goodput), MISS: of(misses), UNFINISHED_OF_ALL.pattern: of(unfinished)}
+    values[UNFINISHED_OF_ALL.pattern] = [share or 0.0 for share in values[UNFINISHED_OF_ALL.pattern]]
     digests = [None if seed in failed else "-" for seed in seeds]
     return Measurement(seeds, values, [AFCT] if bound else [], digests, dict.fromkeys(failed, "it went wrong"))
 

@@ -34,12 +34,12 @@ def test_the_time_left_is_told_by_the_later_half_and_of_each_round_anew(monkeypa
     pace = Pace()
     for second in range(161):
         now = float(second)
-        rate, left = pace.told(0.002 * min(second, 100), 2 * min(second, 100))
+        rate, left = pace.update(0.002 * min(second, 100), 2 * min(second, 100))
     assert rate == ", 0.5/s"
     assert left == pytest.approx(1600)
     for second in range(161, 170):
         now = float(second)
-        rate, left = pace.told(0.05 * (second - 161), second - 161)
+        rate, left = pace.update(0.05 * (second - 161), second - 161)
     assert rate == ", 1/s"
     assert left == pytest.approx(12)
 
@@ -51,11 +51,11 @@ def test_the_time_left_of_one_run_follows_its_own_forecast(monkeypatch: pytest.M
     pace = Pace()
     for second in range(1, 6):
         now = float(second)
-        _, left = pace.told(fraction, 0)
+        _, left = pace.update(fraction, 0)
         fraction += 0.05 * (1 - fraction)
     assert left == pytest.approx(20, rel=0.1)
     now, pace = 0.0, Pace()
     for second in range(41):
         now = second + 4.0 * (second == 40)  # the machine is busy with other work for four seconds
-        _, left = pace.told(0.01 * second, 0)
+        _, left = pace.update(0.01 * second, 0)
     assert left == pytest.approx(60, rel=0.3)

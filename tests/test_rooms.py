@@ -24,10 +24,9 @@ LONGEST = 60
 """Most lines of a function's body."""
 SHARED = {
     **dict.fromkeys(("Result", "Results", "Search", "Tuning"), "the class that a user gets, on top of the plain one"),
-    **dict.fromkeys(("Link", "Network"), "a network as one file says, and as arithmetic sees it"),
-    "Part": "a part of a page, of a completion time, and of another tool's files",
-    "main": "the usual name of an entry point",
-    "number": "a number in words, a setting's, and a field's",
+    "Network": "a network as one file says, and as arithmetic sees it",
+    "Part": "a part of a completion time, and of a scenario that other tools' files give",
+    "number": "a number in words, and a field's of another tool's text",
     "numbers": "columns and names of other tools' files",
     "Grid": "values of keys, and fields of another tool's text",
 }

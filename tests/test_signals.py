@@ -136,7 +136,7 @@ def twice(**_):
         os.kill(os.getpid(), signal.SIGINT)
 
 shell.app = twice
-shell.main()
+shell.run_and_exit()
 """
 
 

@@ -25,8 +25,8 @@ from shortflow.api.commands import (
     note,
     note_about,
     note_faults,
+    reporting,
     shell_command,
-    told,
 )
 from shortflow.api.commands import options as given
 from shortflow.api.errors import did_you_mean
@@ -88,7 +88,7 @@ def on_testbed(
     """
     drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
     loaded, bed = load_scenario(scenario), Testbed(scenario, Replacements(congestion, card), attempts, chosen(virtual))
-    with told(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
+    with reporting(f"{loaded.name}, {scheme}, on the testbed", progress) as bar:
         (measured,) = bed.answer(Plan(loaded, [scheme]).runs([seed], drawn), progress=bar)
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
@@ -123,7 +123,7 @@ def compare_sim(
     within 5 % of the scenario's, unless it is set.
     """
     bed = Testbed(scenario, Replacements(congestion, card), attempts, chosen(virtual))
-    with told(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
+    with reporting(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
         both = testbed.side_by_side(bed, scheme, range(1, seeds + 1), settings or {}, progress=bar)
     reasons = testbed.known_differences(both, scheme)
     note_about([*both.notes, *filter(None, [unfinished(both)])])

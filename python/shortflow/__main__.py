@@ -6,11 +6,11 @@ import sys
 def main() -> None:
     """Runs the command and exits with its code. Ctrl-C during the imports exits with 130 too."""
     try:
-        from shortflow.front.shell import main as command  # noqa: PLC0415
+        from shortflow.front.shell import run_and_exit  # noqa: PLC0415
     except KeyboardInterrupt:
         print("shortflow: interrupted", file=sys.stderr)
         sys.exit(130)
-    command()
+    run_and_exit()
 
 
 if __name__ == "__main__":

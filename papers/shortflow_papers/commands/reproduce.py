@@ -16,8 +16,7 @@ from shortflow.api.runs import Runner, Store, concluding
 from shortflow_papers import papers
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.study import Scale, parse_choices
-from shortflow_papers.reproduction.engine import Chosen, Reproduction, select
-from shortflow_papers.reproduction.engine import ask_reproduction as decide
+from shortflow_papers.reproduction.engine import Chosen, Reproduction, ask_reproduction, select
 from shortflow_papers.reproduction.fit import fit as ranked
 from shortflow_papers.reproduction.fit import in_rows
 from shortflow_papers.reproduction.judged import count
@@ -105,7 +104,7 @@ def reproduce(
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
         with progress_bar(label, lines) as runner.progress:
-            found = runner.answer(decide(figures, scale, chosen), conclude=False)
+            found = runner.answer(ask_reproduction(figures, scale, chosen), conclude=False)
         took.append((found.runs, found.reused, found.seconds))
         return found
 

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from shortflow.api.commands import Answer, Arg, Opt, command, note_report, told
+from shortflow.api.commands import Answer, Arg, Opt, command, note_report, reporting
 from shortflow.api.commands import options as given
 from shortflow.api.pages import Block, Words
 from shortflow.api.runs import Runner, Store
 from shortflow_papers.lab.study import Scale
-from shortflow_papers.survey import WORKLOADS, Survey, choose, words
-from shortflow_papers.survey import ask_survey as ask
+from shortflow_papers.survey import WORKLOADS, Survey, ask_survey, choose, words
 from shortflow_papers.survey.engine import SEEDS
 from shortflow_papers.survey.pages import check_survey_page, survey_table, write_survey_page
 from shortflow_papers.survey.tables import matrix, wins_section, workload_section
@@ -37,8 +36,8 @@ def survey(
     """
     chosen, where, out = choose(workloads or []), given.executor(jobs, dask), Path(out)
     check_survey_page(out)
-    with told(f"survey, {scale.value}", progress) as bar:
-        found = Runner(where, Store(out), bar).answer(ask(chosen, scale, settings or {}, seeds))
+    with reporting(f"survey, {scale.value}", progress) as bar:
+        found = Runner(where, Store(out), bar).answer(ask_survey(chosen, scale, settings or {}, seeds))
     note_report(write_survey_page(found, out), found.runs, found.reused, found.seconds)
     return Answer(lambda: survey_table(found), _blocks(found, [each.name for each in chosen] if workloads else []))
 

@@ -9,7 +9,7 @@ from shortflow.api.charts import Chart, heat
 from shortflow.api.charts import words as words_of
 from shortflow.api.files import Kind, check_replaceable, write_text
 from shortflow.api.judge import LEVEL, mean_table
-from shortflow.api.pages import NOTHING, Block, Part, Section, Words, now, number, part, text_section, write_blocks
+from shortflow.api.pages import NOTHING, Block, PagePart, Section, Words, now, number, part, text_section, write_blocks
 from shortflow.api.runs import Results
 from shortflow_papers.reproduction.tried import in_lines
 from shortflow_papers.survey import words
@@ -77,22 +77,22 @@ def survey_evidence(content: dict[str, Any]) -> str:
     return part("report/notebook.html", blocks=[Words(content["state"]), *_parts(content)], chart="")
 
 
-def _parts(content: dict[str, Any], maps: Sequence[Chart] = ()) -> list[Part]:
+def _parts(content: dict[str, Any], maps: Sequence[Chart] = ()) -> list[PagePart]:
     """Findings, reading, tables and workloads."""
     findings: list[Block] = [Words(content["about_alpha"])]
-    findings += [Part(heading, [Words("\n".join(said), "note")]) for heading, said in content["conclusions"]]
+    findings += [PagePart(heading, [Words("\n".join(said), "note")]) for heading, said in content["conclusions"]]
     if content["alpha_effects"]:
-        findings.append(Part("Effects of the initial alpha", [Words("\n".join(content["alpha_effects"]), "note")]))
+        findings.append(PagePart("Effects of the initial alpha", [Words("\n".join(content["alpha_effects"]), "note")]))
     tables = [
-        Part(each["heading"], [text_section("", each["heads"], each["rows"])], folded=True)
+        PagePart(each["heading"], [text_section("", each["heads"], each["rows"])], folded=True)
         for each in content["tables"]
     ]
     workloads = "\n".join(f"`{name}`: {about}." for name, about in content["workloads"])
     return [
-        Part("Findings", [*findings, *maps]),
-        Part("How to read the tables", [Words(each) for each in content["reading"]]),
-        Part("Tables", tables),
-        Part("Workloads", [Words(workloads, "note"), Words(content["left_out"])]),
+        PagePart("Findings", [*findings, *maps]),
+        PagePart("How to read the tables", [Words(each) for each in content["reading"]]),
+        PagePart("Tables", tables),
+        PagePart("Workloads", [Words(workloads, "note"), Words(content["left_out"])]),
     ]
 
 

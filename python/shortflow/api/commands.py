@@ -6,5 +6,5 @@ from shortflow.front.command import Answer, Arg, Command, CommandGroup, Opt, bui
 from shortflow.front.console import note, note_report
 from shortflow.front.listed import Entry, Listed
 from shortflow.front.notes import note_about, note_faults
-from shortflow.front.progress import Lines, progress_bar, told
+from shortflow.front.progress import Lines, progress_bar, reporting
 from shortflow.installed import COMMANDS, added, load_added

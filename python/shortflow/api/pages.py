@@ -1,6 +1,6 @@
 """Blocks, pages and wording of output for people."""
 
-from shortflow.report.blocks import Block, Column, Part, Section, Words, markdown, text_section
+from shortflow.report.blocks import Block, Column, PagePart, Section, Words, markdown, text_section
 from shortflow.report.caveats import unfinished
 from shortflow.report.document import results_table
 from shortflow.report.markup import now, write_blocks

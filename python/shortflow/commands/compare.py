@@ -13,7 +13,7 @@ from shortflow.frames import Source
 from shortflow.front import console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.judge.estimates import ESTIMABLE
 from shortflow.measured import read_measured
 from shortflow.precision import WIDTHS, Precision, more_seeds, plus_minus, widths
@@ -94,7 +94,7 @@ def compare(
             check_metric(name, loaded, "" if ideal else "--no-ideal leaves them out", criteria.bins)
     own = None if measured is None else read_measured(measured, loaded.classes)
     notes.note_warnings(loaded, load_schemes(names, split_settings(settings or {})[1]))
-    with told(loaded.name, progress) as bar:
+    with reporting(loaded.name, progress) as bar:
         holds = bool(tables or own or bins)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=holds)
         plan, chosen = Plan(loaded, names, settings), given.seed_list(seeds)

@@ -10,7 +10,7 @@ from shortflow.expect.suspects import Inquiry, inquiry, parse_measured
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, command
 from shortflow.front.notes import note_warnings
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.runner import Runner
 from shortflow.runs import Plan
 
@@ -43,7 +43,7 @@ def expect(
     plan = Plan(given.scenario_with(scenario, settings), [scheme], settings)
     (run,) = plan.runs([1])
     note_warnings(run.scenario, [run.scheme])
-    with told(run.scenario.name, progress) as bar:
+    with reporting(run.scenario.name, progress) as bar:
         runner = Runner(given.executor(jobs, None), None, bar, holds=True)
         found: Expectation = runner.answer(expectation(plan, simulate=simulate))
         asked: Inquiry | None = None

@@ -8,7 +8,7 @@ from shortflow.errors import ConfigError
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.notes import note_warnings
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.runs import plan
 from shortflow.shown import Explanation
 
@@ -43,7 +43,7 @@ def explain(
         raise ConfigError("--flow, --worst, --median: each chooses a flow; give one of them")
     (run,) = plan(given.scenario_with(scenario, settings), [scheme], [seed], settings)
     note_warnings(run.scenario, [run.scheme])
-    with told(f"{run.scenario.name}, {run.scheme.name}", progress) as bar:
+    with reporting(f"{run.scenario.name}, {run.scheme.name}", progress) as bar:
         found = account.accounted(run, flow, bar)
         if worst is not None or median is not None:
             flow = found.worst(worst) if worst is not None else found.median(median or account.ALL)

@@ -16,13 +16,11 @@ from shortflow.measured import read_measured
 from shortflow.quantities import counted
 from shortflow.report.blocks import Words
 from shortflow.report.page import Contents, page_table, write_contents
-from shortflow.report.study import studies as make_studies
-from shortflow.report.study import with_measured
+from shortflow.report.study import studies, with_measured
 from shortflow.result import Result
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.runs import select_runs
-from shortflow.tuning.pages import tuning_table as tuning_document
-from shortflow.tuning.pages import write_page as write_tuning
+from shortflow.tuning.pages import tuning_table, write_page
 from shortflow.tuning.record import is_tuning, load_tuning
 
 _log = logging.getLogger(__name__)
@@ -58,7 +56,7 @@ def report(
         shown = write_report(directory, page, measured=measured, damages=damages, criteria=criteria)
         note(counted(shown, "run"))
     elif measured is None and is_tuning(directory):
-        numbers = tuning_document(load_tuning(directory))
+        numbers = tuning_table(load_tuning(directory))
     else:
         numbers = page_table(_found(directory, None, measured, damages, criteria))
     for damage in damages:
@@ -84,7 +82,7 @@ def write_report(
     """
     if only is None and measured is None and is_tuning(directory):
         tuning = load_tuning(directory)
-        write_tuning(tuning, page)
+        write_page(tuning, page)
         return tuning.runs
     found = _found(directory, only, measured, damages, criteria)
     write_contents(page, found)
@@ -111,12 +109,12 @@ def _found(
     found = read_each(selection.current, today, damages)
     if damages and not found:
         raise DamagedResult("\n".join(damages))
-    studies = make_studies(found, selection.superseded)
+    shown = studies(found, selection.superseded)
     if measured is not None:
-        tabled = [study for study in studies if study.with_tables.done]
+        tabled = [study for study in shown if study.with_tables.done]
         if len(tabled) != 1:
             names = ", ".join(each.scenario for each in tabled) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
         own = replace(read_measured(measured, tabled[0].classes), bins=criteria.bins)
-        studies = [with_measured(study, own) if study in tabled else study for study in studies]
-    return Contents(studies, selection.failed, damages or (), criteria)
+        shown = [with_measured(study, own) if study in tabled else study for study in shown]
+    return Contents(shown, selection.failed, damages or (), criteria)

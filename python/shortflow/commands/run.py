@@ -13,7 +13,7 @@ from shortflow.errors import ConfigError
 from shortflow.front import console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.results import Results
 from shortflow.runner import run_one
 from shortflow.runs import plan
@@ -108,12 +108,12 @@ def run(
     with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
         unwatched = contextlib.nullcontext((capture, progress))
         watching = front.terminal.watching(work.scenario, label) if watch else unwatched
-        with watching as (taken_by, shown), told(label, shown) as bar:
+        with watching as (taken_by, shown), reporting(label, shown) as bar:
             result = Result.showing(run_one(work, bar, taken_by))
         if place:
             store.directories.write_run(result, place, csv=csv)
     if place:
-        with told(f"{work.scenario.name}, its largest burst", progress) as bar:
+        with reporting(f"{work.scenario.name}, its largest burst", progress) as bar:
             bursts.keep_bursts([replace(store.directories.in_directory(place), run=work)], progress=bar)
         console.note(f"result: {place}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)

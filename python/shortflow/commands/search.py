@@ -12,7 +12,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note
 from shortflow.front.notes import note_warnings_at
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.grid import Steps
 from shortflow.quantities import counted
 from shortflow.runner import Runner
@@ -69,7 +69,7 @@ def search(
     plan = Plan(loaded, [scheme], settings)
     ends = [{steps.key: steps.written(steps.values[at])} for at in (0, -1)]
     note_warnings_at((end, run.scenario, run.scheme) for end in ends for run in asks.check_point(plan, end, "--key"))
-    with told(loaded.name, progress) as bar:
+    with reporting(loaded.name, progress) as bar:
         ask = asks.ask_search(plan, steps, wanted, given.seed_list(seeds))
         found = Runner(given.executor(jobs, dask), given.store_in(out), bar).answer(ask)
     if out:

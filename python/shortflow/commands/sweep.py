@@ -11,7 +11,7 @@ from shortflow.errors import ConfigError, ExitCode
 from shortflow.front import complete, console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.grid import Grid
 from shortflow.metrics.absence import check_name
 from shortflow.precision import Precision
@@ -86,7 +86,7 @@ def sweep(
     plan = Plan(loaded, names, settings)
     for warning in warnings_at([*_warnings(plan, axes)]):
         console.note(warning)
-    with told(loaded.name, progress) as bar:
+    with reporting(loaded.name, progress) as bar:
         had = None if until else partial(_note_found, out)
         runner = Runner(given.executor(jobs, dask), given.store_in(out), bar, holds=tables, found=had)
         found = Results.showing(runner.answer(asks.ask_sweep(plan, axes, seeds, until, tables=tables)))

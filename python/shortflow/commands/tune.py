@@ -12,7 +12,7 @@ from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
 from shortflow.front.console import note
 from shortflow.front.notes import note_warnings_at
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.judge.verdicts import Verdict
 from shortflow.quantities import counted
 from shortflow.report.blocks import Block, Words
@@ -165,7 +165,7 @@ def tune(
     ends = [{key: value for each in ranges for key, value in each.ends[at].items()} for at in (0, -1)]
     accepted = [end for end in ends if here.accepts(scheme, end)] or [{}]
     note_warnings_at((end, run.scenario, run.scheme) for end in accepted for run in here.runs(scheme, [1], end))
-    with told(loaded.name, progress) as bar:
+    with reporting(loaded.name, progress) as bar:
         workloads = [here, *([replace(there, shown=shown)] if there else [])]
         wanted = engine.ask_tuning(Path(out), question, workloads, trials, check_seeds)
         found = Runner(given.executor(jobs, dask), Store(Path(out)), bar).answer(wanted)

@@ -9,7 +9,7 @@ from shortflow.errors import ConfigError
 from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
-from shortflow.front.progress import told
+from shortflow.front.progress import reporting
 from shortflow.result import changed
 from shortflow.runs import plan
 from shortflow.scenario import Scenario, load_scenario, shipped_scenarios
@@ -48,7 +48,7 @@ def why(
     settings = {**changed(pair[0].provenance), **changed(pair[1].provenance)}
     named = given.scenario_with(_scenario(scenario, origin["scenario"]), None)
     runs = [run for name in (first, second) for run in plan(named, [name], [seed], settings)]
-    with told(f"{origin['scenario']}, {first} and {second}", progress) as bar:
+    with reporting(f"{origin['scenario']}, {first} and {second}", progress) as bar:
         found = parting.compared_runs(runs, flow, bar)
     for before, now in zip(pair, (found.first.result, found.second.result), strict=True):
         if before.digest != now.digest:

@@ -11,7 +11,7 @@ from shortflow.executors.processes import send
 from shortflow.executors.task import perform, portable
 
 
-def main() -> None:
+def serve() -> None:
     """Answers tasks from stdin on stdout. Output of a law goes to stderr."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with os.fdopen(os.dup(1), "wb") as answers:
@@ -36,4 +36,4 @@ def _end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve()

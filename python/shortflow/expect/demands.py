@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortflow import _core
-from shortflow.expect.network import Network, Port, hosts_of, number
+from shortflow.expect.network import Network, Port, base_value, hosts_of
 from shortflow.quantities import parse
 from shortflow.scenario import ExpectedFlows, Scenario, load_scenario
 
@@ -59,7 +59,7 @@ def demands(scenario: Scenario, network: Network) -> list[Demand]:
     """Demands of all traffic entries."""
     values = network.values
     found: list[Demand] = []
-    seconds = number(values, "duration") - number(values, "warmup", 0.0)
+    seconds = base_value(values, "duration") - base_value(values, "warmup", 0.0)
     for place, expected in enumerate(scenario.expected_flows(), start=1):
         entry = _Entry(f"traffic.{place}", values, network, scenario, expected, seconds)
         found += entry.demands()
@@ -81,7 +81,7 @@ class _Entry:
         return self.values.get(f"{self.key}.{key}", default)
 
     def number(self, key: str, default: float = 0.0) -> float:
-        return number(self.values, f"{self.key}.{key}", default)
+        return base_value(self.values, f"{self.key}.{key}", default)
 
     def hosts(self, key: str, default: str = "all") -> list[str]:
         return hosts_of(self.text(key, default), self.network)

@@ -24,7 +24,7 @@ _ETHERNET_HEADER, _ETHERNET_SHORTEST, _ETHERNET_GAP = 18, 64, 20
 UNLIMITED = float("inf")
 
 
-class Link(NamedTuple):
+class Wire(NamedTuple):
     """One direction of a link."""
 
     rate_bps: float
@@ -64,7 +64,7 @@ class Framing:
 class Network:
     """Links by port, and the values of a scenario that arithmetic needs."""
 
-    links: Mapping[Port, Link]
+    links: Mapping[Port, Wire]
     hosts: Sequence[str]
     framing: Framing
     values: Mapping[str, str]
@@ -78,7 +78,9 @@ class Network:
         links = _links(ports, values, scenario)
         switches = _switches(ports, values, scenario)
         hosts = [name for name in dict.fromkeys(a for a, _ in ports) if name not in switches]
-        framing = Framing(number(values, "tcp.mss"), number(values, "tcp.header"), values["tcp.wire"] == "ethernet")
+        framing = Framing(
+            base_value(values, "tcp.mss"), base_value(values, "tcp.header"), values["tcp.wire"] == "ethernet"
+        )
         return cls(links, sorted(hosts, key=_place_of), framing, values)
 
     @functools.cached_property
@@ -216,7 +218,7 @@ class Network:
         return found
 
 
-def number(values: Mapping[str, str], key: str, default: float = UNLIMITED) -> float:
+def base_value(values: Mapping[str, str], key: str, default: float = UNLIMITED) -> float:
     """A value in base units (s, B, bps); `default` for words and missing keys."""
     found = parse(values.get(key, ""))
     return default if found is None else found.number * found.factor
@@ -243,14 +245,14 @@ def _place_of(name: str) -> tuple[str, int]:
     return stem, int(name[len(stem) :] or 0)
 
 
-def _links(ports: Sequence[Port], values: Mapping[str, str], scenario: Scenario) -> dict[Port, Link]:
+def _links(ports: Sequence[Port], values: Mapping[str, str], scenario: Scenario) -> dict[Port, Wire]:
     """Rate and delay of each port: of a file, or by the tiers that a port joins."""
     if values["topology.kind"] == "explicit":
         return _links_of_file(values, scenario)
-    kind, rate, rtt = values["topology.kind"], number(values, "topology.rate"), number(values, "topology.rtt")
+    kind, rate, rtt = values["topology.kind"], base_value(values, "topology.rate"), base_value(values, "topology.rtt")
 
     def of(key: str, default: float) -> float:
-        return number(values, f"topology.{key}", default)
+        return base_value(values, f"topology.{key}", default)
 
     def given(*keys: str) -> dict[str, float]:
         return {key: of(key, -1.0) for key in keys if f"topology.{key}" in values}
@@ -281,11 +283,11 @@ def _links(ports: Sequence[Port], values: Mapping[str, str], scenario: Scenario)
                 edge = rtt / 4
             rates, delays = {_UP: of("uplink_rate", rate)}, {_UP: of("uplink_delay", edge)}
 
-    def link(port: Port) -> Link:
+    def link(port: Port) -> Wire:
         if any(_place_of(node)[0] == "h" for node in port):
-            return Link(rate, edge)
+            return Wire(rate, edge)
         place = next((each for each in (_tiers(*port), _place(port)) if each in rates), None)
-        return Link(rates[place], delays.get(place, edge)) if place else Link(rate, edge)
+        return Wire(rates[place], delays.get(place, edge)) if place else Wire(rate, edge)
 
     return {port: link(port) for port in ports}
 
@@ -311,16 +313,16 @@ def _rest(rtt: float, links: Mapping[str, int], given: Mapping[str, float], acro
     return (rtt / 2 - taken) / max(across - sum(links[key] for key in given), 1)
 
 
-def _links_of_file(values: Mapping[str, str], scenario: Scenario) -> dict[Port, Link]:
+def _links_of_file(values: Mapping[str, str], scenario: Scenario) -> dict[Port, Wire]:
     file = values["topology.file"]
     if not file.endswith(".csv"):
         raise ConfigError(f"topology.file: {file}: `shortflow expect` reads networks from edge lists (.csv) only")
-    found: dict[Port, Link] = {}
+    found: dict[Port, Wire] = {}
     for row in _rows(scenario, file):
         rate = parse(row.get("rate") or values.get("topology.rate", ""))
         delay = parse(row.get("delay") or values.get("topology.delay", ""))
         if rate and delay:
-            link = Link(rate.number * rate.factor, delay.number * delay.factor)
+            link = Wire(rate.number * rate.factor, delay.number * delay.factor)
             found[row["a"], row["b"]] = found[row["b"], row["a"]] = link
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from shortflow.expect.demands import Demand, demands
 from shortflow.expect.formulas import Burst, Group, Work, burst, max_min
-from shortflow.expect.network import Network, Port, number
+from shortflow.expect.network import Network, Port, base_value
 from shortflow.scenario import Scenario
 
 PAIRS = 200
@@ -47,7 +47,7 @@ class Arithmetic:
     @functools.cached_property
     def seconds(self) -> float:
         """Measured time."""
-        return number(self.network.values, "duration") - number(self.network.values, "warmup", 0.0)
+        return base_value(self.network.values, "duration") - base_value(self.network.values, "warmup", 0.0)
 
     @property
     def classes(self) -> list[Demand]:
@@ -64,7 +64,7 @@ class Arithmetic:
         """Bits per second of finite flows with known times on each link, headers and ACKs included."""
         data: dict[Port, float] = defaultdict(float)
         back: dict[Port, float] = defaultdict(float)
-        framing, every = self.network.framing, number(self.network.values, "tcp.ack_every", 1.0)
+        framing, every = self.network.framing, base_value(self.network.values, "tcp.ack_every", 1.0)
         for demand in self.demands:
             if not demand.per_s:
                 continue
@@ -118,7 +118,7 @@ class Arithmetic:
     def use(self) -> dict[Port, float]:
         """Expected busy share of each link, ACKs included."""
         total: dict[Port, float] = defaultdict(float, self.loads)
-        framing, every = self.network.framing, number(self.network.values, "tcp.ack_every", 1.0)
+        framing, every = self.network.framing, base_value(self.network.values, "tcp.ack_every", 1.0)
         ack = framing.on_wire(0) / framing.on_wire(framing.mss) / every
         for group, rate, _ in self.shares:
             for (a, b), share in group.use.items():
@@ -190,5 +190,5 @@ class Arithmetic:
                 receivers = len({destination for _, destination in demand.pairs})
                 packets_per_s += network.links[network.slowest(paths[0])].rate_bps / full * length * receivers
         packets_per_s += sum(rate * sum(group.use.values()) for group, rate, _ in self.shares) / full
-        acks = 1 / number(network.values, "tcp.ack_every", 1.0)
-        return (1 + acks) * packets_per_s * number(network.values, "duration")
+        acks = 1 / base_value(network.values, "tcp.ack_every", 1.0)
+        return (1 + acks) * packets_per_s * base_value(network.values, "duration")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from shortflow.errors import ConfigError
-from shortflow.expect.network import UNLIMITED, number
+from shortflow.expect.network import UNLIMITED, base_value
 from shortflow.expect.numbers import Arithmetic
 from shortflow.expect.simulated import MOST_HOPS
 from shortflow.lazy import pl
@@ -164,7 +164,7 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
 
 def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
     """Timers, ECN, ACKs and headers."""
-    least = number(values, "tcp.rto_min", 0.0)
+    least = base_value(values, "tcp.rto_min", 0.0)
     longer = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.2, 1.0) if each > 1.5 * least]
     shorter = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.01, 0.001) if each < least / 1.5]
     yield Suspect(
@@ -261,7 +261,7 @@ def _every(values: Mapping[str, str], key: str, change: Callable[[str], str]) ->
 
 
 def _is_limited(values: Mapping[str, str], key: str) -> bool:
-    return any(number(values, name) != UNLIMITED for name in values if _is_of_ports(name, key))
+    return any(base_value(values, name) != UNLIMITED for name in values if _is_of_ports(name, key))
 
 
 def _changed(values: Mapping[str, str], key: str, factor: float) -> dict[str, str]:
@@ -281,11 +281,11 @@ def _fewer_paths(arithmetic: Arithmetic, share: float) -> dict[str, str]:
 def _smaller_buffers(values: Mapping[str, str], factor: float) -> dict[str, str]:
     """Buffers times a factor. A threshold that is no longer below its buffer never marks."""
     changed = {key: _times(factor)(value) for key, value in values.items() if _is_of_ports(key, "buffer")}
-    least = min((number(changed, key) for key in changed), default=UNLIMITED)
+    least = min((base_value(changed, key) for key in changed), default=UNLIMITED)
     for key, value in values.items():
         found = parse(value)
         if _is_of_ports(key, "mark_above") and found:
-            changed |= {key: "unlimited"} if number(values, key) >= least or found.unit != "pkt" else {}
+            changed |= {key: "unlimited"} if base_value(values, key) >= least or found.unit != "pkt" else {}
     return changed
 
 
@@ -298,7 +298,7 @@ def _loads(values: Mapping[str, str]) -> list[dict[str, str]]:
     found = []
     for factor in (1.5, 2.5):
         changed = {key: _times(factor)(values[key]) for key in keys}
-        if changed and all(number(changed, key) < 1 or key.endswith("per_s") for key in changed):
+        if changed and all(base_value(changed, key) < 1 or key.endswith("per_s") for key in changed):
             found.append(changed)
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shortflow.expect.demands import Demand
 from shortflow.expect.expected import ALONE, IDEAL_PS, IDEAL_SRPT, ITSELF, UTILISATION, Expected, Reading
 from shortflow.expect.formulas import Server
-from shortflow.expect.network import UNLIMITED, Port, number
+from shortflow.expect.network import UNLIMITED, Port, base_value
 from shortflow.expect.numbers import Arithmetic, name_of, thinned
 from shortflow.theory import Bottleneck, LongFlows, gain_bound, threshold_bound
 
@@ -119,7 +119,7 @@ def _burst(of: Arithmetic, demand: Demand) -> Iterator[Expected]:
         time = demand.compute_s + request + times.last
         yield Expected(f"time of a {demand.task}", at, time, Reading(f"{demand.task}_time_s"))
     framing, buffer = network.framing, network.queue(port, "buffer")
-    first = min(number(network.values, "tcp.initial_window", 10.0), math.ceil(demand.mean / framing.mss))
+    first = min(base_value(network.values, "tcp.initial_window", 10.0), math.ceil(demand.mean / framing.mss))
     yield Expected("packets of first windows", at, demand.together * first)
     if buffer != UNLIMITED:
         product = network.links[port].rate_bps * network.round_trip_s(path) / 8
@@ -177,7 +177,7 @@ def _measured_ports(values: Mapping[str, str]) -> list[str]:
 
 
 def _timers(of: Arithmetic) -> Iterator[Expected]:
-    least = number(of.network.values, "tcp.rto_min", 0.0)
+    least = base_value(of.network.values, "tcp.rto_min", 0.0)
     trips = [of.network.round_trip_s(path) for demand in of.classes for path in of.paths(demand)]
     if not least or not trips:
         return

@@ -30,7 +30,7 @@ class Pace:
         self._began = time.monotonic()
         self._marks = collections.deque([(self._began, 0.0, 0)])
 
-    def told(self, fraction: float, finished: int) -> tuple[str, float | None]:
+    def update(self, fraction: float, finished: int) -> tuple[str, float | None]:
         """Runs per second in words, and remaining seconds at that pace; empty and None at first."""
         now = time.monotonic()
         if finished < self._marks[-1][2]:  # a new round of runs
@@ -75,7 +75,7 @@ def _progress_lines(label: str, lines: Lines) -> Progress:
     pace = Pace()
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
-        rate, left = pace.told(fraction, finished)
+        rate, left = pace.update(fraction, finished)
         if lines.due():
             spent = time.monotonic() - started
             rest = f", about {left:.0f} s left at this pace" if left and left < _FAR_S and fraction < 1 else ""
@@ -87,7 +87,7 @@ def _progress_lines(label: str, lines: Lines) -> Progress:
     return update
 
 
-def told(label: str, shown: Shown) -> contextlib.AbstractContextManager[Progress | None]:
+def reporting(label: str, shown: Shown) -> contextlib.AbstractContextManager[Progress | None]:
     """A receiver of progress. Bars are removed at the end."""
     if callable(shown) or shown is False:
         return contextlib.nullcontext(shown or None)
@@ -109,7 +109,7 @@ def _notebook_bar(label: str, display: Callable[..., Any]) -> Iterator[Progress]
     pace, handle = Pace(), display({"text/plain": label}, raw=True, display_id=True)
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
-        rate, left = pace.told(fraction, finished)
+        rate, left = pace.update(fraction, finished)
         rest = f", at most {left:.0f} s left" if left and fraction < 1 else ""
         text = f"{label}: {finished}/{total} runs{rate}{rest}{f'; {waiting}' if waiting else ''}"
         bar = f'<progress max="1" value="{fraction:.4f}" aria-label="progress"></progress> {html.escape(text)}'

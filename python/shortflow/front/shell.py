@@ -135,7 +135,7 @@ def options(print_version: Annotated[bool, VERSION] = False) -> None:
     """Simulate and compare data-centre transports that finish short flows first."""
 
 
-def main() -> None:
+def run_and_exit() -> None:
     """Runs the command and exits with its code."""
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _interrupt)

@@ -9,7 +9,8 @@ from datetime import timedelta
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as RichProgress
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -21,7 +22,7 @@ from shortflow.front.progress import Pace
 from shortflow.lazy import pl
 from shortflow.report.blocks import Block, terminal_width
 from shortflow.report.blocks import terminal as rendered
-from shortflow.runner import Progress as Told
+from shortflow.runner import Progress
 from shortflow.scenario import Scenario
 
 
@@ -52,7 +53,7 @@ def working(label: str) -> contextlib.AbstractContextManager[object]:
     return Plain(file=sys.stderr).status(label)
 
 
-class _Bar(Progress):
+class _Bar(RichProgress):
     """A bar with a second line on narrow terminals: elapsed and remaining time, and reason for waiting."""
 
     def get_renderables(self) -> Iterator[RenderableType]:
@@ -68,7 +69,7 @@ def _clock(seconds: float | None) -> str:
 
 
 @contextlib.contextmanager
-def live_bar(label: str) -> Iterator[Told]:
+def live_bar(label: str) -> Iterator[Progress]:
     """A live bar on stderr."""
     console = Plain(file=sys.stderr)
     columns = (
@@ -84,7 +85,7 @@ def live_bar(label: str) -> Iterator[Told]:
 
             def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
                 shown = f"; {waiting}" if waiting else ""
-                rate, left = pace.told(fraction, finished)
+                rate, left = pace.update(fraction, finished)
                 runs = f"{finished}/{total} runs{rate}"
                 bar.update(task, completed=fraction, runs=runs, waiting=shown, left=left)
 
@@ -102,7 +103,7 @@ _WINDOW_WIDTH = 30
 
 
 @contextlib.contextmanager
-def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, Told]]":
+def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, Progress]]":
     """The capture of a drawn run, and the function that takes its progress and draws. The last picture stays."""
     if not sys.stderr.isatty():
         raise ConfigError("--watch: needs a terminal on stderr; without --watch the run prints lines of progress")

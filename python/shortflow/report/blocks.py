@@ -93,7 +93,7 @@ class Legend:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """Blocks under a heading. Folded parts are closed at first on pages, and left out in terminals."""
 
     kind: ClassVar[str] = "part"
@@ -102,7 +102,7 @@ class Part:
     folded: bool = False
 
 
-Block: TypeAlias = "Words | Section | Chart | Legend | Part"
+Block: TypeAlias = "Words | Section | Chart | Legend | PagePart"
 """An item of output for people, in a terminal, on a page, or in Markdown."""
 
 Pictures: TypeAlias = "Callable[[Chart], str]"
@@ -128,7 +128,7 @@ def _rich(block: Block) -> Iterator[RenderableType]:
         yield Text(block.text, no_wrap=is_code, overflow="ignore" if is_code else "fold")
     elif isinstance(block, Section):
         yield from _laid_out(block)
-    elif isinstance(block, Part) and not block.folded:
+    elif isinstance(block, PagePart) and not block.folded:
         yield Text(block.heading, style="bold")
         for each in block.blocks:
             yield from _rich(each)
@@ -176,7 +176,7 @@ def _markdown(block: Block, picture: "Pictures", level: int) -> str:
     if isinstance(block, Chart):
         address = picture(block)
         return (f"![{block.heading}]({address})\n\n" if address else "") + f"**{block.heading}.** {block.caption}"
-    if isinstance(block, Part):
+    if isinstance(block, PagePart):
         inside = markdown(block.blocks, picture, level + 1)
         if block.folded:
             return f"<details><summary>{block.heading}</summary>\n\n{inside}\n</details>"

@@ -13,7 +13,7 @@ _FULLER = 0.05
 """A link inside the network is named if its use exceeds that of each receiver's link by this share."""
 
 
-class Link(NamedTuple):
+class UsedLink(NamedTuple):
     """A row of the table of ports."""
 
     port: str
@@ -26,14 +26,14 @@ class Link(NamedTuple):
     queue_max_pkt: int
 
 
-def links(result: Result) -> list[Link]:
+def links(result: Result) -> list[UsedLink]:
     """Links by use, then by drops and marks; none under ideal schedulers and without tables."""
     table: Any = result.tables.get("ports")
     if table is None:
         return []
     source = result.ports if isinstance(table, bytes) else table
-    columns = [list(source.get_column(name)) for name in Link._fields]
-    found = [Link(*row) for row in zip(*columns, strict=True)]
+    columns = [list(source.get_column(name)) for name in UsedLink._fields]
+    found = [UsedLink(*row) for row in zip(*columns, strict=True)]
     return sorted(found, key=lambda link: (-link.utilisation, -link.drops, -link.marks))
 
 
@@ -47,7 +47,7 @@ def link_blocks(result: Result) -> Iterator[Block]:
         yield Words(text)
 
 
-def inner_bottleneck(found: Sequence[Link]) -> str:
+def inner_bottleneck(found: Sequence[UsedLink]) -> str:
     """Names the most used link if no link to a host is about as full; empty otherwise."""
     first, count = found[0], Counter(link.port.partition("->")[0] for link in found)
     hosts = {node for node, number in count.items() if number == 1}  # a host has one link
@@ -58,7 +58,7 @@ def inner_bottleneck(found: Sequence[Link]) -> str:
     return f"The most used link is {first.port} ({use}), not a link to a receiver (at most {most})."
 
 
-def _section(found: Sequence[Link]) -> Section:
+def _section(found: Sequence[UsedLink]) -> Section:
     sent = scale_for("B", [link.tx_bytes for link in found])
     rate = scale_for("bps", [link.rate_bps for link in found])
     columns = [

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from shortflow.errors import MissingRequirement
-from shortflow.report.blocks import Block, Part, markdown
+from shortflow.report.blocks import Block, PagePart, markdown
 from shortflow.report.chart import Chart
 from shortflow.report.templates import page
 from shortflow.store.files import Kind, write_text
 
 
 def write_blocks(
-    path: Path, *, title: str, heading: str, head: Iterable[Block], parts: Sequence[Part], footer: str
+    path: Path, *, title: str, heading: str, head: Iterable[Block], parts: Sequence[PagePart], footer: str
 ) -> None:
     """Writes blocks as a page or, under a name that ends in .md, as Markdown. Its pictures need vl-convert."""
     if path.suffix != ".md":

@@ -10,7 +10,7 @@ from shortflow.criteria import USUAL, Criteria
 from shortflow.quantities import counted
 from shortflow.report import markup
 from shortflow.report.answer import answer
-from shortflow.report.blocks import Block, Legend, Part, Words, text_section
+from shortflow.report.blocks import Block, Legend, PagePart, Words, text_section
 from shortflow.report.chart import finite_only
 from shortflow.report.document import results_table
 from shortflow.report.figures import charts, shown_first
@@ -38,7 +38,7 @@ class Contents:
 
 def write_contents(path: Path, of: Contents) -> None:
     """Writes the whole page, or Markdown."""
-    shown = [Part(study.title, list(_study_blocks(study, of.criteria))) for study in of.studies]
+    shown = [PagePart(study.title, list(_study_blocks(study, of.criteria))) for study in of.studies]
     versions = ", ".join(sorted({each.provenance["version"] for each in _results(of.studies)}))
     markup.write_blocks(
         path,
@@ -143,7 +143,7 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     each_point = f"At each {x_name if len(study.dimensions) == 1 else 'point'}"
     for heading, words in (("Best values of each scheme", ranking.by_value), (each_point, ranking.at_points)):
         if words:
-            yield Part(heading, [Words("\n".join(words), "note")], folded=True)
+            yield PagePart(heading, [Words("\n".join(words), "note")], folded=True)
     yield Words("\n".join([*ranking.caveats, *study.notes_on_settings]), "note")
     values = zip(study.dimensions, shown_first(study) or [], strict=True)
     yield Legend(everyone(study), [(each.label, each.values, first) for each, first in values])
@@ -157,14 +157,14 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     own = [study.measured.note] if study.measured else []
     traffic = [note for note in study.results[0].provenance["traffic_notes"] if not note.startswith(WARNING)]
     yield Words("\n".join([about, *traffic, *own]), "note")
-    yield Part(f"Choices: every value, and where it came from{at}", settings_sections(results), folded=True)
+    yield PagePart(f"Choices: every value, and where it came from{at}", settings_sections(results), folded=True)
     heads = (x_name or "settings", "scheme", "seed", "digest", "finished", "seconds", "version")
     runs = [_run(", ".join(run.at[each.key] for each in study.dimensions), run) for run in study.results]
-    yield Part(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)
+    yield PagePart(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)
     if older := [result.provenance for result in study.superseded]:
         named = (f"{of['scheme']}, seed {of['seed']}, {of['finished_at']}: {of['digest'][:16]}" for of in older)
         heading = f"Superseded by newer runs with the same settings, and left out: {len(older)}"
-        yield Part(heading, [Words("\n".join(named), "note")], folded=True)
+        yield PagePart(heading, [Words("\n".join(named), "note")], folded=True)
 
 
 def _left_out(study: Results) -> str:

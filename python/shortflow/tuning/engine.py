@@ -11,13 +11,13 @@ from pathlib import Path
 
 from shortflow.errors import ConfigError, LostRun
 from shortflow.metrics.absence import missing
-from shortflow.metrics.catalogue import possible
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, possible
 from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Run
 from shortflow.tuning import record
 from shortflow.tuning.asking import TunedScenario
-from shortflow.tuning.goal import UNFINISHED, Goal, Measurement
+from shortflow.tuning.goal import Goal, Measurement
 from shortflow.tuning.proposals import Proposals
 from shortflow.tuning.record import Check, Question, Trial, Tuning
 
@@ -73,7 +73,7 @@ def _require_metrics(workload: TunedScenario, schemes: Sequence[str], seed: int,
     runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
     for result in (yield Wanted(runs, tables=False, of=of)):
         for metric in workload.goal.metrics:
-            if metric != UNFINISHED and metric not in result.metrics:
+            if metric != UNFINISHED_OF_ALL.pattern and metric not in result.metrics:
                 error = missing(metric, [row.metric for row in result.rows], [result.meta])
                 raise ConfigError(f"{workload.scenario.name} under {result.scheme}: {error}")
 
@@ -91,7 +91,7 @@ def _measurement(goal: Goal, runs: Sequence[Result], more: Sequence[str] = ()) -
     """Deciding metrics of some runs and more of them, by seed. A failed run has none."""
     values = {metric: [run.metrics.get(metric) for run in runs] for metric in [*goal.metrics, *more]}
     # None without finite flows, and for failed runs.
-    values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
+    values[UNFINISHED_OF_ALL.pattern] = [share or 0.0 for share in values[UNFINISHED_OF_ALL.pattern]]
     bounds = sorted({metric for run in runs for metric in run.lower_bounds if metric in values})
     stakes = dict.fromkeys(values, 0.0)
     for run in runs:

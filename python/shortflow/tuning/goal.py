@@ -81,8 +81,6 @@ class Parameter(Range):
 
 _SIGNS = ("<=", ">=")
 _SYNTAX = "METRIC >= FACTOR * SCHEME or METRIC >= NUMBER, also with <=, such as `goodput_long_bps >= 0.99 * dctcp`"
-UNFINISHED = UNFINISHED_OF_ALL.pattern
-"""Metric of unfinished flows."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,7 @@ class Goal:
     def metrics(self) -> list[str]:
         """Deciding metrics, each once."""
         wanted = [each.metric for each in self.objectives]
-        return list(dict.fromkeys([*wanted, *(each.metric for each in self.constraints), UNFINISHED]))
+        return list(dict.fromkeys([*wanted, *(each.metric for each in self.constraints), UNFINISHED_OF_ALL.pattern]))
 
     @property
     def schemes(self) -> list[str]:
@@ -252,7 +250,9 @@ class Goal:
         ]
         complete = len(known) == len(objectives) and len(violations) == len(pairs)
         # Share of unfinished flows; 1 if a deciding metric is a bound for another reason.
-        unfinished = found.mean(UNFINISHED) or float(any(metric in found.lower_bounds for metric in self.metrics))
+        unfinished = found.mean(UNFINISHED_OF_ALL.pattern) or float(
+            any(metric in found.lower_bounds for metric in self.metrics)
+        )
         return Judgement(known if complete else None, [unfinished, *violations])
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from shortflow.report.blocks import Part, Words
+from shortflow.report.blocks import PagePart, Words
 from shortflow.report.chart import finite_only
 from shortflow.report.markup import now, write_blocks
 from shortflow.tuning.plots import plots
@@ -30,7 +30,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
         title=f"Shortflow: {of.scheme} tuned",
         heading=f"{of.scheme} tuned: {of.goal.text}",
         head=[Words(sentence(tuning), "answer"), Words(numbers), Words(about, "note")],
-        parts=[Part("Trials and checks", [*sections(tuning), *plots(tuning)])],
+        parts=[PagePart("Trials and checks", [*sections(tuning), *plots(tuning)])],
         footer=f"Simulated by Shortflow {of.code}. Written {now()}.",
     )
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shortflow.judge.estimates import Estimate, estimate
-from shortflow.metrics.catalogue import Metric, possible
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, possible
 from shortflow.quantities import counted
 from shortflow.report.blocks import Column, Section
 from shortflow.report.tables import common_scales
 from shortflow.report.wording import NOTHING, number, percent, shown
-from shortflow.tuning.goal import UNFINISHED, Measurement
+from shortflow.tuning.goal import Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread
 from shortflow.tuning.verdict import PairedChange, paired_change, verdict
@@ -70,10 +70,10 @@ def _check(tuning: Tuning, check: Check) -> Section:
         rows[f"trial {trial}, {'untuned' if is_untuned else verdict(tuning, check, trial).holds}"] = found
     others = {f"{'untuned ' if name == scheme else ''}{name}": found for name, found in check.schemes.items()}
     rows |= others
-    left = any(found.mean(UNFINISHED) for found in rows.values())
+    left = any(found.mean(UNFINISHED_OF_ALL.pattern) for found in rows.values())
     known = possible(check.classes)
     names = next(iter(rows.values())).values
-    columns = _estimates([known[of] for of in names if of != UNFINISHED or left], list(rows.values()))
+    columns = _estimates([known[of] for of in names if of != UNFINISHED_OF_ALL.pattern or left], list(rows.values()))
     other = tuning.yardstick or scheme
     for each in check.goal.objectives:
         changes = [paired_change(each.metric, found, check.schemes[other]) for found in rows.values()]

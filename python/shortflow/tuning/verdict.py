@@ -7,11 +7,11 @@ from itertools import zip_longest
 
 from shortflow.judge.estimates import Estimate, Interval, estimate, paired_difference
 from shortflow.judge.verdicts import Possible, Verdict, joint, true_interval, verdict_of
-from shortflow.metrics.catalogue import Metric, possible
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, possible
 from shortflow.quantities import counted
 from shortflow.report.caveats import few_events_of
 from shortflow.report.wording import percentage, phrase
-from shortflow.tuning.goal import UNFINISHED, Constraint, Measurement, Objective
+from shortflow.tuning.goal import Constraint, Measurement, Objective
 from shortflow.tuning.record import Check, Trial, Tuning
 
 
@@ -229,7 +229,7 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictIn
     """Unfinished flows: undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
-    share, theirs = (found.mean(UNFINISHED) or 0.0 for found in (ours, other))
+    share, theirs = (found.mean(UNFINISHED_OF_ALL.pattern) or 0.0 for found in (ours, other))
     if share:
         beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
         hint = ": a longer drain would tell" if share <= theirs else ""
@@ -334,5 +334,5 @@ def _why_infeasible(tuning: Tuning) -> str:
     names.append(f"runs failed ({errors[0] if errors else ''})")
     counts.append(sum(bool(trial.found.errors) for trial in tuning.trials))
     found = ", ".join(f"{name} in {count}" for name, count in zip(names, counts, strict=True) if count)
-    left = tuning.references[tuning.question.scheme].mean(UNFINISHED)
+    left = tuning.references[tuning.question.scheme].mean(UNFINISHED_OF_ALL.pattern)
     return f"{found}; a longer drain may let them finish (untuned, some are unfinished too)" if left else found
