@@ -249,7 +249,6 @@ HANDED_ON = {
     "status": "Show loaded congestion controls and their connections.",
     "class": "Assign ports to short and long flows.",
     "dscp": "Set the priority of packets that leave a device.",
-    "laws": "Compare the fixed-point laws with the simulator's.",
     "cleanup": "Remove leftovers of killed commands.",
     "completions": "Print a completion script of shortflow-linux for a shell.",
 }

@@ -6,7 +6,6 @@ mod class;
 mod cleanup;
 mod completions;
 mod dscp;
-mod laws;
 mod load;
 mod manual;
 mod offers;
@@ -24,8 +23,6 @@ use std::process::ExitCode;
 pub enum Command {
     /// Check the kernel, tools and privileges of this host; change nothing.
     Check(check::Args),
-    /// Compare the fixed-point laws of the eBPF programs with the simulator's over a grid.
-    Laws,
     /// Register congestion controls with the kernel.
     Load(load::Args),
     /// Remove congestion controls; without names, all controls and all their settings.
@@ -51,7 +48,6 @@ impl Command {
     pub fn run<Cli: CommandFactory>(self) -> Result<(), Failure> {
         match self {
             Command::Check(args) => check::run(args),
-            Command::Laws => laws::run(),
             Command::Load(args) => load::run(args),
             Command::Unload(args) => unload::run(args),
             Command::Status(args) => status::run(args),

@@ -1,12 +1,8 @@
-//! The fixed-point laws of the eBPF congestion controls: their parameters, their execution on this host, and
-//! their errors against the floating-point laws.
+//! The fixed-point laws of the eBPF congestion controls: their parameters, and their execution on this host.
 
-mod errors;
 mod fields;
-mod grid;
 mod native;
 
-pub use errors::{Comparison, compare};
 pub use fields::{LawError, params};
 pub use native::{FixedPoint, exp2_neg, log2_fixed, power, priority_dscp, priority_label, role_number};
 

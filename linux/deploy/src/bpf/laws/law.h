@@ -9,7 +9,7 @@
  *   g, F, factors          2^-30    1              to nearest
  *   alpha, p = alpha^w     2^-60    1              down
  *
- * Errors of these widths, measured by `shortflow-linux laws` and asserted by tests:
+ * Errors of these widths, asserted by tests/laws:
  *   growth    2^-24 segments per ACK, and the step 2^-24
  *   decrease  2^-24 segments and 2^-30 of cwnd, and half the error of p (power.h)
  *   alpha     2^-31 (1 + 1/g): F is rounded at every update and g once; the mean forgets the rest

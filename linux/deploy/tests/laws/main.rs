@@ -1,13 +1,15 @@
-//! The fixed-point laws beside the floating-point ones: over the ACKs that simulated connections see, in
+//! The fixed-point laws beside the floating-point ones: over a grid, over the ACKs that simulated connections see, in
 //! simulations of their own, over random scripts, and at the ends of every range.
 
+mod errors;
+mod grid;
+
+use errors::Comparison;
 use proptest::prelude::*;
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, FlowView, Opening, Role, Transport, TransportConfig, Window,
 };
-use shortflow_deploy::laws::{
-    Comparison, FixedPoint, NAMES, exp2_neg, log2_fixed, power, priority_dscp, priority_label,
-};
+use shortflow_deploy::laws::{FixedPoint, NAMES, exp2_neg, log2_fixed, power, priority_dscp, priority_label};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;

@@ -1,8 +1,8 @@
 //! Errors of the fixed-point laws against the floating-point laws, over a dense grid.
 
-use super::grid::{alphas, flow, flows, windows};
-use super::{FixedPoint, LawError, NAMES};
+use crate::grid::{alphas, flow, flows, windows};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
+use shortflow_deploy::laws::{FixedPoint, LawError, NAMES};
 use shortflow_units::{Bytes, Instant};
 use std::fmt;
 
@@ -24,9 +24,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Names of the columns of its text.
-    pub const HEADING: &str = "what       cases  absolute  relative     bound  law and settings";
-
     /// True where no error exceeds the bound.
     pub fn holds(&self) -> bool {
         self.relative <= self.bound
@@ -85,7 +82,7 @@ const VARIANTS: [Variant; 15] = [
 ];
 
 /// Compares every law over the grid.
-pub fn compare() -> Result<Vec<Comparison>, LawError> {
+fn compare() -> Result<Vec<Comparison>, LawError> {
     let mut all = Vec::new();
     for variant in &VARIANTS {
         all.extend(compare_variant(variant)?);
@@ -196,30 +193,25 @@ fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
     Ok(alpha)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Prints the table; `cargo test -p shortflow-deploy -- --nocapture no_error` shows it.
-    #[test]
-    fn no_error_exceeds_its_bound() {
-        let all = compare().unwrap();
-        for comparison in &all {
-            println!("{comparison}");
-        }
-        let above: Vec<_> = all.iter().filter(|comparison| !comparison.holds()).collect();
-        assert!(above.is_empty() && all.len() == 3 * VARIANTS.len() + NAMES.len(), "{above:#?}");
-        assert!(all.iter().all(|comparison| comparison.cases > 100));
+/// Prints the table; `cargo test -p shortflow-deploy --test laws -- --nocapture no_error` shows it.
+#[test]
+fn no_error_exceeds_its_bound() {
+    let all = compare().unwrap();
+    for comparison in &all {
+        println!("{comparison}");
     }
+    let above: Vec<_> = all.iter().filter(|comparison| !comparison.holds()).collect();
+    assert!(above.is_empty() && all.len() == 3 * VARIANTS.len() + NAMES.len(), "{above:#?}");
+    assert!(all.iter().all(|comparison| comparison.cases > 100));
+}
 
-    #[test]
-    fn an_error_above_its_bound_is_found() {
-        let mut comparison = Comparison::of("dctcp", "decrease", 1e-6);
-        comparison.add(1.0, 1.0, 1.0);
-        assert!(comparison.holds());
-        comparison.add(10.1, 10.0, 10.0);
-        assert!(!comparison.holds() && (comparison.relative - 0.01).abs() < 1e-12);
-        comparison.add(f64::NAN, 1.0, 1.0);
-        assert_eq!(comparison.absolute, f64::INFINITY);
-    }
+#[test]
+fn an_error_above_its_bound_is_found() {
+    let mut comparison = Comparison::of("dctcp", "decrease", 1e-6);
+    comparison.add(1.0, 1.0, 1.0);
+    assert!(comparison.holds());
+    comparison.add(10.1, 10.0, 10.0);
+    assert!(!comparison.holds() && (comparison.relative - 0.01).abs() < 1e-12);
+    comparison.add(f64::NAN, 1.0, 1.0);
+    assert_eq!(comparison.absolute, f64::INFINITY);
 }
