@@ -10,6 +10,7 @@ import pytest
 from conftest import Command
 from test_foreign_texts import RING, TEXTS, TOPO
 from test_imported_networks import ZOO, as_containerlab, as_lldp, as_netbox, fabric
+from test_imported_pfc import DCQCN
 from test_imports import CONFIG, FLOWS, SIMAI, TOPOLOGY
 from test_sonic import CONFIG as SONIC
 
@@ -29,6 +30,7 @@ def write_files(folder: Path) -> None:
     texts = {
         "topology.txt": TOPOLOGY,
         "flow.txt": FLOWS,
+        "packets.txt": DCQCN,
         "config.txt": CONFIG,
         "mix/topology.txt": TOPOLOGY,
         "mix/flow.txt": FLOWS,
