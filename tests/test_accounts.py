@@ -247,3 +247,27 @@ def test_a_pause_is_a_cause_of_its_own(tmp_path: Path) -> None:
     free = micros(explained(of, 0), 0)
     assert "pause" not in free
     assert account["pause"] < sum(free.values())
+
+
+def test_a_page_shows_where_the_time_went_and_the_network(shortflow: Command, tmp_path: Path) -> None:
+    """Both schemes' parts of a class add up to the mean completion time, and each link is drawn once each way."""
+    scenario(tmp_path, *(f"0s,h{sender},h2,29200" for sender in (0, 1, 3)), window=20)
+    shortflow("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "store", code=0)
+    assert "add --scenario FILE" in shortflow("report", "store", "--explain", code=2).stderr
+    own = ("report", "store", "--explain", "--scenario", "own.toml")
+    (study,) = shortflow(*own, "--json", code=0).document["studies"]
+    plots = {plot["name"]: plot["spec"] for plot in study["plots"]}
+    drawn = [row for row in plots["network"]["data"]["values"] if row["kind"] == "link"]
+    assert len(drawn) == 2 * 8
+    hottest = max((row for row in drawn if row["scheme"] == "dctcp"), key=lambda row: row["use"])
+    assert hottest["link"] == "s0->h2"
+    rows = plots["went-short"]["data"]["values"]
+    for scheme in ("tcp", "dctcp"):
+        (at,) = (each["comparison"] for each in study["points"])
+        mean = at["schemes"][scheme]["metrics"]["afct_short_s"]["mean"]
+        parts = [row["value"] for row in rows if (row["scheme"], row["panel"]) == (scheme, "mean")]
+        assert sum(parts) == pytest.approx(1e3 * mean)
+    shortflow(*own, code=0)
+    page = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
+    assert "Where the time went: class short" in page
+    assert "The network by link use" in page

@@ -6,6 +6,8 @@ from shortflow.lazy import modules
 
 if TYPE_CHECKING:
     from shortflow.accounts import account as account
+    from shortflow.accounts import again as again
+    from shortflow.accounts import charts as charts
     from shortflow.accounts import parting as parting
     from shortflow.accounts import reasons as reasons
     from shortflow.accounts import shown as shown

@@ -108,9 +108,10 @@ def _asked(found: Accounts) -> Asked:
     marked = pl.col("marks").fill_null(0) > 0
     lossy = (pl.col("retransmits") > 0) | (pl.col("timeouts") > 0)
     waiting = pl.col("waited_ps").fill_null(0) > 0
-    each, either = (marked, lossy, waiting), marked | lossy | waiting
-    counts = [flows.filter(cause).height for cause in each]
-    return Asked(flows.height, *counts, any=flows.filter(either).height, unfinished=flows["fct_s"].null_count())
+    marks, losses, waits_, either = (
+        flows.filter(cause).height for cause in (marked, lossy, waiting, marked | lossy | waiting)
+    )
+    return Asked(flows.height, marks, losses, waits_, either, flows["fct_s"].null_count())
 
 
 def _changes(first: Accounts, second: Accounts) -> list[Change]:

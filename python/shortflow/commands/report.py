@@ -6,18 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from shortflow.accounts import again
+from shortflow.accounts.account import accounted
+from shortflow.accounts.charts import went_blocks
 from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.frames import Source
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
+from shortflow.front.progress import reporting
 from shortflow.measured import read_measured
 from shortflow.quantities import counted
-from shortflow.report.blocks import Words
+from shortflow.report.blocks import Block, Words
+from shortflow.report.network import network_blocks
 from shortflow.report.page import Contents, page_table, write_contents
 from shortflow.report.study import studies, with_measured
 from shortflow.result import Result
+from shortflow.results import Results
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.runs import select_runs
 from shortflow.tuning.pages import tuning_table, write_page
@@ -39,6 +45,12 @@ def report(
     baseline: given.Baseline = None,
     ties: given.Ties = None,
     bins: given.BinEnds = None,
+    explain: Annotated[
+        bool,
+        Opt("Add where the time went, from one more run of each scheme, and the network by link use."),
+    ] = False,
+    scenario: given.StoredScenario = None,
+    progress: given.Progress = None,
     json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
     """Write a self-contained HTML page with the plots and tables of stored results.
@@ -52,16 +64,38 @@ def report(
     directory, numbers = Path(directory), None
     page = Path(out or directory / "report.html")
     criteria = given.criteria(given.metric_names(metrics), baseline, ties, bins)
-    if not json:
-        shown = write_report(directory, page, measured=measured, damages=damages, criteria=criteria)
-        note(counted(shown, "run"))
-    elif measured is None and is_tuning(directory):
-        numbers = tuning_table(load_tuning(directory))
+    if measured is None and is_tuning(directory):
+        if explain:
+            raise ConfigError(f"--explain: {directory} holds a tuning; it explains runs of `compare` and `sweep`")
+        tuning = load_tuning(directory)
+        shown = tuning.runs
+        if json:
+            numbers = tuning_table(tuning)
+        else:
+            write_page(tuning, page)
     else:
-        numbers = page_table(_found(directory, None, measured, damages, criteria))
+        found = _found(directory, None, measured, damages, criteria)
+        if explain:
+            found = replace(found, more={each.scenario: _more(each, scenario, progress) for each in found.studies})
+        shown = sum(len(study.results) for study in found.studies)
+        if json:
+            numbers = page_table(found)
+        else:
+            write_contents(page, found)
+    if not json:
+        note(counted(shown, "run"))
     for damage in damages:
         note(f"left out: {damage}")
     return Answer(lambda: numbers, [Words(str(page))], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)
+
+
+def _more(study: Results, file: str | None, progress: given.Progress) -> list[Block]:
+    """The network by link use, and where the time went in one run of each scheme at the point shown first."""
+    point, source = study.shown_first, again.scenario_of(study.scenario, file)
+    results = [next(run for run in point.runs if run.scheme == scheme) for scheme in point.schemes]
+    with reporting(f"{study.scenario}, where the time went", progress) as bar:
+        found = [accounted(again.run_of(each, source), progress=bar) for each in results]
+    return [*network_blocks(study), *went_blocks(found)]
 
 
 def write_report(

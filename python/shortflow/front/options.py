@@ -116,6 +116,9 @@ UNIT = Opt("Unit of sizes that their file does not say: B, KB, MB, packets (of 1
 MEASURED = Opt(
     "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, optional class.", "FILE"
 )
+StoredScenario = Annotated[
+    str | None, Opt("The scenario's file, if the store's scenario is not a shipped one.", "FILE")
+]
 KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
 KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
 OutDirectory = Annotated[str | Path | None, Opt("Store the results in this directory.", "DIR", read=Path)]

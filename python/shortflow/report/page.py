@@ -1,7 +1,7 @@
 """The report's page: plots, tables and provenance in one HTML file that opens offline. Or its numbers alone."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from shortflow.quantities import counted
 from shortflow.report import markup
 from shortflow.report.answer import answer
 from shortflow.report.blocks import Block, Legend, PagePart, Words, text_section
-from shortflow.report.chart import finite_only
+from shortflow.report.chart import Chart, finite_only
 from shortflow.report.document import results_table
 from shortflow.report.figures import charts, shown_first
 from shortflow.report.tables import measured_time, settings_sections, study_section
@@ -34,11 +34,13 @@ class Contents:
     failures: Sequence[Result] = ()
     damages: Sequence[str] = ()
     criteria: Criteria = USUAL
+    more: Mapping[str, Sequence[Block]] = field(default_factory=dict)
+    """Further blocks of a study, by scenario."""
 
 
 def write_contents(path: Path, of: Contents) -> None:
     """Writes the whole page, or Markdown."""
-    shown = [PagePart(study.title, list(_study_blocks(study, of.criteria))) for study in of.studies]
+    shown = [PagePart(study.title, list(_study_blocks(study, of))) for study in of.studies]
     versions = ", ".join(sorted({each.provenance["version"] for each in _results(of.studies)}))
     markup.write_blocks(
         path,
@@ -87,7 +89,7 @@ def page_table(of: Contents) -> dict[str, Any]:
                 "title": study.title,
                 "varies": study.x_name,
                 "answer": answer(study, of.criteria).document(),
-                "plots": [chart.document for chart in charts(study, list(map(study.require, of.criteria.metrics)))],
+                "plots": [chart.document for chart in _charts(study, of)],
                 "points": [{"at": point.label, "comparison": results_table(point)} for point in study.points],
                 "superseded": [
                     {name: value for name, value in each.provenance.items() if name in _SUPERSEDED}
@@ -110,6 +112,11 @@ def page_table(of: Contents) -> dict[str, Any]:
     }
     plain: dict[str, Any] = finite_only(found)
     return plain
+
+
+def _charts(study: Results, of: Contents) -> list[Chart]:
+    more = (block for block in of.more.get(study.scenario, ()) if isinstance(block, Chart))
+    return [*charts(study, list(map(study.require, of.criteria.metrics))), *more]
 
 
 def _results(studies: Sequence[Results]) -> list[Result]:
@@ -136,9 +143,9 @@ def _provenance(results: Sequence[Result]) -> str:
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
-def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
+def _study_blocks(study: Results, of: Contents) -> Iterator[Block]:
     """The answer, the charts, all numbers in one table, then traffic, choices and provenance."""
-    ranking, x_name = answer(study, criteria), study.x_name or ""
+    ranking, x_name = answer(study, of.criteria), study.x_name or ""
     yield Words("\n".join(ranking.over_points), "answer")
     each_point = f"At each {x_name if len(study.dimensions) == 1 else 'point'}"
     for heading, words in (("Best values of each scheme", ranking.by_value), (each_point, ranking.at_points)):
@@ -148,6 +155,7 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     values = zip(study.dimensions, shown_first(study) or [], strict=True)
     yield Legend(everyone(study), [(each.label, each.values, first) for each, first in values])
     yield from charts(study, ranking.metrics)
+    yield from of.more.get(study.scenario, ())
     yield Words(_left_out(study), "note")
     results = _results([study])
     yield study_section(study, ranking.metrics, ranking.baseline)
@@ -162,7 +170,7 @@ def _study_blocks(study: Results, criteria: Criteria) -> Iterator[Block]:
     runs = [_run(", ".join(run.at[each.key] for each in study.dimensions), run) for run in study.results]
     yield PagePart(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)
     if older := [result.provenance for result in study.superseded]:
-        named = (f"{of['scheme']}, seed {of['seed']}, {of['finished_at']}: {of['digest'][:16]}" for of in older)
+        named = (f"{it['scheme']}, seed {it['seed']}, {it['finished_at']}: {it['digest'][:16]}" for it in older)
         heading = f"Superseded by newer runs with the same settings, and left out: {len(older)}"
         yield PagePart(heading, [Words("\n".join(named), "note")], folded=True)
 
