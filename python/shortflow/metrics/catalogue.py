@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from shortflow.judge.estimates import Support
+from shortflow.metrics.collection import collection_paused
 from shortflow.metrics.data import (
     FAIR_ENOUGH,
     FAIR_WINDOWS,
@@ -500,11 +501,14 @@ STATISTICS = {
 def measure(tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> list[MetricValue]:
     """All metrics of a run with these tables."""
     run = RunData(tables, meta, bins)
-    return [
-        MetricValue(metric, float(value), isinstance(value, LowerBound))
-        for metric in possible(run.classes, bins).values()
-        if (subject := _subject(run, metric)) and (value := metric.statistic.function(subject)) is not None
-    ]
+    with collection_paused():
+        found = [
+            MetricValue(metric, float(value), isinstance(value, LowerBound))
+            for metric in possible(run.classes, bins).values()
+            if (subject := _subject(run, metric)) and (value := metric.statistic.function(subject)) is not None
+        ]
+        run.forget()
+    return found
 
 
 def telling(rows: Iterable[MetricValue], bins: Bins = USUAL_BINS) -> dict[str, Metric]:

@@ -456,6 +456,11 @@ class RunData:
         """Stores the tables by name."""
         self._tables, self.meta, self.bins = tables, meta, bins
 
+    def forget(self) -> None:
+        """Drops all groups of flows, which refer to this object, so that no cycle is left to collect."""
+        for name in ("flows", "classes", "sizes", "tasks"):
+            vars(self).pop(name, None)
+
     @functools.cached_property
     def flows(self) -> FlowGroup:
         """All flows."""
