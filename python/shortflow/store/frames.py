@@ -1,6 +1,6 @@
 """Runs as one tidy table: a row per run, a column per varying setting and per metric."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -46,14 +46,15 @@ def runs_frame(
     settings = _settings([run.provenance for run in (*current, *failed)], taken)
     old = {id(run) for run in superseded}
     bounds = [sorted(run.lower_bounds.intersection(metrics)) for run in runs]
+    values = _values([run.provenance for run in runs])
     types = {"seed": pl.UInt64}
     return pl.DataFrame(
         [
             *(pl.Series(name, [*map(of, runs)], types.get(name, pl.String)) for name, of in _HEAD.items()),
             pl.Series("superseded", [id(run) in old for run in runs], pl.Boolean),
             pl.Series("error", [run.error_text or None for run in runs], pl.String),
-            *(_setting_column(name, key, runs) for name, key in settings.items()),
-            *(pl.Series(name, [run.metrics.get(name) for run in runs], pl.Float64) for name in metrics),
+            *(_setting_column(name, [each.get(key) for each in values]) for name, key in settings.items()),
+            *_metric_columns(metrics, runs),
             pl.Series("lower_bounds", bounds, pl.List(pl.String)),
         ]
     )
@@ -116,9 +117,9 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
     return {key if short_name(key) in taken else short_name(key): key for key in keys}
 
 
-def _setting_column(name: str, key: str, runs: Sequence[Result]) -> pl.Series:
-    texts = [_value(run.provenance, key) for run in runs]
-    known = [text for text in texts if text is not None]
+def _setting_column(name: str, texts: Sequence[str | None]) -> pl.Series:
+    """Numbers, where all texts are of one kind."""
+    known = [*dict.fromkeys(text for text in texts if text is not None)]
     numbers = in_base_unit(known)
     if numbers is None:
         return pl.Series(name, texts, pl.String)
@@ -129,3 +130,30 @@ def _setting_column(name: str, key: str, runs: Sequence[Result]) -> pl.Series:
 def _value(origin: Provenance, key: str) -> str | None:
     settings = (*origin["scenario_settings"], *origin["scheme_settings"])
     return next((setting["value"] for setting in settings if setting["key"] == key), None)
+
+
+def _values(origins: Sequence[Provenance]) -> list[Mapping[str, str]]:
+    """Settings of each run by key, those of its scenario first. Runs of a log share settings, which are read once."""
+    known: dict[tuple[int, int], Mapping[str, str]] = {}
+    found = []
+    for origin in origins:
+        of_scenario, of_scheme = origin["scenario_settings"], origin["scheme_settings"]
+        place = (id(of_scenario), id(of_scheme))
+        if place not in known:
+            known[place] = {each["key"]: each["value"] for each in (*reversed(of_scheme), *reversed(of_scenario))}
+        found.append(known[place])
+    return found
+
+
+def _metric_columns(names: Sequence[str], runs: Sequence[Result]) -> Iterator[pl.Series]:
+    """Filled run by run, since a metric of one scenario is null in the runs of all others."""
+    found: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
+    for at, run in enumerate(runs):
+        for name, value in run.metrics.items():
+            if name in found:
+                found[name].append((at, value))
+    for name, of_runs in found.items():
+        column: list[float | None] = [None] * len(runs)
+        for at, value in of_runs:
+            column[at] = value
+        yield pl.Series(name, column, pl.Float64)
