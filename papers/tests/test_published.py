@@ -173,7 +173,10 @@ def unsupported(text: str, evidence_of: str) -> list[float]:
 def told(one: Judged) -> str:
     """Every number that the evidence has for a claim."""
     return "; ".join(
-        [one.claim.statement, *measured_texts(one.finding), one.claim.tolerance, one.over_choices, one.reason]
+        [
+            *(one.claim.statement, *measured_texts(one.finding), one.claim.tolerance),
+            *(one.over_choices, one.over_set_ups, one.reason),
+        ]
     )
 
 

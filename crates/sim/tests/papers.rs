@@ -86,7 +86,7 @@ fn query_time(outcome: &Outcome) -> (f64, f64) {
 
 /// Claims `fast/fig5-fast-fewest` and `fast/fig6-fast-at-most-one`: at most one timeout for a worker with FaST. In this one
 /// rack, with first windows of two segments, the order is the printed one (72 ms for NewReno, 43 ms for DCTCP, 16 ms for FaST),
-/// as `fast/fig4-order-100` is over five racks.
+/// as `fast/fig4-order-100` (undecided) may be over five racks.
 #[test]
 fn a_query_to_a_hundred_workers_is_answered_soonest_by_fast() {
     let newreno = ("transport.recovery", "newreno");

@@ -133,6 +133,10 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond, part.open_by)
 
 
+OVER_SET_UPS = "over the set-ups: "
+"""Precedes, at the end of a note, the span of the deciding number."""
+
+
 def ranging(
     finding: Finding, others: Mapping[str, Finding], set_ups: Sequence[Finding] = (), numbers: Sequence[str] = ()
 ) -> Finding:

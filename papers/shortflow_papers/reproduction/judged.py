@@ -9,7 +9,7 @@ from shortflow.api.judge import Verdict
 from shortflow.api.scenarios import Scheme
 from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.figure import Claim
-from shortflow_papers.lab.finding import Finding, finite
+from shortflow_papers.lab.finding import OVER_SET_UPS, Finding, finite
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.papers import choices
 from shortflow_papers.reproduction.tried import Tried, stored
@@ -90,6 +90,16 @@ class Judged:
             return ""
         scale, tried = max(self.tried.items(), key=lambda each: (len(each[1].others), each[0] == self.scale))
         return f"{tried.spread} at the {scale} scale" if tried.spread and scale != self.scale else tried.spread
+
+    @property
+    def over_set_ups(self) -> str:
+        """How many set-ups of a fit agree, with the span of the deciding number; empty without set-ups."""
+        counts = self.finding.set_ups
+        if not counts:
+            return ""
+        span = self.finding.note.rpartition(OVER_SET_UPS)[2] if OVER_SET_UPS in self.finding.note else ""
+        agree = f"{counts.get(Verdict.AGREES, 0)} of {sum(counts.values())} set-ups agree"
+        return f"{span}, {agree}" if span else agree
 
     @property
     def left_open_by(self) -> str:

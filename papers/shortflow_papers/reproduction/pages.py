@@ -111,7 +111,8 @@ def evidence_table(entry: Entry) -> str:
         claim = each.claim
         ours = shortened(measured_texts(each.finding), _LINE_NUMBERS) or each.reason
         name = f'<a id="{claim.id}"></a>{claim.id.partition("/")[2]}'
-        rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), each.over_choices))
+        over = each.over_set_ups or each.over_choices
+        rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), over))
     return "".join(_row(cells) for cells in rows)
 
 
@@ -124,7 +125,9 @@ def headline_table(paper: str, entry: Entry) -> str:
         each = known[name]
         ours = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2]
         verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
-        over = re.sub(r" other values? agree( at the (\w+) scale)?", r" agree \2", each.over_choices)
+        over = each.over_set_ups or re.sub(
+            r" other values? agree( at the (\w+) scale)?", r" agree \2", each.over_choices
+        )
         rows.append((each.claim.statement, ours, over, verdict, cause))
     return "".join(_row(cells) for cells in rows)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from shortflow.api.scenarios import as_pairs
 from shortflow_papers.lab.figure import Figure
-from shortflow_papers.lab.finding import Finding, ranging
+from shortflow_papers.lab.finding import OVER_SET_UPS, Finding, ranging
 from shortflow_papers.lab.quantity import amount
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.papers import choices, every_paper, figures, set_ups
@@ -187,7 +187,7 @@ def ranged(base: Reproduction, again: Again) -> Reproduction:
         name = deciding(each.finding)
         numbers = [f"{text}{number}" for text, one in others.items() if (number := _outcome(one, name).numbered)]
         if ends := number_span([_outcome(one, name) for one in of_set_ups]):
-            numbers.append(f"over the set-ups: {ends}")
+            numbers.append(f"{OVER_SET_UPS}{ends}")
         findings = {text: one.finding for text, one in others.items()}
         return replace(each, finding=ranging(each.finding, findings, [one.finding for one in of_set_ups], numbers))
 
