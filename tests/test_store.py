@@ -4,7 +4,6 @@ import dataclasses
 import errno
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -75,23 +74,6 @@ def places(directory: Path) -> set[Path]:
     """The directories that have a directory of a run that can be read."""
     selection = select_runs(directory)
     return {place_of(result).parent for result in [*selection.current, *selection.superseded]}
-
-
-def test_a_store_of_an_earlier_version_is_read_with_equal_tables(tmp_path: Path) -> None:
-    """Commit ab5edc6 wrote it, with a record beside the tables; it had fewer columns, two other metrics, other bins."""
-    store = shutil.copytree(Path(__file__).parent / "stores" / "ab5edc6", tmp_path / "store")
-    before = pl.read_parquet(store / "runs.parquet").filter(pl.col("scheme") == "dctcp")
-    for _ in range(2):
-        found = sf.read_store(store)
-        today = found.to_frame()
-        gone = {each for each in {*before.columns} - {*today.columns} if not re.search("_10+[km]b|larger", each)}
-        assert gone == {"queueing_short_s", "queueing_long_s"}
-        both = [name for name in before.columns if name in today.columns]
-        assert today.select(both).equals(before.select(both))
-    for run in found.runs:
-        for name in ("flows", "tasks", "samples", "ports"):
-            written = pl.read_parquet(place_of(run) / f"{name}.parquet")
-            assert run.table(name).select(written.columns).equals(written)
 
 
 def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:

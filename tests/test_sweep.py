@@ -97,29 +97,6 @@ def test_tables_are_kept_where_they_are_asked_for(
     assert "store: 2 runs have no tables" in caplog.text
 
 
-def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Command, tmp_path: Path) -> None:
-    grid = ("--grid", "load=0.6,0.2,0.4", "--grid", "switch.mark_above=5pkt,20pkt,9pkt")
-    command = ("sweep", "small.toml", "--schemes", "tcp", *grid, "--seeds", "1", "--json", "--out")
-    written = shortflow(*command, "written", "--zip", "load,switch.mark_above").document
-    at = [tuple(point["at"].values()) for point in written["points"]]
-    assert at == [("0.6", "5pkt"), ("0.2", "20pkt"), ("0.4", "9pkt")]
-    in_order = [*command]
-    in_order[5], in_order[7] = "load=0.2,0.4,0.6", "switch.mark_above=5pkt,9pkt,20pkt"
-    assert shortflow(*in_order, "old", "--zip", "load,switch.mark_above").code == ExitCode.FINE
-    assert shortflow(*command, "all").code == ExitCode.FINE
-    in_step = api.Grid.parse([in_order[5], in_order[7]], zips=["load,switch.mark_above"])
-    api.sweep("small.toml", ["tcp"], in_step, 1, tables=True).save(tmp_path / "saved")
-    assert not any("--zip" in shortflow("report", store).stderr for store in ("written", "old", "all", "saved"))
-    for store in ("written", "old", "all"):
-        (log,) = (tmp_path / store / "run-logs").iterdir()
-        kept = [line for line in log.read_bytes().splitlines(keepends=True) if b'"line":"claim"' not in line]
-        log.write_bytes(b"".join(kept))  # earlier versions claimed nothing
-    assert not any("--zip" in shortflow("report", store).stderr for store in ("written", "all"))
-    named = shortflow("report", "old").stderr
-    assert "old: runs of an earlier version, whose `sweep --zip` sorted numbers before it paired them: small: " in named
-    assert "load=0.2 with switch.mark_above=5pkt, " in named
-
-
 @pytest.mark.parametrize("more", [(), ("--tables",)])
 def test_two_processes_share_the_runs_of_one_sweep(small: Tables, tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "duration": "500ms"}), encoding="utf-8")

@@ -15,19 +15,6 @@ OPTIONAL = {table: {name for name, _, optional, _ in columns if optional} for ta
 ABOUT = {table: {name: about for name, _, _, about in columns} for table, columns in _DECLARED.items()}
 """Meaning of each column."""
 
-ADDED = {
-    "flows": {"held_s", "measured_switch_queueing_s", "received_s"},
-    "ports": {"pauses", "paused_s"},
-    "drain_flows": {*TABLES["drain_flows"]},
-}
-"""Columns that earlier versions did not write."""
-
-
-def with_added(name: str, table: pl.DataFrame) -> pl.DataFrame:
-    """A table with the columns that its version did not write, without values."""
-    lacking = [column for column in TABLES[name] if column in ADDED.get(name, ()) and column not in table.columns]
-    return table.with_columns(pl.lit(None, TABLES[name][column]).alias(column) for column in lacking)
-
 
 def check_columns(name: str, table: pl.DataFrame) -> None:
     """Raises `ValueError` for a missing column or a wrong type."""
@@ -37,5 +24,5 @@ def check_columns(name: str, table: pl.DataFrame) -> None:
     for column, dtype in wanted.items():
         if found[column] != dtype:
             raise ValueError(f"{column}: found {found[column]} in place of {dtype}, or written by another version")
-        if column not in OPTIONAL[name] | ADDED.get(name, set()) and table[column].null_count():
+        if column not in OPTIONAL[name] and table[column].null_count():
             raise ValueError(f"{column}: rows without one")

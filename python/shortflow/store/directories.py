@@ -19,7 +19,7 @@ import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measure, possible
-from shortflow.metrics.columns import TABLES, check_columns, with_added
+from shortflow.metrics.columns import TABLES, check_columns
 from shortflow.result import Checksum, Record, Result, as_measured, checksum, is_measured_today, parquet
 from shortflow.store.files import Kind, check_seal, is_of_kind, new_directory, remove_leftovers, sealed, write_bytes
 
@@ -28,8 +28,6 @@ RECORD = "result.json"
 BURST = "burst.parquet"
 """Packet events of a run's largest burst, if it has one."""
 
-NEW = "drain_flows"
-"""A table that earlier versions did not write."""
 _log = logging.getLogger(__name__)
 _DECODER = msgspec.json.Decoder(Record)
 
@@ -45,13 +43,11 @@ class OnDisk(Mapping[str, pl.DataFrame]):
         """A table, of which nothing is parsed before its checksum is right."""
         if name == "burst" and (burst := self._burst()) is not None:
             return burst
-        if name == NEW and name not in self._sums:
-            return pl.DataFrame(schema=TABLES[name])
         wanted = self._sums[name]
         with reading(self.place / f"{name}.parquet", self.place) as path:
             data = path.read_bytes()
             _check(checksum(data), wanted)
-            table = with_added(name, pl.read_parquet(io.BytesIO(data)))
+            table = pl.read_parquet(io.BytesIO(data))
             check_columns(name, table)
         return table
 
@@ -208,7 +204,7 @@ def _impossible(record: Record) -> str:
     metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
     infinite = [name for name, value in metrics.items() if not math.isfinite(value)]
     unknown = metrics.keys() - possible(record["classes"]).keys() if is_measured_today(record) else ()
-    missing = sorted(TABLES.keys() - record["tables"].keys() - {NEW})
+    missing = sorted(TABLES.keys() - record["tables"].keys())
     found = {
         "metrics: none": not metrics,
         f"metrics: {''.join(infinite[:1])} is not a finite number": infinite,

@@ -85,8 +85,6 @@ class Kept:
     by_key: dict[tuple[str, bool, bool], Result] = field(default_factory=dict)
     damages: list[str] = field(default_factory=list)
     """Unreadable lines, with place and error."""
-    claimless: list[Result] = field(default_factory=list)
-    """Runs in logs of earlier versions: these have no claims."""
 
     def add(self, result: Result) -> None:
         """Add a run, unless a newer one is there."""
@@ -278,8 +276,6 @@ class _Log:
             )
         for result in found:
             kept.add(result)
-        if not self._claim_lines:
-            kept.claimless.extend(found)
 
     def is_claimed(self, key: str, before: float) -> bool:
         """True if the log's process is alive, is not this one, and claimed the run before a time."""

@@ -1,7 +1,6 @@
 """A store of runs: the record of each is a line of a log, and its tables, where they are kept, are a directory.
 
-The tables are complete before the line is written, and without a line there is no run. Earlier versions wrote the
-record beside the tables, as `run --out` does; their stores are read too.
+The tables are complete before the line is written, and without a line there is no run.
 """
 
 import contextlib
@@ -22,7 +21,7 @@ from shortflow.store.directories import RECORD, OnDisk, loaded, measured_today, 
 from shortflow.store.files import PARTIAL, Kind, remove_leftovers, write_bytes
 from shortflow.store.frames import runs_frame
 from shortflow.store.run_logs import RUN_LOGS, TABLES_IN, Kept, RunLog, RunLogs, place_in
-from shortflow.store.selection import Selection, check_one_code, decisive, sorted_pairs, supersede
+from shortflow.store.selection import Selection, check_one_code, decisive, supersede
 
 TABLE = "runs.parquet"
 _log = logging.getLogger(__name__)
@@ -42,9 +41,6 @@ class Store:
         self.runs.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.runs)
         self.log, self._logs, self._kept = RunLog(directory), RunLogs(directory), Kept()
-        for path in self.runs.glob(f"*/{RECORD}"):
-            with contextlib.suppress(DamagedResult):
-                self._kept.add(directories.in_directory(path.parent))
         self._logs.more(self._kept)
         self._logs.sweep()
         for damage in self._kept.damages:
@@ -168,13 +164,6 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
         RunLogs(store).more(kept)
         in_logs += kept.results
         damaged += [f"{each}, and the same command runs it again" for each in kept.damages]
-        for pairs in sorted_pairs(result.provenance for result in kept.claimless if not result.error):
-            _log.warning(
-                "%s: runs of an earlier version, whose `sweep --zip` sorted numbers before it paired them: %s. If you "
-                "meant other pairs, run the sweep again",
-                directory,
-                pairs,
-            )
     taken = {place_of(result) for result in in_logs if result.tables}
     left = sorted(place for place in places if place not in taken)
     return [*directories.read_each(left, directories.in_directory, damages, damaged), *in_logs]

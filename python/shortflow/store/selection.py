@@ -6,12 +6,10 @@ in one scenario must come from the same code.
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
 from shortflow.errors import ConfigError
-from shortflow.quantities import in_base_unit
 from shortflow.result import Result, changed, is_measured_today
 from shortflow.runs import Provenance
 from shortflow.scenario import Setting, is_default
@@ -74,26 +72,6 @@ def check_one_code(directory: Path, selection: Selection) -> None:
         for _, of_point in _grouped(of_scenario, lambda each: decisive(each["scenario_settings"])):
             what = f"{directory}: runs of {scenario} with the same settings read different contents of the same file"
             _check_equal(what, of_point, lambda each: tuple(each["files"].items()))
-
-
-def sorted_pairs(origins: Iterable[Provenance]) -> list[str]:
-    """Pairs of zipped keys whose numbers ascend together, a sign of `--zip` with sorted values.
-
-    Excludes links, whose keys have equal values, and words, which were not sorted.
-    """
-    found = []
-    for scenario, group in _grouped(origins, lambda each: each["scenario"]):
-        points = list({frozenset(changed(origin).items()): changed(origin) for origin in group}.values())
-        for one, other in combinations(dict.fromkeys(key for point in points for key in point), 2):
-            pairs = sorted({(point.get(one, ""), point.get(other, "")) for point in points})
-            axes = list(zip(*pairs, strict=True))
-            in_step = 1 < len(pairs) == len(set(axes[0])) == len(set(axes[1])) and axes[0] != axes[1]
-            numbers = [axis for axis in map(in_base_unit, axes) if axis is not None]
-            orders = {tuple(sorted(range(len(axis)), key=axis.__getitem__)) for axis in numbers}
-            if in_step and len(orders) == 1:
-                values = ", ".join(f"{one}={left} with {other}={right}" for left, right in pairs)
-                found.append(f"{scenario}: {values}")
-    return found
 
 
 def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
