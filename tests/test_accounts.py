@@ -165,6 +165,18 @@ def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:
     found = shortflow("why", "store", "tcp", "dctcp", "--json", code=0).document
     assert found["runs_done_again"]
     assert (found["equal"], found["parting"] is None) == (True, True)
+    assert "search" not in found
+    trials = shortflow("why", "store", "tcp", "dctcp", "--search", "--json", code=0).document["search"]
+    by_axis = {axis: [each for each in trials if each["axis"] == axis] for axis in ("flows at once", "sizes")}
+    assert by_axis["flows at once"][0]["settings"] == {"servers": "6"}
+    for of_axis in by_axis.values():
+        assert not any(each["parts"] for each in of_axis[:-1])
+    at = by_axis["flows at once"][-1]["settings"]
+    raised = [f"{key}={value}" for key, value in at.items()]
+    shortflow(
+        "compare", "incast", "--schemes", "tcp,dctcp", "--seeds", "1", "--set", *raised, "--out", "raised", code=0
+    )
+    assert not shortflow("why", "raised", "tcp", "dctcp", "--json", code=0).document["equal"]
     busy = ["--set", "servers=60"]
     shortflow("compare", "incast", "--schemes", "tcp,dctcp", "--seeds", "1", *busy, "--out", "busy", code=0)
     found = shortflow("why", "busy", "tcp", "dctcp", "--flow", "0", "--json", code=0).document

@@ -1,10 +1,11 @@
 """Why two runs are equal or differ, as tables and plain data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shortflow.accounts.account import Part
 from shortflow.accounts.parting import Change, Why, in_order
+from shortflow.accounts.search import Raised
 from shortflow.accounts.shown import PS, share, time
 from shortflow.quantities import counted
 from shortflow.report.blocks import Block, Column, Section, Words
@@ -13,7 +14,7 @@ _LEAST = 0.001
 """Least share of a shown part."""
 
 
-def reason_blocks(found: Why, flow: int | None) -> Iterator[Block]:
+def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None = None) -> Iterator[Block]:
     """The answer, the first different event, and the difference by part."""
     first, second = found.first.result, found.second.result
     of = first.provenance
@@ -28,6 +29,8 @@ def reason_blocks(found: Why, flow: int | None) -> Iterator[Block]:
     yield _asked(found)
     if any(each.unfinished for each in found.asked):
         yield Words("Waits are known of finished flows only.", "note")
+    if trials is not None:
+        yield from _search(trials)
     if found.equal:
         return
     names = first.scheme, second.scheme
@@ -56,6 +59,29 @@ def _answer(found: Why) -> str:
         f"{names} are equal although their laws were asked in {asked} of {counted(flows, 'flow')}: both decided alike "
         "each time."
     )
+
+
+def _search(trials: Sequence[Raised]) -> Iterator[Block]:
+    """What was raised, and where the schemes part."""
+    if not trials:
+        yield Words("The traffic has no load, number of flows or size that could be raised.", "note")
+        return
+    said = {True: "differ", False: "are equal", None: "refused"}
+    yield Section(
+        f"Raised, one at a time, in {counted(2 * sum(each.parts is not None for each in trials), 'run')}",
+        [
+            Column("raised", [each.axis for each in trials], text=True),
+            Column(
+                "with", [" ".join(f"--set {key}={v}" for key, v in each.settings.items()) for each in trials], text=True
+            ),
+        ],
+        [Column("the schemes", [said[each.parts] for each in trials])],
+    )
+    for each in trials:
+        if each.refused:
+            yield Words(f"{each.axis}: {each.refused}", "note")
+    if not any(each.parts for each in trials):
+        yield Words("Nothing that was tried parts them.", "answer")
 
 
 def _event(event: "Mapping[str, Any] | None") -> str:
@@ -117,7 +143,7 @@ def _signed(ps: float) -> str:
     return f"{'-' if ps < 0 else '+'}{time(abs(ps))}"
 
 
-def reason_document(found: Why, flow: int | None) -> dict[str, Any]:
+def reason_document(found: Why, flow: int | None, trials: Sequence[Raised] | None = None) -> dict[str, Any]:
     """Plain data, for --json. Times are picoseconds."""
     first, second = found.first.result, found.second.result
     answer: dict[str, Any] = {
@@ -133,6 +159,8 @@ def reason_document(found: Why, flow: int | None) -> dict[str, Any]:
         "parting": found.parting._asdict() if found.parting else None,
         "classes": [_change_document(each) for each in found.changes],
     }
+    if trials is not None:
+        answer["search"] = [each._asdict() for each in trials]
     if flow is not None:
         mine, theirs = found.first.of_flow(flow), found.second.of_flow(flow)
         parts = dict.fromkeys([*mine, *theirs])

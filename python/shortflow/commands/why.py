@@ -1,17 +1,19 @@
 """`why`: why two schemes of a store are equal, or where they part."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 from shortflow import store as stores
 from shortflow.accounts import again, parting, reasons
+from shortflow.accounts.search import searched
 from shortflow.errors import ConfigError
 from shortflow.front import console
 from shortflow.front import options as given
-from shortflow.front.command import Answer, Arg, command
+from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.progress import reporting
 from shortflow.result import changed
-from shortflow.runs import plan
+from shortflow.runs import Run, plan
 
 
 @command
@@ -22,6 +24,9 @@ def why(
     seed: given.Seed = 1,
     *,
     flow: Annotated[int | None, given.whole("Also explain the difference of the flow in this row.", 0)] = None,
+    search: Annotated[
+        bool, Opt("If they are equal, find a load, number of flows or size that parts them: 18 runs at most.")
+    ] = False,
     scenario: given.StoredScenario = None,
     settings: given.Settings = None,
     progress: given.Progress = None,
@@ -47,10 +52,18 @@ def why(
     runs = [run for name in (first, second) for run in plan(named, [name], [seed], settings)]
     with reporting(f"{origin['scenario']}, {first} and {second}", progress) as bar:
         found = parting.compared_runs(runs, flow, bar)
+        trials = None
+        if search and found.equal:
+
+            def raised(changes: Mapping[str, str]) -> list[Run]:
+                every = {**settings, **changes}
+                return [run for name in (first, second) for run in plan(named, [name], [seed], every)]
+
+            trials = [*searched(found.first.result.provenance["scenario_settings"], raised, bar)]
     for before, now in zip(pair, (found.first.result, found.second.result), strict=True):
         if before.digest != now.digest:
             console.note(f"{now.scheme}: the run differs from the stored one, which other code or settings made")
     if flow is not None:  # raises before anything is printed
         found.first.of_flow(flow)
         found.second.of_flow(flow)
-    return Answer(lambda: reasons.reason_document(found, flow), reasons.reason_blocks(found, flow))
+    return Answer(lambda: reasons.reason_document(found, flow, trials), reasons.reason_blocks(found, flow, trials))

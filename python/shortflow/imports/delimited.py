@@ -76,10 +76,10 @@ def _grid(lines: Sequence[tuple[int, str]]) -> Grid:
     if with_comma:
         plain = _with_point if has_comma else _without_commas
         rows = [(number, [plain(field) for field in row]) for number, row in rows]
-    first = next((place for place, (_, row) in enumerate(rows) if any(map(is_number, row))), len(rows))
+    first = next((place for place, (_, row) in enumerate(rows) if any(map(is_amount, row))), len(rows))
     header = [field.lower() for field in rows[first - 1][1]] if 0 < first <= len(rows) else []
     end = len(rows)
-    while end > first and not any(map(is_number, rows[end - 1][1])):
+    while end > first and not any(map(is_amount, rows[end - 1][1])):
         end -= 1
     found = rows[first:end]
     return Grid(
@@ -126,8 +126,8 @@ def _without_blanks(field: str) -> str:
     return re.sub(r"[ \u00a0\u202f'’]", "", field) if _SPACED.fullmatch(field) else field
 
 
-def is_number(text: str) -> bool:
-    """True for a number, also with a unit of data or in per cent."""
+def is_amount(text: str) -> bool:
+    """True for a number, as it is, with a unit of data, or in per cent."""
     return number(text) is not None
 
 

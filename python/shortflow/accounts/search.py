@@ -1,0 +1,73 @@
+"""Which load, number of flows or size makes two schemes part that are equal in a scenario, in at most 18 runs."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from shortflow.errors import ConfigError
+from shortflow.runner import Progress, run_one
+from shortflow.runs import Run
+from shortflow.scenario import Setting
+
+FACTORS = (2, 8, 32)
+"""Factors by which a setting is raised, one after the other, until the schemes part."""
+MOST_LOAD = 0.95
+"""Highest load that is tried."""
+AXES = {
+    "load": (".load", ".rate_per_s"),
+    "flows at once": (".flows",),
+    "sizes": (".sizes.value", ".sizes.min", ".sizes.max", ".sizes.mean"),
+}
+"""Keys of traffic that are raised together, by what they are."""
+
+
+class Raised(NamedTuple):
+    """Two runs with raised settings."""
+
+    axis: str
+    settings: Mapping[str, str]
+    parts: bool | None
+    """True if the schemes differ, False if they are equal; None if the settings were refused."""
+    refused: str = ""
+
+
+def searched(
+    scenario_settings: list[Setting], planned: Callable[[Mapping[str, str]], list[Run]], progress: Progress | None
+) -> Iterator[Raised]:
+    """Raises each of load, flows at once and sizes until two schemes part, or a raised setting is refused.
+
+    `planned` gives the runs of both schemes with some settings. Each axis has three pairs of runs at most.
+    """
+    for axis, endings in AXES.items():
+        last: dict[str, str] = {}
+        for factor in FACTORS:
+            raised = _raised(scenario_settings, endings, factor)
+            if not raised or raised == last:
+                break
+            last = raised
+            try:
+                first, second = (run_one(run, progress).digest for run in planned(raised))
+            except ConfigError as error:
+                yield Raised(axis, raised, None, str(error))
+                break
+            yield Raised(axis, raised, first != second)
+            if first != second:
+                break
+
+
+def _raised(settings: list[Setting], endings: tuple[str, ...], factor: int) -> dict[str, str]:
+    """Settings of traffic with these endings times a factor; a parameter that a setting follows is set in its place."""
+    found = {}
+    for each in settings:
+        key, value = each["key"], each["value"]
+        if not key.startswith("traffic.") or not key.endswith(endings):
+            continue
+        parameter = each["source"].removeprefix("parameter ") if each["source"].startswith("parameter ") else ""
+        digits = value.rstrip("kKMGTBpt")
+        try:
+            number = float(digits) * factor
+        except ValueError:  # a word, such as auto
+            continue
+        if key.endswith(".load"):
+            number = min(number, MOST_LOAD)
+        found[parameter or key] = f"{number:.12g}{value[len(digits) :]}"
+    return found
