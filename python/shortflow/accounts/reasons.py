@@ -48,6 +48,8 @@ def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None 
 def _answer(found: Why) -> str:
     names = f"{found.first.result.scheme} and {found.second.result.scheme}"
     asked, flows = max(each.any for each in found.asked), found.asked[0].flows
+    if not found.equal and found.parting is None:
+        return f"{names} send, drop and mark the same packets. Only samples, such as windows, differ."
     if not found.equal:
         return f"{names} differ."
     if not asked:
