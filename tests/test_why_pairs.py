@@ -15,7 +15,7 @@ EVENTS = ("sent", "dropped", "marked", "timeout")
 FIELDS = ("time_s", "event", "reason", "port", "flow", "kind", "seq", "length")
 
 
-def drawn() -> list[tuple[str, str, str]]:
+def drawn() -> list[tuple[str, ...]]:
     """Fourteen scenarios with two schemes each; large networks and named results stay out."""
     of = random.Random(57)
     names = sorted(
