@@ -270,12 +270,14 @@ def test_an_incast_of_htsim(tmp_path: Path) -> None:
 def test_topologies_of_htsim(tmp_path: Path, text: str, hosts: int, switches: int, links: int) -> None:
     low = "Downlink_speed_Gbps 100\nDownlink_Latency_ns 1000\nSwitch_Latency_ns 500\n"
     (tmp_path / "tiers.topo").write_text(text.format(low=low))
-    (tmp_path / "two.cm").write_text("Nodes 16\nConnections 1\n0->15 id 1 start 2000000 size 1460\n")
+    rows = "0->15 id 1 start 2000000 size 1460\n0->1 id 2 start 90000000 size 1460\n"
+    (tmp_path / "two.cm").write_text(f"Nodes 16\nConnections 2\n{rows}")
     found = sf.import_files([tmp_path / "tiers.topo", tmp_path / "two.cm"], out=tmp_path / "made")
     assert [found.summary[key] for key in ("hosts", "switches", "links")] == [hosts, switches, links]
-    (time,) = sf.run(found.scenario, "dctcp").flows["fct_s"]
-    hops = 4 if "Tiers 2" in text else 6
-    assert time == pytest.approx(2 * hops * 1.5e-6 + hops * (120e-9 + 3.2e-9), rel=1e-6)
+    times = sf.run(found.scenario, "dctcp").flows["fct_s"]
+    for time, hops in zip(times, (4 if "Tiers 2" in text else 6, 2), strict=True):
+        there = hops * 1e-6 + (hops - 1) * 0.5e-6  # each switch is crossed once
+        assert time == pytest.approx(2 * there + hops * (120e-9 + 3.2e-9), rel=1e-6)
 
 
 CHAIN = """Nodes 4

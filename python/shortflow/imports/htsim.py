@@ -275,7 +275,9 @@ def _topology(file: File, _: Options) -> Part:
     part.network = Network(nodes, links, file.origin())
     for number_, tier in sorted(tiers.items()):
         if tier.of("Switch_Latency_ns", 0) > 0:
-            part.notes.append(f"The switch latency of tier {number_} is added to the delay of its links below.")
+            part.notes.append(
+                f"Half of the switch latency of tier {number_} is added to the delay of the links on either side."
+            )
         queue = {key: value for key, value in tier.values.items() if "Queue" in key}
         if queue:
             part.left_out.append(f"Queues of tier {number_}: {', '.join(queue)}; give switch.buffer with --set.")
@@ -301,7 +303,9 @@ def _links(file: File, top: Mapping[str, int], tiers: Mapping[int, _Tier]) -> tu
 
     def link(a: str, b: str, tier: int) -> Link:
         rate = tiers[tier].of("Downlink_speed_Gbps", 100) * bundle[tier]
-        delay = tiers[tier].of("Downlink_Latency_ns", 1000) + tiers[tier].of("Switch_Latency_ns", 0)
+        # A path crosses each of its switches once; half of its latency is on either link there.
+        switches = [tiers[each].of("Switch_Latency_ns", 0) for each in (tier, tier - 1) if each >= 0]
+        delay = tiers[tier].of("Downlink_Latency_ns", 1000) + sum(switches) / 2
         return Link(a, b, f"{rate:.12g}Gbps", f"{delay:.12g}ns")
 
     found = [link(str(host), f"tor{host // down[0]}", 0) for host in range(nodes)]

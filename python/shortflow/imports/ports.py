@@ -72,11 +72,11 @@ def _plain(settings: Settings) -> tuple[tuple[str, object], ...]:
 
 
 def _changes(table: str, settings: Settings, around: Settings) -> dict[str, Value]:
-    """A table with what differs from the table around it. The memory is the whole switch's."""
+    """A table with what differs from the table around it. The memory and its alpha are the whole switch's."""
     found = {
         f"{table}.{key}": value
         for key, value in settings.items()
-        if key != "memory" and (key not in around or around[key].value != value.value)
+        if key not in ("memory", "memory_alpha") and (key not in around or around[key].value != value.value)
     }
     lacking = [key for key in around if key not in settings and key in _LACKING]
     return found | {f"{table}.{key}": Value(_LACKING[key], "the profile of these ports has none") for key in lacking}
