@@ -30,7 +30,9 @@ LAW = """
 from shortflow import CongestionControl
 
 class Mine(CongestionControl):
-    base = "dctcp"
+    def on_congestion(self, window, cause, flow):
+        window.ssthresh = max(window.cwnd / 3, 2.0)
+        window.cwnd = window.ssthresh
 """
 IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r}).to_frame()['scheme'].unique().sort()[-2:])"
 FLOWS = "start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n"
@@ -178,7 +180,7 @@ def test_the_first_ten_minutes(command: Path, user: User, own: Path) -> None:
     )
     assert "Mine" in found
     says(user(command, "report", kept))
-    assert (kept / "report.html").stat().st_size > 1_000_000
+    assert (kept / "report.html").stat().st_size > 900_000  # with the library of its charts
     assert user(command, "reproduce", "l2dct/fig3", "--out", own / "papers").returncode in (0, 1)  # 1: a claim differs
     assert (own / "papers" / "index.html").is_file()
     told = says(user(command.parent / "python", "-c", IN_PYTHON.format(kept=str(kept))))
