@@ -93,7 +93,7 @@ class Judged:
 
     @property
     def over_set_ups(self) -> str:
-        """How many set-ups of a fit agree, with the span of the deciding number; empty without set-ups."""
+        """Number of set-ups of a fit that agree, with the span of the deciding number; empty without set-ups."""
         counts = self.finding.set_ups
         if not counts:
             return ""

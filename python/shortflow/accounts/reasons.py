@@ -64,7 +64,7 @@ def _answer(found: Why) -> str:
 
 
 def _search(trials: Sequence[Raised]) -> Iterator[Block]:
-    """What was raised, and where the schemes part."""
+    """A table of what was raised, and the answer if nothing parts the schemes."""
     if not trials:
         yield Words("The traffic has no load, number of flows or size that could be raised.", "note")
         return

@@ -1,9 +1,11 @@
-"""Which load, number of flows or size makes two schemes part that are equal in a scenario, in at most 18 runs."""
+"""Search for a load, a number of flows or a size that parts two equal schemes, in 18 runs at most."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from shortflow.errors import ConfigError
+from shortflow.quantities import parse
 from shortflow.runner import Progress, run_one
 from shortflow.runs import Run
 from shortflow.scenario import Setting
@@ -55,19 +57,20 @@ def searched(
 
 
 def _raised(settings: list[Setting], endings: tuple[str, ...], factor: int) -> dict[str, str]:
-    """Settings of traffic with these endings times a factor; a parameter that a setting follows is set in its place."""
+    """Settings of traffic with these endings times a factor; a parameter that a setting follows is set in its place.
+
+    Empty if none of them can be raised.
+    """
     found = {}
     for each in settings:
-        key, value = each["key"], each["value"]
-        if not key.startswith("traffic.") or not key.endswith(endings):
+        key = each["key"]
+        written = parse(each["value"]) if key.startswith("traffic.") and key.endswith(endings) else None
+        if written is None:  # another key, or a word such as auto
             continue
-        parameter = each["source"].removeprefix("parameter ") if each["source"].startswith("parameter ") else ""
-        digits = value.rstrip("kKMGTBpt")
-        try:
-            number = float(digits) * factor
-        except ValueError:  # a word, such as auto
-            continue
-        if key.endswith(".load"):
-            number = min(number, MOST_LOAD)
-        found[parameter or key] = f"{number:.12g}{value[len(digits) :]}"
+        most = max(MOST_LOAD, written.number) if key.endswith(".load") else math.inf
+        number = min(written.number * factor, most)
+        if number > written.number:
+            source = each["source"]
+            name = source.removeprefix("parameter ") if source.startswith("parameter ") else key
+            found[name] = f"{number:.12g}{written.unit}"
     return found

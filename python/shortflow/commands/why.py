@@ -53,7 +53,9 @@ def why(
     with reporting(f"{origin['scenario']}, {first} and {second}", progress) as bar:
         found = parting.compared_runs(runs, flow, bar)
         trials = None
-        if search and found.equal:
+        if search and not found.equal:
+            console.note("--search: the schemes differ already; it looks for what parts equal ones")
+        elif search:
 
             def raised(changes: Mapping[str, str]) -> list[Run]:
                 every = {**settings, **changes}
