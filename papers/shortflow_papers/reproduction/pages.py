@@ -118,18 +118,17 @@ def evidence_table(entry: Entry) -> str:
 
 def headline_table(paper: str, entry: Entry) -> str:
     """The results that a paper's page opens with, as a table in Markdown."""
-    heads = ("the paper says", "ours", "over other choices", "verdict", "cause")
-    rows = [heads, ("---",) * len(heads)]
+    rows, scales = [], set[str]()
     known = {each.claim.id: each for each in judged(entry)}
     for name, cause in paper_headlines(paper).items():
         each = known[name]
         ours = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2]
         verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
-        over = each.over_set_ups or re.sub(
-            r" other values? agree( at the (\w+) scale)?", r" agree \2", each.over_choices
-        )
+        scales |= {*re.findall(r" at the \w+ scale", each.over_choices)}
+        over = each.over_set_ups or re.sub(r" other values?( agree)( at the \w+ scale)?", r"\1", each.over_choices)
         rows.append((each.claim.statement, ours, over, verdict, cause))
-    return "".join(_row(cells) for cells in rows)
+    heads = ("the paper says", "ours", "over other choices" + "".join(scales), "verdict", "cause")
+    return "".join(_row(cells) for cells in (heads, ("---",) * len(heads), *rows))
 
 
 def moved_table(entry: Entry) -> str:
