@@ -73,3 +73,37 @@ def test_a_package_for_another_version_is_refused_by_name(tmp_path: Path, monkey
     assert str(caught.value) == (
         f"theirs 2.1 needs shortflow ~= {wanted}, and this is shortflow 0.3.4; pip install --upgrade shortflow theirs"
     )
+
+
+def test_a_command_that_cannot_be_loaded_is_refused_alone(
+    shortflow: Command, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    """The help and the other commands work; the command names its package and the place of the error."""
+    (tmp_path / "broken_command").mkdir()
+    (tmp_path / "broken_command/__init__.py").write_text("import no_such_module\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    values = {
+        "broken": "broken_command:main",
+        "inner": "broken_command.main:main",
+        "odd": "os:sep",
+        "gone": "nowhere:a",
+    }
+    points = [EntryPoint(name, value, installed.COMMANDS) for name, value in values.items()]
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: points)
+    told = shortflow("--help", code=0).stdout
+    assert "`shortflow inner` says why" in told.replace("\n", " ")
+    shortflow("list", "schemes", code=0)
+    answer = shortflow("broken", code=ExitCode.MISSING_REQUIREMENT)
+    assert answer.stderr == (
+        "shortflow: broken: the package broken_command:main cannot be used: ModuleNotFoundError: No module named "
+        "'no_such_module' (__init__.py, line 1); correct or uninstall it\n"
+    )
+    for name in ("odd", "gone"):
+        assert "cannot be used" in shortflow(name, code=ExitCode.MISSING_REQUIREMENT).stderr
+
+
+def test_two_packages_cannot_add_one_command(monkeypatch: Patch) -> None:
+    points = [EntryPoint("theirs", value, installed.COMMANDS) for value in ("os:getcwd", "os:getpid")]
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: points)
+    with pytest.raises(MissingRequirement, match="theirs: several installed packages add this name: os:getcwd, os:get"):
+        installed.load_added(installed.COMMANDS, "theirs")

@@ -1,21 +1,44 @@
 """`new-paper`: its package is sound, and its refusals name the remedy. test_docs.py runs docs/your-own-paper.md."""
 
+import functools
+import logging
 import sys
-from importlib.metadata import EntryPoint
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
 
 from conftest import Command, Patch, ran
+from made import answered
 from shortflow import ConfigError
-from shortflow_papers import papers
+from shortflow.errors import ExitCode
+from shortflow_papers import lab, papers
+from shortflow_papers.lab.finding import Finding, fact
+from shortflow_papers.lab.quantity import ClaimCondition
+from shortflow_papers.lab.study import Scale
+from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 
 @pytest.fixture
-def unknown_papers(monkeypatch: Patch) -> None:
-    """Figures are read anew, and again behind the test."""
-    for each in (papers.every_paper, papers.figures):
-        monkeypatch.setattr(f"shortflow_papers.papers.{each.__name__}", each.__wrapped__)
+def mine(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> Iterator[Path]:
+    """A new paper `mine` that is installed; figures are read anew, and again behind the test."""
+    for each in (papers.every_paper, papers._read):
+        monkeypatch.setattr(f"shortflow_papers.papers.{each.__name__}", functools.cache(each.__wrapped__))
+    shortflow("new-paper", "mine", code=0)
+    monkeypatch.syspath_prepend(tmp_path / "mine")
+    offer(monkeypatch, EntryPoint("mine", "paper_mine", papers.GROUP))
+    yield tmp_path / "mine/paper_mine"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "paper_mine"]:
+        del sys.modules[name]
+
+
+def offer(monkeypatch: Patch, *points: EntryPoint) -> None:
+    """Installs these entry points of papers alone."""
+    every = entry_points
+    monkeypatch.setattr(
+        "shortflow.installed.entry_points", lambda group: points if group == papers.GROUP else every(group=group)
+    )
 
 
 def test_what_is_written_is_as_this_project_writes(shortflow: Command, tmp_path: Path) -> None:
@@ -46,13 +69,91 @@ def test_wrong_names_are_refused(shortflow: Command, arguments: list[str], messa
     assert message in shortflow("new-paper", *arguments, code=2).stderr
 
 
-@pytest.mark.usefixtures("unknown_papers")
-def test_a_figure_has_its_papers_name(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> None:
-    shortflow("new-paper", "mine", code=0)
-    figure = tmp_path / "mine/paper_mine/fig1.py"
-    figure.write_text(figure.read_text("utf-8").replace('"mine/fig1"', '"other/fig1"'), "utf-8")
-    monkeypatch.syspath_prepend(tmp_path / "mine")
-    point = EntryPoint("mine", "paper_mine", papers.GROUP)
-    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: [point])
-    with pytest.raises(ConfigError, match="paper_mine: the figure other/fig1 must be named mine/"):
-        papers.figures()
+MISFITS = {
+    "a syntax error": ("fig1.py", "fig1.draw(", "fig1.draw((", "SyntaxError: '(' was never closed (fig1.py, line 19)"),
+    "a name that is missing": ("fig1.py", "lab.Curves(", "lab.Curve(", "AttributeError: module 'shortflow_papers.lab'"),
+    "an error at import": (
+        "__init__.py",
+        "CHOICES = {",
+        "1 / 0\nCHOICES = {",
+        "by zero (__init__.py, line 5)",
+    ),
+    "a figure of another": ("fig1.py", '"mine/fig1"', '"other/fig1"', "other/fig1: figures and claims of this package"),
+    "a claim of another": ("fig1.py", "mine/fig1-", "other/fig1-", "must be named mine/…"),
+    "no figure": (
+        "fig1.py",
+        "fig1.draw(",
+        "fig1 = [fig1]\nfig1[0].draw(",
+        "no module of paper_mine has a lab.Figure",
+    ),
+    "claims of one name": (
+        "fig1.py",
+        "fig1.draw",
+        "fig1.claims *= 2\nfig1.draw",
+        "two claims have this name",
+    ),
+}
+
+
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_a_misfit_is_refused_alone(mine: Path, misfit: str) -> None:
+    file, old, new, message = MISFITS[misfit]
+    text = (mine / file).read_text("utf-8")
+    assert old in text
+    (mine / file).write_text(text.replace(old, new), "utf-8")
+    refusal = str(papers.refused()["mine"])
+    assert refusal.startswith("mine: the package paper_mine cannot be used: ")
+    assert message in refusal
+    assert papers.figures().keys() == {figure.id for figure in select(papers.OWN)}
+
+
+def test_a_misfit_stops_only_commands_that_name_it(mine: Path, shortflow: Command) -> None:
+    (mine / "fig1.py").write_text("fig1 =", "utf-8")
+    found = shortflow("list", "figures", code=0)
+    assert "dctcp/fig16" in found.stdout
+    assert found.stderr.startswith("left out: mine: the package paper_mine cannot be used: SyntaxError")
+    named = shortflow("reproduce", "mine/fig1", code=ExitCode.MISSING_REQUIREMENT)
+    assert named.stderr == found.stderr.replace("left out", "shortflow")
+
+
+def test_a_module_is_no_paper(mine: Path, monkeypatch: Patch) -> None:
+    offer(monkeypatch, EntryPoint("mine", "paper_mine.fig1", papers.GROUP))
+    assert "must name a package, a folder with an __init__.py" in str(papers.refused()["mine"])
+    assert mine.exists()
+
+
+@pytest.mark.usefixtures("mine")
+def test_two_packages_cannot_have_one_paper(monkeypatch: Patch) -> None:
+    offer(monkeypatch, *(EntryPoint("mine", value, papers.GROUP) for value in ("paper_mine", "other_mine")))
+    assert str(papers.refused()["mine"]) == (
+        "mine: several installed packages add this name: paper_mine, other_mine; uninstall all but one of them"
+    )
+
+
+def fails(*_: object) -> Mapping[str, Finding]:
+    """Raises the error of a careless author."""
+    raise KeyError("drops_per_flow")
+
+
+def undrawn() -> list[lab.Drawing]:
+    """Raises as well."""
+    raise KeyError("drops_per_flow")
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_claim_that_raises_is_untested_and_the_others_go_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "shortflow")
+    careless = lab.Figure("mine/fig1", "Fig. 1", "Careless")
+    careless.claim("mine/raises").says("a claim", ClaimCondition("it does not raise", fails))
+    careless.claim("mine/holds").says("a claim", ClaimCondition("1 is 1", lambda _: {"": fact(holds=True, one=1)}))
+    careless.draw(undrawn)
+    unknown = lab.Figure("mine/fig2", "Fig. 2", "Unknown", {"runs": lab.Study("no-such-scenario", ["dctcp"])})
+    unknown.claim("mine/never").says("a claim", ClaimCondition("it does not raise", fails))
+    done = answered(tmp_path, ask_reproduction([careless, unknown], Scale.QUICK))
+    raises, holds = done.claims
+    assert (raises.finding.verdict.value, holds.finding.verdict.value) == ("untested", "agrees")
+    assert raises.reason == "deciding the claim raises KeyError: 'drops_per_flow'"
+    assert "left out: mine/fig2: ConfigError: " in caplog.text
+    assert "mine/fig1: drawing raises KeyError: 'drops_per_flow'; the page has no chart of it" in caplog.text
+    with pytest.raises(ConfigError, match=r"mine/fig2: ConfigError: .*no-such-scenario"):
+        answered(tmp_path, ask_reproduction([unknown], Scale.QUICK))

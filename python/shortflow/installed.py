@@ -1,7 +1,10 @@
 """Commands and kinds of names that installed packages add, by entry points."""
 
 import re
+import traceback
+from collections.abc import Callable
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from shortflow._core import version
@@ -26,18 +29,51 @@ def added(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=group)}
 
 
-def load_added(group: str, name: str) -> Any:
-    """Object that a package adds under a name.
+def load_added(group: str, name: str, use: Callable[[Any], Any] = lambda found: found) -> Any:
+    """Object that a package adds under a name, or what `use` makes of it.
 
-    Raises `MissingRequirement` if its package is not installed, or is made for another version of Shortflow.
+    Raises `MissingRequirement` if its package is not installed, is made for another version of Shortflow, cannot be
+    loaded or used, or if several packages add the name. The message names the package.
     """
-    point = added(group).get(name)
-    if point is None:
+    points = [point for point in entry_points(group=group) if point.name == name]
+    if not points:
         package = PACKAGED[group][name]
         raise MissingRequirement(f"{name.replace('.', ' ')}: needs the package {package}; pip install {package}")
+    if len(points) > 1:
+        packages = [_package(point) for point in points]
+        raise MissingRequirement(
+            f"{name}: several installed packages add this name: {', '.join(packages)}; uninstall all but one of them"
+        )
+    (point,) = points
     if point.dist:
         _check_version(point.dist)
-    return point.load()
+    try:
+        return use(point.load())
+    except MissingRequirement:
+        raise
+    except Exception as error:  # any: other packages' code runs here
+        module = point.module.partition(".")[0]
+        raise MissingRequirement(
+            f"{name}: the package {_package(point)} cannot be used: {fault(error, module)}; correct or uninstall it"
+        ) from error
+
+
+def fault(error: Exception, package: str) -> str:
+    """An error with its place in a Python package, if the package's code is on the way to the error."""
+    theirs = [
+        each
+        for each in traceback.walk_tb(error.__traceback__)
+        if each[0].f_globals.get("__name__", "").partition(".")[0] == package
+    ]
+    # A syntax error says its place itself.
+    if isinstance(error, SyntaxError) or not theirs:
+        return f"{type(error).__name__}: {error}"
+    frame, line = theirs[-1]
+    return f"{type(error).__name__}: {error} ({Path(frame.f_code.co_filename).name}, line {line})"
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
 def _check_version(package: Distribution) -> None:

@@ -3,13 +3,21 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shortflow.api.commands import Entry, Listed
+from shortflow.api.commands import Entry, Listed, note
 from shortflow_papers import papers
+from shortflow_papers.lab.figure import Figure
 from shortflow_papers.reproduction.sensitivity import choice_entries, reach
 
 
+def _known() -> dict[str, Figure]:
+    """All figures, with a note on each paper that cannot be used."""
+    for error in papers.refused().values():
+        note(f"left out: {error}")
+    return papers.figures()
+
+
 def _figures() -> list[dict[str, Any]]:
-    return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in papers.figures().items()]
+    return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in _known().items()]
 
 
 def _claims() -> list[dict[str, Any]]:
@@ -22,9 +30,14 @@ def _claims() -> list[dict[str, Any]]:
             "summary": claim.statement,
             "agrees_if": claim.tolerance,
         }
-        for figure in papers.figures().values()
+        for figure in _known().values()
         for claim in figure.claims
     ]
+
+
+def _choices() -> list[dict[str, Any]]:
+    _known()
+    return choice_entries()
 
 
 def _of_claim(entry: Entry) -> Iterator[str]:
@@ -60,4 +73,4 @@ def _short(figures: Sequence[str]) -> str:
 
 FIGURES = Listed(_figures)
 CLAIMS = Listed(_claims, _of_claim)
-CHOICES = Listed(choice_entries, _of_choice, _with_reaches, "which figures follow each value")
+CHOICES = Listed(_choices, _of_choice, _with_reaches, "which figures follow each value")

@@ -6,11 +6,13 @@ by name, and its `STAND_INS` the scheme that each of the paper's schemes modifie
 
 import functools
 import pkgutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-from shortflow import ConfigError
+from shortflow import ConfigError, MissingRequirement
 from shortflow.api.commands import added, load_added
 from shortflow.api.scenarios import as_pairs, split_settings
 from shortflow_papers.lab.figure import Claim, Figure
@@ -35,19 +37,52 @@ def _package(paper: str) -> ModuleType:
 
 
 @functools.cache
+def _read() -> tuple[dict[str, Figure], dict[str, MissingRequirement]]:
+    """Figures by id, and the error of each paper whose package cannot be used."""
+    found: dict[str, Figure] = {}
+    errors: dict[str, MissingRequirement] = {}
+    for paper in every_paper():
+        try:
+            read = partial(_figures_of, paper)
+            found |= read(_package(paper)) if paper in OWN else load_added(GROUP, paper, read)
+        except MissingRequirement as error:
+            if paper in OWN:
+                raise
+            errors[paper] = error
+    return found, errors
+
+
+def _figures_of(paper: str, package: ModuleType) -> dict[str, Figure]:
+    if not hasattr(package, "__path__"):
+        raise ConfigError(f"the entry point {paper!r} must name a package, a folder with an __init__.py")
+    found: dict[str, Figure] = {}
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        contents = vars(import_module(f"{package.__name__}.{module.name}"))
+        found |= {figure.id: figure for figure in contents.values() if isinstance(figure, Figure)}
+    claims = Counter(claim.id for figure in found.values() for claim in figure.claims)
+    for each in (*found, *claims):
+        if not each.startswith(f"{paper}/"):
+            raise ConfigError(f"{each}: figures and claims of this package must be named {paper}/…")
+        if claims[each] > 1:
+            raise ConfigError(f"{each}: two claims have this name")
+    if not found:
+        raise ConfigError(f"no module of {package.__name__} has a lab.Figure at its top level")
+    return found
+
+
 def figures() -> dict[str, Figure]:
     """All figures by id, in the order of papers and module names."""
-    found: dict[str, Figure] = {}
-    for paper in every_paper():
-        package = _package(paper)
-        for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-            contents = vars(import_module(f"{package.__name__}.{module.name}"))
-            of_module = {figure.id: figure for figure in contents.values() if isinstance(figure, Figure)}
-            for figure in of_module.values():
-                if figure.paper != paper:
-                    raise ConfigError(f"{package.__name__}: the figure {figure.id} must be named {paper}/…")
-            found |= of_module
-    return found
+    return _read()[0]
+
+
+def refused() -> dict[str, MissingRequirement]:
+    """Papers of other packages that cannot be used, each with the error that says why."""
+    return _read()[1]
+
+
+def package_of(paper: str) -> str:
+    """Name of the Python package that has a paper."""
+    return _package(paper).__name__.partition(".")[0]
 
 
 def claims() -> dict[str, Claim]:

@@ -8,14 +8,16 @@ from typing import Any
 
 from shortflow import ConfigError
 from shortflow.api.charts import Chart
+from shortflow.api.commands import fault, note
 from shortflow.api.errors import did_you_mean
 from shortflow.api.runs import Ask, Provenance, Result, Results, Run, Wanted
 from shortflow_papers.lab.data import Data
-from shortflow_papers.lab.figure import Figure
+from shortflow_papers.lab.figure import Claim, Figure
+from shortflow_papers.lab.finding import not_tested
 from shortflow_papers.lab.study import Position, Scale, Study
-from shortflow_papers.papers import choices, claims, every_paper, figures, stand_ins
+from shortflow_papers.papers import OWN, choices, claims, every_paper, figures, package_of, refused, stand_ins
 from shortflow_papers.reproduction.charts import figure_charts
-from shortflow_papers.reproduction.judged import Counts, Judged, count, judge_claim
+from shortflow_papers.reproduction.judged import Baseline, Counts, Judged, count, judge_claim
 
 Chosen = Mapping[str, str]
 """Values of choices by name."""
@@ -144,9 +146,14 @@ class Reproduction:
 def select(patterns: Sequence[str]) -> list[Figure]:
     """Figures with a matching id, or with a matching claim (default: all).
 
-    A paper's name matches all its figures.
+    A paper's name matches all its figures. Papers of other packages that cannot be used are left out with a note;
+    if a pattern names one, its `MissingRequirement` is raised.
     """
     known = figures()
+    for paper, error in refused().items():
+        if any(fnmatch.fnmatchcase(paper, pattern.partition("/")[0]) for pattern in patterns):
+            raise error
+        note(f"left out: {error}")
     found: set[str] = set()
     for pattern in patterns:
         matches = {name for name, figure in known.items() if _matches(figure, pattern)}
@@ -167,7 +174,7 @@ def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Cho
     """Runs everything that figures need in one batch, and decides their claims."""
     chosen = chosen or {}
     started = time.perf_counter()
-    planned = [runs_of(figure, scale, chosen) for figure in chosen_figures]
+    planned = _all_planned(chosen_figures, scale, chosen)
     reaching = {name for plan in planned for of_study in plan.followed.values() for name in of_study}
     for name, value in chosen.items():
         taken = [each[name].taken for each in (choices(plan.figure.paper) for plan in planned) if name in each]
@@ -182,15 +189,55 @@ def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Cho
     return Reproduction(scale, chosen, figures, len(results), reused, time.perf_counter() - started)
 
 
+def _all_planned(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen) -> list[Planned]:
+    """Runs of all figures. A figure of another package that has no runs is left out with a note, unless all are."""
+    planned: list[Planned] = []
+    errors: list[Exception] = []
+    for figure in chosen_figures:
+        try:
+            planned.append(runs_of(figure, scale, chosen))
+        except Exception as error:  # any: a figure of another package is its author's code
+            if figure.paper in OWN:
+                raise
+            errors.append(ConfigError(f"{figure.id}: {fault(error, package_of(figure.paper))}"))
+    if errors and not planned:
+        raise errors[0]
+    for each in errors:
+        note(f"left out: {each}")
+    return planned
+
+
 def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
     data, figure = plan.data(results), plan.figure
     instead, scale = stand_ins(figure.paper), None if any(plan.followed.values()) else plan.scale
-    judged = [judge_claim(each, data, instead, scale) for each in figure.claims]
+    judged = [_judged(each, data, instead, scale) for each in figure.claims]
     origins = {
         name: [results[run.key].provenance for runs in points.values() for run in runs]
         for name, points in plan.runs.items()
     }
-    return Reproduced(figure, figure_charts(figure, data), judged, plan.followed, origins)
+    return Reproduced(figure, _charts(figure, data), judged, plan.followed, origins)
+
+
+def _judged(claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None) -> Judged:
+    """A claim with its verdict. A claim of another package that raises is untested, and the error is its note."""
+    try:
+        return judge_claim(claim, data, instead, scale)
+    except Exception as error:  # any: a claim of another package is its author's code
+        if claim.paper in OWN:
+            raise
+        finding = not_tested(f"deciding the claim raises {fault(error, package_of(claim.paper))}")
+        return Judged(claim, finding, Baseline.UNTESTED, scale)
+
+
+def _charts(figure: Figure, data: Mapping[str, Data]) -> Sequence[Chart]:
+    """Charts of a figure. Without them, if drawing a figure of another package raises, a note has the error."""
+    try:
+        return figure_charts(figure, data)
+    except Exception as error:  # any: a drawing of another package is its author's code
+        if figure.paper in OWN:
+            raise
+        note(f"{figure.id}: drawing raises {fault(error, package_of(figure.paper))}; the page has no chart of it")
+        return []
 
 
 def followed_choices(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, Chosen]:

@@ -11,7 +11,7 @@ from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.finding import OVER_SET_UPS, Finding, ranging
 from shortflow_papers.lab.quantity import amount
 from shortflow_papers.lab.study import Scale
-from shortflow_papers.papers import choices, every_paper, figures, set_ups
+from shortflow_papers.papers import choices, figures, set_ups
 from shortflow_papers.reproduction.engine import Chosen, Reproduced, Reproduction, followed_choices
 from shortflow_papers.reproduction.judged import Judged
 from shortflow_papers.reproduction.tried import Outcome, Tried, combined, number_span, together
@@ -98,7 +98,7 @@ def choice_entries() -> list[dict[str, Any]]:
             "taken": choice.taken,
             "values": {value: dict(as_pairs(settings)) for value, settings in choice.values.items()},
         }
-        for paper in every_paper()
+        for paper in dict.fromkeys(figure.paper for figure in figures().values())
         for name, choice in choices(paper).items()
     ]
 

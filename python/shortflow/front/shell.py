@@ -77,8 +77,11 @@ def _home(name: str) -> tuple[str, str]:
 
 def _load(name: str) -> Any:
     if not _is_built_in(name):
-        found = installed.load_added(installed.COMMANDS, name)
-        return get_command(found) if isinstance(found, typer.Typer) else built(name, found)
+        return installed.load_added(
+            installed.COMMANDS,
+            name,
+            lambda found: get_command(found) if isinstance(found, typer.Typer) else built(name, found),
+        )
     home, function = _home(name)
     return built(name, getattr(import_module(f"shortflow.commands.{home}"), function))
 
@@ -91,9 +94,14 @@ def _summary(name: str) -> str:
         point = installed.added(installed.COMMANDS).get(name)
         if point is None:
             return f"Needs the package {installed.PACKAGED[installed.COMMANDS][name]}."
-        spec, function = find_spec(point.module), point.attr
-        file = Path(spec.origin if spec and spec.origin else os.devnull)
-    functions = (each for each in ast.parse(file.read_text("utf-8")).body if isinstance(each, ast.FunctionDef))
+        try:
+            spec, function = find_spec(point.module), point.attr
+            body = ast.parse(Path(spec.origin if spec and spec.origin else os.devnull).read_text("utf-8")).body
+        except Exception:  # any: `find_spec` imports the package above the module
+            return f"Cannot be loaded: `shortflow {name}` says why."
+    else:
+        body = ast.parse(file.read_text("utf-8")).body
+    functions = (each for each in body if isinstance(each, ast.FunctionDef))
     # A group's entry point is its `Typer`; the function of the command's name describes it.
     found = next((ast.get_docstring(each) for each in functions if each.name in (function, name)), "")
     return " ".join((found or "").partition("\n\n")[0].split())
