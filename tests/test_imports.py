@@ -418,3 +418,61 @@ def test_written_flows_are_read(
     assert part.flows is not None
     found = part.flows.table.select("source", "destination", "bytes", "start").rows()
     assert found == [(str(a), str(b), size, pytest.approx(ns * 1e-9)) for a, b, size, ns in flows]
+
+
+WITHIN: dict[str, str] = {
+    "Zeek": ZEEK
+    + "".join(
+        f"{ts}\tC{ts}\t{a}\t5\t{b}\t80\ttcp\t1.0\t{size}\t0\n"
+        for ts, a, b, size in (
+            (1.0, "10.0.0.1", "10.0.0.1", 500),
+            (1.5, "10.0.0.2", "10.0.0.3", 1000),
+            (2.0, "10.0.0.3", "10.0.0.2", 300),
+        )
+    ),
+    "Zeek as JSON": "".join(
+        f'{{"ts":{ts},"id.orig_h":"{a}","id.resp_h":"{b}","orig_bytes":{size},"resp_bytes":0}}\n'
+        for ts, a, b, size in (
+            (1.0, "::1", "::1", 500),
+            (1.5, "fe80::2", "fe80::3", 1000),
+            (2.0, "fe80::3", "fe80::2", 300),
+        )
+    ),
+    "nfdump": "ts,te,td,sa,da,sp,dp,pr,flg,ipkt,ibyt\n"
+    "2026-01-31 12:00:00.5,x,1,10.0.0.1,10.0.0.1,1,2,TCP,A,3,500\n"
+    "2026-01-31 12:00:01.0,x,1,10.0.0.2,10.0.0.3,1,2,TCP,A,3,1000\n"
+    "2026-01-31 12:00:01.5,x,1,10.0.0.3,10.0.0.2,1,2,TCP,A,3,300\n",
+    "Argus": "StartTime,SrcAddr,DstAddr,TotBytes\n0.5,loop,loop,500\n1,east,west,1000\n1.5,west,east,300\n",
+    "names that begin with h": "start,src,dst,bytes\n0.5,loop,loop,500\n1,hal,al,1000\n1.5,al,hal,300\n",
+}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_a_host_that_talks_to_itself_alone_is_no_host(tmp_path: Path, name: str) -> None:
+    """Three addresses, of which the first has one flow to itself: two hosts in the note, the table and the network."""
+    (tmp_path / "log").write_text(WITHIN[name])
+    found = sf.import_files(tmp_path / "log", out=tmp_path / "made")
+    assert (found.summary["flows"], found.summary["bytes"]) == (2, 1300)
+    assert "1 flow within one host." in found.summary["left_out"]
+    assert any("2 addresses are hosts h0 to h1 in their order" in note for note in found.summary["notes"])
+    assert pl.read_csv(tmp_path / "made" / "hosts.csv").height == 2
+    values = {each["key"]: each["value"] for each in found.scenario.resolved()}
+    assert values["topology.hosts"] == "2"
+
+
+def test_addresses_of_one_host_leave_out_the_flows_between_them(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("start,src,dst,bytes\n0,a,b,500\n1,b,c,1000\n2,d,d,7\n")
+    (tmp_path / "hosts.csv").write_text("address,host\na,h0\nb,h0\nc,h1\n")
+    found = sf.import_files(tmp_path / "log.csv", out=tmp_path / "made", hosts=tmp_path / "hosts.csv")
+    assert (found.summary["flows"], found.summary["bytes"]) == (1, 1000)
+    assert "2 flows within one host." in found.summary["left_out"]
+    values = {each["key"]: each["value"] for each in found.scenario.resolved()}
+    assert values["topology.hosts"] == "2"
+
+
+def test_endless_flows_of_one_host_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "some.cm").write_text("Nodes 16\nConnections 2\n1->1 start 0 size 0\n2->0 start 0 size 0\n")
+    found = sf.import_files(tmp_path / "some.cm", out=tmp_path / "made")
+    (entry,) = tomllib.loads((tmp_path / "made" / "scenario.toml").read_text())["traffic"]
+    assert (entry["from"], entry["to"]) == (["h2"], "h0")
+    assert "1 flow within one host." in found.summary["left_out"]

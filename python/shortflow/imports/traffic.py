@@ -16,6 +16,8 @@ _SIZES, _TRACE, _HOSTS = "sizes.csv", "flows.csv", "hosts.csv"
 _LONGEST = 30_000.0
 """Longest time of a run in seconds."""
 _HOST = re.compile(r"h?\d{1,5}")
+_NUMBER = re.compile(r"^h(\d+)$")
+"""A host's name with its number: `h3` and `3` are one host."""
 
 
 def put_traffic(made: Draft) -> None:
@@ -153,18 +155,25 @@ def _busy(flows: Flows, made: Draft) -> float:
 def put_hosts(made: Draft, hosts: Mapping[str, str]) -> int:
     """Names hosts in flows: by the user's table, or by number if the files have addresses and no network.
 
-    Returns the number of hosts that flows name, counted from 0; 0 without flows.
+    Flows within one host are left out first, so that a host with no other flow is no host of the scenario. Returns the
+    number of hosts that flows name, counted from 0; 0 without flows.
     """
-    ends = sorted(_ends(made))
-    if not ends:
+    if not _ends(made):
         return 0
+    dropped = _leave_out_within(made)
+    ends = sorted(_ends(made))
     table = _table(made, ends, hosts)
     if table:
-        rows = pl.DataFrame({"address": ends, "host": [table[each] for each in ends]})
-        made.texts[_HOSTS] = rows.write_csv()
         made.endless = [(start, table[source], table[to]) for start, source, to in made.endless]
-    if made.flows is not None:
-        made.flows = _inside(made, made.flows, table)
+        if made.flows is not None:
+            named = (pl.col(end).replace_strict(table, return_dtype=pl.String) for end in ("source", "destination"))
+            made.flows = replace(made.flows, table=made.flows.table.with_columns(named))
+        dropped += _leave_out_within(made)
+        kept = _ends(made)
+        rows = [(each, table[each]) for each in ends if table[each] in kept]
+        made.texts[_HOSTS] = pl.DataFrame(rows, schema=["address", "host"], orient="row").write_csv()
+    if dropped:
+        made.left_out.append(f"{counted(dropped, 'flow')} within one host.")
     numbers = [each.removeprefix("h") for each in _ends(made)]
     return max((int(each) for each in numbers if each.isdigit()), default=0) + 1
 
@@ -175,6 +184,33 @@ def _ends(made: Draft) -> set[str]:
         for name in ("source", "destination"):
             found.update(made.flows.table[name].unique().to_list())
     return found
+
+
+def _leave_out_within(made: Draft) -> int:
+    """Leaves out flows from a host to itself. Returns their number. A `ConfigError` if no others are left."""
+    endless = [flow for flow in made.endless if _number(flow[1]) != _number(flow[2])]
+    dropped = len(made.endless) - len(endless)
+    made.endless = endless
+    if made.flows is not None:
+        flows, table = made.flows, made.flows.table
+        source, to = (pl.col(end).str.replace(_NUMBER.pattern, "$1") for end in ("source", "destination"))
+        within = source == to
+        lost = table.filter(within)
+        if lost.height == table.height and not endless:
+            raise ConfigError(f"{flows.origin}: every flow is within one host; expected flows between hosts")
+        if lost.height and "after" in table.columns:
+            line = lost["line"][0]
+            raise ConfigError(f"{flows.path}:{line}: a flow within one host, with others that wait; expected two hosts")
+        dropped += lost.height
+        left = table.filter(~within)
+        made.flows = replace(flows, table=left) if left.height else None
+    elif dropped and not endless:
+        raise ConfigError("flows of size 0: every flow is within one host; expected flows between hosts")
+    return dropped
+
+
+def _number(host: str) -> str:
+    return _NUMBER.sub(r"\1", host)
 
 
 def _table(made: Draft, ends: Sequence[str], hosts: Mapping[str, str]) -> Mapping[str, str]:
@@ -191,21 +227,3 @@ def _table(made: Draft, ends: Sequence[str], hosts: Mapping[str, str]) -> Mappin
         return {}
     made.notes.append(f"{len(ends)} addresses are hosts h0 to h{len(ends) - 1} in their order; {_HOSTS} has the table.")
     return {each: f"h{place}" for place, each in enumerate(ends)}
-
-
-def _inside(made: Draft, flows: Flows, table: Mapping[str, str]) -> Flows:
-    """Flows between different hosts."""
-    moved = flows.table
-    if table:
-        ends = ("source", "destination")
-        moved = moved.with_columns(pl.col(end).replace_strict(table, return_dtype=pl.String) for end in ends)
-    within = pl.col("source").str.strip_prefix("h") == pl.col("destination").str.strip_prefix("h")
-    if not (dropped := moved.filter(within).height):
-        return replace(flows, table=moved)
-    if dropped == moved.height:
-        raise ConfigError(f"{flows.origin}: every flow is within one host; expected flows between hosts")
-    if "after" in moved.columns:
-        line = moved.filter(within)["line"][0]
-        raise ConfigError(f"{flows.path}:{line}: a flow within one host, with others that wait; expected two hosts")
-    made.left_out.append(f"{counted(dropped, 'flow')} within one host.")
-    return replace(flows, table=moved.filter(~within))
