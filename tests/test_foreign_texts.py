@@ -54,7 +54,7 @@ TEXTS: Mapping[str, str] = {
     "zeek-conn": ZEEK + "1.5\tC\t10.0.0.1\t5\t10.0.0.2\t80\ttcp\t1.0\t300\t20\n1.7\tC\ta\t5\tb\t80\ttcp\t-\t-\t7\n",
     "zeek-conn of JSON": '{"ts":1.5,"id.orig_h":"a","id.resp_h":"b","orig_bytes":5,"resp_bytes":null}\n' * 2,
     "flow-table": 'start,source,destination,bytes,class\n0.5,0,1,3000,q\n1ms,"1",0,3KB,\n',
-    "flow-table of dates": "ts;src;dst;size_kb\n2026-01-31 12:00:00.5;a;b;0,5\n2026-01-31 12:00:01;b;a;3\n",
+    "flow-table of dates": "ts;src;dst;size_KB\n2026-01-31 12:00:00.5;a;b;0,5\n2026-01-31 12:00:01;b;a;3\n",
     "sizes": "0 0\n10000 0.15\n200000 0.6\n30000000 1\n",
     "sizes of ns-2": "6 1 0\n6 1 0.5\n20 1 1\n",
     "sizes with a header": "bytes;cdf\n1000;0,5\n2000;1\n",

@@ -44,7 +44,7 @@ def test_a_file_is_the_same_however_it_is_written(tmp_path: Path, text: bytes) -
         (TABLE + '1,"a, b",c,"3000"\n', [3000]),
         ("start src dst bytes\n1 a b 3000\n", [3000]),
         ("start;src;dst;bytes\n0,5;a;b;3000\n", [3000]),
-        ("start,src,dst,size_kb\n1,a,b,3\n", [3000]),
+        ("start,src,dst,size_KB\n1,a,b,3\n", [3000]),
         (TABLE + "1,a,b,3KB\n2,b,a,5\n", [3000, 5]),
         ("ts,src,dst,bytes\n2026-01-31T12:00:00Z,a,b,7\n", [7]),
         ('{"ts":"2026-01-31T12:00:00.5Z","id.orig_h":"a","id.resp_h":"b","orig_bytes":9,"resp_bytes":null}\n', [9]),
@@ -76,7 +76,7 @@ WRONG = {
     "Date first seen Duration Proto Src IP Addr:Port Dst IP Addr:Port Bytes\n2026-01-31 12:00:00 1 TCP a:1 b:2 7\n": (
         "expected nfdump's CSV: write it with nfdump -o csv"
     ),
-    TABLE + '1,a,b,"3,000"\n': 'x:2: bytes: "3,000"; expected a number of bytes',
+    TABLE + '1,a,b,"3,000"\n': 'x:2: bytes: "3,000"; expected 3000 or 3.0000',
     TABLE + "1,a,b,3,000\n": 'x:2: row: "1,a,b,3,000"; expected 4 fields, as in the header',
     TABLE + "1,,b,3\n": 'x:2: src: ""; expected a host or an address',
     TABLE + "1,a,b,1e300\n": 'x:2: bytes: "1e300"; expected',

@@ -49,7 +49,7 @@ FORMS: dict[str, str | bytes] = {
     "a row twice": rows().replace("10000 0.15\n", "10000 0.15\n10000 0.15\n"),
     "comments": "# web search\n// of 2010\n" + rows("{size} {share}  # measured"),
     "shares of larger flows": "".join(f"{size} {1 - share:g}\n" for size, share in ROWS),
-    "kilobytes by the header": "size_kb,cdf\n" + rows("{size},{share}", unit=1000),
+    "kilobytes by the header": "size_KB,cdf\n" + rows("{size},{share}", unit=1000),
     "units in the fields": rows("{size}B {share}"),
     "a list of a program": "[" + rows("[{size}, {share}],").strip() + "]",
     "one line": "[" + rows("[{size}, {share}],").replace("\n", " ").strip() + "]",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shortflow.imports.files import File
-from shortflow.quantities import parse
+from shortflow.imports.units import amount
 
 _CERTAIN = (";", "|", "\t")
 _WRAPPERS = "\"'[](){} \t"
@@ -18,6 +18,9 @@ _GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 """Thousands between commas, unless another field of the file has a decimal comma."""
 _SPACED = re.compile(r"[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?")
 """Thousands between blanks or apostrophes."""
+_UNSURE = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_POINT = re.compile(r"(?:0?|\d{4,})\.\d+%?|\d+\.(?:\d{0,2}|\d{4,})%?|\d[\d.]*e[-+]?\d+", re.IGNORECASE)
+"""Numbers whose point is certainly no sign between thousands."""
 _REMARK = re.compile(r"\s(?:#|//).*$")
 _NAMES = {";": "semicolons", "|": "bars", "\t": "tabs", ",": "commas", ":": "colons", "": "blanks"}
 _LOOKED_AT = 200
@@ -28,7 +31,7 @@ class Grid:
     """Fields of a text."""
 
     header: Sequence[str]
-    """Names of the columns in lower case; empty without a header."""
+    """Names of the columns; empty without a header."""
     lines: Sequence[int]
     """Line of each row."""
     rows: Sequence[Sequence[str]]
@@ -38,6 +41,12 @@ class Grid:
     has_decimal_comma: bool
     remarks: int = 0
     """Lines without a number below the rows."""
+
+    def name(self, place: int) -> str:
+        """Name of a column; the whole header if blanks divide its names, and empty without a header."""
+        if not self.rows or len(self.header) <= len(self.rows[-1]):
+            return self.header[place] if place < len(self.header) else ""
+        return " ".join(self.header)
 
     @property
     def about(self) -> str:
@@ -72,12 +81,12 @@ def _grid(lines: Sequence[tuple[int, str]]) -> Grid:
     fields = [field for _, row in rows[:_LOOKED_AT] for field in row]
     with_comma = [field for field in fields if "," in field]
     has_comma = any(_DECIMAL_COMMA.fullmatch(field) and not _GROUPS.fullmatch(field) for field in with_comma)
-    has_comma |= bool(with_comma) and any(_MILLIONS.fullmatch(field) for field in fields)
-    if with_comma:
+    has_comma |= any(_MILLIONS.fullmatch(field) for field in fields)
+    if with_comma or has_comma:
         plain = _with_point if has_comma else _without_commas
         rows = [(number, [plain(field) for field in row]) for number, row in rows]
     first = next((place for place, (_, row) in enumerate(rows) if any(map(is_amount, row))), len(rows))
-    header = [field.lower() for field in rows[first - 1][1]] if 0 < first <= len(rows) else []
+    header = rows[first - 1][1] if 0 < first <= len(rows) else []
     end = len(rows)
     while end > first and not any(map(is_amount, rows[end - 1][1])):
         end -= 1
@@ -126,15 +135,40 @@ def _without_blanks(field: str) -> str:
     return re.sub(r"[ \u00a0\u202f'’]", "", field) if _SPACED.fullmatch(field) else field
 
 
+def check_points(file: File, found: Grid, place: int) -> None:
+    """Raises a `ConfigError` for sizes such as 1.000 in a file where no number tells what its points separate."""
+    if found.has_decimal_comma or any(_POINT.fullmatch(field) for row in found.rows for field in row):
+        return
+    for line, row in zip(found.lines, found.rows, strict=True):
+        if place < len(row) and _UNSURE.fullmatch(row[place]):
+            text = row[place]
+            expected = f"{text.replace('.', '')} or {text}0, as no number tells whether points separate thousands"
+            raise file.wrong(line, "size", text, f"{expected} or decimals")
+
+
 def is_amount(text: str) -> bool:
     """True for a number, as it is, with a unit of data, or in per cent."""
     return number(text) is not None
 
 
 def number(text: str) -> float | None:
-    """The number in a field: bytes if it has a unit of data; per cent stay per cent. None for other texts."""
+    """The number in a field: bytes if it has a unit of data; per cent stay per cent. None for other texts.
+
+    A unit that may be bits or bytes counts as bytes: `sized` refuses it.
+    """
     try:
         return float(text.removesuffix("%"))
     except ValueError:
-        found = parse(text)
-    return found.number * found.factor if found and found.base == "B" else None
+        found = amount(text)
+    return found[0] * (found[1].size or 1.0) if found else None
+
+
+def sized(file: File, line: int, field: str, text: str) -> float:
+    """The number in a field from 0 on. A `ConfigError` names another text, or a unit that may be bits or bytes."""
+    unit = amount(text)
+    if unit and unit[1].size is None:
+        raise file.wrong(line, field, text, unit[1].instead)
+    found = number(text)
+    if found is None or not 0 <= found < float("inf"):
+        raise file.wrong(line, field, text, "a number from 0 on")
+    return found

@@ -5,59 +5,54 @@ Source of nfdump's names: nfdump(1), output formats csv and, before version 1.7,
 
 import csv
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
 from shortflow.imports.files import MOST, File
+from shortflow.imports.numerals import with_points
 from shortflow.imports.parts import Flows, Format, Options, Part
-from shortflow.imports.units import bytes_per_unit, of_name, seconds_per_unit
+from shortflow.imports.units import bytes_per_unit, of_header, of_name, of_text, seconds_per_unit
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
 _NAMES: Mapping[str, Sequence[str]] = {
     "start": (
-        "start",
-        "start_s",
-        "start_time",
-        "starttime",
-        "ts",
-        "time",
-        "timestamp",
-        "firstseen",
-        "first_seen",
-        "first",
+        *("start", "start_s", "start_time", "starttime", "ts", "time", "timestamp", "firstseen", "first_seen", "first"),
+        *("beginn", "startzeit", "anfang", "zeit", "zeitstempel", "debut", "heure_de_debut", "horodatage", "temps"),
+        *("heure", "inicio", "hora_de_inicio", "comienzo", "tiempo", "hora", "marca_de_tiempo"),
     ),
     "source": (
-        "source",
-        "src",
-        "sa",
-        "srcaddr",
-        "src_addr",
-        "src_ip",
-        "srcip",
-        "ip_src",
-        "source_ip",
-        "src_host",
-        "sip",
+        *("source", "src", "sa", "srcaddr", "src_addr", "src_ip", "srcip", "ip_src", "source_ip", "src_host", "sip"),
+        *("quelle", "quelladresse", "quell_ip", "quell_adresse", "absender", "sender", "ip_source", "adresse_source"),
+        *("expediteur", "origen", "ip_origen", "ip_de_origen", "direccion_origen", "direccion_de_origen"),
     ),
     "destination": (
         *("destination", "dst", "dest", "da", "dstaddr", "dst_addr", "dst_ip", "dstip", "ip_dst", "destination_ip"),
-        *("dst_host", "dip"),
+        *("dst_host", "dip", "ziel", "zieladresse", "ziel_ip", "ziel_adresse", "empfanger", "empfaenger"),
+        *("ip_destination", "adresse_destination", "destinataire", "destino", "ip_destino", "ip_de_destino"),
+        *("direccion_destino", "direccion_de_destino"),
     ),
     "bytes": (
         *("bytes", "size", "size_bytes", "flow_size", "ibyt", "in_bytes", "octets", "doctets", "byt", "nbytes"),
-        *("totbytes", "tot_bytes", "total_bytes", "bytes_total"),
+        *("totbytes", "tot_bytes", "total_bytes", "bytes_total", "grosse", "groesse", "volumen", "datenmenge"),
+        *("taille", "volume", "octetos", "tamano", "kbytes", "mbytes", "bits", "kbits"),
     ),
 }
+"""Names of columns in lower case without accents; German, French and Spanish ones after the English."""
 _OPTIONAL: Mapping[str, Sequence[str]] = {"class": ("class",), "deadline": ("deadline",)}
-_UNITS = re.compile(r"[ _(\[]+(ns|us|ms|s|sec|seconds)[)\]]?$")
-_SIZE_UNITS = re.compile(r"[ _(\[]+([kmg]i?b|kbytes|mbytes|b|bytes|packets|pkts)[)\]]?$")
+_UNITS = re.compile(r"[ _(\[]+(ns|us|ms|s|sec|seconds|sekunden|secondes|segundos)[)\]]*$")
+_SIZE_UNITS = re.compile(
+    r"[ _(\[]+((in|en)_)?(([kmgt]i?|kilo|mega|giga|tera)?(b|bytes?|octets?|bits?)|[kmg]i?o|packets|pkts|pakete|paquets|"
+    r"paquetes)[)\]]*$"
+)
 _SEPARATORS = (",", ";", "\t", "|")
-_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]")
+_DATE = re.compile(r"(\d{4}[-/]\d\d[-/]\d\d|\d\d\.\d\d\.\d{4})[ T]")
+"""Years first, or days first between points."""
 _TIME = re.compile(r"(?i)^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(ps|ns|us|ms|s)?$")
-_SIZE = r"(?i)^((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([KMGT]i?B|B)?$"
+_SIZE = r"(?i)^((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([A-Z]+)?$"
 _FAR = 1e11
 """Starts of this many seconds are of the year 5138: their unit is another one."""
 
@@ -66,7 +61,7 @@ _FAR = 1e11
 class _Header:
     line: int
     names: Sequence[str]
-    """Names of the columns in lower case; none if there is no header."""
+    """Names of the columns; none if there is no header."""
     separator: str | None
     """None for blanks."""
 
@@ -77,12 +72,12 @@ def _header(file: File) -> _Header:
             continue
         sign = max(_SEPARATORS, key=line.count)
         if sign not in line:
-            return _Header(number, [name.lower() for name in line.split()], None)
+            return _Header(number, line.split(), None)
         try:
             names = next(csv.reader([line], delimiter=sign, skipinitialspace=True), [])
         except csv.Error:
             names = []
-        return _Header(number, [" ".join(name.split()).lower() for name in names], sign)
+        return _Header(number, [" ".join(name.split()) for name in names], sign)
     return _Header(0, [], ",")
 
 
@@ -91,12 +86,18 @@ def _found(names: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> dict[st
     found = {}
     for of, known in wanted.items():
         unit = _SIZE_UNITS if of == "bytes" else _UNITS
-        words = [name.replace(" ", "_") for name in names]
+        words = [_plain_name(name) for name in names]
         plain = [name if name in known else unit.sub("", name) for name in words]
         place = next((plain.index(each) for each in known if each in plain), None)
         if place is not None:
             found[of] = place
     return found
+
+
+def _plain_name(name: str) -> str:
+    """A column's name in lower case, without accents, with underscores."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return re.sub(r"[ -]+", "_", "".join(each for each in letters if not unicodedata.combining(each)))
 
 
 def _is_table(file: File) -> bool:
@@ -107,7 +108,7 @@ def _read(file: File, options: Options) -> Part:
     header = _header(file)
     names = header.names
     places = {**_found(names, _NAMES), **_found(names, _OPTIONAL)}
-    if header.separator is None and list(names[:3]) == ["date", "first", "seen"]:
+    if header.separator is None and [name.lower() for name in names[:3]] == ["date", "first", "seen"]:
         raise file.wrong(header.line, "header", " ".join(names), "nfdump's CSV: write it with nfdump -o csv")
     missing = [of for of in _NAMES if of not in places]
     if missing:
@@ -124,8 +125,7 @@ def _read(file: File, options: Options) -> Part:
     table = _without_summary(table, part)
     if table.is_empty():
         raise columns.empty(file, "rows below the header")
-    if header.separator != ",":
-        table = table.with_columns(pl.col("start", "bytes").str.replace(r"^(\d+),(\d+)$", "$1.$2"))
+    table = _with_plain_numbers(file, table, {of: names[places[of]] for of in ("start", "bytes")}, header, options)
     for end in ("source", "destination"):
         columns.check(file, table, end, table[end] != "", "a host or an address", names[places[end]])
     start, said = _starts(file, table, names[places["start"]], options)
@@ -158,6 +158,16 @@ def _without_summary(table: "pl.DataFrame", part: Part) -> "pl.DataFrame":
     return table.filter(pl.col(columns.LINE) < last)
 
 
+def _with_plain_numbers(
+    file: File, table: "pl.DataFrame", names: Mapping[str, str], header: _Header, options: Options
+) -> "pl.DataFrame":
+    """Starts and sizes with a point before decimals. Dates stay as they are."""
+    numbers = {of: name for of, name in names.items() if of != "start" or not _is_date(table["start"][0])}
+    named = of_name(names["bytes"])
+    has_units = options.unit or (named and named.size != 1) or table["bytes"].str.contains("[A-Za-z]").any()
+    return with_points(file, table, numbers, header.separator, None if has_units else "bytes")
+
+
 def _sizes(file: File, table: "pl.DataFrame", name: str, options: Options) -> tuple["pl.Series", str]:
     """Sizes in whole bytes, and their unit: as given, as the header says, or bytes."""
     texts, units = (table["bytes"].str.extract(_SIZE, group) for group in (1, 2))
@@ -165,18 +175,17 @@ def _sizes(file: File, table: "pl.DataFrame", name: str, options: Options) -> tu
     columns.check(file, table, "bytes", texts.is_not_null(), expected, name)
     found = columns.numbers(file, table.with_columns(bytes=texts), "bytes", expected, field=name)
     if units.is_not_null().any():
-        factors = {unit: bytes_per_unit(unit) for unit in units.drop_nulls().unique().to_list()}
+        known = {text: of_text(text) for text in units.drop_nulls().unique().to_list()}
+        for text, unit in known.items():
+            if unit and unit.size is None:
+                columns.check(file, table, "bytes", units.fill_null("") != text, unit.instead, name)
+        wrong = [text for text, unit in known.items() if unit is None]
+        columns.check(file, table, "bytes", ~units.fill_null("").is_in(wrong), expected, name)
+        factors = {text: unit.size for text, unit in known.items() if unit}
         scaled = found * units.replace_strict(factors, default=1.0, return_dtype=pl.Float64)
         said = "sizes have units"
     else:
-        of_header = of_name(name)
-        factor, said = (
-            (bytes_per_unit(options.unit), f"sizes in {options.unit}, as given")
-            if options.unit
-            else (of_header[0], f"sizes in {of_header[1]}, as the header says")
-            if of_header
-            else (1.0, "sizes in bytes")
-        )
+        factor, said = _unit_of_sizes(file, table, name, options)
         scaled = found * factor
     whole = scaled.round()
     columns.check(file, table, "bytes", (scaled - whole).abs() < 1e-6, "a whole number of bytes", name)
@@ -184,16 +193,25 @@ def _sizes(file: File, table: "pl.DataFrame", name: str, options: Options) -> tu
     return whole.cast(pl.Int64), said
 
 
+def _unit_of_sizes(file: File, table: "pl.DataFrame", name: str, options: Options) -> tuple[float, str]:
+    if options.unit:
+        return bytes_per_unit(options.unit), f"sizes in {options.unit}, as given"
+    if named := of_name(name):
+        line = int(table[columns.LINE][0])
+        return of_header(file, line, name, named), f"sizes in {named.name}, as the header says"
+    return 1.0, "sizes in bytes"
+
+
 def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> tuple["pl.Series", str]:
     """Starts in seconds, and how they were read: dates, or numbers of a unit."""
-    if _DATE.match(str(table["start"][0])):
+    if _is_date(table["start"][0]):
         times = _dates(table)
         columns.check(
             file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31 12:00:00.123", name
         )
         return times.dt.epoch("us") * 1e-6, "starts are dates"
-    unit = _UNITS.search(name)
-    named = unit[1].replace("seconds", "s").replace("sec", "s") if unit else None
+    unit = _UNITS.search(_plain_name(name))
+    named = unit[1] if unit and unit[1] in ("ns", "us", "ms") else "s" if unit else None
     texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
     expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
     columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
@@ -212,12 +230,18 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
     return found * seconds_per_unit(taken), f"starts are in {taken}, {how}"
 
 
+def _is_date(text: object) -> bool:
+    return bool(_DATE.match(str(text)))
+
+
 def _dates(table: "pl.DataFrame") -> "pl.Series":
     """Starts as dates; null for other texts."""
     try:
         return (
             table["start"]
             .str.replace(r"^(\d{4})/(\d\d)/(\d\d)", "$1-$2-$3")
+            .str.replace(r"^(\d\d)\.(\d\d)\.(\d{4})", "$3-$2-$1")
+            .str.replace(r"(:\d\d),(\d+)", "$1.$2")
             .str.to_datetime(strict=False, time_unit="us", time_zone="UTC" if _has_zone(table) else None)
         )
     except pl.exceptions.PolarsError:  # the first is no date

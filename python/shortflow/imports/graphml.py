@@ -188,6 +188,8 @@ def _rate(edge: _Item, file: File) -> tuple[str, str]:
             bps = None
         if bps:
             return rates.written(bps), ""
+        if rates.is_bytes(unit):
+            raise file.wrong(edge.line, "LinkSpeedUnits", unit, "bits per second, such as G or Gbps")
     for name in ("linklabel", "linktype", "label"):
         if text := data.get(name):
             bps = rates.of_label(text)

@@ -11,12 +11,11 @@ from shortflow.imports import columns
 from shortflow.imports.files import MOST, File
 from shortflow.imports.networks import completed, few
 from shortflow.imports.parts import Flows, Format, Link, Network, Node, Options, Part
+from shortflow.imports.rates import of_data_rate, written
 from shortflow.imports.units import bytes_per_unit, seconds_per_unit
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
-_RATE = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?)([KMGT]?)(?:bps|b/s)?", re.IGNORECASE)
-_BYTE_RATE = re.compile(r"(\d+(?:\.\d*)?)([KMGT]?)(?:Bps|B/s)")
 _WIDTHS = (4, 5, 6)
 """Fields of a flow: conweave leaves out the port, later generators the priority group too."""
 _LARGEST_PORT = 65_535
@@ -91,7 +90,7 @@ def _say_rest(part: Part, rest: Sequence[str], read: str, has_form: Callable[[st
 
 def _has_form_of_link(line: str) -> bool:
     fields = columns.fields(line)
-    return len(fields) in (4, 5) and bool(_RATE.fullmatch(fields[2]) and _TIME.fullmatch(fields[3]))
+    return len(fields) in (4, 5) and of_data_rate(fields[2]) is not None and bool(_TIME.fullmatch(fields[3]))
 
 
 def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> list[Link]:
@@ -119,12 +118,10 @@ def _link(file: File, number: int, line: str, nodes: int, part: Part) -> Link:
 
 
 def _rate(file: File, line: int, text: str) -> str:
-    bytes_ = _BYTE_RATE.fullmatch(text)
-    found = bytes_ or _RATE.fullmatch(text)
-    if not found or float(found[1]) <= 0:
-        raise file.wrong(line, "rate", text, "a rate above zero such as 100Gbps")
-    rate = float(found[1]) * (8 if bytes_ else 1)
-    return f"{rate:.12g}{found[2].upper()}bps"
+    found = of_data_rate(text)
+    if not found:
+        raise file.wrong(line, "rate", text, "a rate above zero such as 100Gbps, or 12.5GBps in bytes")
+    return written(found)
 
 
 def _delay(file: File, line: int, text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from shortflow.imports import columns
 from shortflow.imports.files import File
 from shortflow.imports.parts import Format, Options, Part, Ports, Value
+from shortflow.imports.rates import of_data_rate, written
 
 _HPCC_MODE = 3
 _MODES = {1: "DCQCN", 3: "HPCC", 7: "TIMELY", 8: "DCTCP", 10: "HPCC-PINT"}
@@ -154,8 +155,8 @@ def _marks(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> dict[float
     for key, (name, unit) in _CURVE.items():
         number, values = maps.get(key, (0, {}))
         for rate, value in values.items():
-            written: str | float = f"{value:g}{unit}" if unit else value
-            found.setdefault(rate, {})[name] = Value(written, file.origin(number))
+            of_port: str | float = f"{value:g}{unit}" if unit else value
+            found.setdefault(rate, {})[name] = Value(of_port, file.origin(number))
     return dict(found)
 
 
@@ -207,8 +208,9 @@ def _with_keys(
     for key, (name, unit) in keys.items():
         if key in lines:
             number, words = lines[key]
+            rate = of_data_rate(words[0]) if words[0][-1:].isalpha() else None
             value = f"{file.number(number, key, words[0]):.12g}{unit}" if unit or name == "g" else words[0]
-            found += f"+{name}={value.replace('b/s', 'bps')}"
+            found += f"+{name}={written(rate) if rate else value}"
             used.add(key)
     return found, used
 

@@ -8,6 +8,8 @@ _LABEL = re.compile(
     r"(?:\s*[Ee]thernet)?"
 )
 """One rate in bits; `1 GB/s` may be meant in bytes and is none."""
+_BYTES = re.compile(r"B(?:ytes?)?(?:ps|/s|/sec)?$|[Bb]yte|[Oo]ctet")
+_DATA_RATE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?:([kKmMgGtT])(i)?)?(?:([bB])(?:ps|/s))?")
 _CARRIER = re.compile(r"(?:(\d+)\s*[x*×]\s*)?(OC|STM|STS)-?(\d+)c?", re.IGNORECASE)
 _OC = 51.84e6
 _FIXED = {"E1": 2.048e6, "T1": 1.544e6, "DS1": 1.544e6, "E3": 34.368e6, "T3": 44.736e6, "DS3": 44.736e6}
@@ -35,9 +37,24 @@ def of_label(text: str) -> float | None:
 
 
 def of_unit(number: float, unit: str) -> float | None:
-    """Bits per second of a number in K, M, G or T, however it is followed; None for another unit."""
+    """Bits per second of a number in K, M, G or T, however it is followed; None for bytes and other units."""
     factor = _TO_BPS.get(unit.strip()[:1].upper())
-    return None if factor is None or (unit and not unit.strip()) else number * factor
+    return None if factor is None or (unit and not unit.strip()) or is_bytes(unit) else number * factor
+
+
+def is_bytes(unit: str) -> bool:
+    """True for a unit of a rate that counts bytes, such as `GB/s`."""
+    return bool(_BYTES.search(unit))
+
+
+def of_data_rate(text: str) -> float | None:
+    """Bits per second of a rate as ns-3 writes it: `100Gbps`, `40Gb/s`, `12.5GB/s`, `1MiBps`, or bits per second."""
+    found = _DATA_RATE.fullmatch(text)
+    if not found:
+        return None
+    number, prefix, is_binary, kind = float(found[1]), (found[2] or "").upper(), found[3], found[4]
+    factor = 1024.0 ** ("KMGT".index(prefix) + 1) if is_binary else _TO_BPS[prefix]
+    return number * factor * (8 if kind == "B" else 1)
 
 
 def of_ethernet(text: str) -> float | None:

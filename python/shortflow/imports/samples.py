@@ -3,7 +3,7 @@
 import re
 
 from shortflow.imports.columns import empty
-from shortflow.imports.delimited import Grid, grid, head, number
+from shortflow.imports.delimited import Grid, check_points, grid, head, number, sized
 from shortflow.imports.files import MOST, File
 from shortflow.imports.parts import Format, Options, Part, SizeTable
 from shortflow.imports.units import unit_of
@@ -11,7 +11,8 @@ from shortflow.lazy import np
 from shortflow.quantities import counted
 
 _SIZE = re.compile(
-    r"(flow|message|msg|response|request)?[ _-]*(size|bytes|length|octets)([ _(-]*(in )?[kmg]?i?b(ytes)?\)?)?$"
+    r"(flow|message|msg|response|request)?[ _-]*(size|bytes|length|octets)([ _(-]*(in )?[kmgt]?i?b(ytes|its?)?\)?)?$",
+    re.IGNORECASE,
 )
 _MOST = 10_000
 """Most distinct sizes. More become groups of equally many flows, each of its mean size."""
@@ -39,13 +40,11 @@ def _read(file: File, options: Options) -> Part:
     place = _size_column(found) or 0
     if not found.rows:
         raise empty(file, "a size a line")
+    check_points(file, found, place)
     sizes = []
     for line, row in zip(found.lines, found.rows, strict=True):
-        value = number(row[place]) if place < len(row) else None
-        if value is None or not 0 <= value < float("inf"):
-            raise file.wrong(line, "size", row[place] if place < len(row) else "", "a number from 0 on")
-        sizes.append(value)
-    name = found.header[place] if len(found.header) > place else ""
+        sizes.append(sized(file, line, "size", row[place] if place < len(row) else ""))
+    name = found.name(place)
     factor, unit = unit_of(file, name, options.unit, sizes)
     scaled = np.round(np.array(sizes) * factor)
     if scaled.max() > MOST:

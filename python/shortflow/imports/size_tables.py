@@ -11,15 +11,22 @@ from itertools import accumulate, pairwise
 
 from shortflow.errors import ConfigError
 from shortflow.imports.columns import empty
-from shortflow.imports.delimited import Grid, grid, head, number
+from shortflow.imports.delimited import Grid, check_points, grid, head, number, sized
 from shortflow.imports.files import MOST, File
 from shortflow.imports.parts import Format, Options, Part, SizeTable
 from shortflow.imports.units import unit_of
 from shortflow.quantities import counted
 
-_SIZES = re.compile(r"size|bytes|packets|pkts|length|flow|\b[kmg]i?b\b|\bB\b|^x$", re.IGNORECASE)
+_SIZES = re.compile(
+    r"size|bytes|packets|pkts|length|flow|\b[kmgt]i?b\b|bits?\b|\bB\b|^x$|größe|groesse|taille|tamaño|octet",
+    re.IGNORECASE,
+)
 _SHARES = re.compile(r"cdf|cumul|share|frac|prob|percent|pct|%|quantile|^p$|^y$|pdf|weight", re.IGNORECASE)
-_COUNTS = re.compile(r"(.*[ _(-])?(counts?|freq(uency)?|hits|occurrences|weights?)([ _)-].*)?", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"(.*[ _(-])?(counts?|freq(uency)?|hits|occurrences|weights?|anzahl|häufigkeit|nombre|fréquence|número|frecuencia)"
+    r"([ _)-].*)?",
+    re.IGNORECASE,
+)
 """Names of columns that count flows of a size."""
 _NEAR = 0.01
 """Shares may end at 1 within this, and are then divided by their end."""
@@ -77,14 +84,15 @@ def _read(file: File, options: Options) -> Part:
     if roles is None:
         raise ConfigError(f"{file.path}: no column rises to 1 or 100; expected sizes and cumulative shares of flows")
     of_size, of_share = roles
+    check_points(file, found, of_size)
     table = [
-        _Row(line, _value(file, line, "size", fields[of_size]), _value(file, line, "share", fields[of_share]))
+        _Row(line, sized(file, line, "size", fields[of_size]), sized(file, line, "share", fields[of_share]))
         for line, fields in zip(lines, rows, strict=True)
     ]
     is_homa = stated is not None and stated != len(rows)
     is_counts = len(found.header) > of_share and bool(_COUNTS.fullmatch(found.header[of_share]))
     shares = _counted(file, table) if is_counts else _cumulative(file, table, part)
-    name = found.header[of_size] if len(found.header) > of_size else ""
+    name = found.name(of_size)
     factor, unit = unit_of(file, name, options.unit, [row.size for row in table], is_ns2=_is_ns2(found, rows))
     is_steps = is_homa or is_counts or "density" in shares.form
     sizes = SizeTable([(round(size * factor), share) for size, share in shares.rows], file.origin(), is_steps)
@@ -101,13 +109,6 @@ def _read(file: File, options: Options) -> Part:
     if not sizes.mean > 0:
         raise file.wrong(0, "sizes", 0, "a size above zero")
     return part
-
-
-def _value(file: File, line: int, field: str, text: str) -> float:
-    found = number(text)
-    if found is None or not 0 <= found < float("inf"):
-        raise file.wrong(line, field, text, "a number from 0 on")
-    return found
 
 
 def _is_ns2(found: Grid, rows: Sequence[Sequence[str]]) -> bool:

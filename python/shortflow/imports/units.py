@@ -1,7 +1,8 @@
-"""Units of flow sizes: bytes and their multiples, or packets."""
+"""Units of flow sizes: bytes and bits with their multiples, or packets."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
 from shortflow.imports.files import File
@@ -9,21 +10,96 @@ from shortflow.quantities import parse
 
 SEGMENT = 1460
 """Payload of a packet of 1,500 bytes, as ns-2's scripts count it."""
-_PACKETS = re.compile(r"packets?|pkts?\b|segments?", re.IGNORECASE)
-_BYTES = re.compile(r"byte|octets|\bB\b|size_b\b", re.IGNORECASE)
-_MULTIPLES = re.compile(r"(?<![a-z])([KMG]i?)B(?:ytes)?\b", re.IGNORECASE)
+_PACKETS = re.compile(r"packets?|pkts?\b|segments?|segmentos?|pakete|paquets?|paquetes?", re.IGNORECASE)
+_LETTERS = "kmgt"
+"""Prefixes by rising power of 1000, or of 1024 with an i."""
+_DATA = r"(kilo|mega|giga|tera|kibi|mebi|gibi|tebi|[KMGT]i?)?[ -]?(bytes?|octets?|octetos?|bits?|b|o)"
+_UNIT = re.compile(_DATA, re.IGNORECASE)
+_IN_TEXT = re.compile(rf"(?<![a-z\d])(?<!\d[ -])(?:{_DATA})(?![a-z]|/s)", re.IGNORECASE)
+"""A unit in a header or comment, but neither an amount such as `1 MB` nor a rate such as `Mb/s`."""
+_WORD = re.compile(r"(byte|octet)|(bits?\b)", re.IGNORECASE)
+"""Bytes or bits as part of a name, such as `totbytes`."""
 _LARGEST_PACKETS = 1e6
 _SMALLEST_PACKETS = 10
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A unit of sizes, as a text has it."""
+
+    name: str
+    size: float | None
+    """Bytes of one; None if the text may mean bits or bytes, as `Kb` and `kb` may."""
+
+    @property
+    def instead(self) -> str:
+        """Units that say what an ambiguous one leaves open."""
+        prefix = self.name[:-1]
+        bytes_ = f"{prefix[:1].upper()}{prefix[1:]}B"
+        return f"{bytes_} for bytes or {prefix}bit for bits, as {self.name} may be either"
+
+
+def of_text(text: str) -> Unit | None:
+    """The unit that a whole text names, such as `KB`, `kbit`, `MiB` or `Ko`; None for another text."""
+    found = _UNIT.fullmatch(text.strip())
+    return _unit(found) if found else None
+
+
+def _unit(found: re.Match[str]) -> Unit:
+    prefix, kind = (found[1] or ""), found[2]
+    power = _LETTERS.index(prefix[0].lower()) + 1 if prefix else 0
+    is_binary = prefix.lower().endswith(("i", "bi"))
+    scale = float(1024**power if is_binary else 1000**power)
+    if kind == "b":
+        return Unit(found[0].replace(" ", ""), None)
+    is_bits = kind.lower().startswith("bit")
+    letter = f"{prefix[0].upper()}{'i' if is_binary else ''}" if prefix else ""
+    name = (f"{letter}bit" if is_bits else f"{letter}B") if prefix else "bits" if is_bits else "bytes"
+    return Unit(name, scale / 8 if is_bits else scale)
+
+
+def of_name(text: str) -> Unit | None:
+    """The unit that a header or comment names; None if it names none, or several."""
+    said = [each for each in _IN_TEXT.finditer(text) if each[2].lower() != "o" or _is_octet(text, each)]
+    words = {"bits" if each[2] else "bytes" for each in _WORD.finditer(text)}
+    packets = _PACKETS.search(text)
+    if packets:
+        return None if said or words else Unit(f"packets of {SEGMENT} B", SEGMENT)
+    if len(words) > 1:
+        return None
+    units = [_unit(each) for each in said]
+    units = [each for each in units if each.name not in ("bits", "bytes")] or units
+    if units and units[0].size is None and words:  # `bytes (kb)`
+        clear = of_text(f"{units[0].name[:-1]}{'B' if 'bytes' in words else 'bit'}")
+        return clear if units[0].name[:-1] else of_text(next(iter(words)))
+    if units:
+        return units[0]
+    return of_text(next(iter(words))) if words else None
+
+
+def _is_octet(text: str, found: re.Match[str]) -> bool:
+    """True for the French `Ko` where a unit stands: in brackets, or at the end of a name."""
+    before, after = text[: found.start()][-1:], text[found.end() :][:1]
+    return bool(found[1]) and found[1][0].lower() != "t" and before in tuple(" _([") and after in ("", ")", "]")
+
+
+def amount(text: str) -> tuple[float, Unit] | None:
+    """A number with a unit of data, such as `3 KB`; None for another text."""
+    found = parse(text)
+    unit = of_text(found.unit) if found and found.unit else None
+    return (found.number, unit) if found and unit else None
+
+
 def bytes_per_unit(unit: str) -> float:
-    """Bytes in a unit such as `B`, `KB`, `packets` or `1000B`. A `ConfigError` says what is expected."""
+    """Bytes in a unit such as `B`, `KB`, `kbit`, `packets` or `1000B`. A `ConfigError` says what is expected."""
     if _PACKETS.fullmatch(unit):
         return SEGMENT
-    found = parse(unit if unit[:1].isdigit() else f"1{unit}")
-    if found is None or found.base != "B" or found.number <= 0:
-        raise ConfigError(f"--unit {unit}: expected B, KB, MB, packets, or the bytes of a packet such as 1000B")
-    return found.number * found.factor
+    found = amount(unit if unit[:1].isdigit() else f"1{unit}")
+    if found and found[1].size is None:
+        raise ConfigError(f"--unit {unit}: expected {found[1].instead}")
+    if found is None or not found[1].size or found[0] <= 0:
+        raise ConfigError(f"--unit {unit}: expected B, KB, MB, kbit, packets, or the bytes of a packet such as 1000B")
+    return found[0] * found[1].size
 
 
 def seconds_per_unit(unit: str) -> float:
@@ -34,32 +110,19 @@ def seconds_per_unit(unit: str) -> float:
     return found.factor
 
 
-def of_name(text: str) -> tuple[float, str] | None:
-    """The unit that a header or comment names: bytes of one, and its name. None if it names none, or several."""
-    packets, multiples = _PACKETS.search(text), _MULTIPLES.search(text)
-    if packets and not _BYTES.search(text):
-        return SEGMENT, f"packets of {SEGMENT} B"
-    if packets:
-        return None
-    if multiples:
-        unit = f"{multiples[1][0].upper()}{multiples[1][1:]}B"
-        return bytes_per_unit(unit), unit
-    return (1.0, "bytes") if _BYTES.search(text) else None
-
-
 def unit_of(
     file: File, name: str, given: str | None, sizes: Sequence[float], *, is_ns2: bool = False
 ) -> tuple[float, str]:
     """Bytes per unit of sizes, and how it is known: given, by the column's name, by a comment, by the form of ns-2.
 
-    A `ConfigError` asks for a unit that nothing tells, if the numbers may be packets.
+    A `ConfigError` asks for a unit that nothing tells, if the numbers may be packets, and for one of bits or bytes.
     """
     if given:
         return bytes_per_unit(given), f"unit {given}, as given"
     if named := of_name(name):
-        return named[0], f"{named[1]}, as the header says"
-    if remark := next((named for line in file.remarks() if (named := of_name(line))), None):
-        return remark[0], f"{remark[1]}, as a comment says"
+        return of_header(file, 0, name, named), f"{named.name}, as the header says"
+    if remark := next(((line, named) for line in file.remarks() if (named := of_remark(line))), None):
+        return of_header(file, 0, *remark), f"{remark[1].name}, as a comment says"
     if is_ns2 and max(sizes) <= _LARGEST_PACKETS:
         return SEGMENT, f"packets of {SEGMENT} B, as in ns-2"
     if is_ns2 or looks_like_packets(sizes):
@@ -69,6 +132,18 @@ def unit_of(
             "line: `bytes cumulative` or `packets cumulative`"
         )
     return 1, "bytes"
+
+
+def of_remark(text: str) -> Unit | None:
+    """The unit that a comment names. The letter b, the word bit and the French `go` are none: sentences have them."""
+    return of_name(re.sub(r"\b(b|bit|[kmg]o)\b(?![)\]])", "", text))
+
+
+def of_header(file: File, line: int, text: str, named: Unit) -> float:
+    """Bytes of the unit in a header or comment. A `ConfigError` names one that may be bits or bytes."""
+    if named.size is None:
+        raise file.wrong(line, "unit of sizes", text, f"{named.instead}. Rename the column, or give --unit")
+    return named.size
 
 
 def looks_like_packets(sizes: Sequence[float]) -> bool:
