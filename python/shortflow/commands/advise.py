@@ -13,6 +13,7 @@ from shortflow.commands.tune import NOWHERE, tune
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.exports.sonic import FILE as PATCH
 from shortflow.exports.sonic import FULL_PACKET, Names, Patch, patch, write_json
+from shortflow.exports.sonic_pfc import Today
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
@@ -297,7 +298,8 @@ def _advice(
             buys[metric] = found.words(units[metric].unit) if found else "not measured"
     made = Patch()
     if chosen is not None and not keep:
-        made = patch(chosen.settings, Names.of(read_json(File(config)), queue), FULL_PACKET)
+        root = read_json(File(config))
+        made = patch(chosen.settings, Names.of(root, queue), FULL_PACKET, today=Today.of(root, queue))
         (place / "patch").mkdir()
         write_json(place / "patch" / PATCH, made.tables)
     return Advice(

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.expect.network import Network, base_value
 from shortflow.exports.export import Base
 from shortflow.exports.kinds import KINDS
+from shortflow.exports.switches import Neighbour, Switches
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
 from shortflow.report.blocks import Words
@@ -26,6 +28,10 @@ def _answer(found: Sequence[str], values: Mapping[str, Any]) -> Answer:
     files = sorted(path.name for path in place.iterdir())
     said = [*(str(place / name) for name in files), *found]
     return Answer(lambda: {"files": files, "left_out": list(found)}, [Words("\n".join(said))])
+
+
+_FRAME, _PACKETS = 64, 3
+"""Bytes of a frame that pauses, and full packets on the way."""
 
 
 @showing(_answer)
@@ -56,9 +62,9 @@ def export(
     if place.exists() or place.is_symlink():
         raise ConfigError(f"--out: {place} exists; name a new directory")
     if kind.write_settings:
-        settings = _settings(source, scheme)
+        settings, switches = _settings(source, scheme)
         with new_directory(place) as directory:
-            return kind.write_settings(settings, Base(Path(base), queue) if base else None, directory)
+            return kind.write_settings(settings, Base(Path(base), queue) if base else None, switches, directory)
     what = _found(source)
     write = kind.write_runs if isinstance(what, Results) else kind.write_scenario
     if write is None:
@@ -78,15 +84,32 @@ def _found(source: str | Path | Scenario | Results) -> Results | Scenario:
     return load_store(path).with_tables if path.is_dir() else load_scenario(str(source))
 
 
-def _settings(source: str | Path | Scenario | Results, scheme: str) -> Mapping[str, str]:
-    """All settings of a scenario under a scheme, or those of the trial that a tuning chose."""
+def _settings(source: str | Path | Scenario | Results, scheme: str) -> tuple[Mapping[str, str], Switches]:
+    """All settings of a scenario under a scheme and its switches, or the settings of the trial that a tuning chose."""
     if isinstance(source, Results):
         raise ConfigError("--as sonic: needs a scenario or a tuning, not results")
     if not isinstance(source, Scenario) and is_tuning(Path(source)):
         tuning = load_tuning(source)
         if tuning.chosen is None:
             raise ConfigError(f"{source}: {sentence(tuning)}")
-        return tuning.chosen.settings
+        return tuning.chosen.settings, {}
     loaded = source if isinstance(source, Scenario) else load_scenario(str(source))
     (work,) = plan(loaded, [scheme], [1], {})
-    return {key: value for key, value, _ in [*work.scenario.core.resolved(), *work.scheme.resolved()]}
+    settings = {key: value for key, value, _ in [*work.scenario.core.resolved(), *work.scheme.resolved()]}
+    return settings, _switches(loaded)
+
+
+def _switches(scenario: Scenario) -> Switches:
+    """Switches with the headroom that each of their links needs: what is under way, a frame, and three packets."""
+    network = Network.of(scenario)
+    packet = network.framing.on_wire(network.framing.mss)
+    late = base_value(network.values, "host.jitter", 0.0)
+    late += base_value(network.values, "host.stall_max") if float(network.values["host.stalls"]) > 0 else 0.0
+    found: dict[str, list[Neighbour]] = {}
+    for (node, switch), wire in network.links.items():
+        if switch in network.hosts:
+            continue
+        seconds = 2 * wire.delay_s + (late if node in network.hosts else 0.0)
+        needed = round(seconds * wire.rate_bps / 8) + _FRAME + _PACKETS * packet
+        found.setdefault(switch, []).append(Neighbour(node, needed))
+    return found

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shortflow.exports.switches import Switches
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.scenario import Scenario
@@ -31,8 +32,11 @@ class Export:
     """Writes files of stored runs into a directory. Returns sentences on contents that the files cannot have."""
     write_scenario: Callable[[Scenario, Path], Sequence[str]] | None = None
     """Writes files of a scenario into a directory. Returns such sentences too."""
-    write_settings: Callable[[Mapping[str, str], Base | None, Path], Sequence[str]] | None = None
-    """Writes files of settings, by key: all of a scenario under a scheme, or those that a tuning chose."""
+    write_settings: Callable[[Mapping[str, str], Base | None, Switches, Path], Sequence[str]] | None = None
+    """Writes files of settings, by key: all of a scenario under a scheme, or those that a tuning chose.
+
+    The switches are those of the scenario; a tuning has none.
+    """
 
 
 def stem(run: Result) -> str:

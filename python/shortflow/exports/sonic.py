@@ -5,13 +5,15 @@ again gives the same settings, up to whole per cents and powers of two.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shortflow.errors import ConfigError
+from shortflow.exports import sonic_pfc
 from shortflow.exports.export import Base, Export
+from shortflow.exports.sonic_pfc import Lossless, Today
+from shortflow.exports.switches import Switches
 from shortflow.imports import sonic
 from shortflow.imports.documents import Place, read_json
 from shortflow.imports.files import File
@@ -24,9 +26,10 @@ FULL_PACKET = 1500
 """Bytes of a full packet, unless settings say otherwise."""
 NEW = "SHORTFLOW"
 """Name of new profiles; those of a tier or port have its name too."""
-_POOL = "egress_lossy_pool"
+LOSSY = "egress_lossy_pool"
 _CURVE = ("mark_above", "mark_all_above", "mark_probability")
 _ROOM = ("buffer", "memory", "memory_alpha")
+_KEYS = (*_CURVE, *_ROOM, *sonic_pfc.KEYS)
 _WRED = {
     "queue.weight": (
         "1",
@@ -57,7 +60,7 @@ class Names:
 
     wred: str = NEW
     buffer: str = NEW
-    pool: str = _POOL
+    pool: str = LOSSY
     colour: str = "green"
     is_new: bool = True
 
@@ -69,34 +72,47 @@ class Names:
         colours = [each for each in sonic.COLOURS if profile and profile.at(f"{each}_max_threshold")]
         room = root.at("BUFFER_PROFILE", buffer) if buffer else None
         pool = sonic.reference(room.text("pool")) if room else ""
-        return cls(wred or NEW, buffer or NEW, pool or _POOL, (colours or ["green"])[0], not profile)
+        return cls(wred or NEW, buffer or NEW, pool or LOSSY, (colours or ["green"])[0], not profile)
 
 
-def patch(settings: Mapping[str, str], names: Names, full_packet: int) -> Patch:
+def patch(
+    settings: Mapping[str, str],
+    names: Names,
+    full_packet: int,
+    switches: Switches | None = None,
+    today: Today | None = None,
+) -> Patch:
     """A patch with the settings `switch.…` of a scenario and `queue.…` of a scheme, and what it cannot express.
 
     `full_packet` is the size of a full packet in bytes, for thresholds in packets. The switch keeps its own values of
-    settings that are absent.
+    settings that are absent. `switches` are those of the scenario, and `today` is the flow control of the configuration
+    that the patch changes; both are about ports that pause.
     """
     found = Patch()
     tables: dict[str, dict[str, str]] = {}
     for key, value in settings.items():
         table, _, name = key.rpartition(".")
-        if table.split(".")[0] == "switch" and name in (*_CURVE, *_ROOM):
+        if table.split(".")[0] == "switch" and name in _KEYS:
             tables.setdefault(table, {})[name] = value
     for alike in _alike(tables):
         table = alike[0]
         own = names if table == "switch" else Names(_named(table), _named(table), names.pool)
         values = {**tables.get("switch", {}), **tables[table]} if own.is_new else tables[table]
         _curve(found, own, values, settings, full_packet)
+        if sonic_pfc.pauses(values):
+            ports = sonic_pfc.SwitchLinks.of(switches or {}, tables)
+            _pause(found, own, values, full_packet, alike, ports, today or Today())
+            continue
         _room(found, own, values, full_packet)
+        if table == "switch" and today and today.profile and values.get("xoff") == "none":
+            found.not_expressed.append(
+                f"xoff = none: ports with the profile {today.profile} in BUFFER_PG pause. Take it from BUFFER_PG."
+            )
         if own.is_new:
             of = few([f"[{each}]" for each in alike])
             found.notes.append(f"Assign {own.wred} to the ports of {of} in QUEUE and BUFFER_QUEUE.")
     memory = tables.get("switch", {}).get("memory", "static")
-    if any(key.rpartition(".")[2] == "xoff" and value != "none" for key, value in settings.items()):
-        found.not_expressed.append("PFC and the memory: BUFFER_PG, its profiles and its pool stay as they are.")
-    elif memory != "static":
+    if memory != "static" and not any(map(sonic_pfc.pauses, tables.values())):
         found.not_expressed.append(f"The memory of {memory}: it is the size of {names.pool} in BUFFER_POOL.")
     for key, (expected, words) in _WRED.items():
         if key in settings and settings[key] != expected:
@@ -104,12 +120,36 @@ def patch(settings: Mapping[str, str], names: Names, full_packet: int) -> Patch:
     return found
 
 
-def write(settings: Mapping[str, str], base: Base | None, directory: Path) -> Sequence[str]:
+def _pause(
+    found: Patch,
+    names: Names,
+    values: Mapping[str, str],
+    full_packet: int,
+    alike: Sequence[str],
+    ports: sonic_pfc.SwitchLinks,
+    today: Today,
+) -> None:
+    """Flow control of the ports of these tables of the scenario."""
+    pfc = Lossless()
+    if today.profile and not names.is_new:
+        sonic_pfc.change_today(pfc, values, today)
+    else:
+        wred = names.wred if names.wred in found.tables.get("WRED_PROFILE", {}) else ""
+        sonic_pfc.add(pfc, NEW if alike == ["switch"] else names.buffer, values, alike, ports, today, full_packet, wred)
+    for name, entries in pfc.tables.items():
+        for entry, fields in entries.items():
+            found.put(name, entry, fields)
+    found.not_expressed += pfc.not_expressed
+    found.notes += pfc.notes
+
+
+def write(settings: Mapping[str, str], base: Base | None, switches: Switches, directory: Path) -> Sequence[str]:
     """Writes the patch. Returns what it does not express, and how it is to be used."""
     sizes = [parse(settings.get(key, "0B")) for key in ("tcp.mss", "tcp.header")]
     full_packet = round(sum(size.number * size.factor for size in sizes if size)) or FULL_PACKET
-    names = Names.of(read_json(File(base.path)), base.queue) if base else Names()
-    found = patch(settings, names, full_packet)
+    root = read_json(File(base.path)) if base else None
+    names, today = (Names.of(root, base.queue), Today.of(root, base.queue)) if root and base else (Names(), Today())
+    found = patch(settings, names, full_packet, switches, today)
     if not found.tables:
         raise ConfigError("--as sonic: no key of [switch] that SONiC has, such as switch.mark_above")
     write_json(directory / FILE, found.tables)
@@ -166,12 +206,8 @@ def _room(found: Patch, names: Names, values: Mapping[str, str], full_packet: in
     buffer, memory, alpha = (values.get(key, "") for key in _ROOM)
     base = {"pool": names.pool, "size": "0"} if names.is_new else {}
     if alpha and memory != "static":
-        exponent = round(math.log2(float(alpha)))
-        if abs(2.0**exponent - float(alpha)) > 1e-9 * float(alpha):
-            found.not_expressed.append(
-                f"{names.buffer}: memory_alpha = {alpha}; SONiC takes powers of two, 2^{exponent} = {2.0**exponent:g}."
-            )
-        found.put("BUFFER_PROFILE", names.buffer, {**base, "dynamic_th": str(exponent)})
+        exponent = sonic_pfc.sonic_exponent(found.not_expressed, names.buffer, "memory_alpha", alpha)
+        found.put("BUFFER_PROFILE", names.buffer, {**base, "dynamic_th": exponent})
         if buffer not in ("", "unlimited"):
             found.not_expressed.append(
                 f"{names.buffer}: a limit of {buffer} beside the dynamic threshold; SONiC takes one of them."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shortflow.imports.files import File
-from shortflow.imports.units import amount
+from shortflow.imports.units import data_amount
 
 _CERTAIN = (";", "|", "\t")
 _WRAPPERS = "\"'[](){} \t"
@@ -159,13 +159,13 @@ def number(text: str) -> float | None:
     try:
         return float(text.removesuffix("%"))
     except ValueError:
-        found = amount(text)
+        found = data_amount(text)
     return found[0] * (found[1].size or 1.0) if found else None
 
 
 def sized(file: File, line: int, field: str, text: str) -> float:
     """The number in a field from 0 on. A `ConfigError` names another text, or a unit that may be bits or bytes."""
-    unit = amount(text)
+    unit = data_amount(text)
     if unit and unit[1].size is None:
         raise file.wrong(line, field, text, unit[1].instead)
     found = number(text)

@@ -122,6 +122,9 @@ def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
     enabled = lines.get("ENABLE_PFC")
     if enabled is None:
         part.values["switch.xoff"] = Value(size, f"{said}: no limit but the share of the free memory")
+        part.left_out.append(
+            "The 3 KiB by which HPCC's XON is below XOFF: a link goes on at XOFF, a share of the free memory."
+        )
         part.ports = Ports(by_rate, None, origin, lambda rate, delay, first: _flow_control(rate, delay, first, said))
         return
     part.values["switch.memory_alpha"] = Value(1000, f"{said}: no limit of a port but the memory")

@@ -4,6 +4,7 @@ Source: SONiC's Configuration.md and its YANG models; SAI's `saiwred.h` and `sai
 thresholds in bytes, drop probabilities in per cent. With `dynamic_th` n, a queue may hold 2^n times the free pool.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,6 +124,19 @@ def profiles(root: Place, queue: int | None) -> tuple[str, str]:
     return counts.most_common(1)[0][0] if counts else (_only(config, "WRED_PROFILE"), _only(config, "BUFFER_PROFILE"))
 
 
+def paused(root: Place, queue: int | None) -> tuple[int, list[str], FlowControl]:
+    """The queue of the user or the only one, the ports, and the flow control of this queue."""
+    config = _config(root)
+    chosen = _chosen_queue(config, queue)
+    ports = [port.place.name for port in _ports(config, chosen)]
+    return chosen, ports, flow_control(root, chosen, ports, dict(_queues(root, "BUFFER_PG", "profile")))
+
+
+def exponent(share: float) -> int:
+    """The power of two next to a share of the free memory, from 2^-8 to 2^8."""
+    return min(max(round(math.log2(share)), -8), 8)
+
+
 def _config(root: Place) -> _Config:
     wred, buffer = (dict(_queues(root, *of)) for of in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")))
     return _Config(root, wred=wred, buffer=buffer)
@@ -158,7 +172,7 @@ def _chosen_queue(config: _Config, wished: int | None) -> int:
 
 def _ports(config: _Config, queue: int) -> list[_Port]:
     found, down = [], []
-    for place in config.root.each("PORT"):
+    for place in config.root.each("PORT") if config.root.at("PORT") else _named_ports(config.root):
         if place.text("admin_status") == "down":
             down.append(place.name)
             continue
@@ -169,6 +183,13 @@ def _ports(config: _Config, queue: int) -> list[_Port]:
     return sorted(
         found, key=lambda port: [int(part) if part.isdigit() else 0 for part in re.findall(r"\d+", port.place.name)]
     )
+
+
+def _named_ports(root: Place) -> list[Place]:
+    """Ports that profiles name, of a part of a configuration without a table of ports."""
+    entries = [each for table in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG") for each in root.each(table)]
+    names = dict.fromkeys(port.strip() for each in entries for port in each.name.partition("|")[0].split(","))
+    return [Place(root.file, {}, ("PORT", name), root.lines) for name in names]
 
 
 def _only(config: _Config, table: str) -> str:

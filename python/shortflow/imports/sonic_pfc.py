@@ -14,7 +14,7 @@ from shortflow.quantities import counted
 
 Settings = dict[str, Value]
 KEYS = ("xoff", "xoff_alpha", "xon", "headroom")
-_COMPUTED = "NULL"
+COMPUTED = "NULL"
 """Profile of a priority group whose headroom the switch computes."""
 
 
@@ -24,6 +24,12 @@ class FlowControl:
 
     by_port: dict[str, Settings] = field(default_factory=dict)
     """Keys of `[switch]` by port."""
+    profiles: dict[str, str] = field(default_factory=dict)
+    """Profile of the priority group of these ports."""
+    headroom: dict[str, float] = field(default_factory=dict)
+    """Headroom of these ports in bytes, as far as the file has it."""
+    defaults: str = ""
+    """Entry of DEFAULT_LOSSLESS_BUFFER_PARAMETER, if the switch computes profiles."""
     pool: str = ""
     """Pool of the priority groups."""
     memory: Value | None = None
@@ -36,7 +42,6 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
     found = FlowControl()
     enabled, others, reasons = 0, set[str](), dict[str, None]()
     maps = _maps(root)
-    headroom = 0.0
     for port in ports:
         of_port = maps.get(port) or maps.get("global")
         listed = [each.strip() for each in of_port.text("pfc_enable").split(",")] if of_port else []
@@ -53,9 +58,10 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         settings = _settings(root, profile, found, reasons)
         if settings:
             found.by_port[port] = settings
-            headroom += _headroom(root, profile)
+            found.profiles[port], found.headroom[port] = profile, _headroom(root, profile)
     if found.by_port:
         size = root.need("BUFFER_POOL", found.pool, "size")
+        headroom = sum(found.headroom.values())
         total = size.number("a number of bytes", 1) + headroom
         beside = f", and {headroom:.0f} B of headroom beside it" if headroom else ""
         found.memory = Value(f"{total:.0f}B", f"{size.origin}{beside}")
@@ -99,7 +105,7 @@ def _groups(root: Place, of_port: Place | None, queue: int) -> list[int]:
 
 def _settings(root: Place, name: str, found: FlowControl, reasons: dict[str, None]) -> Settings:
     """Keys of `[switch]` of a profile; none if the file does not say its thresholds."""
-    if name == _COMPUTED:
+    if name == COMPUTED:
         return _computed(root, found, reasons)
     profile = root.need("BUFFER_PROFILE", name)
     headroom = profile.at("xoff")
@@ -110,6 +116,9 @@ def _settings(root: Place, name: str, found: FlowControl, reasons: dict[str, Non
     if not _sized(pool, reasons):
         return {}
     found.pool = pool.name
+    if pool.at("xoff"):
+        said = f"xoff of {pool.name}: the headroom of links is shared there, and each link has its own here."
+        found.left_out += [said] if said not in found.left_out else []
     settings = _threshold(profile, pool)
     if not settings:
         reasons[f"{name} has neither static_th nor dynamic_th"] = None
@@ -118,7 +127,12 @@ def _settings(root: Place, name: str, found: FlowControl, reasons: dict[str, Non
     xon, offset = profile.at("xon"), profile.at("xon_offset")
     if xon and not offset and (least := xon.number("a number of bytes")):
         settings["xon"] = Value(f"{least:.0f}B", xon.origin)
-    if offset:
+    elif offset and "xoff_alpha" not in settings:
+        least = xon.number("a number of bytes") if xon else 0.0
+        static = profile.need("static_th").number("a number of bytes", 1)
+        most = max(least, static - offset.number("a number of bytes"))
+        settings["xon"] = Value(f"{max(most, 0):.0f}B", f"{offset.origin}: below static_th")
+    elif offset:
         said = f"xon_offset of {name}: a link goes on at its XOFF threshold."
         found.left_out += [said] if said not in found.left_out else []
     return settings
@@ -148,7 +162,7 @@ def _computed(root: Place, found: FlowControl, reasons: dict[str, None]) -> Sett
     pool = root.need("BUFFER_POOL", "ingress_lossless_pool")
     if not _sized(pool, reasons):
         return {}
-    found.pool = pool.name
+    found.pool, found.defaults = pool.name, defaults.name if defaults else ""
     share = exponent.number("an exponent of 2 from -8 to 8", -8, 8)
     size = pool.need("size")
     return {

@@ -83,7 +83,7 @@ def _is_octet(text: str, found: re.Match[str]) -> bool:
     return bool(found[1]) and found[1][0].lower() != "t" and before in tuple(" _([") and after in ("", ")", "]")
 
 
-def amount(text: str) -> tuple[float, Unit] | None:
+def data_amount(text: str) -> tuple[float, Unit] | None:
     """A number with a unit of data, such as `3 KB`; None for another text."""
     found = parse(text)
     unit = of_text(found.unit) if found and found.unit else None
@@ -94,7 +94,7 @@ def bytes_per_unit(unit: str) -> float:
     """Bytes in a unit such as `B`, `KB`, `kbit`, `packets` or `1000B`. A `ConfigError` says what is expected."""
     if _PACKETS.fullmatch(unit):
         return SEGMENT
-    found = amount(unit if unit[:1].isdigit() else f"1{unit}")
+    found = data_amount(unit if unit[:1].isdigit() else f"1{unit}")
     if found and found[1].size is None:
         raise ConfigError(f"--unit {unit}: expected {found[1].instead}")
     if found is None or not found[1].size or found[0] <= 0:

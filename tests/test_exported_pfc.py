@@ -1,0 +1,144 @@
+"""Flow control as SONiC's tables: what is imported, exported and imported again has the same keys."""
+
+import copy
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shortflow as sf
+from made import star
+from test_imported_pfc import LOSSLESS, with_
+from test_sonic import CONFIG, file, merged
+
+STATIC = {key: value for key, value in LOSSLESS["BUFFER_PROFILE"]["pg_lossless"].items() if key != "dynamic_th"}
+ONE_OTHER = copy.deepcopy(LOSSLESS)
+ONE_OTHER["BUFFER_PROFILE"]["pg_short"] = {
+    **LOSSLESS["BUFFER_PROFILE"]["pg_lossless"],
+    "dynamic_th": "0",
+    "xoff": "50000",
+}
+ONE_OTHER["BUFFER_PG"]["Ethernet2|3-4"] = {"profile": "pg_short"}
+COMPUTED = {
+    **with_("BUFFER_PG", to={f"Ethernet{port}|3-4": {"profile": "NULL"} for port in range(4)}),
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "a share of the free memory": LOSSLESS,
+    "a static threshold": with_("BUFFER_PROFILE", "pg_lossless", to={**STATIC, "static_th": "300000"}),
+    "no XON": with_("BUFFER_PROFILE", "pg_lossless", "xon", to=None),
+    "one port with another share": ONE_OTHER,
+}
+
+
+def switch(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((folder / "scenario.toml").read_text())["switch"]
+    return {key.partition("->")[2] if "->" in key else key: value for key, value in found.items()}
+
+
+def exported(tmp_path: Path, base: Path | None = None, name: str = "patch") -> tuple[dict[str, Any], list[str]]:
+    """The tables of an export of the scenario in `made`, and its sentences."""
+    scheme = "dctcp over red+queue.weight=1+queue.gentle=false+queue.spread=false"
+    said = sf.export(tmp_path / "made" / "scenario.toml", "sonic", tmp_path / name, scheme=scheme, base=base)
+    return json.loads((tmp_path / name / "patch.json").read_text()), list(said)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_flow_control_comes_back(tmp_path: Path, name: str) -> None:
+    path = file(tmp_path, CONFIGS[name]).path
+    sf.import_files(path, out=tmp_path / "made")
+    tables, said = exported(tmp_path)
+    assert set(tables) == {
+        *("WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "QUEUE", "BUFFER_QUEUE", "BUFFER_PG", "PORT_QOS_MAP")
+    }
+    assert [each for each in said if "Ethernet0 to Ethernet12" in each] == said, "new names of ports, and nothing else"
+    sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
+    expected = switch(tmp_path / "made")
+    if name == "no XON":
+        assert "xon" not in expected
+    assert switch(tmp_path / "again") == expected
+    changed, _ = exported(tmp_path, path, "changed")
+    file(tmp_path, merged(CONFIGS[name], changed))
+    sf.import_files(path, out=tmp_path / "over")
+    assert switch(tmp_path / "over") == expected
+
+
+def test_profiles_of_lossless_queues_are_in_lossless_pools(tmp_path: Path) -> None:
+    sf.import_files(file(tmp_path, LOSSLESS).path, out=tmp_path / "made")
+    tables, _ = exported(tmp_path)
+    assert {each["pool"] for each in tables["BUFFER_PROFILE"].values()} == {
+        "ingress_lossless_pool",
+        "egress_lossless_pool",
+    }
+    group = tables["BUFFER_PROFILE"][tables["BUFFER_PG"]["Ethernet0|3-4"]["profile"]]
+    assert group == {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "-3", "xoff": "40000", "xon": "18432"}
+    # 2,160,000 bytes of memory less 40,000 bytes of headroom of each of the four ports.
+    assert tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"] == "2000000"
+    assert tables["PORT_QOS_MAP"]["Ethernet12"] == {"pfc_enable": "3,4"}
+
+
+def test_profiles_that_the_switch_computes_stay_computed(tmp_path: Path) -> None:
+    path = file(tmp_path, COMPUTED).path
+    sf.import_files(path, out=tmp_path / "made", settings={"switch.xoff_alpha": "0.5"})
+    tables, _ = exported(tmp_path, path)
+    assert tables["DEFAULT_LOSSLESS_BUFFER_PARAMETER"] == {"AZURE": {"default_dynamic_th": "-1"}}
+    file(tmp_path, merged(COMPUTED, tables))
+    sf.import_files(path, out=tmp_path / "again")
+    assert switch(tmp_path / "again") == switch(tmp_path / "made")
+
+
+def test_a_switch_without_flow_control_gets_it(tmp_path: Path) -> None:
+    """The base drops; the patch has its ports pause, and takes the place of the queue's profile there."""
+    base = {**CONFIG, "PORT": {name: CONFIG["PORT"][name] for name in ("Ethernet0", "Ethernet1", "Ethernet2")}}
+    base["BUFFER_QUEUE"] = {f"Ethernet{port}|3-4": {"profile": "q_lossy"} for port in range(3)}
+    base = {**base, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "1"}}}
+    path = file(tmp_path, base).path
+    keys = {"switch.memory": "4MB", "switch.xoff": "4MB", "switch.xoff_alpha": "0.25", "switch.headroom": "40KB"}
+    sf.import_files(path, out=tmp_path / "made", settings={**keys, "switch.buffer": "unlimited"})
+    tables, said = exported(tmp_path, path)
+    assert set(tables["BUFFER_QUEUE"]) == {f"Ethernet{port}|3-4" for port in range(3)}, "the entries of the base"
+    assert tables["PORT_QOS_MAP"]["Ethernet0"] == {"pfc_enable": "1,3"}
+    assert not said
+    file(tmp_path, merged(base, tables))
+    sf.import_files(path, out=tmp_path / "again")
+    found = switch(tmp_path / "again")
+    # The pool has what headroom leaves of 4 MB, which is XOFF's limit then.
+    assert (found["memory"], found["xoff"], found["xoff_alpha"], found["headroom"]) == (
+        "4000000B",
+        "3880000B",
+        0.25,
+        "40000B",
+    )
+
+
+def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
+    """The sum that `shortflow show` names for this scenario: 53,184 bytes, of 25 ports."""
+    said = sf.export("lossless-incast", "sonic", tmp_path / "patch")
+    tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    assert tables["BUFFER_PROFILE"]["SHORTFLOW_PG"]["xoff"] == "53184"
+    assert tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"] == str(25 * 20_000)
+    assert any("buffer = 2MB" in each for each in said)
+    assert any("memory = static" in each for each in said)
+    sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
+    found = switch(tmp_path / "again")
+    assert (found["xoff"], found["xon"], found["headroom"]) == ("20000B", "17920B", "53184B")
+
+
+def test_several_switches_are_told_what_to_assign(tmp_path: Path) -> None:
+    scenario = star([{"kind": "long-lived", "from": 0, "to": 1}], 3, title="Two")
+    scenario["topology"] = {"kind": "leaf-spine", "racks": 2, "hosts_per_rack": 2, "spines": 1, "rate": "10Gbps"}
+    scenario["topology"] |= {"uplink_rate": "10Gbps", "rtt": "20us"}
+    scenario["switch"] = {
+        "buffer": "unlimited",
+        "mark_above": "30KB",
+        "memory": "2MB",
+        "xoff": "2MB",
+        "xoff_alpha": 0.5,
+    }
+    said = sf.export(sf.load(scenario), "sonic", tmp_path / "patch")
+    tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    assert "BUFFER_PG" not in tables
+    assert any("Assign SHORTFLOW to the ports of [switch] in QUEUE" in each and "pfc_enable" in each for each in said)
+    assert any("has room for 3 ports" in each for each in said)
