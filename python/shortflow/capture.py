@@ -1,4 +1,4 @@
-"""Packet events of a run, written while it runs: traces in Parquet, captures in pcapng."""
+"""Packet events of a run, written while it runs: traces in Parquet, captures in pcapng, traces for Perfetto."""
 
 import contextlib
 import os
@@ -11,6 +11,9 @@ from typing import BinaryIO
 from shortflow import _core
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.lazy import pl
+from shortflow.perfetto.trace import Trace
+from shortflow.perfetto.tracks import Within
+from shortflow.quantities import parse
 from shortflow.scenario import Scenario
 from shortflow.store.files import Kind, hidden, new_file
 
@@ -20,6 +23,7 @@ TRACE = "trace.parquet"
 _ROWS = 100_000
 """Rows of a trace held in memory at a time."""
 _LAST_ROW = 2**32 - 2
+_TERMS = ("flows", "ports", "time")
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -30,16 +34,22 @@ class FlowChoice:
     rows: Sequence[tuple[int, int]] = ()
     classes: Sequence[str] = ()
 
+    @property
+    def expression(self) -> "pl.Expr":
+        """True for the selected rows of a flow table."""
+        rows = [pl.col("id").is_between(first, last) for first, last in self.rows]
+        return pl.any_horizontal(pl.col("class").is_in([*self.classes]), *rows)
+
     @classmethod
-    def parse(cls, text: str, scenario: Scenario) -> "FlowChoice":
-        """Parses a selection such as `0,5-9`, `short` or `all`. Raises `ConfigError`."""
+    def parse(cls, text: str, scenario: Scenario, option: str = "--trace") -> "FlowChoice":
+        """Parses a selection such as `0,5-9`, `short` or `all`. Raises `ConfigError`, which names the option."""
         rows: list[tuple[int, int]] = []
         classes: list[str] = []
         for part in (part.strip() for part in text.split(",")):
             if found := _RANGE.fullmatch(part):
                 first, last = int(found[1]), int(found[2] or found[1])
                 if first > last or last > _LAST_ROW:
-                    raise ConfigError(f"--trace {text}: expected rows such as 5-9, found {part}")
+                    raise ConfigError(f"{option} {text}: expected rows such as 5-9, found {part}")
                 rows.append((first, last))
             elif part in scenario.classes:
                 classes.append(part)
@@ -47,19 +57,67 @@ class FlowChoice:
                 classes.extend(scenario.classes)
             else:
                 raise ConfigError(
-                    f"--trace {text}: {unknown_name('class', part, [*scenario.classes, 'all'])}; choose flows by "
+                    f"{option} {text}: {unknown_name('class', part, [*scenario.classes, 'all'])}; choose flows by "
                     "class or row, such as 0,5-9"
                 )
         return cls(rows, classes)
 
 
-def port_of(text: str, scenario: Scenario) -> str:
+def port_of(text: str, scenario: Scenario, option: str = "--pcap") -> str:
     """Normalises a port name such as `s0->h22`. A `ConfigError` names the nearest port."""
     name = "->".join(part.strip() for part in text.split("->"))
     if name not in (ports := scenario.core.ports()):
         quoted = "" if "->" in text else "; quote the name, because the shell interprets >"
-        raise ConfigError(f"--pcap {unknown_name('port', name, ports if len(ports) < 20 else ports[:20])}{quoted}")
+        raise ConfigError(f"{option} {unknown_name('port', name, ports if len(ports) < 20 else ports[:20])}{quoted}")
     return name
+
+
+@dataclass(frozen=True)
+class PerfettoChoice:
+    """Selected flows, time and ports of a trace for Perfetto."""
+
+    flows: FlowChoice
+    within: Within
+
+    @classmethod
+    def parse(cls, terms: Sequence[str], scenario: Scenario) -> "PerfettoChoice":
+        """Parses terms such as `flows=0,5-9`, `ports=s0->h40` and `time=10ms:20ms`. Raises `ConfigError`."""
+        found = {}
+        for term in terms:
+            key, _, value = (part.strip() for part in term.partition("="))
+            if key not in _TERMS or not value:
+                said = unknown_name("term", key, _TERMS) if key not in _TERMS else f"{key} has no value"
+                raise ConfigError(
+                    f"--perfetto-only {term}: {said}; expected flows=0,5-9, ports=s0->h40 or time=0ms:5ms"
+                )
+            if key in found:
+                raise ConfigError(f"--perfetto-only {term}: {key} is given twice; name several between commas")
+            found[key] = value
+        flows = FlowChoice.parse(found.get("flows", "all"), scenario, "--perfetto-only flows:")
+        ports = [
+            port_of(each, scenario, "--perfetto-only ports:") for each in found.get("ports", "").split(",") if each
+        ]
+        begin, end = _span(found["time"]) if "time" in found else (0, Within.until_ns)
+        return cls(flows, Within(begin, end, ports))
+
+
+def _span(text: str) -> tuple[int, int]:
+    """Nanoseconds of a time such as `10ms:20ms`."""
+    ends = [parse(each.strip()) for each in text.split(":")]
+    if len(ends) != 2 or any(each is None or each.base != "s" for each in ends):
+        raise ConfigError(f"--perfetto-only time={text}: expected FROM:UNTIL, such as time=10ms:20ms")
+    begin, end = (round(each.number * each.factor * 1e9) for each in ends if each)
+    if begin >= end:
+        raise ConfigError(f"--perfetto-only time={text}: ends before it begins")
+    return begin, end
+
+
+def _seconds(scenario: Scenario) -> float:
+    """The scenario's duration."""
+    (text,) = (each["value"] for each in scenario.resolved() if each["key"] == "duration")
+    written = parse(text)
+    assert written is not None
+    return written.number * written.factor
 
 
 @dataclass
@@ -68,6 +126,8 @@ class Captured:
 
     rows: int = 0
     """Rows of the packet trace."""
+    perfetto: Trace | None = None
+    """The trace for Perfetto, which gets the finished run."""
     bytes: dict[Path, int] = field(default_factory=dict)
     """Size in bytes of each written file."""
 
@@ -78,12 +138,13 @@ def recording(
     *,
     trace: tuple[FlowChoice, Path] | None = None,
     pcaps: Mapping[str, Path] | None = None,
+    perfetto: tuple[PerfettoChoice, Path] | None = None,
     result: Path | None = None,
 ) -> "Iterator[tuple[_core.Capture, Captured]]":
-    """Context with the capture that writes a packet trace of some flows and pcapng files of some ports.
+    """Context with the capture that writes pcapng files of some ports, and a packet trace or one for Perfetto.
 
-    Files appear complete when the block succeeds, and not at all otherwise. Until then, files below `result` are kept
-    next to that directory, because the block may replace it.
+    A trace for Perfetto gets the finished run in the block. Files appear complete when the block succeeds, and not at
+    all otherwise. Until then, files below `result` are kept next to that directory, because the block may replace it.
     """
     done = Captured()
 
@@ -105,6 +166,13 @@ def recording(
         if trace:
             choice, path = trace
             table = stack.enter_context(_trace(path, beside(path), done))
+        if perfetto:
+            wanted, path = perfetto
+            partial = stack.enter_context(new_file(path, Kind.PERFETTO, beside(path)))
+            file = stack.enter_context(partial.open("wb"))
+            done.perfetto = Trace(scenario.core.ports(), _seconds(scenario), file.write, wanted.within)
+            stack.callback(measure, path, file)
+            choice, table = wanted.flows, done.perfetto.take
         rows, classes = list(choice.rows), list(choice.classes)
         yield (_core.Capture(scenario.core, flows=rows, classes=classes, table=table, rows=_ROWS, files=files), done)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from shortflow import bursts, front, report, store
 from shortflow._core import Capture
-from shortflow.capture import TRACE, Captured, FlowChoice, port_of, recording
+from shortflow.capture import TRACE, Captured, FlowChoice, PerfettoChoice, port_of, recording
 from shortflow.errors import ConfigError
 from shortflow.front import console, notes
 from shortflow.front import options as given
@@ -62,6 +62,14 @@ def run(
             many=True,
         ),
     ] = None,
+    perfetto: Annotated[
+        str | Path | None,
+        Opt("Write flows, queues, rates, windows, marks and losses over time to FILE, for ui.perfetto.dev.", "FILE"),
+    ] = None,
+    perfetto_only: Annotated[
+        Sequence[str] | None,
+        Opt("Limit --perfetto to flows=0,5-9 or flows=CLASS, ports=s0->h22, time=10ms:20ms.", "TERM", many=True),
+    ] = None,
     cores: Annotated[
         int,
         given.whole(
@@ -91,8 +99,8 @@ def run(
         raise ConfigError(
             f"--scheme {scheme}: expected one scheme, with settings as NAME+KEY=VALUE; `shortflow compare` runs several"
         )
-    if watch and (json or trace or pcap):
-        raise ConfigError("--watch: cannot be combined with --json, --trace or --pcap; leave these out")
+    if watch and (json or trace or pcap or perfetto):
+        raise ConfigError("--watch: cannot be combined with --json, --trace, --pcap or --perfetto; leave these out")
     place = Path(out) if out else None
     if place:
         store.directories.check_target(place)
@@ -101,15 +109,18 @@ def run(
     if place:
         store.directories.check_same_run(place, work.key)
     notes.note_warnings(work.scenario, [work.scheme])
-    taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
+    taken, why = cores_for(work, is_captured=watch or bool(trace or pcap or perfetto))
     if why:
         console.note(f"cores: using {taken} of {cores}: {why}")
     label = f"{work.scenario.name}, {work.scheme.name}"
-    with _recording(work.scenario, trace, pcap or [], place) as (capture, captured):
+    drawn = _perfetto(work.scenario, perfetto, perfetto_only or [], trace)
+    with _recording(work.scenario, trace, pcap or [], drawn, place) as (capture, captured):
         unwatched = contextlib.nullcontext((capture, progress))
         watching = front.terminal.watching(work.scenario, label) if watch else unwatched
         with watching as (taken_by, shown), reporting(label, shown) as bar:
             result = Result.showing(run_one(work, bar, taken_by))
+        if captured and captured.perfetto and drawn:
+            captured.perfetto.finish(result, drawn[0].flows.expression)
         if place:
             store.directories.write_run(result, place, csv=csv)
     if place:
@@ -123,12 +134,29 @@ def run(
     return result
 
 
+def _perfetto(
+    scenario: Scenario, file: str | Path | None, only: Sequence[str], trace: str | None
+) -> tuple[PerfettoChoice, Path] | None:
+    """Choice and file of the requested trace for Perfetto; None without one."""
+    if file is None:
+        if only:
+            raise ConfigError(f"--perfetto-only {only[0]}: needs --perfetto FILE")
+        return None
+    if trace:
+        raise ConfigError("--perfetto: cannot be combined with --trace; do two runs, which are equal")
+    return PerfettoChoice.parse(only, scenario), Path(file)
+
+
 @contextlib.contextmanager
 def _recording(
-    scenario: Scenario, trace: str | None, pcaps: Sequence[str], out: Path | None
+    scenario: Scenario,
+    trace: str | None,
+    pcaps: Sequence[str],
+    drawn: tuple[PerfettoChoice, Path] | None,
+    out: Path | None,
 ) -> Iterator[tuple[Capture | None, Captured | None]]:
-    """The capture for the requested packet trace and port captures; None without either."""
-    if not trace and not pcaps:
+    """The capture for the requested traces and port captures; None without any."""
+    if not trace and not pcaps and not drawn:
         yield None, None
         return
 
@@ -150,10 +178,10 @@ def _recording(
         if port in files:
             raise ConfigError(f"--pcap {each}: {port} is captured twice; name each port once")
         files[port] = target(f"--pcap {each}", file, f"{port.replace('->', '-')}.pcapng")
-    paths = [path.resolve() for path in [*files.values(), *([wanted[1]] if wanted else [])]]
+    paths = [path.resolve() for path in [*files.values(), *(each[1] for each in (wanted, drawn) if each)]]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise ConfigError(f"{twice}: is named twice; name a file for each output")
-    with recording(scenario, trace=wanted, pcaps=files, result=out) as found:
+    with recording(scenario, trace=wanted, pcaps=files, perfetto=drawn, result=out) as found:
         yield found
 
 
@@ -165,3 +193,5 @@ def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> 
     if trace:
         few = "" if captured.rows else f"; the flow table has rows 0 to {flows - 1}"
         console.note(f"trace: {captured.rows:,} rows{few}")
+    if drawn := captured.perfetto:
+        console.note(f"perfetto: {drawn.events.total():,} events, written in {drawn.seconds:.1f} s")

@@ -60,6 +60,7 @@ class Kind(Enum):
     """The second form is of 0.2.0, without a generator."""
     CAPTURE = rb"\A\n\r\r\n.{24}shortflow "
     TRACE = rb"\APAR1.*cwnd_seg.*PAR1\Z"
+    PERFETTO = rb"\A\n.{,12}shortflow"
     RUNS = rb"\APAR1.*scheme.*PAR1\Z"
     SCHEMA = rb'\A\{.*"title": "a Shortflow scenario"'
     AGREEMENT = rb'\A\[\s*\{\s*"scenario": .*"kept_time": '

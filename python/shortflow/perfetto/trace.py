@@ -1,0 +1,238 @@
+"""Packet events of a run as a Perfetto trace, block by block.
+
+Flows are slices; queues, rates and windows are counters; marks, drops, retransmissions and timeouts are instants.
+Arrows follow a segment: from a mark to its arrival, from a drop to the retransmission. Memory grows with ports, flows
+and connections, not with events.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from shortflow import _core
+from shortflow.lazy import np, npt, pl
+from shortflow.perfetto import packets
+from shortflow.perfetto.packets import ARROW, COUNTER, INSTANT, Events
+from shortflow.perfetto.tracks import EVENTS, LIFE, QUEUE, RATE, WINDOW, Tracks, Within, grown
+from shortflow.result import Result
+
+_NS = 1e9
+_BINS = 1000
+"""Intervals of the duration over which a port's rate is taken."""
+_CONNECTION = 2**40
+"""Bytes of a connection that arrows tell apart."""
+_PORTION = 10_000
+"""Flows in memory at a time."""
+_UNITS = {"throughput_bps": "bit/s", "flow_throughput_bps": "bit/s", "rate_bps": "bit/s", "alpha": ""}
+"""Samples that become counters. Queues and windows follow from packets."""
+_FACTS = ("class", "source", "destination", "size_bytes", "slowdown", "retransmits", "timeouts", "marks")
+
+
+class Trace:
+    """Takes the packet events of a run, and writes a trace."""
+
+    def __init__(
+        self, ports: Sequence[str], duration_s: float, write: Callable[[bytes], object], choice: Within
+    ) -> None:
+        """`ports` are those of the scenario."""
+        self._tracks, self._write, self._choice = Tracks(ports, write), write, choice
+        self._ports = pl.Enum(self._tracks.ports)
+        self._shown = np.array([True, *(not choice.ports or port in choice.ports for port in ports)])
+        self._every_ns = max(1, round(duration_s * _NS / _BINS))
+        self._queue = np.zeros(len(ports) + 1, np.int64)
+        self._bins = pl.DataFrame(schema={"port": pl.Int64, "bin": pl.Int64, "length": pl.Int64})
+        self._highest = np.zeros(0, np.int64)
+        self._names: dict[str, int] = {}
+        self._held = pl.DataFrame()
+        self.events: Counter[str] = Counter()
+        """Written events by kind."""
+        self.seconds = 0.0
+        """Time that writing took."""
+        write(packets.first())
+
+    def take(self, rows: "_core.Table") -> None:
+        """Takes a portion of the events, in order of time."""
+        began = time.perf_counter()
+        # Of one instant, a port's departures come first: packets that arrive then find them gone.
+        frame = pl.concat([self._held, self._read(pl.DataFrame(rows))], how="diagonal")
+        last = frame["time_s"].max()
+        self._held = frame.filter(pl.col("time_s") == last)
+        self._block(frame.filter(pl.col("time_s") < last))
+        self.seconds += time.perf_counter() - began
+
+    def finish(self, result: Result, is_chosen: "pl.Expr") -> None:
+        """Writes the rest: the flows of a finished run, of those that are chosen, and its samples."""
+        began = time.perf_counter()
+        if self._held.height:
+            self._block(self._held)
+        self._write(packets.encoded([self._rates(self._bins, None)]))
+        flows = result.flows.filter(is_chosen)
+        self._tracks.name_hosts(flows)
+        for first in range(0, flows.height, _PORTION):
+            self._write(b"".join(self._flows(flows.slice(first, _PORTION))))
+        self._samples(result)
+        self.seconds += time.perf_counter() - began
+
+    def _read(self, frame: "pl.DataFrame") -> "pl.DataFrame":
+        return frame.select(
+            "time_s",
+            (pl.col("time_s") * _NS).round().cast(pl.Int64).alias("ns"),
+            pl.col("flow").cast(pl.Int64).fill_null(-1),
+            pl.col("connection").cast(pl.Int64).fill_null(-1),
+            "event",
+            "reason",
+            pl.col("port").cast(self._ports).to_physical().cast(pl.Int64),
+            "kind",
+            pl.col("seq", "length").cast(pl.Int64).fill_null(0),
+            pl.col("queue_pkt").cast(pl.Int64),
+            pl.col("ce").fill_null(False),
+            "cwnd_seg",
+        )
+
+    def _block(self, frame: "pl.DataFrame") -> None:
+        departed = pl.col("event") == "departed"
+        frame = frame.sort("time_s", ~departed, maintain_order=True)
+        data = frame.filter((pl.col("event") == "sent") & pl.col("kind").is_in(["data", "syn"]) & (pl.col("flow") >= 0))
+        self._tracks.learn_hosts(data)
+        again = self._retransmissions(data.filter(pl.col("kind") == "data"))
+        found = [self._queues(frame), self._rate_blocks(frame.filter(departed)), self._windows(frame)]
+        self._write(packets.encoded([*found, *self._instants(frame, again)]))
+
+    def _events(
+        self,
+        kind: str,
+        frame: "pl.DataFrame",
+        tracks: "npt.NDArray[np.int64]",
+        last: "npt.NDArray[np.uint64] | None" = None,
+        names: "npt.NDArray[np.uint8] | None" = None,
+    ) -> Events:
+        """The events of the wanted time and ports, whose tracks are then described."""
+        times, ports = frame["ns"].to_numpy(), frame["port"].to_numpy()
+        wanted = (times >= self._choice.from_ns) & (times < self._choice.until_ns) & self._shown[ports]
+        self._tracks.describe(tracks[wanted])
+        self.events[kind] += int(wanted.sum())
+        form = COUNTER if names is None else INSTANT if last is None else ARROW
+        return Events(
+            form,
+            times[wanted],
+            tracks[wanted],
+            None if names is None else names[wanted],
+            None if last is None else last[wanted],
+        )
+
+    def _queues(self, frame: "pl.DataFrame") -> Events:
+        """A port's packets after each arrival, drop and departure."""
+        left, is_known = pl.col("event") == "departed", pl.col("queue_pkt").is_not_null()
+        frame = frame.filter((pl.col("port") > 0) & (left | (is_known & (pl.col("event") != "marked"))))
+        ports = frame["port"].to_numpy()
+        frame = frame.with_columns(
+            left.cast(pl.Int64).cum_sum().over("port").alias("left"), pl.Series("before", self._queue[ports])
+        )
+        known = (pl.col("queue_pkt") + pl.col("left")).forward_fill().over("port").fill_null(pl.col("before"))
+        values = frame.select((known - pl.col("left")).alias("value"))["value"].to_numpy()
+        self._queue[ports] = values  # the last of each port stays
+        return self._events("queue", frame, self._tracks.port(ports, QUEUE), _bits(values))
+
+    def _rate_blocks(self, departed: "pl.DataFrame") -> Events:
+        """Rates of ports in the intervals that are over; the last interval stays."""
+        bins = departed.select("port", (pl.col("ns") // self._every_ns).alias("bin"), "length")
+        bins = pl.concat([self._bins, bins]).group_by("port", "bin").agg(pl.col("length").sum()).sort("bin", "port")
+        last = int(bins["bin"].max() or 0)  # type: ignore[arg-type]
+        self._bins = bins.filter(pl.col("bin") == last)
+        return self._rates(bins, last)
+
+    def _rates(self, bins: "pl.DataFrame", last: int | None) -> Events:
+        """Rates of ports before the interval `last`, and 0 where nothing follows an interval."""
+        after = bins.select("port", pl.col("bin") + 1).join(bins, on=["port", "bin"], how="anti")
+        bins = pl.concat([bins, after.with_columns(pl.lit(0, pl.Int64).alias("length"))]).sort("bin", "port")
+        if last is not None:
+            bins = bins.filter(pl.col("bin") < last)
+        bins = bins.with_columns((pl.col("bin") * self._every_ns).alias("ns"))
+        values = bins["length"].to_numpy() * 8 * _NS / self._every_ns
+        return self._events("rate", bins, self._tracks.port(bins["port"].to_numpy(), RATE), _bits(values))
+
+    def _windows(self, frame: "pl.DataFrame") -> Events:
+        frame = frame.filter(pl.col("cwnd_seg").is_not_null() & (pl.col("flow") >= 0))
+        tracks = self._tracks.flow(frame["flow"].to_numpy(), WINDOW)
+        return self._events("window", frame, tracks, _bits(frame["cwnd_seg"].to_numpy()))
+
+    def _retransmissions(self, data: "pl.DataFrame") -> "pl.DataFrame":
+        """Data whose first byte its connection had sent before."""
+        if data.is_empty():
+            return data
+        connections = data["connection"].to_numpy()
+        self._highest = grown(self._highest, int(connections.max()) + 1)
+        end = (pl.col("seq") + pl.col("length")).cum_max()
+        data = data.with_columns(
+            end.over("connection").alias("end"),
+            end.shift(1).over("connection").fill_null(0).alias("before"),
+            pl.Series("highest", self._highest[connections]),
+        )
+        np.maximum.at(self._highest, connections, data["end"].to_numpy())
+        return data.filter(pl.col("seq") < pl.max_horizontal("before", "highest"))
+
+    def _instants(self, frame: "pl.DataFrame", again: "pl.DataFrame") -> Iterator[Events]:
+        """Marks, drops and pauses at ports; retransmissions, timeouts and the arrival of marks at flows."""
+        event = pl.col("event")
+        arrived = (event == "delivered") & (pl.col("kind") == "data") & pl.col("ce")
+        yield from self._instant(frame.filter(event == "marked"), "mark", EVENTS)
+        dropped = frame.filter(event == "dropped")
+        for (reason,), rows in dropped.group_by("reason", maintain_order=True):
+            yield from self._instant(rows, f"drop: {reason}", EVENTS)
+        for kind in ("pause", "resume"):
+            yield from self._instant(frame.filter(event == kind), kind, EVENTS)
+        yield from self._instant(again, "retransmission", None)
+        yield from self._instant(frame.filter(arrived), "mark arrives", None)
+        yield from self._instant(frame.filter(event == "timeout"), "timeout", None)
+
+    def _instant(self, frame: "pl.DataFrame", name: str, of_port: int | None) -> Iterator[Events]:
+        """Events of one name, at their ports or at their flows. Those of data have arrows."""
+        if name not in self._names and frame.height:
+            self._names[name] = len(self._names) + 1
+            self._write(packets.interned(self._names[name], name))
+        is_data = pl.col("kind") == "data"
+        if of_port is None:
+            frame = frame.with_columns(pl.lit(0, pl.Int64).alias("port"))  # of no port, so of every choice of ports
+        for has_arrow, rows in ((True, frame.filter(is_data)), (False, frame.filter(~is_data))):
+            if rows.is_empty():
+                continue
+            if of_port is None:
+                tracks = self._tracks.flow(rows["flow"].to_numpy(), LIFE)
+            else:
+                tracks = self._tracks.port(rows["port"].to_numpy(), of_port)
+            segments = rows.select(pl.col("connection") * _CONNECTION + pl.col("seq") + 1).to_series().to_numpy()
+            names = np.full(rows.height, self._names[name], np.uint8)
+            yield self._events(name, rows, tracks, segments.astype(np.uint64) if has_arrow else None, names)
+
+    def _flows(self, flows: "pl.DataFrame") -> Iterator[bytes]:
+        for row in flows.iter_rows(named=True):
+            begin = round(row["start_s"] * _NS)
+            end = None if row["finish_s"] is None else round(row["finish_s"] * _NS)
+            if begin >= self._choice.until_ns or (end is not None and end < self._choice.from_ns):
+                continue
+            track = int(self._tracks.flow(row["id"], LIFE))
+            self._tracks.describe(np.array([track]))
+            facts = {name: row[name] for name in _FACTS if row[name] is not None}
+            self.events["flow"] += 1
+            yield packets.flow_slice(track, f"flow {row['id']}", row["class"], (begin, end), facts)
+
+    def _samples(self, result: Result) -> None:
+        """Rates and congestion estimates that the run sampled."""
+        tracks: dict[tuple[str, str], int] = {}
+        for block in result.in_blocks("samples"):
+            found = block.filter(pl.col("kind").is_in([*_UNITS]))
+            for kind, subject in found.select("kind", "subject").unique(maintain_order=True).rows():
+                if (kind, subject) not in tracks:
+                    name = f"{kind} of {'class' if kind == 'throughput_bps' else 'flow'} {subject}"
+                    tracks[kind, subject] = self._tracks.other(name, _UNITS[kind], result.flows.height)
+            numbers = np.array([tracks[each] for each in found.select("kind", "subject").iter_rows()], np.int64)
+            found = found.select((pl.col("time_s") * _NS).round().cast(pl.Int64).alias("ns"), "value").with_columns(
+                pl.lit(0, pl.Int64).alias("port")
+            )
+            wanted = self._events("sample", found, numbers, _bits(found["value"].to_numpy()))
+            self._write(packets.encoded([wanted]))
+
+
+def _bits(values: "npt.NDArray[np.generic]") -> "npt.NDArray[np.uint64]":
+    """Values of counters as the bits of a `double`."""
+    return values.astype(np.float64).view(np.uint64)
