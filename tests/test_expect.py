@@ -1,6 +1,7 @@
 """`expect`: arithmetic beside numbers by hand and beside runs, and the suspects of measured numbers."""
 
 import math
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from shortflow.expect.expected import FORMULAS
 from shortflow.expect.formulas import Group, Server, Work, burst, max_min
 from shortflow.expect.network import Network
 from shortflow.expect.numbers import Arithmetic
-from shortflow.expect.simulated import expectation
+from shortflow.expect.simulated import expectation, wanted_runs
 from shortflow.expect.suspects import Inquiry, hottest, inquiry, parse_measured
 from shortflow.expect.topics import expected_numbers
 from shortflow.runner import Runner, run_one
@@ -230,6 +231,35 @@ def test_the_page_has_how_often_numbers_are_met() -> None:
         if found := counts.get(name):
             row = f"| {name} | {found.total()} | {found['10 %']} | {found['10 %'] + found['25 %']} |"
             assert row in shown, row
+
+
+def test_the_sentence_of_the_page_is_the_sum_of_its_table() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "expect.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    assert {name for name, *_ in rows} <= FORMULAS.keys()
+    compared, near, wide = (sum(int(row[column]) for row in rows) for column in (1, 2, 3))
+    said = " ".join(page.split())
+    assert f"{near} of {compared} numbers are within 10 % of the simulated number, {wide} within 25 %:" in said
+    short = 0
+    for name in shipped_scenarios():
+        plan_of = Plan(sf.load(name), ["dctcp"])
+        (run,) = plan_of.runs([1])
+        arithmetic = Arithmetic.of(run.scenario, marks=True)
+        short += run in wanted_runs(plan_of, run, arithmetic, [])[0]
+    assert f"({short} of {len(shipped_scenarios())} scenarios)" in said
+
+
+def test_rows_of_a_trace_after_the_end_are_expected_no_more_than_they_start(tmp_path: Path, small: Tables) -> None:
+    """Of five rows, three start before 10 ms: two in time, and one that waits for the first alone."""
+    rows = ["0s,h0,h1,10KB,", "9ms,h0,h1,30KB,", "1ms,h0,h1,50KB,1", "10ms,h0,h1,1MB,", "1ms,h0,h1,1MB,1 4"]
+    (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes,after", *rows]) + "\n", "utf-8")
+    own = {"duration": "10ms", "warmup": "0s", "traffic": [{"kind": "trace", "file": "flows.csv"}]}
+    tables = {**{key: value for key, value in small.items() if key != "parameters"}, **own}
+    scenario = sf.load(tables, directory=tmp_path)
+    (demand,) = demands(scenario, Arithmetic.of(scenario, marks=True).network)
+    assert sorted(demand.sizes) == [10_000, 30_000, 50_000]
+    assert demand.per_s == pytest.approx(300)
+    assert sf.run(scenario, "dctcp", progress=False).flows.height == 3
 
 
 def test_a_trace_loads_links_by_bytes_and_unfinished_flows_are_bounds(shortflow: Command, tmp_path: Path) -> None:

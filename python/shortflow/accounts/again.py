@@ -1,21 +1,25 @@
 """Runs of a store, to be done again: a store keeps no packets."""
 
+from collections.abc import Sequence
+
 from shortflow.errors import ConfigError
 from shortflow.result import Result, changed
 from shortflow.runs import Run, plan
 from shortflow.scenario import Scenario, load_scenario, shipped_scenarios
 
 
-def scenario_of(name: str, file: str | None) -> Scenario:
-    """The scenario of stored runs: of a file, or a shipped one. Raises `ConfigError` if it has another name."""
-    if file is None:
-        if name not in shipped_scenarios():
+def scenarios_of(names: Sequence[str], files: Sequence[str]) -> dict[str, Scenario]:
+    """Scenarios of stored runs by name: of files, or shipped. Raises `ConfigError` for a missing or another name."""
+    found = {}
+    for file in files:
+        given = load_scenario(file)
+        if given.name not in names:
+            raise ConfigError(f"--scenario {file}: the store has runs of {', '.join(names)}, and this is {given.name}")
+        found[given.name] = given
+    for name in names:
+        if name not in found and name not in shipped_scenarios():
             raise ConfigError(f"{name}: the store names the scenario and does not hold it; add --scenario FILE")
-        return load_scenario(name)
-    found = load_scenario(file)
-    if found.name != name:
-        raise ConfigError(f"--scenario {file}: the store has runs of {name}, and this is {found.name}")
-    return found
+    return {name: found.get(name) or load_scenario(name) for name in names}
 
 
 def run_of(result: Result, scenario: Scenario) -> Run:

@@ -39,6 +39,8 @@ def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None 
     for change in found.changes:
         heading = f"Class {change.flow_class}: mean completion time of {counted(change.flows, 'flow')}"
         yield _change(heading, names, change)
+    if found.changes:
+        yield Words("Shares are of all increases and decreases together, so none is beyond 100 %.")
     if flow is not None:
         mine, theirs = (dict(each.of_flow(flow)) for each in (found.first, found.second))
         change = Change("", 1, {p: float(ps) for p, ps in mine.items()}, {p: float(ps) for p, ps in theirs.items()})
@@ -113,7 +115,6 @@ def _asked(found: Why) -> Section:
 def _change(heading: str, names: tuple[str, str], change: Change) -> Block:
     """The difference by part. The rows add up: parts with small differences are one row."""
     whole = sum(change.first.values()), sum(change.second.values())
-    difference = whole[1] - whole[0]
     most = max(abs(_difference(change, part)) for part in in_order(change))
     if not round(most):
         return Words(f"{heading} is {time(whole[0])} in both runs, part by part.")
@@ -125,13 +126,14 @@ def _change(heading: str, names: tuple[str, str], change: Change) -> Block:
         sides = [[*side, total - sum(side)] for side, total in zip(sides, whole, strict=True)]
     sides = [[*side, total] for side, total in zip(sides, whole, strict=True)]
     differences = [theirs - mine for mine, theirs in zip(*sides, strict=True)]
+    every = sum(map(abs, differences[:-1]))
     return Section(
         heading,
         [Column("part", [*labels, "completion time"], text=True)],
         [
             *(Column(name, [*map(time, side)]) for name, side in zip(names, sides, strict=True)),
             Column("difference", [*map(_signed, differences)]),
-            Column("share", [share(each, difference) for each in differences]),
+            Column("share", [share(each, every) for each in differences]),
         ],
         apart=1,
     )

@@ -35,7 +35,7 @@ def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
         account = found.of_flow(flow)
         yield Words(_said(found, flow, account), "answer")
         yield _account(account)
-        yield from _time_line(found.steps)
+        yield from _time_line(found.steps, _unnamed(found))
     shares = found.shares()
     if not shares:
         yield Words("No finite flow started in the measured time, so there is no completion time to explain.", "note")
@@ -102,12 +102,19 @@ def front(steps: Sequence[Step]) -> list[InFront]:
     return sorted(total, key=lambda each: (-each.takes_ps, each.connection))
 
 
-def flow_name(each: InFront) -> str:
-    """A flow in front."""
-    return f"flow {each.flow}" if each.flow is not None else f"connection {each.connection}"
+def flow_name(each: InFront, unnamed: str) -> str:
+    """A flow in front, by its row, or by its connection if it has no account: an `unnamed` one."""
+    return f"flow {each.flow}" if each.flow is not None else f"{unnamed} of connection {each.connection}"
 
 
-def _time_line(steps: Sequence[Step]) -> Iterator[Section]:
+def _unnamed(found: Accounts) -> str:
+    """Flows without an account: those that never end, and those that start in the drain."""
+    is_endless = found.result.flows["size_bytes"].null_count() > 0
+    in_drain = found.result.meta["counters"]["drain_flows"] > 0
+    return "endless or later flow" if is_endless and in_drain else "endless flow" if is_endless else "later flow"
+
+
+def _time_line(steps: Sequence[Step], unnamed: str) -> Iterator[Section]:
     if not steps:
         return
     start, rows = steps[0].from_ps, stays(steps)
@@ -122,14 +129,14 @@ def _time_line(steps: Sequence[Step]) -> Iterator[Section]:
         [
             Column("takes", [time(row[-1].until_ps - row[0].from_ps) for row in shown]),
             Column("where", [row[0].port or "" for row in shown], text=True),
-            Column("what", [_what(row) for row in shown], text=True),
+            Column("what", [_what(row, unnamed) for row in shown], text=True),
         ],
     )
     in_front = front(steps)
     if in_front:
         yield Section(
             "Flows in front",
-            [Column("flow", [flow_name(each) for each in in_front[:_ROWS]], text=True)],
+            [Column("flow", [flow_name(each, unnamed) for each in in_front[:_ROWS]], text=True)],
             [
                 Column("packets", [f"{each.packets:,}" for each in in_front[:_ROWS]]),
                 Column("time", [time(each.takes_ps) for each in in_front[:_ROWS]]),
@@ -137,7 +144,7 @@ def _time_line(steps: Sequence[Step]) -> Iterator[Section]:
         )
 
 
-def _what(steps: Sequence[Step]) -> str:
+def _what(steps: Sequence[Step], unnamed: str) -> str:
     first = steps[0]
     before = ROUNDS[first.part.round]
     if not first.part.cause.startswith(_AT_PORT):
@@ -148,7 +155,8 @@ def _what(steps: Sequence[Step]) -> str:
     for cause in dict.fromkeys(step.part.cause for step in steps if step.part.cause != "serialisation"):
         said.append(f"{cause} {time(sum(step.until_ps - step.from_ps for step in steps if step.part.cause == cause))}")
     if others := front(steps):
-        said.append("behind " + ", ".join(flow_name(each) for each in others[:3]) + (", …" if len(others) > 3 else ""))
+        names = ", ".join(flow_name(each, unnamed) for each in others[:3])
+        said.append(f"behind {names}{', …' if len(others) > 3 else ''}")
     return "; ".join(each for each in said if each)
 
 

@@ -1,7 +1,7 @@
 """`report`: one page on the results in a directory."""
 
 import logging
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +24,7 @@ from shortflow.report.page import Contents, page_table, write_contents
 from shortflow.report.study import studies, with_measured
 from shortflow.result import Result
 from shortflow.results import Results
+from shortflow.scenario import Scenario
 from shortflow.store.directories import loaded, read_each
 from shortflow.store.runs import select_runs
 from shortflow.tuning.pages import tuning_table, write_page
@@ -49,7 +50,10 @@ def report(
         bool,
         Opt("Add where the time went, from one more run of each scheme, and the network by link use."),
     ] = False,
-    scenario: given.StoredScenario = None,
+    scenario: Annotated[
+        Sequence[str] | None,
+        Opt("The file of a stored scenario that is not a shipped one, for --explain.", "FILE", many=True),
+    ] = None,
     progress: given.Progress = None,
     json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
@@ -76,7 +80,9 @@ def report(
     else:
         found = _found(directory, None, measured, damages, criteria)
         if explain:
-            found = replace(found, more={each.scenario: _more(each, scenario, progress) for each in found.studies})
+            sources = again.scenarios_of([each.scenario for each in found.studies], scenario or [])
+            more = {each.scenario: _more(each, sources[each.scenario], progress) for each in found.studies}
+            found = replace(found, more=more)
         shown = sum(len(study.results) for study in found.studies)
         if json:
             numbers = page_table(found)
@@ -89,9 +95,9 @@ def report(
     return Answer(lambda: numbers, [Words(str(page))], ExitCode.CLAIM_FAILED if damages else ExitCode.FINE)
 
 
-def _more(study: Results, file: str | None, progress: given.Progress) -> list[Block]:
+def _more(study: Results, source: Scenario, progress: given.Progress) -> list[Block]:
     """The network by link use, and where the time went in one run of each scheme at the point shown first."""
-    point, source = study.shown_first, again.scenario_of(study.scenario, file)
+    point = study.shown_first
     results = [next(run for run in point.runs if run.scheme == scheme) for scheme in point.schemes]
     with reporting(f"{study.scenario}, where the time went", progress) as bar:
         found = [accounted(again.run_of(each, source), progress=bar) for each in results]

@@ -48,7 +48,7 @@ def why(
     if any(each.provenance["scenario"] != origin["scenario"] for each in pair):
         raise ConfigError(f"{first}, {second}: the store has them in different scenarios")
     settings = {**changed(pair[0].provenance), **changed(pair[1].provenance)}
-    named = again.scenario_of(origin["scenario"], scenario)
+    (named,) = again.scenarios_of([origin["scenario"]], [scenario] if scenario else []).values()
     runs = [run for name in (first, second) for run in plan(named, [name], [seed], settings)]
     with reporting(f"{origin['scenario']}, {first} and {second}", progress) as bar:
         found = parting.compared_runs(runs, flow, bar)

@@ -152,9 +152,9 @@ class _Entry:
         text = _core.read_file(str(self.scenario.directory / self.text("file"))).decode()
         rows = list(csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#")))
         by_class: dict[str, list[tuple[Port, float]]] = defaultdict(list)
-        for row in rows:
+        for row in _started(rows, base_value(self.values, "duration")):
             ends = (self._host(row["source"]), self._host(row["destination"]))
-            by_class[row.get("class") or self.text("class")].append((ends, _size(row["bytes"])))
+            by_class[row.get("class") or self.text("class")].append((ends, _base(row["bytes"])))
         for name, flows in by_class.items():
             pairs: dict[Port, float] = defaultdict(float)
             carried: dict[Port, float] = defaultdict(float)
@@ -259,7 +259,17 @@ def _set(tables: dict[str, Any], path: Sequence[str], value: str) -> None:
         tables[path[-1]] = value
 
 
-def _size(text: str) -> float:
-    """Bytes of a row, with or without a unit."""
+def _started(rows: Sequence[Mapping[str, str]], duration_s: float) -> Iterator[Mapping[str, str]]:
+    """Rows of a trace that start before the end, or wait for such rows alone."""
+    started: list[bool] = []
+    for row in rows:
+        above = (row.get("after") or "").split()
+        started.append(all(started[int(each) - 1] for each in above) if above else _base(row["start"]) < duration_s)
+        if started[-1]:
+            yield row
+
+
+def _base(text: str) -> float:
+    """Bytes or seconds of a row, with or without a unit."""
     found = parse(text)
     return found.number * found.factor if found else 0.0
