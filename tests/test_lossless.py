@@ -60,6 +60,22 @@ def test_sonic_red_accuracy(shortflow: Command) -> None:
         assert sum(share for share, _ in inside) / len(inside) == pytest.approx(expected, abs=spread)
 
 
+@pytest.mark.parametrize(("scenario", "line"), [("sonic-roce-bursts", "100Gbps"), ("sonic-roce-storage", "55Gbps")])
+def test_sonic_rocev2_congestion_control(scenario: str, line: str) -> None:
+    """Two ports send 110 % of a third's rate. Without DCQCN they are paused, with DCQCN they are not.
+
+    In both cases every message completes without loss or retransmission, and the third port's rate is not exceeded.
+    """
+    for scheme, is_paused in [(BY_ARRIVAL, False), (f"{BY_ARRIVAL}+min_rate={line}", True)]:
+        run = sf.run(scenario, scheme)
+        assert run.metrics["marks"] > 0
+        assert (run.metrics["pauses"] > 100) if is_paused else (run.metrics["pauses"] == 0)
+        wrong = {name: run.metrics[name] for name in ("drops_in_run", "retransmits", "timeouts", "unfinished")}
+        assert not any(wrong.values()), wrong
+        used = run.ports.filter(pl.col("port") == "s0->h3")["utilisation"].item()
+        assert (0.99 < used <= 1) if is_paused else (0.5 < used <= 1)
+
+
 def test_pauses_are_metrics_and_columns() -> None:
     """Only ports that can be paused have a number of pauses."""
     paused = sf.run("lossless-incast", "dcqcn")

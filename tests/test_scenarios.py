@@ -63,6 +63,8 @@ SMALL: dict[str, dict[str, str | int]] = {
     "lossless-victim": {"warmup": "0s"},
     "sonic-dequeue-ecn": {"warmup": "0s"},
     "sonic-red-accuracy": {"warmup": "0s"},
+    "sonic-roce-bursts": {"warmup": "0s"},
+    "sonic-roce-storage": {"warmup": "0s"},
 }
 """Settings with which a scenario shows something within a short duration."""
 
