@@ -76,6 +76,19 @@ def test_sonic_rocev2_congestion_control(scenario: str, line: str) -> None:
         assert (0.99 < used <= 1) if is_paused else (0.5 < used <= 1)
 
 
+@pytest.mark.parametrize(("senders", "at_once", "late"), [(1, 3, 6), (8, 105, 123)])
+def test_a_slow_port_pauses_fast_senders_if_marks_wait_in_its_queue(senders: int, at_once: int, late: int) -> None:
+    """Pauses of a port of 25 Gbps behind hosts of 100, by the delay of notifications; none with marks at departure."""
+
+    def pauses(scheme: str) -> float:
+        run = sf.run("lossless-slow-port", scheme, settings={"senders": senders})
+        assert run.metrics["drops_in_run"] == 0
+        return run.metrics["pauses"]
+
+    assert [pauses(f"{BY_ARRIVAL}+cnp_delay={delay}") for delay in ("0s", "55us")] == [at_once, late]
+    assert [pauses(f"{BY_DEPARTURE}+cnp_delay={delay}") for delay in ("0s", "55us")] == [0, 0]
+
+
 def test_pauses_are_metrics_and_columns() -> None:
     """Only ports that can be paused have a number of pauses."""
     paused = sf.run("lossless-incast", "dcqcn")

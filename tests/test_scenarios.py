@@ -60,6 +60,7 @@ SMALL: dict[str, dict[str, str | int]] = {
     "known-rfc6928": {"duration": "4s", "warmup": "0s"},
     "known-rfc8985": {"warmup": "0s"},
     "lossless-incast": {"warmup": "0s"},
+    "lossless-slow-port": {"warmup": "0s"},
     "lossless-victim": {"warmup": "0s"},
     "sonic-dequeue-ecn": {"warmup": "0s"},
     "sonic-red-accuracy": {"warmup": "0s"},
