@@ -57,6 +57,11 @@ class File:
         except ConfigError:
             return ""
 
+    @property
+    def is_short(self) -> bool:
+        """True if the head is the whole text."""
+        return len(self.data) <= _HEAD
+
     def lines(self) -> Iterator[tuple[int, str]]:
         """Lines with their numbers from 1. Empty lines and comments are left out."""
         yield from _with_data(self.text)

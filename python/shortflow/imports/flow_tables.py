@@ -38,11 +38,25 @@ _NAMES: Mapping[str, Sequence[str]] = {
     "bytes": (
         *("bytes", "size", "size_bytes", "flow_size", "ibyt", "in_bytes", "octets", "doctets", "byt", "nbytes"),
         *("totbytes", "tot_bytes", "total_bytes", "bytes_total", "grosse", "groesse", "volumen", "datenmenge"),
-        *("taille", "volume", "octetos", "tamano", "kbytes", "mbytes", "bits", "kbits"),
+        *("taille", "volume", "octetos", "tamano", "kbytes", "mbytes", "bits", "kbits", "srcbytes", "src_bytes"),
     ),
 }
 """Names of columns in lower case without accents; German, French and Spanish ones after the English."""
-_OPTIONAL: Mapping[str, Sequence[str]] = {"class": ("class",), "deadline": ("deadline",)}
+_OPTIONAL: Mapping[str, Sequence[str]] = {
+    "class": ("class",),
+    "deadline": ("deadline",),
+    "back": ("obyt", "out_bytes", "dstbytes", "dst_bytes"),
+}
+"""`back` has the bytes of the other direction, as bidirectional flows of nfdump and Argus have them."""
+_THERE = ("ibyt", "in_bytes", "srcbytes", "src_bytes")
+_TOTAL = ("totbytes", "tot_bytes")
+"""Bytes of both directions, in Argus."""
+_LENGTHS = ("length", "frame.len", "frame_len", "ip.len", "caplen")
+"""Columns of one packet a row."""
+_CLOCK = r"^(\d\d?):(\d\d):(\d\d(?:\.\d+)?)$"
+"""Time of the day, as Argus prints it."""
+_EPOCH = 1e8
+"""Starts from this many seconds on are times of the calendar."""
 _UNITS = re.compile(r"[ _(\[]+(ns|us|ms|s|sec|seconds|sekunden|secondes|segundos)[)\]]*$")
 _SIZE_UNITS = re.compile(
     r"[ _(\[]+((in|en)_)?(([kmgt]i?|kilo|mega|giga|tera)?(b|bytes?|octets?|bits?)|[kmg]i?o|packets|pkts|pakete|paquets|"
@@ -101,15 +115,24 @@ def _plain_name(name: str) -> str:
 
 
 def _is_table(file: File) -> bool:
-    return set(_found(_header(file).names, _NAMES)) == set(_NAMES)
+    names = _header(file).names
+    return set(_found(names, _NAMES)) == set(_NAMES) or _is_packets(names)
+
+
+def _is_packets(names: Sequence[str]) -> bool:
+    """True for one packet a row, as Wireshark exports its list."""
+    return {*_found(names, _NAMES)} == {*_NAMES} - {"bytes"} and any(_plain_name(name) in _LENGTHS for name in names)
 
 
 def _read(file: File, options: Options) -> Part:
     header = _header(file)
     names = header.names
-    places = {**_found(names, _NAMES), **_found(names, _OPTIONAL)}
+    places = _places(names)
     if header.separator is None and [name.lower() for name in names[:3]] == ["date", "first", "seen"]:
         raise file.wrong(header.line, "header", " ".join(names), "nfdump's CSV: write it with nfdump -o csv")
+    if _is_packets(names):
+        expected = "one flow a row, and these are packets: make flows of the capture with Zeek, Argus or nfpcapd"
+        raise file.wrong(header.line, "header", " ".join(names), expected)
     missing = [of for of in _NAMES if of not in places]
     if missing:
         raise file.wrong(
@@ -130,8 +153,11 @@ def _read(file: File, options: Options) -> Part:
         columns.check(file, table, end, table[end] != "", "a host or an address", names[places[end]])
     start, said = _starts(file, table, names[places["start"]], options)
     size, of_size = _sizes(file, table, names[places["bytes"]], options)
-    flows = table.select(columns.LINE, "source", "destination", *(name for name in _OPTIONAL if name in places))
+    kept = [name for name in ("class", "deadline") if name in places]
+    flows = table.select(columns.LINE, "source", "destination", *kept)
     flows = flows.with_columns(start.alias("start"), size.alias("bytes"))
+    if "back" in places:
+        flows = _both_ways(file, table, flows, names[places["back"]], options, part)
     if "class" in flows.columns:
         flows = flows.with_columns(pl.col("class").str.to_lowercase().fill_null("short").replace("", "short"))
     empty = flows.filter(pl.col("bytes") <= 0).height
@@ -143,8 +169,40 @@ def _read(file: File, options: Options) -> Part:
     part.notes.append(
         f"{', '.join(f'{of} is column {names[place]}' for of, place in places.items())}; {said}; {of_size}."
     )
+    if _plain_name(names[places["bytes"]]) in _TOTAL:
+        part.notes.append(
+            f"Column {names[places['bytes']]} counts both directions, and all of its bytes go to the destination. "
+            "Columns SrcBytes and DstBytes divide them."
+        )
     part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])), str(file.path))
     return part
+
+
+def _both_ways(
+    file: File, table: "pl.DataFrame", flows: "pl.DataFrame", name: str, options: Options, part: Part
+) -> "pl.DataFrame":
+    """The flows, with one back for each row that has bytes of the other direction."""
+    filled = table.with_columns(bytes=pl.col("back").replace("", "0").fill_null("0"))
+    size, _ = _sizes(file, filled, name, options)
+    if not (size > 0).any():
+        return flows
+    part.notes.append(f"Bytes of column {name} go back: they are flows of class response, and the others of request.")
+    ways = {"source": pl.col("destination"), "destination": pl.col("source")}
+    back = flows.with_columns(**ways).with_columns(size.alias("bytes"), pl.lit("response").alias("class"))
+    there = flows.with_columns(pl.lit("request").alias("class"))
+    return pl.concat([there.select(back.columns), back.filter(pl.col("bytes") > 0)])
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Columns by meaning. With bytes of the other direction, the bytes are those of one direction."""
+    places = {**_found(names, _NAMES), **_found(names, _OPTIONAL)}
+    plain = [_plain_name(name) for name in names]
+    if "back" in places:
+        there = next((plain.index(name) for name in _THERE if name in plain), None)
+        places = {**places, "bytes": there} if there is not None else {**places}
+        if there is None:
+            del places["back"]
+    return places
 
 
 def _without_summary(table: "pl.DataFrame", part: Part) -> "pl.DataFrame":
@@ -210,11 +268,17 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
             file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31 12:00:00.123", name
         )
         return times.dt.epoch("us") * 1e-6, "starts are dates"
+    if (times := _clock(table)) is not None:
+        columns.check(file, table, "start", times.is_not_null(), "a time of the day such as 12:00:00.5", name)
+        return times, "starts are times of one day"
     unit = _UNITS.search(_plain_name(name))
     named = unit[1] if unit and unit[1] in ("ns", "us", "ms") else "s" if unit else None
     texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
     expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
     columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
+    if units.is_null().all() and (counted_ := _of_epoch(texts, options.time or named)) is not None:
+        how = "as given" if options.time else "as the header says"
+        return counted_, f"starts are in {options.time or named}, {how}, and count from the first"
     found = columns.numbers(file, table.with_columns(start=texts), "start", expected, field=name)
     if units.is_not_null().any():
         factors = {each: seconds_per_unit(each) for each in ("ps", "ns", "us", "ms", "s")}
@@ -228,6 +292,26 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
         )
     how = "as given" if options.time else "as the header says" if named else "assumed; change it with --time"
     return found * seconds_per_unit(taken), f"starts are in {taken}, {how}"
+
+
+def _clock(table: "pl.DataFrame") -> "pl.Series | None":
+    """Seconds of the day; None if the first start is no such time."""
+    if not re.match(_CLOCK, str(table["start"][0])):
+        return None
+    hours, minutes, seconds = (table["start"].str.extract(_CLOCK, group).cast(pl.Float64) for group in (1, 2, 3))
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def _of_epoch(texts: "pl.Series", unit: str | None) -> "pl.Series | None":
+    """Seconds from the first of whole times of the calendar in a unit below a second, without loss of digits."""
+    if unit in (None, "s"):
+        return None
+    whole = texts.cast(pl.Int64, strict=False)
+    factor = seconds_per_unit(str(unit))
+    first = whole.min()
+    if whole.has_nulls() or not isinstance(first, int) or first * factor < _EPOCH:
+        return None
+    return (whole - first).cast(pl.Float64) * factor
 
 
 def _is_date(text: object) -> bool:

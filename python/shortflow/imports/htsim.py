@@ -224,6 +224,7 @@ def _waits(
 
 _WHOLE = ("Radix_Down", "Radix_Up", "Bundle")
 _READ = (*_WHOLE, "Downlink_speed_Gbps", "Downlink_Latency_ns", "Switch_Latency_ns", "Oversubscribed")
+_CASES = {key.lower(): key for key in (*_READ, "Nodes", "Tiers", "Podsize", "Tier", "Connections")}
 
 
 @dataclass
@@ -235,8 +236,13 @@ class _Tier:
 
 
 def _is_topology(file: File) -> bool:
-    first = [columns.fields(line)[0] for line in file.head_lines()[:12]]
+    first = [_key(columns.fields(line)[0]) for line in file.head_lines()[:12]]
     return first[:1] == ["Nodes"] and "Tiers" in first and "Connections" not in first
+
+
+def _key(word: str) -> str:
+    """A key as this module writes it; htsim reads keys of a topology in any case."""
+    return _CASES.get(word.lower(), word)
 
 
 def _keys(file: File) -> tuple[Mapping[str, int], Mapping[int, _Tier]]:
@@ -248,6 +254,7 @@ def _keys(file: File) -> tuple[Mapping[str, int], Mapping[int, _Tier]]:
         words = columns.fields(line)
         if len(words) < 2:
             raise file.wrong(number, "line", line, "a key and a number")
+        words[0] = _key(words[0])
         if words[0] == "Tier":
             level = file.whole(number, "Tier", words[1], 0, 2)
             if level in tiers:

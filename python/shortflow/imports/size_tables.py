@@ -46,10 +46,11 @@ class _Row:
 def _is_table(file: File) -> bool:
     found = head(file)
     rows = found.rows[1:] if _has_lone_first(found) else found.rows
+    whole = rows if file.is_short else rows[:-1]  # the last row of the head may be cut off
     width = len(rows[0]) if rows else 0
-    if not 2 <= width <= 3 or any(len(row) != width for row in rows[:-1]):
+    if not 2 <= width <= 3 or any(len(row) != width for row in whole):
         return False
-    if any(number(field) is None for row in rows[:-1] for field in row):
+    if any(number(field) is None for row in whole for field in row):
         return False
     if found.header and not (any(map(_SHARES.search, found.header)) or any(map(_SIZES.search, found.header))):
         columns = [[number(row[place]) or 0.0 for row in rows if len(row) == width] for place in range(width)]
