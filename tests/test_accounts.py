@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import shortflow as sf
-from conftest import Command
+from conftest import Command, Tables
 from shortflow.accounts.account import Accounts, Part, accounted
+from shortflow.accounts.carried import Carried
 from shortflow.runs import plan
 
 SER, ACK, RTT = 12.0, 0.32, 300.0
@@ -283,6 +284,25 @@ def test_a_page_shows_where_the_time_went_and_the_network(shortflow: Command, tm
     page = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
     assert "Where the time went: class short" in page
     assert "The network by link use" in page
+    assert "payload of short" in page
+    assert "87.6 KB" in page, "three flows of 29,200 bytes"
+
+
+def test_payload_by_class_is_that_of_the_flows(small: Tables) -> None:
+    """Each segment crosses one link to the receiver, and each byte arrives there once or is sent again."""
+    named = sf.load(small)
+    (run,) = plan(named, ["dctcp"], [1], {})
+    carried = Carried(named)
+    result = accounted(run, departed=carried.take).result
+    assert result.digest == sf.run(named, "dctcp", progress=False).digest
+    at_receiver = carried.by_class(result.flows)["s0->h4"]
+    assert at_receiver.keys() == {"short", "long"}
+    delivered = dict(result.flows.group_by("class").agg(pl.col("delivered_bytes").sum()).iter_rows())
+    again = result.flows["measured_retransmits"].sum()
+    for name, payload in at_receiver.items():
+        assert payload == pytest.approx(delivered[name], abs=1460 * (again + 5)), name
+    (whole,) = result.ports.filter(pl.col("port") == "s0->h4")["tx_bytes"]
+    assert 0.95 * whole < sum(at_receiver.values()) < whole
 
 
 def test_a_page_explains_each_scenario_of_a_store(shortflow: Command, tmp_path: Path) -> None:

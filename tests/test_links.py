@@ -32,3 +32,12 @@ def test_the_command_names_the_bottleneck(shortflow: Command) -> None:
     shown = shortflow("run", "one-long-flow", *settings, code=0).stdout
     assert "Most used links" in shown
     assert "s0->s1 (100 %), not a link to a receiver" in shown
+
+
+def test_a_comparison_names_the_bottleneck_inside_the_network(shortflow: Command) -> None:
+    settings = [text for key, value in ONE.items() for text in ("--set", f"{key}={value}")]
+    schemes = ("--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "kept")
+    shown = " ".join(shortflow("compare", "one-long-flow", *settings, *schemes, code=0).stdout.split())
+    assert "tcp and dctcp, first seed: the most used link is s0->s1 (100 %), not a link to a receiver" in shown
+    schemes = (*schemes[:-1], "other")
+    assert "most used link is" not in shortflow("compare", "incast", *schemes, "--set", "servers=8", code=0).stdout

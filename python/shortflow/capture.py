@@ -112,10 +112,9 @@ def _span(text: str) -> tuple[int, int]:
     return begin, end
 
 
-def _seconds(scenario: Scenario) -> float:
-    """The scenario's duration."""
-    (text,) = (each["value"] for each in scenario.resolved() if each["key"] == "duration")
-    written = parse(text)
+def seconds_of(scenario: Scenario, key: str) -> float:
+    """A time among a scenario's values, in seconds."""
+    (written,) = (parse(each["value"]) for each in scenario.resolved() if each["key"] == key)
     assert written is not None
     return written.number * written.factor
 
@@ -170,7 +169,7 @@ def recording(
             wanted, path = perfetto
             partial = stack.enter_context(new_file(path, Kind.PERFETTO, beside(path)))
             file = stack.enter_context(partial.open("wb"))
-            done.perfetto = Trace(scenario.core.ports(), _seconds(scenario), file.write, wanted.within)
+            done.perfetto = Trace(scenario.core.ports(), seconds_of(scenario, "duration"), file.write, wanted.within)
             stack.callback(measure, path, file)
             choice, table = wanted.flows, done.perfetto.take
         rows, classes = list(choice.rows), list(choice.classes)

@@ -5,7 +5,7 @@ part per round and cause, and its parts add up to the completion time.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -159,11 +159,21 @@ class Accounts:
         return Shares(name, found.height, unfinished, means(found), means(tail), tail.height)
 
 
-def accounted(run: Run, traced: int | None = None, progress: Progress | None = None) -> Accounts:
-    """Does a run and accounts for its completion times. Keeps the steps of the flow in row `traced`."""
+def accounted(
+    run: Run,
+    traced: int | None = None,
+    progress: Progress | None = None,
+    departed: "Callable[[_core.Table], None] | None" = None,
+) -> Accounts:
+    """Does a run and accounts for its completion times. Keeps the steps of the flow in row `traced`.
+
+    `departed` takes the packets of all flows that leave a port, in portions.
+    """
     core = run.scenario.core
     taker = _core.Accounts(core, traced)
-    result = run_one(run, progress, _core.Capture(core, accounts=taker))
+    followed = run.scenario.classes if departed else []
+    capture = _core.Capture(core, classes=followed, table=departed, only=["departed"], accounts=taker)
+    result = run_one(run, progress, capture)
     steps = [
         Step(begin, end, Part(turn, cause), port, packet, [InFront(*each) for each in in_front])
         for begin, end, turn, cause, port, packet, in_front in taker.steps()

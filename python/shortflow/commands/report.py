@@ -8,6 +8,7 @@ from typing import Annotated
 
 from shortflow.accounts import again
 from shortflow.accounts.account import accounted
+from shortflow.accounts.carried import Carried
 from shortflow.accounts.charts import went_blocks
 from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
@@ -99,9 +100,14 @@ def _more(study: Results, source: Scenario, progress: given.Progress) -> list[Bl
     """The network by link use, and where the time went in one run of each scheme at the point shown first."""
     point = study.shown_first
     results = [next(run for run in point.runs if run.scheme == scheme) for scheme in point.schemes]
+    found, carried = [], {}
     with reporting(f"{study.scenario}, where the time went", progress) as bar:
-        found = [accounted(again.run_of(each, source), progress=bar) for each in results]
-    return [*network_blocks(study), *went_blocks(found)]
+        for each in results:
+            run = again.run_of(each, source)
+            links = Carried(run.scenario)
+            found.append(accounted(run, progress=bar, departed=links.take))
+            carried[each.scheme] = links.by_class(found[-1].result.flows)
+    return [*network_blocks(study, carried), *went_blocks(found)]
 
 
 def write_report(

@@ -1,10 +1,12 @@
 """Notes beside an answer: unfinished flows, seeds, and events that few seeds have."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
 from shortflow.quantities import counted
+from shortflow.report.links import inner_bottleneck, links
 from shortflow.report.wording import listed, phrase, scheme_pairs
 from shortflow.results import Results
 
@@ -30,11 +32,24 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     of = len(study.seeds)
     if fewer := [f"{each.place} ({len(each.seeds)} of {of})" for each in study.points if len(each.seeds) < of]:
         yield f"Fewer seeds at {listed(fewer)}."
+    yield from _inner_links(study)
     few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
     if few:
         (place, text), *others = few
         first = f"At {place}, {text[0].lower()}{text[1:]}" if study.x_name else text
         yield first + (f" Other points with such differences: {len(others)}." if others else "")
+
+
+def _inner_links(study: Results) -> Iterator[str]:
+    """Schemes whose most used link does not lead to a receiver, by the first seed of the only point."""
+    if len(study.points) > 1:
+        return
+    said: dict[str, list[str]] = defaultdict(list)
+    for scheme in study.schemes:
+        run = next((run for run in study.runs if run.scheme == scheme and run.tables), None)
+        if run and (used := links(run)) and (text := inner_bottleneck(used)):
+            said[text].append(scheme)
+    yield from (f"{listed(schemes)}, first seed: {text[0].lower()}{text[1:]}" for text, schemes in said.items())
 
 
 def unfinished(study: Results) -> str:

@@ -22,10 +22,14 @@ _FILLED = {"filled": True, "opacity": 1}
 
 Edge = tuple[str, str]
 Places = Mapping[str, tuple[float, int]]
+Payload = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
-def network_blocks(study: Results) -> Iterator[Block]:
-    """The drawing and the table, for the point that charts show first; nothing without tables of ports."""
+def network_blocks(study: Results, carried: Payload) -> Iterator[Block]:
+    """The drawing and the table, for the point that charts show first; nothing without tables of ports.
+
+    `carried` has the payload of one run of each scheme by port and class.
+    """
     point = study.shown_first.with_tables
     used = {scheme: _links(point, scheme) for scheme in point.schemes[:_SCHEMES]}
     used = {scheme: links for scheme, links in used.items() if links}
@@ -38,7 +42,10 @@ def network_blocks(study: Results) -> Iterator[Block]:
     hosts = {node for node, others in neighbours.items() if len(others) == 1 or re.fullmatch(r"h\d+", node)}
     yield Words("\n".join(_said(scheme, links, hosts) for scheme, links in used.items()), "note")
     yield _chart(used, _places(neighbours, hosts), hosts)
-    yield _table(used)
+    yield _table(used, carried)
+    yield Words(
+        "Payload by class is that of one run of each scheme, done again; bytes have headers and ACKs too.", "note"
+    )
 
 
 def _links(point: Results, scheme: str) -> dict[str, dict[str, Any]]:
@@ -176,10 +183,12 @@ def _bytes(value: float) -> str:
     return f"{value / scale.divisor:.4g}{scale.suffix}"
 
 
-def _table(used: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Section:
-    """The busiest links of each scheme."""
+def _table(used: Mapping[str, Mapping[str, Mapping[str, Any]]], carried: Payload) -> Section:
+    """The busiest links of each scheme, with their payload by class."""
     rows = [(scheme, port, links[port]) for scheme, links in used.items() for port in _busiest(links)[:_LINKS]]
     counts = [name for name in _COUNTS if any(of[name] for _, _, of in rows)]
+    payload = [carried.get(scheme, {}).get(port, {}) for scheme, port, _ in rows]
+    classes = list(dict.fromkeys(name for of in payload for name in sorted(of)))
     return Section(
         f"The {_LINKS} busiest links of each scheme, means over the seeds",
         [
@@ -189,6 +198,7 @@ def _table(used: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Section:
         [
             Column("busy", [f"{of['utilisation']:.1%}" for _, _, of in rows]),
             Column("bytes", [_bytes(of["tx_bytes"]) for _, _, of in rows]),
+            *(Column(f"payload of {name}", [_bytes(of.get(name, 0)) for of in payload]) for name in classes),
             *(Column(name, [f"{of[name] or 0:,.0f}" for _, _, of in rows]) for name in counts),
         ],
     )
