@@ -268,17 +268,17 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
             file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31 12:00:00.123", name
         )
         return times.dt.epoch("us") * 1e-6, "starts are dates"
-    if (times := _clock(table)) is not None:
-        columns.check(file, table, "start", times.is_not_null(), "a time of the day such as 12:00:00.5", name)
-        return times, "starts are times of one day"
+    if (of_day := _clock(table)) is not None:
+        columns.check(file, table, "start", of_day.is_not_null(), "a time of the day such as 12:00:00.5", name)
+        return of_day, "starts are times of one day"
     unit = _UNITS.search(_plain_name(name))
     named = unit[1] if unit and unit[1] in ("ns", "us", "ms") else "s" if unit else None
     texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
     expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
     columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
-    if units.is_null().all() and (counted_ := _of_epoch(texts, options.time or named)) is not None:
+    if units.is_null().all() and (whole := _of_epoch(texts, options.time or named)) is not None:
         how = "as given" if options.time else "as the header says"
-        return counted_, f"starts are in {options.time or named}, {how}, and count from the first"
+        return whole, f"starts are in {options.time or named}, {how}, and count from the first"
     found = columns.numbers(file, table.with_columns(start=texts), "start", expected, field=name)
     if units.is_not_null().any():
         factors = {each: seconds_per_unit(each) for each in ("ps", "ns", "us", "ms", "s")}
