@@ -305,6 +305,25 @@ def test_payload_by_class_is_that_of_the_flows(small: Tables) -> None:
     assert 0.95 * whole < sum(at_receiver.values()) < whole
 
 
+def test_three_quiet_flows_tie_and_part_as_the_page_says(shortflow: Command) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "explain.md").read_text("utf-8")
+    Path("quiet.toml").write_text(page.partition("<<'EOF'\n")[2].partition("EOF\n")[0], "utf-8")
+    schemes = ("--schemes", "tcp,dctcp,l2dct", "--seeds", "1", "--no-ideal", "--out", "quiet")
+    said = shortflow("compare", "quiet.toml", *schemes, code=0).stdout
+    assert "no packet was marked or lost, so their laws were never asked" in " ".join(said.split())
+    for pair, parts in (
+        (("tcp", "dctcp"), {"traffic.1.flows": "6", "traffic.1.sizes.value": "20KB"}),
+        (("dctcp", "l2dct"), {"traffic.1.sizes.value": "80KB"}),
+    ):
+        found = shortflow("why", "quiet", *pair, "--search", "--scenario", "quiet.toml", "--json", code=0).document
+        assert found["equal"]
+        assert [each["asked"]["any"] for each in found["schemes"]] == [0, 0]
+        differ = [each["settings"] for each in found["search"] if each["parts"]]
+        assert {key: value for settings in differ for key, value in settings.items()} == parts
+        equal = [each["settings"] for each in found["search"] if each["parts"] is False]
+        assert ({"traffic.1.flows": "96"} in equal) == ("l2dct" in pair)
+
+
 def test_a_page_explains_each_scenario_of_a_store(shortflow: Command, tmp_path: Path) -> None:
     scenario(tmp_path, "0s,h0,h2,29200")
     (tmp_path / "other.toml").write_text((tmp_path / "own.toml").read_text("utf-8"), "utf-8")
