@@ -56,7 +56,7 @@ def reproduce(
         ),
     ] = None,
     *,
-    scale: Annotated[Scale, Opt("Minutes at a coarse scale, or the papers' scale.")] = Scale.QUICK,
+    scale: Annotated[Scale, Opt("Scale of the runs: quick takes minutes, full is the papers' scale.")] = Scale.QUICK,
     choice: Annotated[
         Sequence[str] | None,
         Opt("Another value for a detail that a paper leaves open (`shortflow list choices`).", "NAME=VALUE", many=True),

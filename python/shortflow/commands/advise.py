@@ -141,7 +141,9 @@ def advise(
         Opt(f"File of a network that `import` reads (default: a rack of at most {RACK} hosts).", "FILE", read=Path),
     ] = None,
     minimize: Annotated[str, Opt("Metric to minimize.", "METRIC", complete=complete.metrics)] = MINIMIZE,
-    scheme: Annotated[str, Opt("Scheme of the hosts over WRED.", "NAME", complete=complete.schemes)] = SCHEMES[0],
+    scheme: Annotated[
+        str, Opt("Scheme of the hosts, in a network whose switches use WRED.", "NAME", complete=complete.schemes)
+    ] = SCHEMES[0],
     queue: Annotated[int | None, given.whole("Queue of the switch's ports.", 0, 63)] = None,
     settings: given.Settings = None,
     parameters: Annotated[

@@ -28,7 +28,7 @@ def expect(
             many=True,
         ),
     ] = None,
-    simulate: Annotated[bool, Opt("Simulate beside the arithmetic if this takes about two seconds.")] = True,
+    simulate: Annotated[bool, Opt("Also simulate if the simulation takes about two seconds.")] = True,
     jobs: given.Jobs = None,
     settings: given.Settings = None,
     progress: given.Progress = None,

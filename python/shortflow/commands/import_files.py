@@ -144,10 +144,11 @@ def import_files(
     ] = None,
     unit: Annotated[str | None, given.UNIT] = None,
     time: Annotated[
-        str | None, Opt("Unit of starts that their file does not say: ps, ns, us, ms or s.", "UNIT")
+        str | None, Opt("Unit of start times if their file names none: ps, ns, us, ms or s.", "UNIT")
     ] = None,
     hosts: Annotated[
-        str | Path | None, Opt("Hosts of addresses: a CSV file with the header address,host.", "FILE", read=Path)
+        str | Path | None,
+        Opt("CSV file with the header address,host that names the host of each address.", "FILE", read=Path),
     ] = None,
     host_names: Annotated[
         Sequence[str],

@@ -40,7 +40,7 @@ def list_(
         Sequence[str] | None, Arg("Names to show in detail, such as 'l2dct*'.", "NAME", many=True, complete=_complete)
     ] = None,
     *,
-    long: Annotated[bool, Opt("Show details of all: parameters, defaults, ranges.")] = False,
+    long: Annotated[bool, Opt("Show the details of all names: parameters, defaults and ranges.")] = False,
     unit: Annotated[str | None, given.UNIT] = None,
 ) -> Answer:
     """List schemes, scenarios, metrics and other names; with a name, show its details.

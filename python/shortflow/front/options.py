@@ -94,7 +94,7 @@ MaxSeeds = Annotated[int | None, whole(f"Maximum seeds for --until-ci (default: 
 Baseline = Annotated[
     str | None,
     Opt(
-        "Give factors of this scheme in the answer (default: the first in `shortflow list schemes`).",
+        "Compare with this scheme in the answer (default: the first in `shortflow list schemes`).",
         "NAME",
         complete=complete.schemes,
     ),
@@ -112,7 +112,7 @@ BinEnds = Annotated[
 ]
 METRICS = Opt("Metrics to show, separated by commas (default: main ones).", "NAMES", complete=complete.metrics)
 Metrics = Annotated[str | Sequence[str] | None, METRICS]
-UNIT = Opt("Unit of sizes that their file does not say: B, KB, MB, packets (of 1460 bytes), or such as 1000B.", "UNIT")
+UNIT = Opt("Unit of sizes if their file names none: B, KB, MB, packets of 1460 bytes, or a size such as 1000B.", "UNIT")
 MEASURED = Opt(
     "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, optional class.", "FILE"
 )
