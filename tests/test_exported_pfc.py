@@ -142,3 +142,26 @@ def test_several_switches_are_told_what_to_assign(tmp_path: Path) -> None:
     assert "BUFFER_PG" not in tables
     assert any("Assign SHORTFLOW to the ports of [switch] in QUEUE" in each and "pfc_enable" in each for each in said)
     assert any("has room for 3 ports" in each for each in said)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        ("tcp", "no queue that marks by mark_above"),
+        ("dctcp over codel", "no queue that marks by mark_above"),
+        ("dctcp+queue.mark=departure", "mark = departure"),
+        ("dcqcn", "min = 5KB"),
+        ("dctcp over red+queue.drop_not_ect=false", "drop_not_ect = false"),
+    ],
+)
+def test_a_scheme_that_wred_is_not_is_named(tmp_path: Path, scheme: str, said: str) -> None:
+    found = sf.export("incast", "sonic", tmp_path / "patch", scheme=scheme)
+    assert any(said in each for each in found), found
+    tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    assert ("WRED_PROFILE" in tables) == ("no queue" not in said)
+
+
+def test_red_that_drops_is_no_ecn(tmp_path: Path) -> None:
+    sf.export("incast", "sonic", tmp_path / "patch", scheme="newreno over red+queue.ecn=false")
+    tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    assert tables["WRED_PROFILE"]["SHORTFLOW"]["ecn"] == "ecn_none"

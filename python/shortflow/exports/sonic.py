@@ -37,6 +37,12 @@ _WRED = {
     ),
     "queue.gentle": ("false", "gentle = {}: SONiC marks every packet from the maximum threshold on"),
     "queue.spread": ("false", "spread = {}: SONiC chooses each packet by itself"),
+    "queue.mark": ("arrival", "mark = {}: SONiC has no such key, and a switch marks where its chip does"),
+    "queue.min": (
+        "auto",
+        "min = {}: the scheme marks from there on, and the patch has mark_above. Add +queue.min=auto",
+    ),
+    "queue.drop_not_ect": ("true", "drop_not_ect = {}: SONiC drops packets that are not ECN-capable by the same curve"),
 }
 
 
@@ -175,6 +181,12 @@ def _named(table: str) -> str:
 
 
 def _curve(found: Patch, names: Names, values: Mapping[str, str], scheme: Mapping[str, str], full_packet: int) -> None:
+    if "tcp.mss" in scheme and not {"queue.mark", "queue.max"} & scheme.keys():
+        found.not_expressed.append(
+            f"{names.wred}: the scheme has no queue that marks by mark_above, and SONiC has WRED alone. The patch has no "
+            "WRED profile."
+        )
+        return
     least = _bytes(found, values.get("mark_above", ""), full_packet)
     most = _bytes(found, values.get("mark_all_above", ""), full_packet)
     share = values.get("mark_probability", "")
@@ -198,7 +210,8 @@ def _curve(found: Patch, names: Names, values: Mapping[str, str], scheme: Mappin
                 f"{names.wred}: a probability of {percent:.4g} %; SONiC takes whole per cents, {round(percent)}."
             )
     if written and names.is_new:
-        written = {"ecn": "ecn_all", f"wred_{names.colour}_enable": "true", **written}
+        marks = scheme.get("queue.ecn", "true") == "true"
+        written = {"ecn": "ecn_all" if marks else "ecn_none", f"wred_{names.colour}_enable": "true", **written}
     found.put("WRED_PROFILE", names.wred, written)
 
 
