@@ -183,8 +183,8 @@ def _named(table: str) -> str:
 def _curve(found: Patch, names: Names, values: Mapping[str, str], scheme: Mapping[str, str], full_packet: int) -> None:
     if "tcp.mss" in scheme and not {"queue.mark", "queue.max"} & scheme.keys():
         found.not_expressed.append(
-            f"{names.wred}: the scheme has no queue that marks by mark_above, and SONiC has WRED alone. The patch has no "
-            "WRED profile."
+            f"{names.wred}: the scheme has no queue that marks by mark_above, and SONiC has WRED alone. The patch has "
+            "no WRED profile."
         )
         return
     least = _bytes(found, values.get("mark_above", ""), full_packet)
