@@ -107,3 +107,16 @@ def test_two_packages_cannot_add_one_command(monkeypatch: Patch) -> None:
     monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: points)
     with pytest.raises(MissingRequirement, match="theirs: several installed packages add this name: os:getcwd, os:get"):
         installed.load_added(installed.COMMANDS, "theirs")
+
+
+def test_names_of_this_project_stay_its_own(shortflow: Command, monkeypatch: Patch) -> None:
+    """A package of others that adds `run` or `reproduce` is named in the help, and changes neither."""
+    ours = [*entry_points(group=installed.COMMANDS)]
+    theirs = [EntryPoint(name, "os:getcwd", installed.COMMANDS) for name in ("run", "reproduce")]
+    monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: [*ours, *theirs])
+    told = shortflow("--help", code=0)
+    assert "left out: os:getcwd adds run, a name that shortflow has" in told.stderr.replace("\n", " ")
+    assert "left out: os:getcwd adds reproduce, a name that shortflow-papers has" in told.stderr.replace("\n", " ")
+    assert (
+        installed.load_added(installed.COMMANDS, "reproduce") is next(p for p in ours if p.name == "reproduce").load()
+    )

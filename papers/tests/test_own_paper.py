@@ -123,6 +123,13 @@ def test_a_module_is_no_paper(mine: Path, monkeypatch: Patch) -> None:
 
 
 @pytest.mark.usefixtures("mine")
+def test_a_paper_of_this_project_stays_its_own(shortflow: Command, monkeypatch: Patch) -> None:
+    offer(monkeypatch, EntryPoint("l2dct", "os", papers.GROUP))
+    told = shortflow("list", "figures", code=0)
+    assert "left out: os adds l2dct, a name that shortflow has" in told.stderr
+    assert "l2dct/fig3" in told.stdout
+
+
 def test_two_packages_cannot_have_one_paper(monkeypatch: Patch) -> None:
     offer(monkeypatch, *(EntryPoint("mine", value, papers.GROUP) for value in ("paper_mine", "other_mine")))
     assert str(papers.refused()["mine"]) == (

@@ -2,7 +2,7 @@
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,24 @@ PACKAGED = {
 
 
 def added(group: str) -> dict[str, EntryPoint]:
-    """Entry points of a group, by name."""
-    return {point.name: point for point in entry_points(group=group)}
+    """Entry points of a group, by name. A name that this project's package adds is that package's."""
+    points = sorted(entry_points(group=group), key=lambda point: _is_ours(point, group))
+    return {point.name: point for point in points}
+
+
+def left_out(group: str, own: Collection[str] = ()) -> list[str]:
+    """A sentence on each foreign package that adds a name which this project has: one of `own`, or of its packages."""
+    ours = {**dict.fromkeys(own, "shortflow"), **PACKAGED.get(group, {})}
+    return [
+        f"{_package(point)} adds {point.name}, a name that {ours[point.name]} has"
+        for point in entry_points(group=group)
+        if point.name in ours and not _is_ours(point, group)
+    ]
+
+
+def _is_ours(point: EntryPoint, group: str) -> bool:
+    """True if this project's package adds the name."""
+    return point.dist is not None and point.dist.name == PACKAGED.get(group, {}).get(point.name)
 
 
 def load_added(group: str, name: str, use: Callable[[Any], Any] = lambda found: found) -> Any:
@@ -36,6 +52,7 @@ def load_added(group: str, name: str, use: Callable[[Any], Any] = lambda found: 
     loaded or used, or if several packages add the name. The message names the package.
     """
     points = [point for point in entry_points(group=group) if point.name == name]
+    points = [point for point in points if _is_ours(point, group)] or points
     if not points:
         package = PACKAGED[group][name]
         raise MissingRequirement(f"{name.replace('.', ' ')}: needs the package {package}; pip install {package}")

@@ -11,8 +11,8 @@ from shortflow_papers.reproduction.sensitivity import choice_entries, reach
 
 def _known() -> dict[str, Figure]:
     """All figures, with a note on each paper that cannot be used."""
-    for error in papers.refused().values():
-        note(f"left out: {error}")
+    for each in papers.unheard():
+        note(f"left out: {each}")
     return papers.figures()
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 
 from shortflow import ConfigError, MissingRequirement
-from shortflow.api.commands import added, load_added
+from shortflow.api.commands import added, left_out, load_added
 from shortflow.api.scenarios import as_pairs, split_settings
 from shortflow_papers.lab.figure import Claim, Figure
 from shortflow_papers.lab.study import Choice
@@ -78,6 +78,11 @@ def figures() -> dict[str, Figure]:
 def refused() -> dict[str, MissingRequirement]:
     """Papers of other packages that cannot be used, each with the error that says why."""
     return _read()[1]
+
+
+def unheard() -> list[str]:
+    """A sentence on each paper of another package that is left out."""
+    return [*left_out(GROUP, OWN), *map(str, refused().values())]
 
 
 def package_of(paper: str) -> str:

@@ -15,7 +15,7 @@ from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.figure import Claim, Figure
 from shortflow_papers.lab.finding import not_tested
 from shortflow_papers.lab.study import Position, Scale, Study
-from shortflow_papers.papers import OWN, choices, claims, every_paper, figures, package_of, refused, stand_ins
+from shortflow_papers.papers import OWN, choices, claims, every_paper, figures, package_of, refused, stand_ins, unheard
 from shortflow_papers.reproduction.charts import figure_charts
 from shortflow_papers.reproduction.judged import Baseline, Counts, Judged, count, judge_claim
 
@@ -153,7 +153,8 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     for paper, error in refused().items():
         if any(fnmatch.fnmatchcase(paper, pattern.partition("/")[0]) for pattern in patterns):
             raise error
-        note(f"left out: {error}")
+    for each in unheard():
+        note(f"left out: {each}")
     found: set[str] = set()
     for pattern in patterns:
         matches = {name for name, figure in known.items() if _matches(figure, pattern)}

@@ -7,4 +7,4 @@ from shortflow.front.console import note, note_report
 from shortflow.front.listed import Entry, Listed
 from shortflow.front.notes import note_about, note_faults
 from shortflow.front.progress import Lines, progress_bar, reporting
-from shortflow.installed import COMMANDS, added, fault, load_added
+from shortflow.installed import COMMANDS, added, fault, left_out, load_added

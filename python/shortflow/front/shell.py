@@ -47,7 +47,9 @@ class Commands(CommandGroup):
         return super().get_command(ctx, cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Help with the summary of each command, without imports."""
+        """Help with the summary of each command, without imports, and a note on packages that are not heard."""
+        for each in installed.left_out(installed.COMMANDS, COMMANDS):
+            print_note(f"left out: {each}")
         self.commands = {name: TyperCommand(name, help=_summary(name)) for name in _names()}
         super().format_help(ctx, formatter)
 
