@@ -86,6 +86,12 @@ MISFITS = {
         "fig1 = [fig1]\nfig1[0].draw(",
         "no module of paper_mine has a lab.Figure",
     ),
+    "figures of one name": (
+        "fig1.py",
+        "fig1.draw",
+        "from copy import copy\ntwin = copy(fig1)\nfig1.draw",
+        "mine/fig1: two figures have this name",
+    ),
     "claims of one name": (
         "fig1.py",
         "fig1.draw",
@@ -114,6 +120,7 @@ def test_a_misfit_stops_only_commands_that_name_it(mine: Path, shortflow: Comman
     assert found.stderr.startswith("left out: mine: the package paper_mine cannot be used: SyntaxError")
     named = shortflow("reproduce", "mine/fig1", code=ExitCode.MISSING_REQUIREMENT)
     assert named.stderr == found.stderr.replace("left out", "shortflow")
+    assert [figure.id for figure in select(["*/fig16"])] == ["dctcp/fig16"]
 
 
 def test_a_module_is_no_paper(mine: Path, monkeypatch: Patch) -> None:
@@ -122,7 +129,6 @@ def test_a_module_is_no_paper(mine: Path, monkeypatch: Patch) -> None:
     assert mine.exists()
 
 
-@pytest.mark.usefixtures("mine")
 def test_a_paper_of_this_project_stays_its_own(shortflow: Command, monkeypatch: Patch) -> None:
     offer(monkeypatch, EntryPoint("l2dct", "os", papers.GROUP))
     told = shortflow("list", "figures", code=0)
@@ -130,6 +136,7 @@ def test_a_paper_of_this_project_stays_its_own(shortflow: Command, monkeypatch: 
     assert "l2dct/fig3" in told.stdout
 
 
+@pytest.mark.usefixtures("mine")
 def test_two_packages_cannot_have_one_paper(monkeypatch: Patch) -> None:
     offer(monkeypatch, *(EntryPoint("mine", value, papers.GROUP) for value in ("paper_mine", "other_mine")))
     assert str(papers.refused()["mine"]) == (

@@ -58,7 +58,9 @@ def _figures_of(paper: str, package: ModuleType) -> dict[str, Figure]:
     found: dict[str, Figure] = {}
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
         contents = vars(import_module(f"{package.__name__}.{module.name}"))
-        found |= {figure.id: figure for figure in contents.values() if isinstance(figure, Figure)}
+        for figure in contents.values():
+            if isinstance(figure, Figure) and found.setdefault(figure.id, figure) is not figure:
+                raise ConfigError(f"{figure.id}: two figures have this name")
     claims = Counter(claim.id for figure in found.values() for claim in figure.claims)
     for each in (*found, *claims):
         if not each.startswith(f"{paper}/"):

@@ -151,7 +151,7 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     """
     known = figures()
     for paper, error in refused().items():
-        if any(fnmatch.fnmatchcase(paper, pattern.partition("/")[0]) for pattern in patterns):
+        if any(pattern.partition("/")[0] == paper for pattern in patterns):
             raise error
     for each in unheard():
         note(f"left out: {each}")
