@@ -34,6 +34,32 @@ def test_both_directions_of_a_flow_are_flows(tmp_path: Path) -> None:
     assert "Bytes of column obyt go back" in notes
 
 
+@pytest.mark.parametrize(
+    ("header", "first", "second"),
+    [
+        ("srcbytes;dstbytes", "12.000;1.000", "1.200.000;2.000"),
+        ("srcbytes (KB);dstbytes (KB)", "12;1", "1200;2"),
+        ("srcbytes;dstbytes (KB)", "12000;1,0", "1200000;2,0"),
+        ("SrcBytes KB;DstBytes", "12;1000", "1200;2 KB"),
+        ("bytes;in_bytes;out_bytes [kB]", "1;12000;1", "1;1200000;2"),
+    ],
+)
+def test_the_other_direction_has_numbers_and_units_of_its_own(
+    tmp_path: Path, header: str, first: str, second: str
+) -> None:
+    """Thousands are separated in both columns, and each has the unit of its heading."""
+    text = f"start;source;destination;{header}\n0,5;h0;h1;{first}\n0,75;h1;h2;{second}\n"
+    rows, notes = flows_of(text, tmp_path)
+    assert [row[3] for row in rows] == [12_000, 1_000, 1_200_000, 2_000]
+    assert ("go back (sizes in KB, as the header says)" in notes) == header.endswith(("B)", "B]"))
+
+
+def test_bytes_back_without_those_there_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("start,source,destination,bytes,dstbytes (KB)\n0.5,h0,h1,4000,1\n")
+    found = sf.import_files(tmp_path / "x", out=tmp_path / "made")
+    assert any("Column dstbytes (KB): the bytes of the other direction" in each for each in found.summary["left_out"])
+
+
 @pytest.mark.parametrize("times", [("12:00:00.5", "12:00:02"), ("1700000000.5", "1700000002.0")])
 def test_argus_divides_its_total(tmp_path: Path, times: tuple[str, str]) -> None:
     """A file with the total too has each byte once."""

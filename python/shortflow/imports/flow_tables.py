@@ -48,6 +48,7 @@ _OPTIONAL: Mapping[str, Sequence[str]] = {
     "back": ("obyt", "out_bytes", "dstbytes", "dst_bytes"),
 }
 """`back` has the bytes of the other direction, as bidirectional flows of nfdump and Argus have them."""
+_SIZED = ("bytes", "back")
 _THERE = ("ibyt", "in_bytes", "srcbytes", "src_bytes")
 _TOTAL = ("totbytes", "tot_bytes")
 """Bytes of both directions, in Argus."""
@@ -99,13 +100,17 @@ def _found(names: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> dict[st
     """Columns by meaning; the first of several."""
     found = {}
     for of, known in wanted.items():
-        unit = _SIZE_UNITS if of == "bytes" else _UNITS
-        words = [_plain_name(name) for name in names]
-        plain = [name if name in known else unit.sub("", name) for name in words]
-        place = next((plain.index(each) for each in known if each in plain), None)
+        place = _place(names, known, _SIZE_UNITS if of in _SIZED else _UNITS)
         if place is not None:
             found[of] = place
     return found
+
+
+def _place(names: Sequence[str], known: Sequence[str], unit: re.Pattern[str]) -> int | None:
+    """The column of the first of the known names, with or without a unit behind it; None without any."""
+    words = [_plain_name(name) for name in names]
+    plain = [name if name in known else unit.sub("", name) for name in words]
+    return next((plain.index(each) for each in known if each in plain), None)
 
 
 def _plain_name(name: str) -> str:
@@ -127,7 +132,8 @@ def _is_packets(names: Sequence[str]) -> bool:
 def _read(file: File, options: Options) -> Part:
     header = _header(file)
     names = header.names
-    places = _places(names)
+    part = Part()
+    places = _places(names, part)
     if header.separator is None and [name.lower() for name in names[:3]] == ["date", "first", "seen"]:
         raise file.wrong(header.line, "header", " ".join(names), "nfdump's CSV: write it with nfdump -o csv")
     if _is_packets(names):
@@ -144,11 +150,11 @@ def _read(file: File, options: Options) -> Part:
     wide = [f"column {place + 1}" for place in range(len(names))]
     table = columns.rows(file, header.line + 1, wide, separator=header.separator)
     table = table.select(columns.LINE, *(pl.col(wide[place]).alias(of) for of, place in places.items()))
-    part = Part()
     table = _without_summary(table, part)
     if table.is_empty():
         raise columns.empty(file, "rows below the header")
-    table = _with_plain_numbers(file, table, {of: names[places[of]] for of in ("start", "bytes")}, header, options)
+    numbers = {of: names[places[of]] for of in ("start", *_SIZED) if of in places}
+    table = _with_plain_numbers(file, table, numbers, header, options)
     for end in ("source", "destination"):
         columns.check(file, table, end, table[end] != "", "a host or an address", names[places[end]])
     start, said = _starts(file, table, names[places["start"]], options)
@@ -183,25 +189,31 @@ def _both_ways(
 ) -> "pl.DataFrame":
     """The flows, with one back for each row that has bytes of the other direction."""
     filled = table.with_columns(bytes=pl.col("back").replace("", "0").fill_null("0"))
-    size, _ = _sizes(file, filled, name, options)
+    size, said = _sizes(file, filled, name, options)
     if not (size > 0).any():
         return flows
-    part.notes.append(f"Bytes of column {name} go back: they are flows of class response, and the others of request.")
+    part.notes.append(
+        f"Bytes of column {name} go back ({said}): they are flows of class response, and the others of request."
+    )
     ways = {"source": pl.col("destination"), "destination": pl.col("source")}
     back = flows.with_columns(**ways).with_columns(size.alias("bytes"), pl.lit("response").alias("class"))
     there = flows.with_columns(pl.lit("request").alias("class"))
     return pl.concat([there.select(back.columns), back.filter(pl.col("bytes") > 0)])
 
 
-def _places(names: Sequence[str]) -> dict[str, int]:
+def _places(names: Sequence[str], part: Part) -> dict[str, int]:
     """Columns by meaning. With bytes of the other direction, the bytes are those of one direction."""
     places = {**_found(names, _NAMES), **_found(names, _OPTIONAL)}
-    plain = [_plain_name(name) for name in names]
     if "back" in places:
-        there = next((plain.index(name) for name in _THERE if name in plain), None)
-        places = {**places, "bytes": there} if there is not None else {**places}
+        there = _place(names, _THERE, _SIZE_UNITS)
         if there is None:
+            part.left_out.append(
+                f"Column {names[places['back']]}: the bytes of the other direction, as no column such as {_THERE[-2]} "
+                "has those of one direction alone."
+            )
             del places["back"]
+        else:
+            places["bytes"] = there
     return places
 
 
@@ -221,9 +233,14 @@ def _with_plain_numbers(
 ) -> "pl.DataFrame":
     """Starts and sizes with a point before decimals. Dates stay as they are."""
     numbers = {of: name for of, name in names.items() if of != "start" or not _is_date(table["start"][0])}
-    named = of_name(names["bytes"])
-    has_units = options.unit or (named and named.size != 1) or table["bytes"].str.contains("[A-Za-z]").any()
-    return with_points(file, table, numbers, header.separator, None if has_units else "bytes")
+    whole = [of for of in _SIZED if of in names and not options.unit and _counts_bytes(names[of], table[of])]
+    return with_points(file, table, numbers, header.separator, whole)
+
+
+def _counts_bytes(name: str, texts: "pl.Series") -> bool:
+    """True for sizes of which neither the column's name nor a text says another unit."""
+    named = of_name(name)
+    return not (named and named.size != 1) and not texts.str.contains("[A-Za-z]").any()
 
 
 def _sizes(file: File, table: "pl.DataFrame", name: str, options: Options) -> tuple["pl.Series", str]:

@@ -5,7 +5,7 @@ two conventions has, such as `0,5` or `1.000.000`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from shortflow.imports.columns import LINE
 from shortflow.imports.files import File
@@ -41,12 +41,12 @@ _SPACED = rf"^[-+]?[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+(?:[.,]\d+)?{_REST}"
 
 
 def with_points(
-    file: File, table: "pl.DataFrame", names: Mapping[str, str], separator: str | None, whole: str | None
+    file: File, table: "pl.DataFrame", names: Mapping[str, str], separator: str | None, whole: Collection[str]
 ) -> "pl.DataFrame":
     """The table with plain numbers in these columns: a point before decimals, and nothing between thousands.
 
-    `names` has the file's name of each column, and `whole` is a column whose numbers have no decimals. A `ConfigError`
-    names a column that mixes two conventions, or a number that may be of either.
+    `names` has the file's name of each column, and `whole` has the columns whose numbers have no decimals. A
+    `ConfigError` names a column that mixes two conventions, or a number that may be of either.
     """
     found = {column: _convention(file, table, column, names[column]) for column in names}
     known = {each for each in found.values() if each}
@@ -56,7 +56,7 @@ def with_points(
         decimal = found[column]
         if decimal is None and unsure.any():
             others = next(iter(known)) if len(known) == 1 else None
-            if column == whole:
+            if column in whole:
                 is_other = texts.str.contains(rf"^[-+]?\d+[{others}]").fill_null(False) if others else unsure
                 decimal = None if (unsure & is_other).any() else others
             else:
