@@ -17,6 +17,12 @@ from shortflow.imports.own import described
 ROWS = [(0, 0.0), (10_000, 0.15), (20_000, 0.2), (200_000, 0.6), (30_000_000, 1.0)]
 LINES = (0.15 * 5_000 + 0.05 * 15_000 + 0.4 * 110_000 + 0.4 * 15_100_000, 155_000.0)
 """Mean and median of these rows where sizes are spread evenly between them."""
+SUMS = 0.25 * 1_000 + 0.25 * 1_500 + 0.5 * 2_500
+"""Mean of flows of which a quarter has at most 1,000 bytes, a half 2,000, and all 3,000."""
+CUMULATIVE_COUNTS = (
+    *("cumulative count", "cumulative_count", "count (cumulative)", "running count", "cum. count"),
+    *("Anzahl kumuliert", "kumulierte Anzahl", "nombre cumulé", "fréquence cumulée", "frecuencia acumulada"),
+)
 STEPS = (0.15 * 10_000 + 0.05 * 20_000 + 0.4 * 200_000 + 0.4 * 30_000_000, 200_000.0)
 
 
@@ -73,6 +79,10 @@ def test_a_form_has_the_mean_of_its_flows(tmp_path: Path, name: str) -> None:
         ("6 1 0\n6 1 0.5\n20 1 1\n", None, (0.5 * 6 + 0.5 * 13) * 1460),
         ("# size in packets\n6 0\n6 0.5\n20 1\n", None, (0.5 * 6 + 0.5 * 13) * 1460),
         ("packets cumulative\n6 0\n6 0.5\n20 1\n", None, (0.5 * 6 + 0.5 * 13) * 1460),
+        *((f"bytes;{name}\n1000;5\n2000;10\n3000;20\n", None, SUMS) for name in CUMULATIVE_COUNTS),
+        ("bytes;cumulative frequency\n1000;0.25\n2000;0.5\n3000;1\n", None, SUMS),
+        ("bytes;cumulative frequency (%)\n1000;25\n2000;50\n3000;100\n", None, SUMS),
+        ("bytes,count,cumulative count\n1000,5,5\n2000,5,10\n3000,10,20\n", None, SUMS),
         ("6 0\n6 0.5\n20 1\n", "packets", (0.5 * 6 + 0.5 * 13) * 1460),
         ("6 0\n6 0.5\n20 1\n", "1000B", (0.5 * 6 + 0.5 * 13) * 1000),
         ("6 0\n6 0.5\n20 1\n", "B", 0.5 * 6 + 0.5 * 13),

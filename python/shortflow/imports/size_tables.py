@@ -28,6 +28,9 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 """Names of columns that count flows of a size."""
+_SUMS = re.compile(r"cumul|kumul|acumul|summiert|running|\bcum\b|up to|at most", re.IGNORECASE)
+"""Names of counts of flows up to a size."""
+_PER_CENT = re.compile(r"%|per ?cent|pct|prozent|pour ?cent|por ciento", re.IGNORECASE)
 _NEAR = 0.01
 """Shares may end at 1 within this, and are then divided by their end."""
 _NS2 = 3
@@ -91,8 +94,11 @@ def _read(file: File, options: Options) -> Part:
         for line, fields in zip(lines, rows, strict=True)
     ]
     is_homa = stated is not None and stated != len(rows)
-    is_counts = len(found.header) > of_share and bool(_COUNTS.fullmatch(found.header[of_share]))
-    shares = _counted(file, table) if is_counts else _cumulative(file, table, part)
+    heading = found.header[of_share].replace("_", " ") if len(found.header) > of_share else ""
+    has_counts, has_sums = bool(_COUNTS.fullmatch(heading)), bool(_SUMS.search(heading))
+    is_counts = has_counts and not has_sums
+    counts = has_counts and not _PER_CENT.search(heading)
+    shares = _counted(file, table) if is_counts else _cumulative(file, table, part, may_count=counts)
     name = found.name(of_size)
     factor, unit = unit_of(file, name, options.unit, [row.size for row in table], is_ns2=_is_ns2(found, rows))
     is_steps = is_homa or is_counts or "density" in shares.form
@@ -172,11 +178,13 @@ def _counted(file: File, table: Sequence[_Row]) -> _Shares:
     )
 
 
-def _cumulative(file: File, table: Sequence[_Row], part: Part) -> _Shares:
-    """Rows by rising size with cumulative shares up to 1."""
+def _cumulative(file: File, table: Sequence[_Row], part: Part, *, may_count: bool) -> _Shares:
+    """Rows by rising size with cumulative shares up to 1. Shares that may be counts are so from 1 on."""
     rows = list(dict.fromkeys(table))
     most = max(row.share for row in rows)
     scale, form = (100.0, "per cent") if most > 1 + _NEAR else (1.0, "shares")
+    if may_count and scale > 1:
+        scale, form = most, "counts of flows"
     if rows[0].size > rows[-1].size:
         rows.reverse()
         part.notes.append("Rows are by falling size; they are turned round.")
