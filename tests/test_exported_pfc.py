@@ -72,11 +72,11 @@ def test_profiles_of_lossless_queues_are_in_lossless_pools(tmp_path: Path) -> No
         "ingress_lossless_pool",
         "egress_lossless_pool",
     }
-    group = tables["BUFFER_PROFILE"][tables["BUFFER_PG"]["Ethernet0|3-4"]["profile"]]
+    group = tables["BUFFER_PROFILE"][tables["BUFFER_PG"]["Ethernet0|3"]["profile"]]
     assert group == {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "-3", "xoff": "40000", "xon": "18432"}
     # 2,160,000 bytes of memory less 40,000 bytes of headroom of each of the four ports.
     assert tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"] == "2000000"
-    assert tables["PORT_QOS_MAP"]["Ethernet12"] == {"pfc_enable": "3,4"}
+    assert tables["PORT_QOS_MAP"]["Ethernet12"] == {"pfc_enable": "3"}
 
 
 def test_profiles_that_the_switch_computes_stay_computed(tmp_path: Path) -> None:
@@ -124,6 +124,16 @@ def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
     sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
     found = switch(tmp_path / "again")
     assert (found["xoff"], found["xon"], found["headroom"]) == ("20000B", "17920B", "53184B")
+
+
+def test_the_pool_leaves_room_for_the_headroom_of_the_profile(tmp_path: Path) -> None:
+    """One link is slower and needs less headroom, but has the profile of the others."""
+    sf.export("lossless-slow-port", "sonic", tmp_path / "patch", scheme="dcqcn")
+    sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
+    assert switch(tmp_path / "again")["memory"] == "32000000B"
+    tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    priorities = [key.partition("|")[2] for key in tables["BUFFER_PG"]]
+    assert priorities == ["3"] * 9, "each priority would take the headroom again"
 
 
 def test_several_switches_are_told_what_to_assign(tmp_path: Path) -> None:

@@ -100,13 +100,14 @@ def patch(
         table, _, name = key.rpartition(".")
         if table.split(".")[0] == "switch" and name in _KEYS:
             tables.setdefault(table, {})[name] = value
-    for alike in _alike(tables):
+    groups = _alike(tables)
+    ports = sonic_pfc.SwitchLinks.of(switches or {}, tables, groups)
+    for alike in groups:
         table = alike[0]
         own = names if table == "switch" else Names(_named(table), _named(table), names.pool)
         values = {**tables.get("switch", {}), **tables[table]} if own.is_new else tables[table]
         _curve(found, own, values, settings, full_packet)
         if sonic_pfc.pauses(values):
-            ports = sonic_pfc.SwitchLinks.of(switches or {}, tables)
             _pause(found, own, values, full_packet, alike, ports, today or Today())
             continue
         _room(found, own, values, full_packet)
@@ -145,8 +146,8 @@ def _pause(
     for name, entries in pfc.tables.items():
         for entry, fields in entries.items():
             found.put(name, entry, fields)
-    found.not_expressed += pfc.not_expressed
-    found.notes += pfc.notes
+    found.not_expressed += [each for each in pfc.not_expressed if each not in found.not_expressed]
+    found.notes += [each for each in pfc.notes if each not in found.notes]
 
 
 def write(settings: Mapping[str, str], base: Base | None, switches: Switches, directory: Path) -> Sequence[str]:

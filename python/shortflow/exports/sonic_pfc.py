@@ -16,8 +16,8 @@ from shortflow.quantities import counted, parse
 KEYS = ("xoff", "xon", "headroom", "xoff_alpha")
 """Keys of `[switch]` about flow control."""
 INGRESS, EGRESS = "ingress_lossless_pool", "egress_lossless_pool"
-QUEUES = (3, 4)
-"""Queues and priorities without loss in SONiC's own configurations."""
+QUEUE = 3
+"""Queue and priority without loss of a new configuration; SONiC's own have 3 and 4."""
 _LANES = 4
 """Lanes of a port, by which SONiC numbers ports."""
 _FULL_PACKETS = 2
@@ -165,28 +165,40 @@ class SwitchLinks:
     """Other end, table of the scenario, and settings."""
     is_only: bool
     """True if the scenario has no other switch."""
+    groups: Sequence[Sequence[str]]
+    """Tables of the scenario by profile."""
 
     @classmethod
-    def of(cls, switches: Switches, tables: Mapping[str, Mapping[str, str]]) -> "SwitchLinks":
-        """Those of the switch with most links; port tables change the settings of `[switch]`."""
+    def of(
+        cls, switches: Switches, tables: Mapping[str, Mapping[str, str]], groups: Sequence[Sequence[str]]
+    ) -> "SwitchLinks":
+        """Those of the switch with most links; port tables change the settings of `[switch]`.
+
+        The tables of a group have one profile.
+        """
         switch = max(switches, key=lambda each: len(switches[each]), default="")
         found = []
         for each in switches.get(switch, ()):
             name = f"switch.{switch}->{each.name}"
             table = name if name in tables else "switch"
             found.append((each, table, {**tables.get("switch", {}), **tables.get(name, {})}))
-        return cls(switch, found, len(switches) == 1)
+        return cls(switch, found, len(switches) == 1, groups)
 
     @property
-    def pausing(self) -> list[tuple[Neighbour, Mapping[str, str]]]:
-        """Links with flow control."""
-        return [(end, values) for end, _, values in self.links if pauses(values)]
+    def pausing(self) -> list[tuple[str, Mapping[str, str]]]:
+        """Tables and settings of links with flow control."""
+        return [(table, values) for _, table, values in self.links if pauses(values)]
+
+    def needed(self, tables: Sequence[str]) -> float | None:
+        """The largest headroom in bytes that `auto` is for links of these tables; None without links."""
+        return max((end.headroom for end, table, _ in self.links if table in tables), default=None)
 
     @property
     def headroom(self) -> float:
-        """Bytes of headroom of all links."""
-        given = [(end, _bytes(values.get("headroom", "auto"))) for end, values in self.pausing]
-        return sum(end.headroom if each is None else each for end, each in given)
+        """Bytes of headroom of all links, each with that of its profile."""
+        needed = {table: self.needed(group) or 0.0 for group in self.groups for table in group}
+        given = [(table, _bytes(values.get("headroom", "auto"))) for table, values in self.pausing]
+        return sum(needed[table] if each is None else each for table, each in given)
 
     def names(self, today: Today) -> list[str]:
         """SONiC's names of the links: those of the configuration, or new ones if the switch is the only one."""
@@ -209,30 +221,29 @@ def add(
 
     The ports are those of these tables of the scenario.
     """
-    mine = [(place, end) for place, (end, table, _) in enumerate(ports.links) if table in tables]
-    needed = max((end.headroom for _, end in mine), default=None)
+    mine = [place for place, (_, table, _) in enumerate(ports.links) if table in tables]
+    needed = ports.needed(tables)
     group = f"{name}_PG"
     fields, headroom = _thresholds(found, group, values, needed, full_packet)
     found.put("BUFFER_PROFILE", group, {"pool": INGRESS, "size": "0", **fields})
     if headroom is None:
         found.not_expressed.append(f"{group}: the headroom (xoff). Give switch.headroom, as SONiC needs its bytes.")
     _put_pools(found, name, values, ports)
-    queues = QUEUES if today.queue is None else (today.queue,)
-    span = "-".join(str(each) for each in dict.fromkeys((queues[0], queues[-1])))
+    queue = str(QUEUE if today.queue is None else today.queue)
     names = ports.names(today)
-    for place, _ in mine if names else ():
+    for place in mine if names else ():
         port = names[place]
         if wred:
-            found.put("QUEUE", today.key("QUEUE", port, span), {"wred_profile": wred})
-        found.put("BUFFER_QUEUE", today.key("BUFFER_QUEUE", port, span), {"profile": name})
-        found.put("BUFFER_PG", today.key("BUFFER_PG", port, span), {"profile": group})
+            found.put("QUEUE", today.key("QUEUE", port, queue), {"wred_profile": wred})
+        found.put("BUFFER_QUEUE", today.key("BUFFER_QUEUE", port, queue), {"profile": name})
+        found.put("BUFFER_PG", today.key("BUFFER_PG", port, queue), {"profile": group})
         before = [each.strip() for each in today.enabled.get(port, "").split(",") if each.strip()]
-        found.put("PORT_QOS_MAP", port, {"pfc_enable": ",".join(sorted({*before, *map(str, queues)}))})
+        found.put("PORT_QOS_MAP", port, {"pfc_enable": ",".join(sorted({*before, queue}))})
     if not mine or not names:
         of = few([f"[{each}]" for each in tables])
         found.notes.append(
-            f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE and {group} in BUFFER_PG, as PORT|{span}, "
-            f"and set pfc_enable to {','.join(map(str, queues))} in PORT_QOS_MAP."
+            f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE and {group} in BUFFER_PG, as PORT|{queue}, "
+            f"and set pfc_enable to {queue} in PORT_QOS_MAP."
         )
         if ports.links and not names:
             found.notes.append(f"{INGRESS} has room for {counted(len(ports.pausing), 'port')}, as {ports.switch} has.")
@@ -241,13 +252,13 @@ def add(
             f"The ports of {ports.switch} are named {names[0]} to {names[-1]}, from {ports.links[0][0].name} to "
             f"{ports.links[-1][0].name}; rename them as your PORT table has them, or give --base."
         )
-        found.notes += [said] if said not in found.notes else []
+        found.notes.append(said)
 
 
 def _put_pools(found: Lossless, name: str, values: Mapping[str, str], ports: SwitchLinks) -> None:
     """The pools at ingress and egress, and a profile of queues that the pool at egress limits."""
     memory = _bytes(values.get("memory", "static"))
-    limits = [_bytes(each.get("xoff", "")) for _, each in ports.pausing]
+    limits = [_bytes(of_link.get("xoff", "")) for _, of_link in ports.pausing]
     if memory is None and limits:
         memory = sum(each or 0.0 for each in limits) + ports.headroom
         found.not_expressed.append(
