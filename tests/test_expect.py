@@ -262,6 +262,25 @@ def test_rows_of_a_trace_after_the_end_are_expected_no_more_than_they_start(tmp_
     assert sf.run(scenario, "dctcp", progress=False).flows.height == 3
 
 
+def test_rows_of_a_trace_before_the_end_of_the_warm_up_are_no_load_of_the_measured_time(
+    tmp_path: Path, small: Tables
+) -> None:
+    """A flow each 1 ms; three rows wait for that of 5 ms: two start after the warm-up, and one after the end."""
+    rows = [f"{at}ms,h{at % 2},h3,50KB," for at in range(20)]
+    rows += ["20ms,h2,h3,1MB,", "5ms,h2,h1,100KB,6", "4ms,h2,h1,100KB,22", "12ms,h2,h1,100KB,23"]
+    (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes,after", *rows]) + "\n", "utf-8")
+    own = {"duration": "20ms", "warmup": "10ms", "traffic": [{"kind": "trace", "file": "flows.csv"}]}
+    star = {"kind": "star", "hosts": 4, "rate": "1Gbps", "rtt": "20us"}
+    tables = {**{key: value for key, value in small.items() if key != "parameters"}, **own, "topology": star}
+    scenario = sf.load(tables, directory=tmp_path)
+    use = Arithmetic.of(scenario, marks=True).use
+    simulated = sf.run(scenario, "dctcp", progress=False).ports.select("port", "utilisation").rows()
+    assert use["s0", "h1"] > 0.16, "two rows of 100 KB take 0.8 ms each of 10 ms, headers aside"
+    for port, measured in simulated:
+        sender, _, receiver = port.partition("->")
+        assert use.get((sender, receiver), 0.0) == pytest.approx(measured, rel=0.02), port
+
+
 def test_a_trace_loads_links_by_bytes_and_unfinished_flows_are_bounds(shortflow: Command, tmp_path: Path) -> None:
     """Both rows have a class of their own pair: 10 KB to h1, and 1 MB to h2, which takes 8 ms at 1 Gbps."""
     rows = "start,source,destination,bytes,class\n0s,h0,h1,10KB,a\n0s,h0,h2,1MB,a\n0s,h3,h2,1MB,a\n"

@@ -149,12 +149,21 @@ class _Entry:
         return even(sources, receivers)
 
     def _trace(self) -> Iterator[Demand]:
+        """Rows that start in the measured time, if those that they wait for take as long as alone in the network."""
         text = _core.read_file(str(self.scenario.directory / self.text("file"))).decode()
         rows = list(csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#")))
         by_class: dict[str, list[tuple[Port, float]]] = defaultdict(list)
-        for row in _started(rows, base_value(self.values, "duration")):
-            ends = (self._host(row["source"]), self._host(row["destination"]))
-            by_class[row.get("class") or self.text("class")].append((ends, _base(row["bytes"])))
+        warmup, duration = (base_value(self.values, key, 0.0) for key in ("warmup", "duration"))
+        awaited = {int(each) for row in rows for each in (row.get("after") or "").split()}
+        received: dict[int, float] = {}
+        for number, row in enumerate(rows, start=1):
+            ends, size = (self._host(row["source"]), self._host(row["destination"])), _base(row["bytes"])
+            above = [received[int(each)] for each in (row.get("after") or "").split()]
+            start = max(above, default=0.0) + _base(row["start"])
+            if number in awaited:
+                received[number] = start + self.network.ideal_s(size, self.network.path(*ends))
+            if warmup <= start < duration:
+                by_class[row.get("class") or self.text("class")].append((ends, size))
         for name, flows in by_class.items():
             pairs: dict[Port, float] = defaultdict(float)
             carried: dict[Port, float] = defaultdict(float)
@@ -257,16 +266,6 @@ def _set(tables: dict[str, Any], path: Sequence[str], value: str) -> None:
         tables[path[-1]] = float(value)
     except ValueError:
         tables[path[-1]] = value
-
-
-def _started(rows: Sequence[Mapping[str, str]], duration_s: float) -> Iterator[Mapping[str, str]]:
-    """Rows of a trace that start before the end, or wait for such rows alone."""
-    started: list[bool] = []
-    for row in rows:
-        above = (row.get("after") or "").split()
-        started.append(all(started[int(each) - 1] for each in above) if above else _base(row["start"]) < duration_s)
-        if started[-1]:
-            yield row
 
 
 def _base(text: str) -> float:
