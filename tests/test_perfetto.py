@@ -16,6 +16,8 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
 import shortflow as sf
 from conftest import Command
 from shortflow.perfetto import packets
+from shortflow.perfetto.trace import Trace
+from shortflow.perfetto.tracks import Within
 
 INCAST = [
     *("incast", "--set", "servers=30", "--set", "switch.buffer=100pkt", "--set", "traffic.1.repeat=2"),
@@ -136,6 +138,35 @@ def test_counters_are_those_of_the_run(both: "tuple[Read, sf.Result, Path]") -> 
     windows = events.filter(pl.col("cwnd_seg").is_not_null() & (pl.col("flow") == 3))
     expected = windows.select((pl.col("time_s") * 1e9).round().cast(pl.Int64), "cwnd_seg").rows()
     assert (trace.counter("flow 3 window") if expected else []) == expected
+
+
+def of_tracks(trace: Read) -> "dict[str, list[Any]]":
+    """Events by the name of their track, whatever its number."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    for at, event, name in trace.events:
+        value = (at, event.type, name, event.double_counter_value, tuple(event.flow_ids))
+        found[trace.tracks[event.track_uuid].name].append(value)
+    return {track: sorted(events) for track, events in found.items()}
+
+
+@pytest.mark.parametrize("both", ["tcp"], indirect=True)
+def test_small_blocks_give_the_trace_of_one_block(both: "tuple[Read, sf.Result, Path]", tmp_path: Path) -> None:
+    """All packet events at once, and 100 of them at a time; the rates of ports that fall silent end with 0 in both."""
+    trace, result, place = both
+    events: Any = pl.read_parquet(place / "x.parquet")
+    found = []
+    for rows in (events.height, 100):
+        with (tmp_path / str(rows)).open("wb") as file:
+            drawn = Trace(result.ports["port"].to_list(), 0.2, file.write, Within())
+            for first in range(0, events.height, rows):
+                drawn.take(events.slice(first, rows))
+            drawn.finish(result, pl.lit(True))
+        found.append(of_tracks(read(tmp_path / str(rows))))
+    one, many = found
+    assert many == one == of_tracks(trace)
+    rates = {track: counted for track, counted in one.items() if track.endswith(" rate")}
+    assert len(rates) > 30
+    assert all(counted[-1][3] == 0 for counted in rates.values())
 
 
 def test_arrows_lead_from_drops_to_retransmissions_and_from_marks_to_arrivals(

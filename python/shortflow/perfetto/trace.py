@@ -136,16 +136,15 @@ class Trace:
     def _rate_blocks(self, departed: "pl.DataFrame") -> Events:
         """Rates of ports in the intervals that are over; the last interval stays."""
         bins = departed.select("port", (pl.col("ns") // self._every_ns).alias("bin"), "length")
-        bins = pl.concat([self._bins, bins]).group_by("port", "bin").agg(pl.col("length").sum()).sort("bin", "port")
-        last = int(bins["bin"].max() or 0)  # type: ignore[arg-type]
-        self._bins = bins.filter(pl.col("bin") == last)
-        return self._rates(bins, last)
+        bins = pl.concat([self._bins, bins])
+        return self._rates(bins, int(bins["bin"].max() or 0))  # type: ignore[arg-type]
 
     def _rates(self, bins: "pl.DataFrame", last: int | None) -> Events:
-        """Rates of ports before the interval `last`, and 0 where nothing follows an interval."""
-        after = bins.select("port", pl.col("bin") + 1).join(bins, on=["port", "bin"], how="anti")
-        bins = pl.concat([bins, after.with_columns(pl.lit(0, pl.Int64).alias("length"))]).sort("bin", "port")
+        """Rates of ports before the interval `last`, which stays; 0 where nothing follows an interval."""
+        zeros = bins.filter(pl.col("length") > 0).with_columns(pl.col("bin") + 1, pl.lit(0, pl.Int64).alias("length"))
+        bins = pl.concat([bins, zeros]).group_by("port", "bin").agg(pl.col("length").sum()).sort("bin", "port")
         if last is not None:
+            self._bins = bins.filter(pl.col("bin") == last)
             bins = bins.filter(pl.col("bin") < last)
         bins = bins.with_columns((pl.col("bin") * self._every_ns).alias("ns"))
         values = bins["length"].to_numpy() * 8 * _NS / self._every_ns
