@@ -160,6 +160,7 @@ def test_small_blocks_give_the_trace_of_one_block(both: "tuple[Read, sf.Result, 
             drawn = Trace(result.ports["port"].to_list(), 0.2, file.write, Within())
             for first in range(0, events.height, rows):
                 drawn.take(events.slice(first, rows))
+            drawn.take(events.clear())
             drawn.finish(result, pl.lit(True))
         found.append(of_tracks(read(tmp_path / str(rows))))
     one, many = found
@@ -197,6 +198,16 @@ def test_flows_time_and_ports_can_be_chosen(shortflow: Command) -> None:
     counted = sum(event.type != 2 for _, event, _ in few.events)
     assert f"perfetto: {counted:,} events, written in " in said
     assert f"captured: few ({Path('few').stat().st_size / 1e6:,.3g} MB)" in said
+
+
+def test_flows_that_do_not_exist_are_named(shortflow: Command) -> None:
+    only = ["--perfetto-only", "flows=99999"]
+    said = shortflow("run", *INCAST, "--scheme", "tcp", "--perfetto", "none", *only, code=0).stderr
+    assert "; the flow table has rows 0 to 59" in said
+    assert "Warning" not in said
+    assert {event.type for _, event, _ in read("none").events} <= {4}, "samples of the whole run alone"
+    said = shortflow("run", *INCAST, "--scheme", "tcp", "--trace", "99999=none.parquet", code=0).stderr
+    assert "trace: 0 rows; the flow table has rows 0 to 59" in said
 
 
 def test_a_flow_that_did_not_finish_has_no_end(shortflow: Command) -> None:

@@ -127,7 +127,7 @@ def run(
         with reporting(f"{work.scenario.name}, its largest burst", progress) as bar:
             bursts.keep_bursts([replace(store.directories.in_directory(place), run=work)], progress=bar)
         console.note(f"result: {place}")
-    _note_captured(captured, trace, len(result.flows) if trace else 0)
+    _note_captured(captured, trace, _missing(result, captured, trace, drawn))
     notes.note_faults(result.meta["drops"])
     alone = _alone(result, settings)
     notes.note_about([*alone.notes, *filter(None, [report.caveats.unfinished(alone)])])
@@ -185,13 +185,24 @@ def _recording(
         yield found
 
 
-def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> None:
+def _missing(
+    result: Result, captured: Captured | None, trace: str | None, drawn: tuple[PerfettoChoice, Path] | None
+) -> str:
+    """The end of a note: the rows of the flow table, if none of them was chosen."""
+    nothing = bool(trace) and captured is not None and not captured.rows
+    if drawn:
+        nothing = result.flows.filter(drawn[0].flows.expression).is_empty()
+    if not nothing:
+        return ""
+    return f"; the flow table has rows 0 to {len(result.flows) - 1}" if len(result.flows) else "; there are no flows"
+
+
+def _note_captured(captured: Captured | None, trace: str | None, missing: str) -> None:
     if captured is None:
         return
     for path, size in captured.bytes.items():
         console.note(f"captured: {path} ({size / 1e6:,.3g} MB)")
     if trace:
-        few = "" if captured.rows else f"; the flow table has rows 0 to {flows - 1}"
-        console.note(f"trace: {captured.rows:,} rows{few}")
+        console.note(f"trace: {captured.rows:,} rows{missing}")
     if drawn := captured.perfetto:
-        console.note(f"perfetto: {drawn.events.total():,} events, written in {drawn.seconds:.1f} s")
+        console.note(f"perfetto: {drawn.events.total():,} events, written in {drawn.seconds:.1f} s{missing}")

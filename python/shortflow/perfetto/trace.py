@@ -52,9 +52,11 @@ class Trace:
 
     def take(self, rows: "_core.Table") -> None:
         """Takes a portion of the events, in order of time."""
-        began = time.perf_counter()
+        began, read = time.perf_counter(), self._read(pl.DataFrame(rows))
+        if read.is_empty():
+            return
         # Of one instant, a port's departures come first: packets that arrive then find them gone.
-        frame = pl.concat([self._held, self._read(pl.DataFrame(rows))], how="diagonal")
+        frame = pl.concat([self._held, read], how="diagonal")
         last = frame["time_s"].max()
         self._held = frame.filter(pl.col("time_s") == last)
         self._block(frame.filter(pl.col("time_s") < last))
