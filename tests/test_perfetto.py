@@ -170,6 +170,30 @@ def test_small_blocks_give_the_trace_of_one_block(both: "tuple[Read, sf.Result, 
     assert all(counted[-1][3] == 0 for counted in rates.values())
 
 
+def test_tracks_of_ports_end_at_the_duration_because_flows_of_the_drain_are_not_followed(tmp_path: Path) -> None:
+    """Poisson arrivals go on in the drain. Until `duration`, queues, marks and bytes are those of the run."""
+    settings, end = {"duration": "2ms", "warmup": "0s"}, 2_000_000
+    result = sf.run("facebook-hadoop-star", "dctcp", settings=settings, perfetto=tmp_path / "x", progress=False)
+    assert result.meta["counters"]["drain_flows"] > result.flows.height
+    trace = read(tmp_path / "x")
+    by_name = of_tracks(trace)
+    assert all(at < end for track, events in by_name.items() if "->" in track for at, *_ in events)
+    assert max(at for at, *_ in trace.events) > end, "flows go on"
+    ports = result.ports.filter(pl.col("queue_max_pkt") > 0)
+    assert ports.height == sum(track.endswith(" queue") for track in by_name)
+    for port, largest, mean in ports.select("port", "queue_max_pkt", "queue_mean_pkt").iter_rows():
+        queue = [(at, value) for at, _, _, value, _ in by_name[f"{port} queue"]]
+        assert max(value for _, value in queue) == largest
+        counter = trace.counter(f"{port} queue")
+        area = sum(value * (later - at) for (at, value), (later, _) in pairwise([*counter, (end, 0.0)]))
+        assert area / end == pytest.approx(mean, rel=1e-3)
+    marks = Counter(trace.place(event)[1] for _, event in trace.named("mark"))
+    assert marks == dict(ports.filter(pl.col("marks") > 0).select("port", "marks").iter_rows())
+    assert 0 < marks.total() < result.metrics["marks_in_run"]
+    retransmissions = Counter(trace.place(event)[1] for _, event in trace.named("retransmission"))
+    assert retransmissions.total() == result.flows["retransmits"].sum()
+
+
 def test_arrows_lead_from_drops_to_retransmissions_and_from_marks_to_arrivals(
     both: "tuple[Read, sf.Result, Path]",
 ) -> None:

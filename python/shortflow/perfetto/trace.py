@@ -2,7 +2,7 @@
 
 Flows are slices; queues, rates and windows are counters; marks, drops, retransmissions and timeouts are instants.
 Arrows follow a segment: from a mark to its arrival, from a drop to the retransmission. Memory grows with ports, flows
-and connections, not with events.
+and connections, not with events. Tracks of ports end at `duration`: packets of flows that start later are not followed.
 """
 
 import time
@@ -38,6 +38,7 @@ class Trace:
         self._tracks, self._write, self._choice = Tracks(ports, write), write, choice
         self._ports = pl.Enum(self._tracks.ports)
         self._shown = np.array([True, *(not choice.ports or port in choice.ports for port in ports)])
+        self._end_ns = round(duration_s * _NS)
         self._every_ns = max(1, round(duration_s * _NS / _BINS))
         self._queue = np.zeros(len(ports) + 1, np.int64)
         self._bins = pl.DataFrame(schema={"port": pl.Int64, "bin": pl.Int64, "length": pl.Int64})
@@ -97,7 +98,8 @@ class Trace:
         data = frame.filter((pl.col("event") == "sent") & pl.col("kind").is_in(["data", "syn"]) & (pl.col("flow") >= 0))
         self._tracks.learn_hosts(data)
         again = self._retransmissions(data.filter(pl.col("kind") == "data"))
-        found = [self._queues(frame), self._rate_blocks(frame.filter(departed)), self._windows(frame)]
+        carried = frame.filter(departed & (pl.col("ns") < self._end_ns))
+        found = [self._queues(frame), self._rate_blocks(carried), self._windows(frame)]
         self._write(packets.encoded([*found, *self._instants(frame, again)]))
 
     def _events(
@@ -111,6 +113,7 @@ class Trace:
         """The events of the wanted time and ports, whose tracks are then described."""
         times, ports = frame["ns"].to_numpy(), frame["port"].to_numpy()
         wanted = (times >= self._choice.from_ns) & (times < self._choice.until_ns) & self._shown[ports]
+        wanted &= (times < self._end_ns) | (tracks >= self._tracks.flow(0, 0))
         self._tracks.describe(tracks[wanted])
         self.events[kind] += int(wanted.sum())
         form = COUNTER if names is None else INSTANT if last is None else ARROW
