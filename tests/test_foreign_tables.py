@@ -54,6 +54,24 @@ def test_the_other_direction_has_numbers_and_units_of_its_own(
     assert ("go back (sizes in KB, as the header says)" in notes) == header.endswith(("B)", "B]"))
 
 
+def test_classes_and_deadlines_of_two_directions(tmp_path: Path) -> None:
+    """Those of the file are kept; a deadline is of the flow there, in the unit of its heading."""
+    text = (
+        "start;source;destination;srcbytes;dstbytes;class;deadline (ms)\n"
+        "0,5;h0;h1;12000;1000;Long;7,5\n0,75;h1;h2;1200000;2000;;\n1,0;h1;h2;3000;0;short;2s\n"
+    )
+    rows, notes = flows_of(text, tmp_path)
+    assert [row[3:] for row in rows] == [
+        (12_000, "7.5ms", "long"),
+        (1_000, None, "long-response"),
+        (1_200_000, None, "short"),
+        (2_000, None, "short-response"),
+        (3_000, "2s", "short"),
+    ]
+    assert "their class is that of the row with -response behind it. A deadline is that of the flow there" in notes
+    sf.load(tmp_path / "made" / "scenario.toml")
+
+
 def test_bytes_back_without_those_there_are_named(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("start,source,destination,bytes,dstbytes (KB)\n0.5,h0,h1,4000,1\n")
     found = sf.import_files(tmp_path / "x", out=tmp_path / "made")

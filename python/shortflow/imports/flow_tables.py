@@ -153,7 +153,7 @@ def _read(file: File, options: Options) -> Part:
     table = _without_summary(table, part)
     if table.is_empty():
         raise columns.empty(file, "rows below the header")
-    numbers = {of: names[places[of]] for of in ("start", *_SIZED) if of in places}
+    numbers = {of: names[places[of]] for of in ("start", *_SIZED, "deadline") if of in places}
     table = _with_plain_numbers(file, table, numbers, header, options)
     for end in ("source", "destination"):
         columns.check(file, table, end, table[end] != "", "a host or an address", names[places[end]])
@@ -162,10 +162,12 @@ def _read(file: File, options: Options) -> Part:
     kept = [name for name in ("class", "deadline") if name in places]
     flows = table.select(columns.LINE, "source", "destination", *kept)
     flows = flows.with_columns(start.alias("start"), size.alias("bytes"))
+    if "class" in places:
+        flows = flows.with_columns(pl.col("class").str.to_lowercase().fill_null("short").replace("", "short"))
+    if "deadline" in places:
+        flows = flows.with_columns(_deadlines(file, table, names[places["deadline"]]).alias("deadline"))
     if "back" in places:
         flows = _both_ways(file, table, flows, names[places["back"]], options, part)
-    if "class" in flows.columns:
-        flows = flows.with_columns(pl.col("class").str.to_lowercase().fill_null("short").replace("", "short"))
     empty = flows.filter(pl.col("bytes") <= 0).height
     if empty:
         part.left_out.append(f"{counted(empty, 'row')} of 0 bytes.")
@@ -192,13 +194,21 @@ def _both_ways(
     size, said = _sizes(file, filled, name, options)
     if not (size > 0).any():
         return flows
-    part.notes.append(
-        f"Bytes of column {name} go back ({said}): they are flows of class response, and the others of request."
-    )
     ways = {"source": pl.col("destination"), "destination": pl.col("source")}
-    back = flows.with_columns(**ways).with_columns(size.alias("bytes"), pl.lit("response").alias("class"))
-    there = flows.with_columns(pl.lit("request").alias("class"))
-    return pl.concat([there.select(back.columns), back.filter(pl.col("bytes") > 0)])
+    back = flows.with_columns(**ways).with_columns(size.alias("bytes"))
+    if "class" in flows.columns:
+        of_class = "their class is that of the row with -response behind it"
+        back = back.with_columns(pl.col("class") + "-response")
+    else:
+        of_class = "they are flows of class response, and the others of request"
+        flows, back = (
+            each.with_columns(pl.lit(of).alias("class")) for each, of in ((flows, "request"), (back, "response"))
+        )
+    if "deadline" in flows.columns:
+        of_class += ". A deadline is that of the flow there, and those back have none"
+        back = back.with_columns(pl.lit(None, pl.String).alias("deadline"))
+    part.notes.append(f"Bytes of column {name} go back ({said}): {of_class}.")
+    return pl.concat([flows, back.filter(pl.col("bytes") > 0).select(flows.columns)])
 
 
 def _places(names: Sequence[str], part: Part) -> dict[str, int]:
@@ -288,8 +298,7 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
     if (of_day := _clock(table)) is not None:
         columns.check(file, table, "start", of_day.is_not_null(), "a time of the day such as 12:00:00.5", name)
         return of_day, "starts are times of one day"
-    unit = _UNITS.search(_plain_name(name))
-    named = unit[1] if unit and unit[1] in ("ns", "us", "ms") else "s" if unit else None
+    named = _unit_of_times(name)
     texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
     expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
     columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
@@ -309,6 +318,20 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
         )
     how = "as given" if options.time else "as the header says" if named else "assumed; change it with --time"
     return found * seconds_per_unit(taken), f"starts are in {taken}, {how}"
+
+
+def _deadlines(file: File, table: "pl.DataFrame", name: str) -> "pl.Series":
+    """Deadlines as a trace has them: numbers have the unit of the column's name, and are in seconds without one."""
+    texts = table["deadline"].replace("", None)
+    is_right = texts.is_null() | texts.str.contains(_TIME.pattern)
+    columns.check(file, table, "deadline", is_right, "a time such as 0.005 or 5ms", name)
+    return texts.str.replace(r"([\d.])$", f"${{1}}{_unit_of_times(name) or ''}")
+
+
+def _unit_of_times(name: str) -> str | None:
+    """The unit that a column's name has behind it."""
+    unit = _UNITS.search(_plain_name(name))
+    return (unit[1] if unit[1] in ("ns", "us", "ms") else "s") if unit else None
 
 
 def _clock(table: "pl.DataFrame") -> "pl.Series | None":
