@@ -112,6 +112,37 @@ def test_epochs_keep_their_last_digit(tmp_path: Path, unit: str, starts: tuple[i
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "apart"),
+    [
+        ("1700000000.123456789", "1700000000.123456999", 210e-9),
+        ("1700000000.123456789s", "1700000000.123456999s", 210e-9),
+        ("1700000000123456.789us", "1700000000123456.999us", 210e-9),
+        ("2026-01-31 12:00:00.123456789", "2026-01-31 12:00:00.123456999", 210e-9),
+        ("2026-01-31T12:00:00.123456789Z", "2026-01-31T12:00:00.5Z", 0.376543211),
+    ],
+)
+def test_times_of_the_calendar_keep_nanoseconds(tmp_path: Path, first: str, second: str, apart: float) -> None:
+    """Starts count from the first, whatever the order of the rows."""
+    rows, notes = flows_of(f"ts,src,dst,bytes\n{second},a,b,10\n{first},b,a,20\n", tmp_path)
+    assert [row[0] for row in rows] == [0, pytest.approx(apart, rel=1e-9)]
+    assert f"count from the first, {first.rstrip('us')}" in notes
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1700000000.123456789", "1700000000.123456999"),
+        ('"2026-01-31T12:00:00.123456789Z"', '"2026-01-31T12:00:00.123456999Z"'),
+    ],
+)
+def test_zeek_keeps_nanoseconds(tmp_path: Path, first: str, second: str) -> None:
+    row = '{{"ts":{ts},"id.orig_h":"a","id.resp_h":"b","orig_bytes":100,"resp_bytes":0}}\n'
+    rows, notes = flows_of(row.format(ts=first) + row.format(ts=second), tmp_path)
+    assert [each[0] for each in rows] == [0, pytest.approx(210e-9, rel=1e-6)]
+    assert "Starts count from the first" in notes
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (

@@ -14,6 +14,7 @@ from shortflow.imports import columns
 from shortflow.imports.files import MOST, File
 from shortflow.imports.numerals import with_points
 from shortflow.imports.parts import Flows, Format, Options, Part
+from shortflow.imports.times import dates_since_first, since_first
 from shortflow.imports.units import bytes_per_unit, of_header, of_name, of_text, seconds_per_unit
 from shortflow.lazy import pl
 from shortflow.quantities import counted
@@ -56,8 +57,6 @@ _LENGTHS = ("length", "frame.len", "frame_len", "ip.len", "caplen")
 """Columns of one packet a row."""
 _CLOCK = r"^(\d\d?):(\d\d):(\d\d(?:\.\d+)?)$"
 """Time of the day, as Argus prints it."""
-_EPOCH = 1e8
-"""Starts from this many seconds on are times of the calendar."""
 _UNITS = re.compile(r"[ _(\[]+(ns|us|ms|s|sec|seconds|sekunden|secondes|segundos)[)\]]*$")
 _SIZE_UNITS = re.compile(
     r"[ _(\[]+((in|en)_)?(([kmgt]i?|kilo|mega|giga|tera)?(b|bytes?|octets?|bits?)|[kmg]i?o|packets|pkts|pakete|paquets|"
@@ -294,7 +293,8 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
         columns.check(
             file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31 12:00:00.123", name
         )
-        return times.dt.epoch("us") * 1e-6, "starts are dates"
+        since, first_date = dates_since_first(times, table["start"])
+        return since, f"starts are dates and count from the first, {first_date}"
     if (of_day := _clock(table)) is not None:
         columns.check(file, table, "start", of_day.is_not_null(), "a time of the day such as 12:00:00.5", name)
         return of_day, "starts are times of one day"
@@ -302,22 +302,30 @@ def _starts(file: File, table: "pl.DataFrame", name: str, options: Options) -> t
     texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
     expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
     columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
-    if units.is_null().all() and (whole := _of_epoch(texts, options.time or named)) is not None:
-        how = "as given" if options.time else "as the header says"
-        return whole, f"starts are in {options.time or named}, {how}, and count from the first"
-    found = columns.numbers(file, table.with_columns(start=texts), "start", expected, field=name)
     if units.is_not_null().any():
-        factors = {each: seconds_per_unit(each) for each in ("ps", "ns", "us", "ms", "s")}
-        return found * units.str.to_lowercase().fill_null("s").replace_strict(
-            factors, return_dtype=pl.Float64
-        ), "starts have units"
+        return _starts_with_units(file, table.with_columns(start=texts), units, expected, name)
     taken = options.time or named or "s"
-    if taken == "s" and not options.time and not named and (found > _FAR).any():
-        columns.check(
-            file, table, "start", found <= _FAR, "seconds, or the unit of starts: give --time ms, us or ns", name
-        )
     how = "as given" if options.time else "as the header says" if named else "assumed; change it with --time"
+    if not options.time and not named:
+        is_near = ~(texts.cast(pl.Float64, strict=False) > _FAR).fill_null(False)
+        columns.check(file, table, "start", is_near, "seconds, or the unit of starts: give --time ms, us or ns", name)
+    if exact := since_first(texts, seconds_per_unit(taken)):
+        return exact[0], f"starts are in {taken}, {how}, and count from the first, {exact[1]}"
+    found = columns.numbers(file, table.with_columns(start=texts), "start", expected, field=name)
     return found * seconds_per_unit(taken), f"starts are in {taken}, {how}"
+
+
+def _starts_with_units(
+    file: File, table: "pl.DataFrame", units: "pl.Series", expected: str, name: str
+) -> tuple["pl.Series", str]:
+    """Starts in seconds of numbers and units; a number without one is in seconds."""
+    units = units.str.to_lowercase().fill_null("s")
+    one = units.unique().to_list()
+    if len(one) == 1 and (exact := since_first(table["start"], seconds_per_unit(one[0]))):
+        return exact[0], f"starts have units and count from the first, {exact[1]} {one[0]}"
+    found = columns.numbers(file, table, "start", expected, field=name)
+    factors = {each: seconds_per_unit(each) for each in ("ps", "ns", "us", "ms", "s")}
+    return found * units.replace_strict(factors, return_dtype=pl.Float64), "starts have units"
 
 
 def _deadlines(file: File, table: "pl.DataFrame", name: str) -> "pl.Series":
@@ -342,18 +350,6 @@ def _clock(table: "pl.DataFrame") -> "pl.Series | None":
     return hours * 3600 + minutes * 60 + seconds
 
 
-def _of_epoch(texts: "pl.Series", unit: str | None) -> "pl.Series | None":
-    """Seconds from the first of whole times of the calendar in a unit below a second, without loss of digits."""
-    if unit in (None, "s"):
-        return None
-    whole = texts.cast(pl.Int64, strict=False)
-    factor = seconds_per_unit(str(unit))
-    first = whole.min()
-    if whole.has_nulls() or not isinstance(first, int) or first * factor < _EPOCH:
-        return None
-    return (whole - first).cast(pl.Float64) * factor
-
-
 def _is_date(text: object) -> bool:
     return bool(_DATE.match(str(text)))
 
@@ -366,10 +362,10 @@ def _dates(table: "pl.DataFrame") -> "pl.Series":
             .str.replace(r"^(\d{4})/(\d\d)/(\d\d)", "$1-$2-$3")
             .str.replace(r"^(\d\d)\.(\d\d)\.(\d{4})", "$3-$2-$1")
             .str.replace(r"(:\d\d),(\d+)", "$1.$2")
-            .str.to_datetime(strict=False, time_unit="us", time_zone="UTC" if _has_zone(table) else None)
+            .str.to_datetime(strict=False, time_unit="ns", time_zone="UTC" if _has_zone(table) else None)
         )
     except pl.exceptions.PolarsError:  # the first is no date
-        return pl.Series([None] * table.height, dtype=pl.Datetime("us"))
+        return pl.Series([None] * table.height, dtype=pl.Datetime("ns"))
 
 
 def _has_zone(table: "pl.DataFrame") -> bool:

@@ -12,6 +12,7 @@ from shortflow.imports import columns
 from shortflow.imports.documents import read_json
 from shortflow.imports.files import File
 from shortflow.imports.parts import Flows, Format, Options, Part
+from shortflow.imports.times import dates_since_first, since_first
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
@@ -34,7 +35,8 @@ def _read(file: File, _: Options) -> Part:
         raise columns.empty(file, "connections below #fields")
     for end in ("orig", "resp"):
         columns.check(file, table, end, ~table[end].is_in(_UNSET), "an address", _FILE_NAMES[end])
-    known = table.with_columns(start=_starts(file, table))
+    start, first = _starts(file, table)
+    known = table.with_columns(start=start)
     flows = []
     for of_bytes, source, destination, name in (
         ("sent", "orig", "resp", "request"),
@@ -57,18 +59,24 @@ def _read(file: File, _: Options) -> Part:
         f"{counted(table.height, 'connection')}: bytes of payload to the responder are flows of class request, those "
         "back of class response. Both start with the connection, as the log has no other time."
     )
+    if first:
+        part.notes.append(f"Starts count from the first, {first}.")
     lines = table[columns.LINE]
     part.flows = Flows(both, file.origin(int(lines[0]), int(lines[-1])), str(file.path))
     return part
 
 
-def _starts(file: File, table: "pl.DataFrame") -> "pl.Series":
-    """Starts in seconds: numbers, or dates as Zeek's `json_timestamps` writes them."""
+def _starts(file: File, table: "pl.DataFrame") -> tuple["pl.Series", str]:
+    """Starts in seconds, of numbers or of dates as Zeek's `json_timestamps` writes them.
+
+    With times of the calendar, starts count from the first, which comes second.
+    """
     if not table["start"].str.contains(_DATE).any():
-        return columns.numbers(file, table, "start", "a time in seconds", field="ts")
-    times = table["start"].str.to_datetime("%+", strict=False, time_unit="us", time_zone="UTC")
+        found = columns.numbers(file, table, "start", "a time in seconds", field="ts")
+        return since_first(table["start"], 1) or (found, "")
+    times = table["start"].str.to_datetime("%+", strict=False, time_unit="ns", time_zone="UTC")
     columns.check(file, table, "start", times.is_not_null(), "a date and time such as 2026-01-31T12:00:00.5Z", "ts")
-    return times.dt.epoch("us") * 1e-6
+    return dates_since_first(times, table["start"])
 
 
 def _of_columns(file: File) -> "pl.DataFrame":
@@ -106,7 +114,7 @@ def _objects(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
     """An object a line, with its line."""
     for number, line in file.lines():
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_float=str)  # a float would lose digits
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
