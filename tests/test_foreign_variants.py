@@ -157,3 +157,21 @@ def test_schemes_of_a_file_run_as_they_are_written(tmp_path: Path) -> None:
     config.write_text(config.read_text().replace("50Mb/s", "fast"))
     with pytest.raises(ConfigError, match=r"config\.txt, line 2: DCQCN: transport\.additive: "):
         sf.import_files([*paths, config], out=tmp_path / "again")
+
+
+def test_what_a_topology_of_htsim_leaves_out_is_said(tmp_path: Path) -> None:
+    tier = "Downlink_Latency_ns 1000\nRadix_Down 4\n"
+    (tmp_path / "a.topo").write_text(
+        f"Nodes 16\nTiers 2\nTier 0\n{tier}Radix_Up 2\nTier 1\nDownlink_speed_Gbps 50\n{tier}"
+    )
+    notes = "\n".join(sf.import_files(tmp_path / "a.topo", out=tmp_path / "made").summary["notes"])
+    assert "Tier 0 has no Downlink_speed_Gbps: assumed 100." in notes
+    assert "Tier 1" not in notes
+
+
+def test_maps_of_hpcc_have_the_same_rates(tmp_path: Path) -> None:
+    """RED's maximum of a rate without an entry would be a multiple of its minimum."""
+    text = "CC_MODE 1\nKMIN_MAP 2 25000000000 100 100000000000 400\nKMAX_MAP 1 100000000000 1600\n"
+    (tmp_path / "config.txt").write_text(text)
+    with pytest.raises(sf.ConfigError, match=r"config.txt:3: KMAX_MAP: .*expected a pair for 25000000000 bit/s too"):
+        sf.import_files(tmp_path / "config.txt", out=tmp_path / "made")

@@ -154,6 +154,12 @@ def _marks(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> dict[float
     maps = {key: (lines[key][0], _rates(file, key, *lines[key])) for key in _MAPS if key in lines}
     if "KMIN_MAP" not in maps:
         return {}
+    rates = dict.fromkeys(rate for _, values in maps.values() for rate in values)
+    for key, (number, values) in maps.items():
+        for rate in rates:
+            if rate not in values:
+                said = " ".join(lines[key][1])
+                raise file.wrong(number, key, said, f"a pair for {rate:.0f} bit/s too, which another map has")
     found: dict[float, dict[str, Value]] = {}
     for key, (name, unit) in _CURVE.items():
         number, values = maps.get(key, (0, {}))

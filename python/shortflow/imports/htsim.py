@@ -223,7 +223,9 @@ def _waits(
 
 
 _WHOLE = ("Radix_Down", "Radix_Up", "Bundle")
-_READ = (*_WHOLE, "Downlink_speed_Gbps", "Downlink_Latency_ns", "Switch_Latency_ns", "Oversubscribed")
+_LINK = {"Downlink_speed_Gbps": 100.0, "Downlink_Latency_ns": 1000.0}
+"""Keys of the links below a tier, with what is assumed without them."""
+_READ = (*_WHOLE, *_LINK, "Switch_Latency_ns", "Oversubscribed")
 _CASES = {key.lower(): key for key in (*_READ, "Nodes", "Tiers", "Podsize", "Tier", "Connections")}
 
 
@@ -281,6 +283,9 @@ def _topology(file: File, _: Options) -> Part:
     links, nodes = _links(file, top, tiers)
     part.network = Network(nodes, links, file.origin())
     for number_, tier in sorted(tiers.items()):
+        for key, value in _LINK.items():
+            if key not in tier.values:
+                part.notes.append(f"Tier {number_} has no {key}: assumed {value:g}.")
         if tier.of("Switch_Latency_ns", 0) > 0:
             part.notes.append(
                 f"Half of the switch latency of tier {number_} is added to the delay of the links on either side."
@@ -309,10 +314,10 @@ def _links(file: File, top: Mapping[str, int], tiers: Mapping[int, _Tier]) -> tu
         raise file.wrong(0, "Nodes", nodes, f"a multiple of Radix_Down {down[0]} and of the pod's size")
 
     def link(a: str, b: str, tier: int) -> Link:
-        rate = tiers[tier].of("Downlink_speed_Gbps", 100) * bundle[tier]
+        rate = tiers[tier].of("Downlink_speed_Gbps", _LINK["Downlink_speed_Gbps"]) * bundle[tier]
         # A path crosses each of its switches once; half of its latency is on either link there.
         switches = [tiers[each].of("Switch_Latency_ns", 0) for each in (tier, tier - 1) if each >= 0]
-        delay = tiers[tier].of("Downlink_Latency_ns", 1000) + sum(switches) / 2
+        delay = tiers[tier].of("Downlink_Latency_ns", _LINK["Downlink_Latency_ns"]) + sum(switches) / 2
         return Link(a, b, f"{rate:.12g}Gbps", f"{delay:.12g}ns")
 
     found = [link(str(host), f"tor{host // down[0]}", 0) for host in range(nodes)]
