@@ -100,7 +100,7 @@ def test_a_switch_without_flow_control_gets_it(tmp_path: Path) -> None:
     tables, said = exported(tmp_path, path)
     assert set(tables["BUFFER_QUEUE"]) == {f"Ethernet{port}|3-4" for port in range(3)}, "the entries of the base"
     assert tables["PORT_QOS_MAP"]["Ethernet0"] == {"pfc_enable": "1,3"}
-    assert not said
+    assert [each.split(":")[0] for each in said] == ["The ports of --base are the links of tor1 in their order"]
     file(tmp_path, merged(base, tables))
     sf.import_files(path, out=tmp_path / "again")
     found = switch(tmp_path / "again")
@@ -134,6 +134,61 @@ def test_the_pool_leaves_room_for_the_headroom_of_the_profile(tmp_path: Path) ->
     tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
     priorities = [key.partition("|")[2] for key in tables["BUFFER_PG"]]
     assert priorities == ["3"] * 9, "each priority would take the headroom again"
+
+
+def two_profiles(groups: str = "3") -> dict[str, Any]:
+    """Four ports, of which the last has a profile of its own."""
+    profiles = {name: {**STATIC, "static_th": "90000", "xoff": xoff} for name, xoff in (("P1", "1000"), ("P2", "2000"))}
+    found = copy.deepcopy(LOSSLESS)
+    found["BUFFER_PROFILE"] |= profiles
+    found["BUFFER_PG"] = {f"Ethernet{port}|{groups}": {"profile": "P2" if port == 3 else "P1"} for port in range(4)}
+    return found
+
+
+def over_two_profiles(
+    tmp_path: Path, ports: dict[str, Any] | None = None, groups: str = "3", **keys: str
+) -> tuple[dict[str, Any], str, dict[str, Any]]:
+    """The patch of a star with PFC over these profiles, its sentences, and the switch that the merged file becomes."""
+    scenario = star([{"kind": "long-lived", "from": 0, "to": 1}], 4, title="Star")
+    scenario["topology"]["rate"] = "25Gbps"
+    pausing = {"buffer": "unlimited", "mark_above": "40KB", "memory": "2MB", "xoff": "100KB"}
+    scenario["switch"] = {**pausing, **keys, **(ports or {})}
+    base = two_profiles(groups)
+    path = file(tmp_path, base).path
+    said = sf.export(sf.load(scenario), "sonic", tmp_path / "patch", base=path)
+    tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
+    file(tmp_path, merged(base, tables))
+    sf.import_files(path, out=tmp_path / "again")
+    return tables, "\n".join(said), switch(tmp_path / "again")
+
+
+def test_the_pool_of_a_base_is_sized_by_its_profiles(tmp_path: Path) -> None:
+    """Three ports change to the headroom that `auto` is, and the fourth keeps its own and is named."""
+    tables, said, found = over_two_profiles(tmp_path)
+    headroom = int(tables["BUFFER_PROFILE"]["P1"]["xoff"])
+    assert headroom > 30_000
+    assert f"P1: xoff is the headroom of {headroom} B that switch.headroom = auto stands for" in said
+    assert "Ethernet3: the profile P2 in BUFFER_PG stays as it is, and [switch] changes P1." in said
+    assert tables["BUFFER_POOL"] == {"ingress_lossless_pool": {"size": str(2_000_000 - 3 * headroom - 2_000)}}
+    assert found["memory"] == "2000000B"
+
+
+def test_a_port_table_over_a_base_keeps_its_pools(tmp_path: Path) -> None:
+    tables, said, found = over_two_profiles(tmp_path, {"s0->h3": {"xoff": "300KB"}}, headroom="50KB")
+    assert tables["BUFFER_POOL"] == {"ingress_lossless_pool": {"size": "1800000"}}
+    assert "BUFFER_QUEUE" not in tables
+    assert tables["BUFFER_PG"] == {"Ethernet3|3": {"profile": "SHORTFLOW_S0__H3_PG"}}
+    assert found["memory"] == "2000000B"
+    assert "links of s0 in their order: Ethernet0 is that to h0, and Ethernet3 is that to h3." in said
+    assert "P2" not in said
+
+
+def test_a_base_with_two_priorities_is_named(tmp_path: Path) -> None:
+    _, said, found = over_two_profiles(tmp_path, groups="3-4", headroom="50KB", memory="static")
+    assert "P1: several priorities of a port have this profile. Each takes the headroom" in said
+    assert "xon = auto: P1 keeps its xon." in said
+    assert "memory = static: ingress_lossless_pool keeps its size." in said
+    assert found["memory"] == "2152000B"
 
 
 def test_several_switches_are_told_what_to_assign(tmp_path: Path) -> None:

@@ -118,8 +118,12 @@ def patch(
         if own.is_new:
             of = few([f"[{each}]" for each in alike])
             found.notes.append(f"Assign {own.wred} to the ports of {of} in QUEUE and BUFFER_QUEUE.")
+    is_paused = any(map(sonic_pfc.pauses, tables.values()))
+    if today and today.profile and is_paused:
+        rest = Lossless(found.tables, found.not_expressed, found.notes)
+        sonic_pfc.put_rest_of_today(rest, tables.get("switch", {}), today)
     memory = tables.get("switch", {}).get("memory", "static")
-    if memory != "static" and not any(map(sonic_pfc.pauses, tables.values())):
+    if memory != "static" and not is_paused:
         found.not_expressed.append(f"The memory of {memory}: it is the size of {names.pool} in BUFFER_POOL.")
     for key, (expected, words) in _WRED.items():
         if key in settings and settings[key] != expected:
@@ -139,7 +143,7 @@ def _pause(
     """Flow control of the ports of these tables of the scenario."""
     pfc = Lossless()
     if today.profile and not names.is_new:
-        sonic_pfc.change_today(pfc, values, today)
+        sonic_pfc.change_today(pfc, values, ports, today, full_packet)
     else:
         wred = names.wred if names.wred in found.tables.get("WRED_PROFILE", {}) else ""
         sonic_pfc.add(pfc, NEW if alike == ["switch"] else names.buffer, values, alike, ports, today, full_packet, wred)

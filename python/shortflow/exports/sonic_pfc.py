@@ -3,6 +3,7 @@
 Its meaning is that of `imports.sonic_pfc`: importing the tables again gives the same XOFF, XON, headroom and memory.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,6 +53,16 @@ class Today:
                 return entry.name
         return f"{port}|{span}"
 
+    def has_several(self, profile: str) -> bool:
+        """True if a port has several priority groups of this profile."""
+        groups = Counter[str]()
+        for entry in self.root.each("BUFFER_PG") if self.root else ():
+            ports, _, span = entry.name.partition("|")
+            first, _, last = span.partition("-")
+            if sonic.reference(entry.text("profile")) == profile and first.isdigit():
+                groups.update({port: int(last or first) - int(first) + 1 for port in ports.split(",")})
+        return max(groups.values(), default=0) > 1
+
     @property
     def profile(self) -> str:
         """Profile of most priority groups; empty if no port pauses."""
@@ -77,21 +88,64 @@ def pauses(values: Mapping[str, str]) -> bool:
     return values.get("xoff", "none") != "none" or ("xoff" not in values and any(key in values for key in KEYS))
 
 
-def change_today(found: Lossless, values: Mapping[str, str], today: Today) -> None:
-    """Changes the profile that most ports of a configuration have today, and the size of its pool."""
+def change_today(
+    found: Lossless, values: Mapping[str, str], ports: "SwitchLinks", today: Today, full_packet: int
+) -> None:
+    """Changes the profile that most ports of a configuration have today."""
     name = today.profile
     if name == COMPUTED:
         _change_computed(found, values, today)
         return
-    fields, headroom = _thresholds(found, name, values, None, 0)
+    is_auto = values.get("headroom") == "auto"
+    needed = ports.needed(["switch"]) if is_auto else None
+    fields, headroom = _thresholds(found, name, values, needed, full_packet)
+    if is_auto and headroom is None:
+        found.not_expressed.append(f"headroom = auto: {name} keeps its headroom (xoff).")
+    profile = today.root.at("BUFFER_PROFILE", name) if today.root else None
+    if values.get("xon") == "auto" and "xon" not in fields and profile and profile.at("xon"):
+        found.not_expressed.append(f"xon = auto: {name} keeps its xon.")
     found.put("BUFFER_PROFILE", name, fields)
-    memory = parse(values.get("memory", ""))
-    if memory:
-        each = {
-            port: headroom if profile == name and headroom is not None else today.pauses.headroom[port]
-            for port, profile in today.pauses.profiles.items()
-        }
-        _put_size(found, today.pauses.pool, memory.number * memory.factor - sum(each.values()))
+    for new, old in (("dynamic_th", "static_th"), ("static_th", "dynamic_th")):
+        if new in fields and profile and profile.at(old):
+            found.not_expressed.append(f"{name}: {old} of --base stays beside {new}. Remove {old}.")
+    was = next(today.pauses.headroom[port] for port, profile in today.pauses.profiles.items() if profile == name)
+    if headroom not in (None, was) and today.has_several(name):
+        found.not_expressed.append(_several(name))
+
+
+def put_rest_of_today(found: Lossless, switch: Mapping[str, str], today: Today) -> None:
+    """Sizes the pool by the profiles that the ports have after the patch, and names ports that it does not change.
+
+    `found` has the tables of the whole patch, and `switch` are the settings of `[switch]`.
+    """
+    before = today.pauses.profiles
+    new = {key.partition("|")[0]: each["profile"] for key, each in found.tables.get("BUFFER_PG", {}).items()}
+    written = found.tables.get("BUFFER_PROFILE", {})
+    headroom = [
+        float(written.get(name, {}).get("xoff") or today.pauses.headroom[port])
+        for port, name in {**before, **new}.items()
+    ]
+    memory = _bytes(switch.get("memory", ""))
+    if memory is not None:
+        _put_size(found, today.pauses.pool, memory - sum(headroom))
+    elif switch.get("memory") == "static":
+        found.not_expressed.append(f"memory = static: {today.pauses.pool} keeps its size.")
+    for name in dict.fromkeys(before.values()):
+        others = [port for port in before if before[port] == name != today.profile and port not in new]
+        if others:
+            found.not_expressed.append(
+                f"{few(others)}: the profile {name} in BUFFER_PG stays as it is, and [switch] changes {today.profile}."
+            )
+    quiet = [port for port in today.ports if port not in before and port not in new]
+    if quiet and pauses(switch):
+        found.not_expressed.append(f"{few(quiet)}: without PFC in --base, and the patch adds none there.")
+
+
+def _several(profile: str) -> str:
+    return (
+        f"{profile}: several priorities of a port have this profile. Each takes the headroom, and the pool leaves room "
+        "for that of one."
+    )
 
 
 def _change_computed(found: Lossless, values: Mapping[str, str], today: Today) -> None:
@@ -103,9 +157,6 @@ def _change_computed(found: Lossless, values: Mapping[str, str], today: Today) -
     given = [f"switch.{key} = {values[key]}" for key in ("headroom", "xon") if values.get(key, "auto") != "auto"]
     if given:
         found.not_expressed.append(f"{' and '.join(given)}: the switch computes them for the profile NULL.")
-    memory = parse(values.get("memory", ""))
-    if memory:
-        _put_size(found, today.pauses.pool, memory.number * memory.factor)
 
 
 def _put_size(found: Lossless, pool: str, size: float) -> None:
@@ -200,6 +251,14 @@ class SwitchLinks:
         given = [(table, _bytes(values.get("headroom", "auto"))) for table, values in self.pausing]
         return sum(needed[table] if each is None else each for table, each in given)
 
+    def pairs(self, today: Today) -> str:
+        """The sentence on which port is which link, where both are in order."""
+        first, last = self.links[0][0].name, self.links[-1][0].name
+        return (
+            f"The ports of --base are the links of {self.switch} in their order: {today.ports[0]} is that to {first}, "
+            f"and {today.ports[-1]} is that to {last}."
+        )
+
     def names(self, today: Today) -> list[str]:
         """SONiC's names of the links: those of the configuration, or new ones if the switch is the only one."""
         if today.ports:
@@ -225,27 +284,33 @@ def add(
     needed = ports.needed(tables)
     group = f"{name}_PG"
     fields, headroom = _thresholds(found, group, values, needed, full_packet)
-    found.put("BUFFER_PROFILE", group, {"pool": INGRESS, "size": "0", **fields})
+    found.put("BUFFER_PROFILE", group, {"pool": today.pauses.pool or INGRESS, "size": "0", **fields})
     if headroom is None:
         found.not_expressed.append(f"{group}: the headroom (xoff). Give switch.headroom, as SONiC needs its bytes.")
-    _put_pools(found, name, values, ports)
+    if not today.profile:
+        _put_pools(found, name, values, ports)
     queue = str(QUEUE if today.queue is None else today.queue)
-    names = ports.names(today)
+    names, several = ports.names(today), False
     for place in mine if names else ():
         port = names[place]
         if wred:
             found.put("QUEUE", today.key("QUEUE", port, queue), {"wred_profile": wred})
-        found.put("BUFFER_QUEUE", today.key("BUFFER_QUEUE", port, queue), {"profile": name})
-        found.put("BUFFER_PG", today.key("BUFFER_PG", port, queue), {"profile": group})
+        if not today.profile:
+            found.put("BUFFER_QUEUE", today.key("BUFFER_QUEUE", port, queue), {"profile": name})
+        entry = today.key("BUFFER_PG", port, queue)
+        found.put("BUFFER_PG", entry, {"profile": group})
+        several |= "-" in entry
         before = [each.strip() for each in today.enabled.get(port, "").split(",") if each.strip()]
         found.put("PORT_QOS_MAP", port, {"pfc_enable": ",".join(sorted({*before, queue}))})
+    if several:
+        found.not_expressed.append(_several(group))
     if not mine or not names:
         of = few([f"[{each}]" for each in tables])
         found.notes.append(
             f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE and {group} in BUFFER_PG, as PORT|{queue}, "
             f"and set pfc_enable to {queue} in PORT_QOS_MAP."
         )
-        if ports.links and not names:
+        if ports.links and not names and not today.profile:
             found.notes.append(f"{INGRESS} has room for {counted(len(ports.pausing), 'port')}, as {ports.switch} has.")
     elif not today.ports:
         said = (
@@ -253,6 +318,8 @@ def add(
             f"{ports.links[-1][0].name}; rename them as your PORT table has them, or give --base."
         )
         found.notes.append(said)
+    else:
+        found.notes.append(ports.pairs(today))
 
 
 def _put_pools(found: Lossless, name: str, values: Mapping[str, str], ports: SwitchLinks) -> None:
