@@ -2,7 +2,8 @@
 
 import shortflow as sf
 from conftest import Command, Tables
-from shortflow.report.links import inner_bottleneck, link_blocks, links
+from shortflow.report.links import link_blocks
+from shortflow.report.used_links import inner_bottleneck, links
 
 ONE = {"duration": "100ms", "warmup": "20ms"}
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,7 +51,8 @@ class Commands(CommandGroup):
         """Help with the summary of each command, without imports, and a note on packages that are not heard."""
         for each in installed.left_out(installed.COMMANDS, COMMANDS):
             print_note(f"left out: {each}")
-        self.commands = {name: TyperCommand(name, help=_summary(name)) for name in _names()}
+        points = installed.added(installed.COMMANDS)
+        self.commands = {name: TyperCommand(name, help=_summary(name, points.get(name))) for name in _names()}
         super().format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
@@ -88,12 +90,11 @@ def _load(name: str) -> Any:
     return built(name, getattr(import_module(f"shortflow.commands.{home}"), function))
 
 
-def _summary(name: str) -> str:
+def _summary(name: str, point: EntryPoint | None) -> str:
     """First paragraph of a command's docstring, read from the source: the modules import slow packages."""
     home, function = _home(name)
     file = Path(__file__).parents[1] / "commands" / f"{home}.py"
     if not _is_built_in(name):
-        point = installed.added(installed.COMMANDS).get(name)
         if point is None:
             return f"Needs the package {installed.PACKAGED[installed.COMMANDS][name]}."
         try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
 from shortflow.quantities import counted
-from shortflow.report.links import inner_bottleneck, links
+from shortflow.report.used_links import inner_bottleneck, links
 from shortflow.report.wording import listed, phrase, scheme_pairs
 from shortflow.results import Results
 

@@ -1,0 +1,45 @@
+"""Links of a run by use, and the one that is fuller than those to receivers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from shortflow.result import Result
+
+_FULLER = 0.05
+"""A link inside the network is named if its use exceeds that of each receiver's link by this share."""
+
+
+class UsedLink(NamedTuple):
+    """A row of the table of ports."""
+
+    port: str
+    rate_bps: float
+    utilisation: float
+    tx_bytes: float
+    drops: int
+    marks: int
+    queue_mean_pkt: float
+    queue_max_pkt: int
+
+
+def links(result: Result) -> list[UsedLink]:
+    """Links by use, then by drops and marks; none under ideal schedulers and without tables."""
+    table: Any = result.tables.get("ports")
+    if table is None:
+        return []
+    source = result.ports if isinstance(table, bytes) else table
+    columns = [list(source.get_column(name)) for name in UsedLink._fields]
+    found = [UsedLink(*row) for row in zip(*columns, strict=True)]
+    return sorted(found, key=lambda link: (-link.utilisation, -link.drops, -link.marks))
+
+
+def inner_bottleneck(found: Sequence[UsedLink]) -> str:
+    """Names the most used link if no link to a host is about as full; empty otherwise."""
+    first, count = found[0], Counter(link.port.partition("->")[0] for link in found)
+    hosts = {node for node, number in count.items() if number == 1}  # a host has one link
+    last = max((link.utilisation for link in found if link.port.partition("->")[2] in hosts), default=0.0)
+    if first.utilisation <= last + _FULLER:
+        return ""
+    use, most = (f"{100 * share:.0f} %" for share in (first.utilisation, last))
+    return f"The most used link is {first.port} ({use}), not a link to a receiver (at most {most})."
