@@ -12,7 +12,8 @@ from shortflow.commands.import_files import import_files
 from shortflow.commands.tune import NOWHERE, tune
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.exports.sonic import FILE as PATCH
-from shortflow.exports.sonic import FULL_PACKET, Names, Patch, patch, write_json
+from shortflow.exports.sonic import FULL_PACKET, Names, patch, write_json
+from shortflow.exports.sonic_patch import Patch
 from shortflow.exports.sonic_pfc import Today
 from shortflow.front import complete
 from shortflow.front import options as given

@@ -6,13 +6,14 @@ again gives the same settings, up to whole per cents and powers of two.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from shortflow.errors import ConfigError
 from shortflow.exports import sonic_pfc
 from shortflow.exports.export import Base, Export
-from shortflow.exports.sonic_pfc import Lossless, Today
+from shortflow.exports.sonic_patch import Patch
+from shortflow.exports.sonic_pfc import Today
 from shortflow.exports.switches import Switches
 from shortflow.imports import sonic
 from shortflow.imports.documents import Place, read_json
@@ -44,20 +45,6 @@ _WRED = {
     ),
     "queue.drop_not_ect": ("true", "drop_not_ect = {}: SONiC drops packets that are not ECN-capable by the same curve"),
 }
-
-
-@dataclass
-class Patch:
-    """Tables of `config_db.json`, and what they do not express."""
-
-    tables: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
-    not_expressed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def put(self, table: str, name: str, fields: Mapping[str, str]) -> None:
-        """Adds fields of a profile."""
-        if fields:
-            self.tables.setdefault(table, {}).setdefault(name, {}).update(fields)
 
 
 @dataclass(frozen=True)
@@ -120,8 +107,7 @@ def patch(
             found.notes.append(f"Assign {own.wred} to the ports of {of} in QUEUE and BUFFER_QUEUE.")
     is_paused = any(map(sonic_pfc.pauses, tables.values()))
     if today and today.profile and is_paused:
-        rest = Lossless(found.tables, found.not_expressed, found.notes)
-        sonic_pfc.put_rest_of_today(rest, tables.get("switch", {}), today)
+        sonic_pfc.put_rest_of_today(found, tables.get("switch", {}), today)
     memory = tables.get("switch", {}).get("memory", "static")
     if memory != "static" and not is_paused:
         found.not_expressed.append(f"The memory of {memory}: it is the size of {names.pool} in BUFFER_POOL.")
@@ -141,17 +127,14 @@ def _pause(
     today: Today,
 ) -> None:
     """Flow control of the ports of these tables of the scenario."""
-    pfc = Lossless()
     if today.profile and not names.is_new:
-        sonic_pfc.change_today(pfc, values, ports, today, full_packet)
+        sonic_pfc.change_today(found, values, ports, today, full_packet)
     else:
         wred = names.wred if names.wred in found.tables.get("WRED_PROFILE", {}) else ""
-        sonic_pfc.add(pfc, NEW if alike == ["switch"] else names.buffer, values, alike, ports, today, full_packet, wred)
-    for name, entries in pfc.tables.items():
-        for entry, fields in entries.items():
-            found.put(name, entry, fields)
-    found.not_expressed += [each for each in pfc.not_expressed if each not in found.not_expressed]
-    found.notes += [each for each in pfc.notes if each not in found.notes]
+        name = NEW if alike == ["switch"] else names.buffer
+        sonic_pfc.add(found, name, values, alike, ports, today, full_packet, wred)
+    # Groups of ports that share a pool say the same of it.
+    found.not_expressed, found.notes = ([*dict.fromkeys(each)] for each in (found.not_expressed, found.notes))
 
 
 def write(settings: Mapping[str, str], base: Base | None, switches: Switches, directory: Path) -> Sequence[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shortflow.exports.sonic_patch import Patch
 from shortflow.exports.switches import Neighbour, Switches
 from shortflow.imports import sonic
 from shortflow.imports.documents import Place
@@ -70,27 +71,12 @@ class Today:
         return max(names, key=names.count, default="")
 
 
-@dataclass
-class Lossless:
-    """Tables of flow control, and what they do not say."""
-
-    tables: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
-    not_expressed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def put(self, table: str, name: str, fields: Mapping[str, str]) -> None:
-        """Adds fields of an entry."""
-        self.tables.setdefault(table, {}).setdefault(name, {}).update(fields)
-
-
 def pauses(values: Mapping[str, str]) -> bool:
     """True for settings of ports with flow control, or of some of its keys alone, as a tuning has them."""
     return values.get("xoff", "none") != "none" or ("xoff" not in values and any(key in values for key in KEYS))
 
 
-def change_today(
-    found: Lossless, values: Mapping[str, str], ports: "SwitchLinks", today: Today, full_packet: int
-) -> None:
+def change_today(found: Patch, values: Mapping[str, str], ports: "SwitchLinks", today: Today, full_packet: int) -> None:
     """Changes the profile that most ports of a configuration have today."""
     name = today.profile
     if name == COMPUTED:
@@ -113,7 +99,7 @@ def change_today(
         found.not_expressed.append(_several(name))
 
 
-def put_rest_of_today(found: Lossless, switch: Mapping[str, str], today: Today) -> None:
+def put_rest_of_today(found: Patch, switch: Mapping[str, str], today: Today) -> None:
     """Sizes the pool by the profiles that the ports have after the patch, and names ports that it does not change.
 
     `found` has the tables of the whole patch, and `switch` are the settings of `[switch]`.
@@ -148,7 +134,7 @@ def _several(profile: str) -> str:
     )
 
 
-def _change_computed(found: Lossless, values: Mapping[str, str], today: Today) -> None:
+def _change_computed(found: Patch, values: Mapping[str, str], today: Today) -> None:
     fields, _ = _thresholds(
         found, "BUFFER_PG", {key: values[key] for key in ("xoff", "xoff_alpha") if key in values}, None, 0
     )
@@ -159,7 +145,7 @@ def _change_computed(found: Lossless, values: Mapping[str, str], today: Today) -
         found.not_expressed.append(f"{' and '.join(given)}: the switch computes them for the profile NULL.")
 
 
-def _put_size(found: Lossless, pool: str, size: float) -> None:
+def _put_size(found: Patch, pool: str, size: float) -> None:
     if size >= 1:
         found.put("BUFFER_POOL", pool, {"size": f"{size:.0f}"})
     else:
@@ -167,7 +153,7 @@ def _put_size(found: Lossless, pool: str, size: float) -> None:
 
 
 def _thresholds(
-    found: Lossless, name: str, values: Mapping[str, str], needed: float | None, full_packet: int
+    found: Patch, name: str, values: Mapping[str, str], needed: float | None, full_packet: int
 ) -> tuple[dict[str, str], float | None]:
     """Fields of a profile of priority groups, and its headroom in bytes; None if no one says it.
 
@@ -267,7 +253,7 @@ class SwitchLinks:
 
 
 def add(
-    found: Lossless,
+    found: Patch,
     name: str,
     values: Mapping[str, str],
     tables: Sequence[str],
@@ -322,7 +308,7 @@ def add(
         found.notes.append(ports.pairs(today))
 
 
-def _put_pools(found: Lossless, name: str, values: Mapping[str, str], ports: SwitchLinks) -> None:
+def _put_pools(found: Patch, name: str, values: Mapping[str, str], ports: SwitchLinks) -> None:
     """The pools at ingress and egress, and a profile of queues that the pool at egress limits."""
     memory = _bytes(values.get("memory", "static"))
     limits = [_bytes(of_link.get("xoff", "")) for _, of_link in ports.pausing]
