@@ -17,8 +17,6 @@ _TIME, _EVENT, _SEQUENCE_ID, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 11, 10, 12, 13,
 _TIME_BYTES, _TRACK_BYTES = 8, 6
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 
-Numbers = "npt.NDArray[np.int64]"
-
 
 def _varint(number: int, width: int = 1) -> bytes:
     """A variable-length number in at least `width` bytes."""
