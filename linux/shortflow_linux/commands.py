@@ -63,8 +63,8 @@ HEADLINES = (
 """Completion and throughput of every class, then the network, without size bins."""
 
 SchemeName = Annotated[str, given.SCHEME]
-Congestion = Annotated[str | None, Opt("Congestion control of the kernel, instead of the scheme's.", "NAME")]
-Card = Annotated[str | None, Opt("Queue in the hosts' cards instead of a FIFO: fq or fq_codel.", "NAME")]
+Congestion = Annotated[str | None, Opt("Congestion control of the kernel to use instead of the scheme's.", "NAME")]
+Card = Annotated[str | None, Opt("Queue in the hosts' network cards instead of a FIFO: fq or fq_codel.", "NAME")]
 
 
 @command
@@ -83,8 +83,8 @@ def on_testbed(
 ) -> Answer:
     """Run a scenario on the kernel's TCP, in network namespaces. Needs root, or --virtual.
 
-    The seed draws the round trip, within 5 % of the scenario's, unless it is set. The exit code is 1 if the testbed did
-    not keep time.
+    The seed draws the round-trip time, within 5 % of the scenario's, unless --set gives it. The exit code is 1 if the
+    testbed did not keep time.
     """
     drawn = testbed.with_drawn_rtt(scenario, seed, dict(as_pairs(settings)))
     loaded, bed = load_scenario(scenario), Testbed(scenario, Replacements(congestion, card), attempts, chosen(virtual))
@@ -119,8 +119,8 @@ def compare_sim(
 ) -> Answer:
     """Compare a simulation with the kernel's TCP, on the same flows. Needs root, or --virtual.
 
-    Late runs are repeated and enter no average; the exit code is 1 if they stay late. Each seed draws its round trip,
-    within 5 % of the scenario's, unless it is set.
+    Runs that did not keep time are repeated and enter no average. If they fail --attempts times, the exit code is 1.
+    Each seed draws its round-trip time, within 5 % of the scenario's, unless --set gives it.
     """
     bed = Testbed(scenario, Replacements(congestion, card), attempts, chosen(virtual))
     with reporting(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
@@ -201,7 +201,7 @@ def _account(account: Account) -> str:
 def agreement(
     rows: Annotated[
         Sequence[str] | None,
-        Arg("Rows of the tables, such as 'messages, fq', or one-host for the second table.", "ROW", many=True),
+        Arg("Rows of the tables to measure, such as 'messages, fq'; one-host is the second table.", "ROW", many=True),
     ] = None,
     *,
     seeds: given.Seeds = 10,
@@ -212,11 +212,12 @@ def agreement(
 ) -> Answer:
     """Compare simulator and kernel on all testbed scenarios, or on named rows.
 
-    Needs root and almost an hour, or --virtual and hours.
+    The measurement needs root and takes almost an hour. With --virtual it needs no root and takes hours.
 
-    Writes agreement.md (table) and agreement.json (everything). Finished runs are stored; the same command resumes. The
-    aim is 5 % for completion times, goodput and queue, and 10 % for marks, with the whole 95 % interval. Outside and
-    undecided numbers are named. The exit code is 1 if a run did not keep time.
+    The command writes agreement.md (the table) and agreement.json (everything). Each run is stored when it ends; the
+    same command resumes. The aim: the whole 95 % interval of a difference is within 5 % for completion times, goodput
+    and queue, and within 10 % for marks. The command names the numbers outside the aim and the undecided numbers. The
+    exit code is 1 if a run did not keep time.
     """
     out = Path(out)
     found = study.measure_agreement(_chosen_rows(rows), range(1, seeds + 1), out, attempts, chosen(virtual))
@@ -243,13 +244,13 @@ def _chosen_rows(names: Sequence[str] | None) -> list[str]:
 
 
 HANDED_ON = {
-    "check": "List supported and missing features of this host.",
-    "load": "Register congestion controls with the kernel.",
-    "unload": "Remove them from the kernel.",
-    "status": "Show loaded congestion controls and their connections.",
-    "class": "Assign ports to short and long flows.",
-    "dscp": "Set the priority of packets that leave a device.",
-    "cleanup": "Remove leftovers of killed commands.",
+    "check": "List the features that this host supports and lacks.",
+    "load": "Register the congestion controls with the kernel.",
+    "unload": "Remove the congestion controls from the kernel.",
+    "status": "Show the loaded congestion controls and their connections.",
+    "class": "Assign TCP ports to short and long flows.",
+    "dscp": "Set the priority (DSCP or flow label) of packets that leave a network device.",
+    "cleanup": "Remove what killed commands left behind.",
     "completions": "Print a completion script of shortflow-linux for a shell.",
 }
 """Commands of the program, with its own options and help."""

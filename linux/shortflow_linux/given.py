@@ -11,12 +11,13 @@ OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
 """Remedy for a testbed that did not keep time."""
 
-Attempts = Annotated[int, given.whole("Maximum attempts until the testbed keeps time.")]
+Attempts = Annotated[int, given.whole("Maximum number of attempts until the testbed keeps time.")]
 """Option `--attempts`."""
-AllowLate = Annotated[bool, Opt("Exit with 0 even if the testbed did not keep time.")]
+AllowLate = Annotated[bool, Opt("Exit with code 0 even if the testbed did not keep time.")]
 """Option `--allow-late`."""
 Virtual = Annotated[
-    bool, Opt("Use a virtual machine (`make machine`) whose clock waits: slow, always on time, no root needed.")
+    bool,
+    Opt("Use a virtual machine (`make machine`) whose clock waits for the work: slow, always on time, without root."),
 ]
 """Option `--virtual`."""
 

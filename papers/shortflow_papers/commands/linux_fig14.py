@@ -28,9 +28,9 @@ from shortflow_papers.reproduction.summary import claim_section
 @command
 def fig14(
     *,
-    repeat: Annotated[int, given.whole("Repetitions of each run (paper: 10).")] = 10,
-    flows: Annotated[str, Opt("Numbers of simultaneous flows, from 1 to 8.", "N,…")] = "1,2,4,8",
-    full: Annotated[bool, Opt(f"Use flows of {figure.FULL_MB} MB, which takes hours.")] = False,
+    repeat: Annotated[int, given.whole("Number of repetitions of each run (paper: 10).")] = 10,
+    flows: Annotated[str, Opt("Numbers of simultaneous flows, each from 1 to 8.", "N,…")] = "1,2,4,8",
+    full: Annotated[bool, Opt(f"Use flows of {figure.FULL_MB} MB. The measurement then takes hours.")] = False,
     out: given.KeptIn = Path("results/fig14"),
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
@@ -38,10 +38,11 @@ def fig14(
 ) -> Answer:
     """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims.
 
-    Needs root and some minutes, or --virtual and hours.
+    The measurement needs root and takes some minutes. With --virtual it needs no root and takes hours.
 
-    Finished runs are stored; after Ctrl-C or a failure the same command resumes, and repeats late runs. Late runs enter
-    no average. A claim is undecided if most of its runs are late. The exit code is 1 if a run did not keep time.
+    Each run is stored when it ends. After Ctrl-C or a failure, the same command resumes and repeats late runs, which
+    did not keep time. Late runs enter no average. A claim is undecided if most of its runs are late. The exit code is 1
+    if a run stays late.
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts, out = _counts(flows), Path(out)

@@ -23,15 +23,15 @@ FILES = {
 
 @command
 def new_paper(
-    name: Annotated[str, Arg("Short name of the paper, as in `reproduce NAME`: swift, my-law.", "NAME")],
+    name: Annotated[str, Arg("Short name of the paper, such as swift or my-law, for `reproduce NAME`.", "NAME")],
     *,
     out: Annotated[
-        str | Path | None, Opt("Write the package to this directory (default: NAME).", "DIR", read=Path)
+        str | Path | None, Opt("New directory to write the package to (default: NAME).", "DIR", read=Path)
     ] = None,
 ) -> Answer:
-    """Write a package for a paper of your own: one figure, one claim, its page and its test.
+    """Write a package for a paper of your own, with one figure, one claim, a page and a test.
 
-    `shortflow reproduce NAME` finds the paper after `pip install`. docs/your-own-paper.md describes the steps.
+    After `pip install ./NAME`, `shortflow reproduce NAME` runs the paper. docs/your-own-paper.md describes the steps.
     """
     if not re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise ConfigError(f"NAME: {name!r} is not lower-case letters, digits and single hyphens, such as my-law")

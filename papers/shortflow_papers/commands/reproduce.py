@@ -49,28 +49,44 @@ def reproduce(
     patterns: Annotated[
         Sequence[str] | None,
         Arg(
-            "Papers, figures or claims: fast, l2dct/fig4a, 'pecn/fig1*' (default: all).",
+            "Papers, figures or claims to reproduce, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
             "PATTERN",
             many=True,
             complete=lambda: list(papers.figures()),
         ),
     ] = None,
     *,
-    scale: Annotated[Scale, Opt("Scale of the runs: quick takes minutes, full is the papers' scale.")] = Scale.QUICK,
+    scale: Annotated[Scale, Opt("Scale of the runs: quick takes minutes, full has the papers' scale.")] = Scale.QUICK,
     choice: Annotated[
         Sequence[str] | None,
-        Opt("Another value for a detail that a paper leaves open (`shortflow list choices`).", "NAME=VALUE", many=True),
+        Opt(
+            "Use another value for a detail that a paper leaves open. `shortflow list choices` prints all choices.",
+            "NAME=VALUE",
+            many=True,
+        ),
     ] = None,
     sensitivity: Annotated[
-        bool, Opt("Also try every other choice, and pairs and triples of effective ones; report changed verdicts.")
+        bool,
+        Opt(
+            "Also try every other choice, then pairs and triples of the choices that move a claim, and report the "
+            "verdicts that change."
+        ),
     ] = False,
     minutes: Annotated[
         float | None,
-        Opt("Stop --sensitivity after this many minutes; skip known values.", "NUMBER", kind=float, more={"min": 0}),
+        Opt(
+            "Stop --sensitivity after this many minutes. Choices whose outcome is stored are skipped.",
+            "NUMBER",
+            kind=float,
+            more={"min": 0},
+        ),
     ] = None,
     fit: Annotated[
         bool,
-        Opt("Only rank combinations of the choices by the printed numbers of the paper's baselines, into OUT/fit.csv."),
+        Opt(
+            "Decide no claims. Rank the combinations of choices by how close they come to the printed numbers of the "
+            "paper's baselines, and write OUT/fit.csv."
+        ),
     ] = False,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
@@ -78,8 +94,9 @@ def reproduce(
 ) -> Answer:
     """Reproduce figures of the papers and decide their claims.
 
-    Verdicts are agrees, direction, differs, undecided and untested. Finished runs are stored; after an interruption the
-    same command resumes. The exit code is 1 if a claim differs.
+    Each claim gets a verdict: agrees, direction (the sign or order is right, the size is not), differs, undecided or
+    untested. Each run is stored when it ends; after an interruption, the same command resumes. The exit code is 1 if a
+    claim differs.
 
     Example: shortflow reproduce l2dct/fig4a
     """

@@ -18,12 +18,14 @@ from shortflow_papers.survey.tables import matrix, wins_section, workload_sectio
 @command
 def survey(
     workloads: Annotated[
-        Sequence[str] | None, Arg(f"{', '.join(WORKLOADS)} (default: all).", "WORKLOAD", many=True)
+        Sequence[str] | None, Arg(f"Workloads: {', '.join(WORKLOADS)} (default: all).", "WORKLOAD", many=True)
     ] = None,
     *,
-    scale: Annotated[Scale, Opt("Minutes at a coarse scale, or hours with long runs.")] = Scale.QUICK,
+    scale: Annotated[Scale, Opt("Scale of the runs: quick takes minutes, full takes hours.")] = Scale.QUICK,
     settings: given.Settings = None,
-    seeds: Annotated[int, given.whole("Seeds of each comparison. More seeds show smaller differences.")] = SEEDS,
+    seeds: Annotated[
+        int, given.whole("Number of seeds of each comparison. More seeds show smaller differences.")
+    ] = SEEDS,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
     out: given.KeptIn = Path("results/survey"),
@@ -31,8 +33,8 @@ def survey(
 ) -> Answer:
     """Compare the schemes on the papers' workloads and on published flow sizes.
 
-    Finished runs are stored; after an interruption the same command resumes. Naming workloads also prints all their
-    numbers.
+    If you name workloads, the command also prints all their numbers. Each run is stored when it ends; after an
+    interruption, the same command resumes.
     """
     chosen, where, out = choose(workloads or []), given.executor(jobs, dask), Path(out)
     check_survey_page(out)

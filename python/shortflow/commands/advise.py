@@ -129,48 +129,49 @@ def _answer(found: Advice | AdviceCommands, values: Mapping[str, Any]) -> Answer
 
 @showing(_answer)
 def advise(
-    config: Annotated[str | Path, Arg("A switch's config_db.json.", "CONFIG", read=Path)],
+    config: Annotated[str | Path, Arg("The config_db.json of a SONiC switch.", "CONFIG", read=Path)],
     *,
-    out: Annotated[str | Path, Opt("Write scenario, tuning and patch into this directory.", "DIR", read=Path)],
+    out: Annotated[str | Path, Opt("New directory for the scenario, the tuning and the patch.", "DIR", read=Path)],
     traffic: Annotated[
         str | Path | None,
-        Opt("File of flow sizes that `import` reads (default: web search).", "FILE", read=Path),
+        Opt("File of flow sizes in a format of `import` (default: the web-search sizes).", "FILE", read=Path),
     ] = None,
-    load: Annotated[float, Opt("Load of the hosts' links.", "SHARE", kind=float)] = 0.5,
+    load: Annotated[float, Opt("Load of the hosts' links, as a share of their rate.", "SHARE", kind=float)] = 0.5,
     topology: Annotated[
         str | Path | None,
-        Opt(f"File of a network that `import` reads (default: a rack of at most {RACK} hosts).", "FILE", read=Path),
+        Opt(f"File of a network in a format of `import` (default: a rack of at most {RACK} hosts).", "FILE", read=Path),
     ] = None,
     minimize: Annotated[str, Opt("Metric to minimize.", "METRIC", complete=complete.metrics)] = MINIMIZE,
     scheme: Annotated[
-        str, Opt("Scheme of the hosts, in a network whose switches use WRED.", "NAME", complete=complete.schemes)
+        str, Opt("Scheme of the hosts; the switches mark by WRED.", "NAME", complete=complete.schemes)
     ] = SCHEMES[0],
-    queue: Annotated[int | None, given.whole("Queue of the switch's ports.", 0, 63)] = None,
+    queue: Annotated[int | None, given.whole("Queue of the switch's ports whose thresholds are tuned.", 0, 63)] = None,
     settings: given.Settings = None,
     parameters: Annotated[
         Mapping[str, str] | None,
         Opt(
-            "Range of a key instead of that around today's value; append `:log` or `:STEP` if needed.",
+            "Range to try for a key (default: a range around today's value). Append `:log` for a logarithmic range, or "
+            "`:STEP`.",
             "KEY=LOW:HIGH",
             "--param",
             many=True,
             read=partial(pairs, option="--param", expected="KEY=LOW:HIGH, such as switch.mark_above=2KB:1MB:log"),
         ),
     ] = None,
-    trials: Annotated[int, given.whole("Thresholds to try.")] = TRIALS,
-    seeds: Annotated[int, given.whole("Run each of them with this number of seeds.")] = SEEDS,
-    check_seeds: Annotated[int, given.whole("Number of fresh seeds for the check.", 2)] = CHECK_SEEDS,
+    trials: Annotated[int, given.whole("Number of sets of thresholds to try.")] = TRIALS,
+    seeds: Annotated[int, given.whole("Number of seeds of each trial.")] = SEEDS,
+    check_seeds: Annotated[int, given.whole("Number of seeds of the check; no trial used them.", 2)] = CHECK_SEEDS,
     show: Annotated[bool, Opt("Print the three commands and run nothing.")] = False,
     jobs: given.Jobs = None,
     progress: given.Progress = None,
 ) -> Advice | AdviceCommands:
-    """Advise on the marking thresholds of a SONiC switch for some traffic.
+    """Recommend marking thresholds of a SONiC switch for your traffic.
 
-    Imports the configuration, tunes its WRED thresholds, and writes the best as a patch: `import`, `tune` and `export`
-    in one. The check on fresh seeds compares them with today's. If the gain is not told apart, the advice is to keep
-    yours, and there is no patch.
+    The command imports the configuration, tunes its WRED thresholds, and writes the best thresholds as a patch:
+    `import`, `tune` and `export` in one. A check with fresh seeds compares the found thresholds with today's. If the
+    check cannot tell a gain from chance, the advice is to keep today's thresholds, and no patch is written.
 
-    `shortflow advise config_db.json --traffic sizes.txt --load 0.5 --out advice` takes the sizes of a file.
+    `shortflow advise config_db.json --traffic sizes.txt --load 0.5 --out advice` takes the flow sizes from a file.
 
     In Python the answer has `today`, `found`, `buys`, `keep` and `patch`; with `show` it has the three commands.
     """

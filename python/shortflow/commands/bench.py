@@ -70,8 +70,10 @@ _LABELS = ", ".join(case.label for case in CASES)
 @command
 def bench(
     *,
-    cases: Annotated[str | None, Opt(f"Cases, separated by commas: {_LABELS} (default: all).", "NAMES")] = None,
-    schemes: Annotated[str | None, Opt("Schemes, separated by commas (default: all).", "NAMES")] = None,
+    cases: Annotated[
+        str | None, Opt(f"Cases to measure, separated by commas: {_LABELS} (default: all).", "NAMES")
+    ] = None,
+    schemes: Annotated[str | None, Opt("Schemes to measure, separated by commas (default: all).", "NAMES")] = None,
 ) -> Answer:
     """Measure the simulator's speed, memory and start-up on this machine."""
     chosen = _chosen(

@@ -64,12 +64,12 @@ def compare(
     settings: given.Settings = None,
     metrics: Annotated[
         str | Sequence[str] | None,
-        replace(given.METRICS, help="Metrics to show, separated by commas, or `all` (default: main ones)."),
+        replace(given.METRICS, help="Metrics to show, separated by commas, or `all` (default: the main metrics)."),
     ] = None,
     baseline: given.Baseline = None,
     ties: given.Ties = None,
     bins: given.BinEnds = None,
-    ideal: Annotated[bool, Opt("Show ideal schedulers on the same flows.")] = True,
+    ideal: Annotated[bool, Opt("Also show ideal schedulers on the same flows.")] = True,
     measured: Annotated["Source | None", given.MEASURED] = None,
     out: given.OutDirectory = None,
     tables: Annotated[bool, Opt(default=False)] = True,
@@ -77,7 +77,7 @@ def compare(
 ) -> Results:
     """Compare schemes on the same flows: means with confidence intervals, and paired differences.
 
-    With --out, finished runs are stored at once and not repeated.
+    With --out, each run is stored when it ends. The same command then runs only the missing runs.
 
     Example: shortflow compare l2dct-benchmark --schemes tcp,dctcp,l2dct --seeds 10 --out results
 

@@ -23,20 +23,22 @@ def expect(
     measured: Annotated[
         Sequence[str] | None,
         Opt(
-            "Compare a measured number: mean, p50, p95, p99 (completion times), goodput, bandwidth, or a metric.",
+            "Compare a number that you measured with the expected one. NAME is mean, p50, p95 or p99 (of completion "
+            "times), goodput, bandwidth, or a metric. Repeat the option for more numbers.",
             "NAME=NUMBER",
             many=True,
         ),
     ] = None,
-    simulate: Annotated[bool, Opt("Also simulate if the simulation takes about two seconds.")] = True,
+    simulate: Annotated[bool, Opt("Also simulate if the simulation takes no more than about two seconds.")] = True,
     jobs: given.Jobs = None,
     settings: given.Settings = None,
     progress: given.Progress = None,
 ) -> Answer:
-    """Show which numbers to expect of a scenario, by arithmetic; find suspects of a measured number.
+    """Compute the numbers to expect of a scenario; find likely causes if your measured number differs.
 
-    Each number has its formula and source, and the simulated number if a simulation is short. With --measured, five
-    seeds give the expected range. If a number lies outside, suspects are simulated, and the closest comes first.
+    Arithmetic gives each number, with its formula and source. A short simulation stands beside the arithmetic. With
+    --measured, five seeds give the expected range. If your number lies outside the range, the command simulates likely
+    causes and prints the cause that comes closest to your number first.
 
     Example: shortflow expect incast --measured p99=230ms
     """

@@ -23,7 +23,9 @@ def explain(
     scheme: given.SchemeName = "dctcp",
     seed: given.Seed = 1,
     *,
-    flow: Annotated[int | None, given.whole("Explain the flow in this row of the flow table.", 0)] = None,
+    flow: Annotated[
+        int | None, given.whole("Explain the flow in this row of the flow table; rows count from 0.", 0)
+    ] = None,
     worst: Annotated[
         str | None, Opt("Explain the flow of this class, or of `all`, with the largest slowdown.", "CLASS")
     ] = None,
@@ -33,9 +35,9 @@ def explain(
     settings: given.Settings = None,
     progress: given.Progress = None,
 ) -> Explanation:
-    """Show where completion times went, to the picosecond: transmission, propagation, queues, window, losses, hosts.
+    """Split completion times into transmission, propagation, queues, window, losses and hosts, to the picosecond.
 
-    Without --flow, --worst or --median, only the shares of each class are shown.
+    Without --flow, --worst or --median, the command shows only the shares of each class of flows.
 
     Example: shortflow explain incast --scheme dctcp --worst all
     """

@@ -40,19 +40,21 @@ def export(
         str | Path | Scenario | Results, Arg("Directory of stored results, or a scenario.", "STORE|SCENARIO")
     ],
     as_: Annotated[str, Opt(f"Kind of files: {', '.join(KINDS)}.", "KIND", "--as", complete=lambda: list(KINDS))],
-    out: Annotated[str | Path, Opt("Write the files into this new directory.", "DIR", read=Path)],
+    out: Annotated[str | Path, Opt("New directory to write the files to.", "DIR", read=Path)],
     *,
-    scheme: Annotated[str, replace(given.SCHEME, help="Scheme that marks in a scenario, for sonic.")] = "dctcp",
+    scheme: Annotated[
+        str, replace(given.SCHEME, help="Scheme whose marking thresholds are exported from a scenario, for sonic.")
+    ] = "dctcp",
     base: Annotated[
         str | Path | None,
         Opt("Change the profiles that most ports of this config_db.json use, for sonic.", "FILE", read=Path),
     ] = None,
-    queue: Annotated[int | None, given.whole("Queue of these ports.", 0, 63)] = None,
+    queue: Annotated[int | None, given.whole("Queue of the ports in --base whose profile changes.", 0, 63)] = None,
 ) -> Sequence[str]:
     """Write results or a scenario as files that other tools read.
 
-    `fct.txt`: HPCC's file of flow completion times, one for each run, for its plotting scripts. `csv`: every table.
-    `sonic`: WRED and buffer profiles for `config load`, of a scenario or of the keys that a tuning chose.
+    `fct.txt` writes HPCC's file of flow completion times for each run, which HPCC's plotting scripts read. `csv` writes
+    every table. `sonic` writes WRED and buffer profiles for `config load`, from a scenario or from a tuning's choice.
 
     In Python the source may be `Results` too. Returns sentences on contents that the files cannot have.
     """

@@ -130,13 +130,15 @@ def _check_taken(parts: Sequence[tuple[File, Format, Part]], options: Options) -
 
 @showing(_answer)
 def import_files(
-    paths: Annotated["Sequence[Source] | Source", Arg("Files to import together.", "PATH", many=True)],
+    paths: Annotated[
+        "Sequence[Source] | Source", Arg("Files to import together into one scenario.", "PATH", many=True)
+    ],
     *,
-    out: Annotated[str | Path, Opt("Write the scenario into this new directory.", "DIR", read=Path)],
+    out: Annotated[str | Path, Opt("New directory to write the scenario to.", "DIR", read=Path)],
     format_: Annotated[
         str | None,
         Opt(
-            "Format of the files (default: recognised from their contents).",
+            "Format of the files (default: recognised by their contents).",
             "NAME",
             "--format",
             complete=lambda: [each.name for each in FORMATS],
@@ -144,26 +146,26 @@ def import_files(
     ] = None,
     unit: Annotated[str | None, given.UNIT] = None,
     time: Annotated[
-        str | None, Opt("Unit of start times if their file names none: ps, ns, us, ms or s.", "UNIT")
+        str | None, Opt("Unit of the start times if their file names none: ps, ns, us, ms or s.", "UNIT")
     ] = None,
     hosts: Annotated[
         str | Path | None,
-        Opt("CSV file with the header address,host that names the host of each address.", "FILE", read=Path),
+        Opt("CSV file with the columns address and host, which assigns each address to a host.", "FILE", read=Path),
     ] = None,
     host_names: Annotated[
         Sequence[str],
-        Opt("Nodes of a network that are hosts, such as 'srv*'.", "PATTERN", many=True, default=None),
+        Opt("Names of the nodes that are hosts, such as 'srv*'. Repeat for more.", "PATTERN", many=True, default=None),
     ] = (),
     hosts_at: Annotated[
         Sequence[str],
         Opt(
-            "Add hosts to switches, such as 4x10Gbps to all, or 'leaf*=8x25Gbps'.",
+            "Add hosts to switches: 4x10Gbps adds four to every switch, 'leaf*=8x25Gbps' eight to each leaf.",
             "[PATTERN=]COUNTxRATE",
             many=True,
             default=None,
         ),
     ] = (),
-    queue: Annotated[int | None, given.whole("Queue of a switch's ports whose settings are taken.", 0, 63)] = None,
+    queue: Annotated[int | None, given.whole("Queue of the switch's ports whose settings are imported.", 0, 63)] = None,
     settings: Annotated[
         Settings | None,
         Opt(
@@ -177,11 +179,11 @@ def import_files(
 ) -> Imported:
     """Import files of other simulators and of switches as a scenario.
 
-    `shortflow import topology.txt flow.txt --out mine` makes a scenario of HPCC's files; `shortflow list formats` has
-    all formats. In Python a data frame of Polars or pandas with a flow a row may take the place of a file.
+    `shortflow import topology.txt flow.txt --out mine` makes a scenario of HPCC's files. `shortflow list formats`
+    prints all formats. In Python, a data frame of Polars or pandas with one flow per row may take the place of a file.
 
-    The scenario is DIR/scenario.toml, each value with the file and line that
-    it comes from. The summary names what was left out, and values that no file says.
+    The scenario is DIR/scenario.toml, where each value names the file and line that it comes from. The summary lists
+    the contents that were left out, and the values that no file has and that were assumed.
 
     The answer has the loaded `scenario` and the `summary` as a mapping. A `ConfigError` names file, line,
     field, value and what was expected.

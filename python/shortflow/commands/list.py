@@ -34,20 +34,20 @@ def _complete(context: typer.Context) -> list[str]:
 @command
 def list_(
     kind: Annotated[
-        str | None, Arg("schemes, scenarios, metrics, figures, …", "KIND", complete=lambda: list(KINDS))
+        str | None, Arg("Kind of names: schemes, scenarios, metrics, figures, …", "KIND", complete=lambda: list(KINDS))
     ] = None,
     names: Annotated[
         Sequence[str] | None, Arg("Names to show in detail, such as 'l2dct*'.", "NAME", many=True, complete=_complete)
     ] = None,
     *,
-    long: Annotated[bool, Opt("Show the details of all names: parameters, defaults and ranges.")] = False,
+    long: Annotated[bool, Opt("Show the details of every name: parameters, defaults and ranges.")] = False,
     unit: Annotated[str | None, given.UNIT] = None,
 ) -> Answer:
     """List schemes, scenarios, metrics and other names; with a name, show its details.
 
-    Kinds: schemes, ideal, parameter-sets, transports, queues, topologies, routing, traffic, sizes, tables (the other
-    keys of scenarios), scenarios, metrics, formats (of `import`), figures, claims, choices. `list sizes FILE` shows the
-    distribution in a file of any such format: mean, percentiles and a drawing.
+    The kinds are schemes, ideal (schedulers), parameter-sets, transports, queues, topologies, routing, traffic, sizes,
+    tables (the other keys of scenarios), scenarios, metrics, formats (of `import`), figures, claims and choices. `list
+    sizes FILE` shows the flow-size distribution in FILE: mean, percentiles and a drawing.
     """
     if kind is None:
         raise ConfigError(f"list: expected a kind: {', '.join(KINDS)}")

@@ -40,7 +40,7 @@ def report(
     *,
     out: Annotated[
         str | Path | None,
-        Opt("Page to write, Markdown if it ends in .md (default: DIR/report.html).", "FILE", read=Path),
+        Opt("Page to write; Markdown if FILE ends in .md (default: DIR/report.html).", "FILE", read=Path),
     ] = None,
     measured: Annotated[str | Path | None, given.MEASURED] = None,
     metrics: given.Metrics = None,
@@ -49,19 +49,19 @@ def report(
     bins: given.BinEnds = None,
     explain: Annotated[
         bool,
-        Opt("Add where the time went, from one more run of each scheme, and the network by link use."),
+        Opt("Add where completion times went, and the use of each link. Each scheme runs once more for this."),
     ] = False,
     scenario: Annotated[
         Sequence[str] | None,
-        Opt("The file of a stored scenario that is not a shipped one, for --explain.", "FILE", many=True),
+        Opt("File of a stored scenario that is not a shipped one; --explain needs it.", "FILE", many=True),
     ] = None,
     progress: given.Progress = None,
     json: Annotated[bool, Opt("Print the plots' numbers as one JSON document instead of writing a page.")] = False,
 ) -> Answer:
     """Write a self-contained HTML page with the plots and tables of stored results.
 
-    Subdirectories such as DIR/reproduction are not included. A damaged result is left out and named; the exit code is
-    then 1.
+    The page does not include subdirectories such as DIR/reproduction. If a result is damaged, the page leaves it out
+    and names it, and the exit code is 1.
     """
     if json and out:
         raise ConfigError("--json: prints numbers instead of a page; leave out --out, or run the command twice")

@@ -45,42 +45,54 @@ def run(
     *,
     settings: given.Settings = None,
     out: given.OutDirectory = None,
-    csv: Annotated[bool, Opt("Also write the flow table as CSV (with --out).")] = False,
+    csv: Annotated[bool, Opt("Also write the flow table as a CSV file. Needs --out.")] = False,
     trace: Annotated[
         str | None,
         Opt(
-            "Write the packet events of these flows (rows such as 0,5-9, classes, or all) to FILE or the result "
-            "directory, as Parquet.",
+            "Write each packet event of some flows as Parquet to FILE (default: trace.parquet in the --out directory). "
+            "FLOWS is rows of the flow table such as 0,5-9, classes, or all.",
             "FLOWS[=FILE]",
         ),
     ] = None,
     pcap: Annotated[
         Sequence[str] | None,
         Opt(
-            "Write the packets that leave a port, such as 's0->h22', to FILE or the result directory, as pcapng.",
+            "Write the packets that leave a port, such as 's0->h22', as pcapng to FILE (default: a file in the --out "
+            "directory). Repeat the option for more ports.",
             "PORT[=FILE]",
             many=True,
         ),
     ] = None,
     perfetto: Annotated[
         str | Path | None,
-        Opt("Write flows, queues, rates, windows, marks and losses over time to FILE, for ui.perfetto.dev.", "FILE"),
+        Opt(
+            "Write flows, queues, rates, windows, marks and losses over time to FILE. Open FILE in ui.perfetto.dev.",
+            "FILE",
+        ),
     ] = None,
     perfetto_only: Annotated[
         Sequence[str] | None,
-        Opt("Limit --perfetto to flows=0,5-9 or flows=CLASS, ports=s0->h22, time=10ms:20ms.", "TERM", many=True),
+        Opt(
+            "Limit --perfetto to some flows (flows=0,5-9 or flows=CLASS), ports (ports=s0->h22) or a time "
+            "(time=10ms:20ms). Repeat the option to limit several.",
+            "TERM",
+            many=True,
+        ),
     ] = None,
     cores: Annotated[
         int,
         given.whole(
-            "Maximum number of cores for one large network. Results are equal. For many runs use compare --jobs."
+            "Maximum number of cores for this run. Several cores need a large network and do not change the result. To "
+            "run many simulations at once, use compare --jobs."
         ),
     ] = 1,
-    watch: Annotated[bool, Opt("Draw the bottleneck's queue and the windows during the run.")] = False,
+    watch: Annotated[
+        bool, Opt("Draw the measured queue and the congestion windows in the terminal during the run.")
+    ] = False,
     json: Annotated[bool, Opt("Print one JSON document instead of tables.")] = False,
     progress: given.Progress = None,
 ) -> Result:
-    """Run a scenario once.
+    """Simulate a scenario once, with one scheme and one seed, and print its metrics.
 
     Example: shortflow run incast --scheme dctcp --set servers=20 --out result
 

@@ -12,7 +12,9 @@ from shortflow.store.files import Kind, write_text
 @command
 def schema(
     *,
-    out: Annotated[str | Path | None, Opt("Write to this file instead of stdout.", "FILE", read=Path)] = None,
+    out: Annotated[
+        str | Path | None, Opt("Write the schema to this file instead of stdout.", "FILE", read=Path)
+    ] = None,
     json: Annotated[bool, Opt(default=False)] = False,
 ) -> Answer:
     """Print the JSON Schema (draft 2020-12) of a scenario file."""

@@ -35,13 +35,18 @@ def search(
     key: Annotated[
         str | Steps,
         Opt(
-            "Key and range to search, such as servers=1:100 or switch.mark_above=5pkt:200pkt.",
+            "Key to vary and its range, such as servers=1:100 or switch.mark_above=5pkt:200pkt (default STEP: 1).",
             "KEY=LOW:HIGH[:STEP]",
             complete=complete.keys,
         ),
     ],
     condition: Annotated[
-        str | Condition, Opt("Condition to hold; also <=, >=, < and >.", "METRIC==NUMBER", complete=complete.metrics)
+        str | Condition,
+        Opt(
+            "Condition that a run must meet. The comparison may be ==, <=, >=, < or >.",
+            "METRIC==NUMBER",
+            complete=complete.metrics,
+        ),
     ],
     seeds: given.AnySeeds = 5,
     *,
@@ -53,11 +58,11 @@ def search(
 ) -> Search:
     """Find the largest value of a key for which a condition holds.
 
-    Bisects the range for each seed. If the condition still holds at the high end, the answer is that value or more.
+    The command bisects the range for each seed. If the condition still holds at HIGH, the answer is HIGH or more.
 
     Example: shortflow search incast --key servers=1:40 --condition timeouts==0
 
-    With --out, finished runs are stored at once and not repeated.
+    With --out, each run is stored when it ends. The same command then runs only the missing runs.
 
     In Python, `key` includes the range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`. `condition` is a metric and
     a number in its unit, such as `"p99_short_s<0.005"`; conditions left open by unfinished flows count as failed.

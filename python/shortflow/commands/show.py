@@ -15,11 +15,11 @@ from shortflow.scenario import as_settings
 @command
 def show(
     scenario: given.ScenarioName,
-    scheme: Annotated[str, replace(given.SCHEME, help="Also show the parameters of this scheme.")] = "dctcp",
+    scheme: Annotated[str, replace(given.SCHEME, help="Scheme whose parameters are shown too.")] = "dctcp",
     *,
     settings: given.Settings = None,
 ) -> Answer:
-    """Show every value of a scenario, and its source."""
+    """Show every value of a scenario and where each value comes from."""
     (work,) = plan(given.scenario_with(scenario, settings), [scheme], [1], settings)
     of = work.scenario
     found: dict[str, Any] = {

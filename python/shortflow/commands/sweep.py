@@ -38,7 +38,8 @@ def sweep(
     grid: Annotated[
         Grid | Mapping[str, Values] | Sequence[str],
         Opt(
-            "Values of a key of scenario or scheme: 0.2,0.4,0.8 or LOW:HIGH:STEP. Repeat for more axes.",
+            "Values of a key of the scenario or of the schemes: 0.2,0.4,0.8 or LOW:HIGH:STEP. Repeat the option for "
+            "more keys; the sweep runs every combination of their values.",
             "KEY=VALUES",
             many=True,
             complete=complete.keys,
@@ -47,9 +48,12 @@ def sweep(
     seeds: given.Seeds = 3,
     *,
     out: given.KeptInIfAny = None,
-    link: Annotated[Sequence[str] | None, Opt("Set key B to the value of key A in --grid.", "A=B", many=True)] = None,
+    link: Annotated[
+        Sequence[str] | None, Opt("Set key B to the value that --grid gives key A.", "A=B", many=True)
+    ] = None,
     zip_keys: Annotated[
-        Sequence[str] | None, Opt("Pair the values of these keys instead of combining them.", "A,B", "--zip", many=True)
+        Sequence[str] | None,
+        Opt("Pair the values of these keys in order instead of combining them.", "A,B", "--zip", many=True),
     ] = None,
     until_ci: given.UntilCi = None,
     max_seeds: given.MaxSeeds = None,
@@ -60,13 +64,14 @@ def sweep(
     baseline: given.Baseline = None,
     ties: given.Ties = None,
     bins: given.BinEnds = None,
-    tables: Annotated[bool, Opt("Also store the tables of flows, ports and samples.")] = False,
+    tables: Annotated[bool, Opt("Also store the tables of flows, ports and samples of each run.")] = False,
     progress: given.Progress = None,
 ) -> Results:
     """Run schemes at every point of a grid of settings.
 
-    Finished runs are stored at once, coarse points first. After Ctrl-C, a kill or a full disk the same command resumes.
-    A failed run is stored with its error and stops no other run; the exit code is then 1.
+    A coarse grid runs first, then the points between. Each run is stored when it ends. After Ctrl-C, a kill or a full
+    disk, the same command runs only the missing runs. If a run fails, its error is stored, the other runs continue, and
+    the exit code is 1.
 
     Example: shortflow sweep incast --schemes tcp,dctcp --grid servers=5,10,20 --out sweep
 

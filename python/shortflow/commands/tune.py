@@ -51,11 +51,12 @@ Names = str | Sequence[str]
 @showing(_answer)
 def tune(
     scenario: given.ScenarioName,
-    scheme: Annotated[str, replace(given.SCHEME, help="The scheme to tune (`shortflow list schemes`).")],
+    scheme: Annotated[str, replace(given.SCHEME, help="Scheme to tune; `shortflow list schemes` prints all.")],
     parameters: Annotated[
         Sequence[str] | Mapping[str, str | tuple[object, object]],
         Opt(
-            "Range of a key of scenario or scheme; append `:log` or `:STEP` if needed.",
+            "Key of the scheme or of the scenario to tune, with its range. Append `:log` for a logarithmic range, or "
+            "`:STEP`. Repeat the option for more keys.",
             "KEY=LOW:HIGH",
             "--param",
             many=True,
@@ -67,7 +68,7 @@ def tune(
     minimize: Annotated[
         Names,
         Opt(
-            "Metric to minimize; a second objective searches the trade-off.",
+            "Metric to minimize. Two objectives search their trade-off.",
             "METRIC",
             many=True,
             complete=complete.metrics,
@@ -80,27 +81,29 @@ def tune(
     subject_to: Annotated[
         Names,
         Opt(
-            "Constraint, such as `goodput_long_bps >= 0.99 * dctcp` or `p99_short_s <= 5ms`.",
+            "Constraint on the result, such as `goodput_long_bps >= 0.99 * dctcp` or `p99_short_s <= 5ms`.",
             "CONSTRAINT",
             many=True,
             default=None,
         ),
     ] = (),
-    trials: Annotated[int, given.whole(f"Trials, rounded up to a multiple of {engine.BATCH}.")] = engine.TRIALS,
-    seeds: Annotated[int, given.whole("Run trials with seeds 1 to this number.", 1, 1000)] = engine.SEEDS,
-    baseline: Annotated[str, Opt("Also compare with this scheme.", "SCHEME")] = engine.BASELINE,
+    trials: Annotated[
+        int, given.whole(f"Number of trials, rounded up to a multiple of {engine.BATCH}.")
+    ] = engine.TRIALS,
+    seeds: Annotated[int, given.whole("Run each trial with seeds 1 to this number.", 1, 1000)] = engine.SEEDS,
+    baseline: Annotated[str, Opt("Also compare the result with this scheme.", "SCHEME")] = engine.BASELINE,
     check_on: Annotated[
         str | None,
         Opt(
-            f"Second workload for the check, or `{NOWHERE}` (default: the first of {', '.join(WORKLOADS)} that differs "
-            "from SCENARIO and has the metrics).",
+            f"Second scenario for the check, or `{NOWHERE}` (default: the first of {', '.join(WORKLOADS)} that is not "
+            "SCENARIO and has the metrics).",
             "SCENARIO",
         ),
     ] = None,
     check_metrics: Annotated[
         Mapping[str, str] | None,
         Opt(
-            "Replace a metric of the goal on the second workload.",
+            "Replace a metric of the goal in the second scenario.",
             "METRIC=METRIC",
             "--check-metric",
             many=True,
@@ -111,11 +114,14 @@ def tune(
     ] = None,
     check_settings: Annotated[
         Changes | None,
-        Opt("Set a key of the second workload.", "KEY=VALUE", "--check-set", many=True, read=given.parse_settings),
+        Opt("Set a key of the second scenario.", "KEY=VALUE", "--check-set", many=True, read=given.parse_settings),
     ] = None,
-    check_seeds: Annotated[int, given.whole("Number of fresh seeds for the check.", 2, 1000)] = engine.CHECK_SEEDS,
+    check_seeds: Annotated[
+        int, given.whole("Number of seeds of the check; no trial used them.", 2, 1000)
+    ] = engine.CHECK_SEEDS,
     metrics: Annotated[
-        str | Sequence[str] | None, replace(given.METRICS, help="Also show these metrics in the check.")
+        str | Sequence[str] | None,
+        replace(given.METRICS, help="Metrics that the check shows too, separated by commas."),
     ] = None,
     jobs: given.Jobs = None,
     dask: given.Dask = None,
@@ -125,8 +131,8 @@ def tune(
 ) -> Tuning:
     """Tune the parameters of a scheme, and check the result.
 
-    The check uses fresh seeds and a second workload. After an interruption, or with more trials, the same command
-    resumes. The exit code is 1 if the result does not hold.
+    The check runs the found parameters with fresh seeds, in SCENARIO and in a second scenario. After an interruption,
+    or with more --trials, the same command resumes. The exit code is 1 if the result fails the check.
 
     Example: shortflow tune l2dct-benchmark --scheme l2dct --param transport.w_max=1:4 --minimize p99_short_s --out best
 

@@ -18,22 +18,25 @@ from shortflow.runs import Run, plan
 
 @command
 def why(
-    store: Annotated[str | Path, Arg("A directory of `compare --out` or `sweep --out`.", "STORE", read=Path)],
-    first: Annotated[str, Arg("A scheme of the store.", "A")],
-    second: Annotated[str, Arg("Another one.", "B")],
+    store: Annotated[str | Path, Arg("Directory that `compare --out` or `sweep --out` wrote.", "STORE", read=Path)],
+    first: Annotated[str, Arg("First scheme, which the store must hold.", "A")],
+    second: Annotated[str, Arg("Second scheme, which the store must hold.", "B")],
     seed: given.Seed = 1,
     *,
-    flow: Annotated[int | None, given.whole("Also explain the difference of the flow in this row.", 0)] = None,
+    flow: Annotated[
+        int | None, given.whole("Also explain the difference of the flow in this row of the flow table.", 0)
+    ] = None,
     search: Annotated[
-        bool, Opt("If they are equal, find a load, number of flows or size that parts them: 18 runs at most.")
+        bool,
+        Opt("If the results are equal, look for a load, number of flows or size that parts them, in at most 18 runs."),
     ] = False,
     scenario: given.StoredScenario = None,
     settings: given.Settings = None,
     progress: given.Progress = None,
 ) -> Answer:
-    """Show why two schemes have equal results, or where they part and what the difference consists of.
+    """Show why two schemes have equal results, or where their runs part and what the difference consists of.
 
-    A store keeps no packets, so both runs are done again. If a store has several points, --set chooses one.
+    A store holds no packets, so the command repeats both runs. If the store has several points, choose one with --set.
     """
     if first == second:
         raise ConfigError(f"{first}, {second}: name two schemes")

@@ -49,19 +49,24 @@ def whole(help_text: str, least: int = 1, most: int | None = None) -> Opt:
 
 
 parse_settings = partial(pairs, option="--set", expected="KEY=VALUE, such as --set topology.rate=10Gbps")
-SCHEME = Opt("Scheme (`shortflow list schemes`).", "NAME", complete=complete.schemes)
-_KEPT = "Store runs and report in this directory."
+SCHEME = Opt("Scheme to run; `shortflow list schemes` prints all.", "NAME", complete=complete.schemes)
+_KEPT = "Store the runs and the report in this directory."
 
 ScenarioName = Annotated[
     AnyScenario,
-    Arg("A shipped scenario (`shortflow list scenarios`) or a TOML file.", "SCENARIO", complete=complete.scenarios),
+    Arg(
+        "Name of a shipped scenario (`shortflow list scenarios`), or a TOML file.",
+        "SCENARIO",
+        complete=complete.scenarios,
+    ),
 ]
 NamedScenario = Annotated[str, get_args(ScenarioName)[1]]
 SchemeName = Annotated[str | Transport, SCHEME]
 SchemeNames = Annotated[
     AnySchemes,
     Opt(
-        "Schemes, separated by commas: NAME, NAME+KEY=VALUE, TRANSPORT over QUEUE, FILE.toml:NAME, FILE.py:CLASS.",
+        "Schemes to run, separated by commas. Each scheme is NAME, NAME+KEY=VALUE, TRANSPORT over QUEUE, "
+        "FILE.toml:NAME or FILE.py:CLASS.",
         "NAMES",
         read=partial(names, option="--schemes"),
         complete=complete.schemes,
@@ -70,7 +75,7 @@ SchemeNames = Annotated[
 Settings = Annotated[
     Changes | None,
     Opt(
-        "Set a parameter or a key, such as topology.rate=10Gbps.",
+        "Set a key of the scenario or of the scheme, such as topology.rate=10Gbps. Repeat the option for more keys.",
         "KEY=VALUE",
         "--set",
         many=True,
@@ -78,46 +83,62 @@ Settings = Annotated[
         complete=complete.keys,
     ),
 ]
-Seed = Annotated[int, whole("Seed of all random draws.", 0)]
+Seed = Annotated[int, whole("Seed of all random draws. With one seed, all schemes see the same flows.", 0)]
 Seeds = Annotated[int, whole("Run seeds 1 to this number.", 1, MOST_SEEDS)]
 AnySeeds = Annotated[int | Sequence[int], whole("Run seeds 1 to this number.", 1, MOST_SEEDS)]
-Jobs = Annotated[Work, whole("Parallel runs (default: one per core).")]
-Dask = Annotated[str | None, Opt("Run on the Dask cluster of this scheduler: tcp://10.0.0.1:8786.", "ADDRESS")]
+Jobs = Annotated[Work, whole("Number of runs at the same time (default: one per core).")]
+Dask = Annotated[
+    str | None,
+    Opt("Run on the Dask cluster whose scheduler has this address, such as tcp://10.0.0.1:8786.", "ADDRESS"),
+]
 UntilCi = Annotated[
     str | None,
     Opt(
-        "Add seeds in steps of 5 until the 95 % interval is within ± this share of the mean: 2%, p99_short_s=5%.",
+        "Add seeds in steps of 5 until the 95 % interval of METRIC is within ± PERCENT of its mean, such as 2% or "
+        "p99_short_s=5% (default METRIC: mean completion time).",
         "[METRIC=]PERCENT",
     ),
 ]
-MaxSeeds = Annotated[int | None, whole(f"Maximum seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)]
+MaxSeeds = Annotated[
+    int | None, whole(f"Maximum number of seeds for --until-ci (default: {MAX_SEEDS}).", 1, MOST_SEEDS)
+]
 Baseline = Annotated[
     str | None,
     Opt(
-        "Compare with this scheme in the answer (default: the first in `shortflow list schemes`).",
+        "Scheme to which the answer states each ratio (default: of the compared schemes, the first in `shortflow list "
+        "schemes`).",
         "NAME",
         complete=complete.schemes,
     ),
 ]
 Ties = Annotated[
     str | tuple[float, float] | None,
-    Opt("Widest factor and interval of a tie in the answer (default: 5%,10%).", "SHARE,SHARE"),
+    Opt(
+        "Two schemes tie if their ratio is within the first SHARE of 1 and its 95 % interval within the second "
+        "(default: 5%,10%).",
+        "SHARE,SHARE",
+    ),
 ]
 BinEnds = Annotated[
     str | Sequence[str | int] | None,
     Opt(
-        "Upper ends of size bins (default: 10KB,100KB,1MB). The last two separate short, medium and long flows.",
+        "Largest flow size of each size bin (default: 10KB,100KB,1MB). Short flows end at the last size but one; long "
+        "flows begin at the last size.",
         "SIZES",
     ),
 ]
-METRICS = Opt("Metrics to show, separated by commas (default: main ones).", "NAMES", complete=complete.metrics)
+METRICS = Opt("Metrics to show, separated by commas (default: the main metrics).", "NAMES", complete=complete.metrics)
 Metrics = Annotated[str | Sequence[str] | None, METRICS]
-UNIT = Opt("Unit of sizes if their file names none: B, KB, MB, packets of 1460 bytes, or a size such as 1000B.", "UNIT")
+UNIT = Opt(
+    "Unit of the sizes if their file names none: B, KB, MB, packets (of 1460 bytes), or a size such as 1000B.", "UNIT"
+)
 MEASURED = Opt(
-    "Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, optional class.", "FILE"
+    "Show your measured flows beside the schemes. FILE is CSV or Parquet with the columns start_s, size_bytes, fct_s "
+    "and, if you like, class.",
+    "FILE",
 )
 StoredScenario = Annotated[
-    str | None, Opt("The scenario's file, if the store's scenario is not a shipped one.", "FILE")
+    str | None, Opt("File of the stored scenario, if the scenario is not a shipped one.", "FILE")
 ]
 KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
 KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
