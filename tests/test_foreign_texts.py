@@ -63,6 +63,7 @@ TEXTS: Mapping[str, str] = {
     "containerlab": next(iter(as_containerlab(LINKS).values())),
     "lldp": next(iter(as_lldp(LINKS).values())),
     "netbox": next(iter(as_netbox(LINKS).values())),
+    "edge-list": "a,b,rate,delay\nh0,s0,10Gbps,2us\nh1,s0,10Gbps,\n",
     "sonic": json.dumps(SONIC, indent=1),
 }
 WORDS = [

@@ -155,7 +155,7 @@ def test_schemes_of_a_file_run_as_they_are_written(tmp_path: Path) -> None:
     (text,) = found.summary["schemes"]
     assert sf.run(found.scenario, reference).digest == sf.run(found.scenario, text).digest
     config.write_text(config.read_text().replace("50Mb/s", "fast"))
-    with pytest.raises(ConfigError, match=r"config\.txt, line 2: DCQCN: transport\.additive: "):
+    with pytest.raises(ConfigError, match=r"config\.txt:4: RATE_AI: .fast.; expected a rate"):
         sf.import_files([*paths, config], out=tmp_path / "again")
 
 

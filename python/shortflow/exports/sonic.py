@@ -19,6 +19,7 @@ from shortflow.imports import sonic
 from shortflow.imports.documents import Place, read_json
 from shortflow.imports.files import File
 from shortflow.imports.networks import few
+from shortflow.imports.sonic_pfc import reference
 from shortflow.quantities import parse
 
 FILE = "patch.json"
@@ -60,12 +61,11 @@ class Names:
     @classmethod
     def of(cls, root: Place, queue: int | None) -> "Names":
         """The profiles of most ports for a queue. Raises `ConfigError` as the import does."""
-        wred, buffer = sonic.profiles(root, queue)
-        profile = root.at("WRED_PROFILE", wred) if wred else None
-        colours = [each for each in sonic.COLOURS if profile and profile.at(f"{each}_max_threshold")]
-        room = root.at("BUFFER_PROFILE", buffer) if buffer else None
-        pool = sonic.reference(room.text("pool")) if room else ""
-        return cls(wred or NEW, buffer or NEW, pool or LOSSY, (colours or ["green"])[0], not profile)
+        usual = sonic.Switch.of(root, queue).usual
+        wred, buffer = usual.profiles
+        colours = [each for each in sonic.COLOURS if usual.wred and usual.wred.at(f"{each}_max_threshold")]
+        pool = reference(usual.buffer.at("pool")) if usual.buffer else ""
+        return cls(wred or NEW, buffer or NEW, pool or LOSSY, (colours or ["green"])[0], not usual.wred)
 
 
 def patch(

@@ -12,7 +12,7 @@ from shortflow.exports.switches import Neighbour, Switches
 from shortflow.imports import sonic
 from shortflow.imports.documents import Place
 from shortflow.imports.networks import few
-from shortflow.imports.sonic_pfc import COMPUTED, FlowControl
+from shortflow.imports.sonic_pfc import COMPUTED, FlowControl, reference
 from shortflow.quantities import counted, parse
 
 KEYS = ("xoff", "xon", "headroom", "xoff_alpha")
@@ -40,10 +40,11 @@ class Today:
     @classmethod
     def of(cls, root: Place, queue: int | None) -> "Today":
         """That of a configuration. Raises `ConfigError` as the import does."""
-        chosen, ports, pauses = sonic.paused(root, queue)
+        switch = sonic.Switch.of(root, queue)
+        ports = [port.name for port in switch.ports]
         maps = {port.strip(): each for each in root.each("PORT_QOS_MAP") for port in each.name.split(",")}
         enabled = {port: maps[port].text("pfc_enable") for port in ports if port in maps}
-        return cls(ports, chosen, pauses, enabled, root)
+        return cls(ports, switch.queue, switch.paused, enabled, root)
 
     def key(self, table: str, port: str, span: str) -> str:
         """The entry of a table for a port and its queues: that of the configuration, if it is of this port alone."""
@@ -60,7 +61,7 @@ class Today:
         for entry in self.root.each("BUFFER_PG") if self.root else ():
             ports, _, span = entry.name.partition("|")
             first, _, last = span.partition("-")
-            if sonic.reference(entry.text("profile")) == profile and first.isdigit():
+            if reference(entry.at("profile")) == profile and first.isdigit():
                 groups.update({port: int(last or first) - int(first) + 1 for port in ports.split(",")})
         return max(groups.values(), default=0) > 1
 

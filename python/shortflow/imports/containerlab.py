@@ -6,6 +6,7 @@ Source: containerlab.dev, "Topology definition" and "Links". Containerlab has no
 import re
 from collections.abc import Mapping, Sequence
 
+from shortflow.errors import did_you_mean
 from shortflow.imports.documents import Place, read_yaml
 from shortflow.imports.files import File
 from shortflow.imports.networks import completed, few, plain_name
@@ -18,6 +19,7 @@ _HOST_KINDS = ("linux", "ext-container", "k8s-kind")
 _ROUTERS = re.compile(r"frr|bird|quagga|gobgp|vyos|openbgpd|sonic|cumulus|holo|exabgp", re.IGNORECASE)
 _OUTSIDE = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
 """Ends of links that are no node: interfaces of the machine that runs the lab."""
+_LINK = ("type", "endpoints", "endpoint")
 _TIER = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -34,6 +36,8 @@ def _read(file: File, options: Options) -> Part:
     nodes = {str(name): _node_of(listed_nodes, name) for name in listed_nodes.value}
     names = {of: plain_name(of) for of in nodes}
     links, outside = [], []
+    taken: dict[tuple[str, str], Place] = {}
+    further: dict[str, None] = {}
     for link in topology.each("links"):
         alone = link.at("endpoint")
         ends = [_end(end) for end in link.each("endpoints")] or ([_end(alone)] if alone else [])
@@ -45,9 +49,15 @@ def _read(file: File, options: Options) -> Part:
             raise link.wrong("two endpoints, such as [leaf1:e1-1, spine1:e1-1]")
         for end, place in ends:
             if end not in nodes:
-                raise place.wrong("NODE:INTERFACE with a node of topology.nodes")
+                raise place.wrong(f"NODE:INTERFACE with a node of topology.nodes{did_you_mean(end, nodes)}")
+            interface = _interface(place)
+            if interface and (other := taken.setdefault((end, interface), place)) is not place:
+                raise place.wrong(f"each interface in one link; line {other.line} has it")
+        further |= dict.fromkeys(each.name for each in link.each() if each.name not in _LINK)
         (a, _), (b, _) = ends
         links.append(Link(names[a], names[b]))
+    if further:
+        part.left_out.append(f"Keys of links without a counterpart: {few(further)}.")
     if outside:
         part.left_out.append(f"{counted(len(outside), 'link')} to the machine of the lab: {few(outside)}.")
     listed = [_node(topology, nodes[of], names[of]) for of in nodes]
@@ -77,6 +87,12 @@ def _end(end: Place) -> tuple[str, Place]:
     if isinstance(end.value, Mapping):
         return end.text("node"), end
     return str(end.value).partition(":")[0], end
+
+
+def _interface(end: Place) -> str:
+    if isinstance(end.value, Mapping):
+        return end.text("interface")
+    return str(end.value).partition(":")[2]
 
 
 def _node(topology: Place, node: Place, name: str) -> Node:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.imports import (
     containerlab,
+    edge_list,
     flow_tables,
     graphml,
     hpcc,
@@ -32,6 +33,7 @@ FORMATS: Sequence[Format] = (
     htsim.TOPOLOGY,
     zeek.LOG,
     hpcc_config.CONFIG,
+    edge_list.EDGES,
     flow_tables.FLOWS,
     size_tables.SIZES,
     samples.SAMPLES,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from shortflow.errors import did_you_mean
 from shortflow.imports import rates
 from shortflow.imports.files import File
 from shortflow.imports.networks import completed, few, plain_name
@@ -111,12 +112,13 @@ def _read(file: File, options: Options) -> Part:
     part = Part()
     nodes = _nodes(found, part)
     labels, links, absent, seen = [], [], [], Counter[tuple[str, str]]()
+    raw = False
     for edge in found.edges:
         ends = []
         for end in ("source", "target"):
             of = edge.written.get(end, "")
             if of not in nodes:
-                raise file.wrong(edge.line, end, of, "the id of a node")
+                raise file.wrong(edge.line, end, of, f"the id of a node{did_you_mean(of, nodes)}")
             ends.append(nodes[of])
         (a, node_a), (b, node_b) = ends
         if edge.data.get("linkstatus", "").lower() in _ABSENT:
@@ -128,13 +130,17 @@ def _read(file: File, options: Options) -> Part:
                 continue  # the other direction of a link
         rate, unread = _rate(edge, file)
         labels += [unread] if unread else []
+        raw |= bool(edge.data.get("linkspeedraw")) and not edge.data.get("rate")
         links.append(Link(a, b, rate, _delay(edge, file) or _distance(node_a, node_b)))
     if absent:
         part.left_out.append(f"{counted(len(absent), 'link')} of the future, by LinkStatus: {few(absent)}.")
     if labels:
         part.notes.append(
-            f"Labels of {counted(len(labels), 'link')} are not one rate and are not read: {few(dict.fromkeys(labels))}."
+            f"Labels of {counted(len(labels), 'link')} are not one rate with its unit and are not read: "
+            f"{few(dict.fromkeys(labels))}."
         )
+    if raw:
+        part.notes.append("LinkSpeedRaw is in bit/s, as the Topology Zoo defines it.")
     if any(_distance(a, b) for (_, a) in nodes.values() for (_, b) in list(nodes.values())[:1]):
         part.notes.append("Delays follow from great-circle distances between the nodes at 200,000 km/s.")
     _say_unread(found, part)
@@ -177,7 +183,7 @@ def _rate(edge: _Item, file: File) -> tuple[str, str]:
     if text := data.get("rate"):
         bps = _bps(text)
         if bps is None:
-            raise file.wrong(edge.line, "rate", text, "a rate such as 10Gbps, or bits per second")
+            raise file.wrong(edge.line, "rate", text, "a rate with its unit, such as 10Gbps")
         return rates.written(bps), ""
     if text := data.get("linkspeedraw"):
         return rates.written(file.number(edge.line, "LinkSpeedRaw", text, 1)), ""
@@ -190,16 +196,17 @@ def _rate(edge: _Item, file: File) -> tuple[str, str]:
             return rates.written(bps), ""
         if rates.is_bytes(unit):
             raise file.wrong(edge.line, "LinkSpeedUnits", unit, "bits per second, such as G or Gbps")
-    for name in ("linklabel", "linktype", "label"):
-        if text := data.get(name):
-            bps = rates.of_label(text)
-            return (rates.written(bps), "") if bps else ("", text)
-    return "", ""
+    labels = [text for name in ("linklabel", "linktype", "label") if (text := data.get(name))]
+    known = next((bps for text in labels if (bps := rates.of_label(text))), None)
+    if known:
+        return rates.written(known), ""
+    speed = f"LinkSpeed {data['linkspeed']} {data.get('linkspeedunits', '')}".strip() if data.get("linkspeed") else ""
+    return "", speed or next(iter(labels), "")
 
 
 def _bps(text: str) -> float | None:
     found = parse(text)
-    if found is None or found.number <= 0 or (found.unit and found.base != "bps"):
+    if found is None or found.number <= 0 or found.base != "bps":
         return None
     return found.number * found.factor
 
@@ -207,8 +214,8 @@ def _bps(text: str) -> float | None:
 def _delay(edge: _Item, file: File) -> str:
     text = edge.data.get("delay", "")
     found = parse(text) if text else None
-    if text and (found is None or found.number < 0 or (found.unit and found.base != "s")):
-        raise file.wrong(edge.line, "delay", text, "a time such as 5us, or seconds")
+    if text and (found is None or found.number < 0 or found.base != "s"):
+        raise file.wrong(edge.line, "delay", text, "a time with its unit, such as 5us")
     return f"{found.number * found.factor * 1e12:.0f}ps" if found else ""
 
 
@@ -230,7 +237,7 @@ def _say_unread(found: _Reader, part: Part) -> None:
     if rate and not any(edge.data.get(name) for edge in found.edges for name in _RATE_NAMES):
         part.left_out.append(
             f"{few(rate)} of links, because the file does not say the unit. Rename the attribute to rate, with values "
-            "such as 10Gbps or in bits per second."
+            "such as 10Gbps."
         )
     others = [name for name in names if name not in rate]
     if others:

@@ -63,7 +63,12 @@ def _topology(file: File, options: Options) -> Part:
     if len(rest) < links:
         raise file.wrong(first, "number of links", links, f"{len(rest)}, as many as the file lists")
     part = Part()
-    found = [_link(file, number, line, nodes, part) for number, line in rest[:links]]
+    found = [_link(file, number, line, nodes) for number, line in rest[:links]]
+    _say_losses(file, rest[:links], part)
+    alone = [number for number, line in rest[:links] if columns.is_number(columns.fields(line)[2])]
+    if alone:
+        of = f"line{'' if len(alone) == 1 else 's'} {few(map(str, alone))}"
+        part.notes.append(f"Rates without a unit are in bit/s, as ns-3 reads them: {of}.")
     _say_rest(part, [line for _, line in rest[links:]], f"{links} links", _has_form_of_link, "link")
     if is_simai:
         part.notes.append(f"SimAI's form: {servers} GPUs a server. A GPU is a host.")
@@ -103,17 +108,25 @@ def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> 
     return found
 
 
-def _link(file: File, number: int, line: str, nodes: int, part: Part) -> Link:
+def _say_losses(file: File, links: Sequence[tuple[int, str]], part: Part) -> None:
+    """Names the links that lose packets at random."""
+    rates: dict[str, list[int]] = {}
+    for number, line in links:
+        values = columns.fields(line)
+        if len(values) > 4 and file.number(number, "error rate", values[4], 0, 1) > 0:
+            rates.setdefault(values[4], []).append(number)
+    for rate, lines in rates.items():
+        of = f"the link in line {lines[0]}" if len(lines) == 1 else f"the links in lines {few(map(str, lines))}"
+        part.left_out.append(f"The error rate {rate} of {of}: [faults] has such a key, `loss`.")
+
+
+def _link(file: File, number: int, line: str, nodes: int) -> Link:
     values = columns.fields(line)
     if len(values) < 4:
         raise file.wrong(number, "link", line, "source, destination, rate, delay, error rate")
     for field, text in (("source", values[0]), ("destination", values[1])):
         if not columns.is_whole(text) or int(text) >= nodes:
             raise file.wrong(number, field, text, f"a node from 0 to {nodes - 1}")
-    if len(values) > 4 and file.number(number, "error rate", values[4]) > 0:
-        part.left_out.append(
-            f"The error rate {values[4]} of the link in line {number}: [faults] has such a key, `loss`."
-        )
     return Link(values[0], values[1], _rate(file, number, values[2]), _delay(file, number, values[3]), number)
 
 
@@ -167,7 +180,8 @@ def _flows(file: File, options: Options) -> Part:
         listed = sum(_has_form_of_flow(" ".join(map(str, row[1:])), width) for row in table.iter_rows())
         if listed < count:
             raise file.wrong(first, "number of flows", count, f"{listed}, as many as the file lists")
-    start = columns.numbers(file, table, "start", f"a start in {unit}") * seconds_per_unit(unit)
+    # Divided, because 10 us times 1e-6 is 9.999999999999999e-06 s.
+    start = columns.numbers(file, table, "start", f"a start in {unit}") / round(1 / seconds_per_unit(unit))
     part = Part()
     part.notes.append(f"Starts are in {_WORDS.get(unit, unit)} and sizes in bytes of payload.")
     size = _packets(file, table, options.unit, part) if is_old else _bytes(file, table, options.unit)

@@ -33,6 +33,8 @@ _HPCC: Mapping[str, tuple[str, str]] = {
 """Keys of HPCC. RATE_AI is a rate there, and a number of bytes here."""
 _TIMELY: Mapping[str, tuple[str, str]] = {"RATE_AI": ("delta", ""), "MIN_RATE": ("min_rate", "")}
 """Keys of TIMELY. RATE_HAI is a rate there, and a multiple of delta here."""
+_RATES = ("RATE_AI", "RATE_HAI", "MIN_RATE")
+"""Keys whose values are rates. As in ns-3, one without a unit is in bit/s."""
 _CURVE: Mapping[str, tuple[str, str]] = {
     "KMIN_MAP": ("mark_above", "KB"),
     "KMAX_MAP": ("mark_all_above", "KB"),
@@ -77,6 +79,11 @@ def _read(file: File, _: Options) -> Part:
         if _KEY.fullmatch(words[0]) and len(words) > 1:
             lines[words[0]] = (number, words[1:])
     part, used = Part(), set(_KNOWN)
+    if "KMIN_MAP" in lines:
+        part.notes.append("KMIN_MAP, KMAX_MAP and PMAX_MAP have rates in bit/s, and thresholds in kB of 1,000 bytes.")
+    alone = [key for key in _RATES if key in lines and columns.is_number(lines[key][1][0])]
+    if alone:
+        part.notes.append(f"{' and '.join(alone)} without a unit: in bit/s, as ns-3 reads rates.")
     _put_switch(file, lines, part)
     if "PACKET_PAYLOAD_SIZE" in lines:
         number, words = lines["PACKET_PAYLOAD_SIZE"]
@@ -116,7 +123,7 @@ def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
         return
     number, words = lines["BUFFER_SIZE"]
     said = file.origin(number)
-    size = f"{file.number(number, 'BUFFER_SIZE', words[0], 1e-6):g}MiB"
+    size = f"{file.number(number, 'BUFFER_SIZE', words[0], 1e-6):.12g}MiB"
     part.values["switch.memory"] = Value(size, said)
     part.values["switch.buffer"] = Value("unlimited", f"{said}: ports share the memory")
     enabled = lines.get("ENABLE_PFC")
@@ -164,7 +171,7 @@ def _marks(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> dict[float
     for key, (name, unit) in _CURVE.items():
         number, values = maps.get(key, (0, {}))
         for rate, value in values.items():
-            of_port: str | float = f"{value:g}{unit}" if unit else value
+            of_port: str | float = f"{value:.12g}{unit}" if unit else value
             found.setdefault(rate, {})[name] = Value(of_port, file.origin(number))
     return dict(found)
 
@@ -217,9 +224,11 @@ def _with_keys(
     for key, (name, unit) in keys.items():
         if key in lines:
             number, words = lines[key]
-            rate = of_data_rate(words[0]) if words[0][-1:].isalpha() else None
-            value = f"{file.number(number, key, words[0]):.12g}{unit}" if unit or name == "g" else words[0]
-            found += f"+{name}={written(rate) if rate else value}"
+            rate = of_data_rate(words[0]) if key in _RATES else None
+            if key in _RATES and not rate:
+                raise file.wrong(number, key, words[0], "a rate above zero such as 40Mb/s")
+            value = written(rate) if rate else f"{file.number(number, key, words[0]):.12g}{unit}"
+            found += f"+{name}={value}"
             used.add(key)
     return found, used
 

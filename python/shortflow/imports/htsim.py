@@ -55,11 +55,16 @@ class _Trigger:
 def _matrix(file: File, options: Options) -> Part:
     part = Part()
     counts: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    failures = 0
     found: list[_Connection] = []
     triggers: dict[str, _Trigger] = {}
     for number, line in file.lines():
         words = columns.fields(line)
         if words[0] in _COUNTS and len(words) > 1:
+            if words[0] in lines:
+                raise file.wrong(number, words[0], words[1], f"each count once; line {lines[words[0]]} has it")
+            lines[words[0]] = number
             most = _MOST_NODES if words[0] == "Nodes" else MOST
             counts[words[0]] = file.whole(number, words[0], words[1], 0, most)
         elif ends := _ENDS.fullmatch(words[0]):
@@ -67,11 +72,14 @@ def _matrix(file: File, options: Options) -> Part:
         elif words[0] == "trigger":
             _add_trigger(file, number, words[1:], triggers)
         elif words[0] == "failure":
+            failures += 1
             part.left_out.append(f"The failure in line {number}: [faults] has outages of links.")
         else:
             raise file.wrong(number, "line", line, "source->destination id 1 start 0 size 2000000")
-    if len(found) != counts.get("Connections", len(found)):
-        raise file.wrong(0, "Connections", counts["Connections"], f"{len(found)}, as many as the file lists")
+    listed = {"Connections": len(found), "Triggers": len(triggers), "Failures": failures}
+    for name, of_file in listed.items():
+        if counts.get(name, of_file) != of_file:
+            raise file.wrong(lines[name], name, counts[name], f"{of_file}, as many as the file lists")
     if not found:
         raise columns.empty(file, "connections such as 0->1 id 1 start 0 size 2000000")
     _check_ids(file, found)
@@ -119,7 +127,7 @@ def _connection(
             raise file.wrong(
                 number, "start", values["start"], "whole picoseconds. Older versions have microseconds: give --time us"
             )
-        start *= seconds_per_unit(options.time or "ps")
+        start /= round(1 / seconds_per_unit(options.time or "ps"))  # 10 us times 1e-6 is 9.999999999999999e-06 s
     size = file.whole(number, "size", values.get("size", "0"))
     return _Connection(number, ends[1], ends[2], values, start, size)
 
@@ -226,12 +234,16 @@ _WHOLE = ("Radix_Down", "Radix_Up", "Bundle")
 _LINK = {"Downlink_speed_Gbps": 100.0, "Downlink_Latency_ns": 1000.0}
 """Keys of the links below a tier, with what is assumed without them."""
 _READ = (*_WHOLE, *_LINK, "Switch_Latency_ns", "Oversubscribed")
+_TOP = ("Nodes", "Tiers", "Podsize")
+_EXAMPLES = {"Nodes": 32, "Tiers": 2}
 _CASES = {key.lower(): key for key in (*_READ, "Nodes", "Tiers", "Podsize", "Tier", "Connections")}
 
 
 @dataclass
 class _Tier:
+    line: int = 0
     values: dict[str, float] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
 
     def of(self, key: str, default: float) -> float:
         return self.values.get(key, default)
@@ -247,11 +259,10 @@ def _key(word: str) -> str:
     return _CASES.get(word.lower(), word)
 
 
-def _keys(file: File) -> tuple[Mapping[str, int], Mapping[int, _Tier]]:
+def _keys(file: File) -> tuple[_Tier, Mapping[int, _Tier]]:
     """Keys above the tables, and the tables of the tiers."""
-    top: dict[str, int] = {}
-    tiers: dict[int, _Tier] = {}
-    values: dict[str, float] | None = None
+    top, tiers = _Tier(1), dict[int, _Tier]()
+    table = top
     for number, line in file.lines():
         words = columns.fields(line)
         if len(words) < 2:
@@ -260,25 +271,33 @@ def _keys(file: File) -> tuple[Mapping[str, int], Mapping[int, _Tier]]:
         if words[0] == "Tier":
             level = file.whole(number, "Tier", words[1], 0, 2)
             if level in tiers:
-                raise file.wrong(number, "Tier", level, "each tier once")
-            values = tiers.setdefault(level, _Tier()).values
-        elif values is None:
-            top[words[0]] = file.whole(number, words[0], words[1], 0, _MOST_NODES)
+                raise file.wrong(number, "Tier", level, f"each tier once; line {tiers[level].line} has it")
+            table = tiers.setdefault(level, _Tier(number))
+            continue
+        if words[0] in table.lines:
+            raise file.wrong(number, words[0], words[1], f"each key once; line {table.lines[words[0]]} has it")
+        table.lines[words[0]] = number
+        if table is top:
+            table.values[words[0]] = file.whole(number, words[0], words[1], 0, _MOST_NODES)
         elif words[0] in _WHOLE:
-            values[words[0]] = file.whole(number, words[0], words[1], 1, _MOST_NODES)
+            table.values[words[0]] = file.whole(number, words[0], words[1], 1, _MOST_NODES)
         else:
-            values[words[0]] = file.number(number, words[0], words[1])
+            table.values[words[0]] = file.number(number, words[0], words[1])
     return top, tiers
 
 
 def _topology(file: File, _: Options) -> Part:
     top, tiers = _keys(file)
     for key in ("Nodes", "Tiers"):
-        if key not in top:
-            raise file.wrong(0, key, "", "a line with it")
-    count = top["Tiers"]
-    if count not in (2, 3) or set(tiers) != set(range(count)):
-        raise file.wrong(0, "Tiers", count, f"2 or 3, with tables Tier 0 to Tier {count - 1}")
+        if key not in top.values:
+            raise file.wrong(1, key, "nothing", f"a line such as {key} {_EXAMPLES[key]}")
+    count = int(top.values["Tiers"])
+    if count not in (2, 3):
+        raise file.wrong(top.lines["Tiers"], "Tiers", count, "2 or 3")
+    if missing := [each for each in range(count) if each not in tiers]:
+        raise file.wrong(top.lines["Tiers"], "Tiers", count, f"a table Tier {missing[0]} too")
+    if more := [each for each in tiers if each >= count]:
+        raise file.wrong(tiers[more[0]].line, "Tier", more[0], f"a tier from 0 to {count - 1}, as Tiers is {count}")
     part = Part()
     links, nodes = _links(file, top, tiers)
     part.network = Network(nodes, links, file.origin())
@@ -290,28 +309,49 @@ def _topology(file: File, _: Options) -> Part:
             part.notes.append(
                 f"Half of the switch latency of tier {number_} is added to the delay of the links on either side."
             )
-        queue = {key: value for key, value in tier.values.items() if "Queue" in key}
-        if queue:
-            part.left_out.append(f"Queues of tier {number_}: {', '.join(queue)}; give switch.buffer with --set.")
-        others = [key for key in tier.values if key not in (*_READ, *queue)]
-        if others:
-            part.left_out.append(f"Keys of tier {number_} without a counterpart: {few(others)}.")
+        _say_left_out(part, number_, tier)
+    if count == 2 and top.of("Podsize", top.values["Nodes"]) != top.values["Nodes"]:
+        part.left_out.append(f"Podsize {top.values['Podsize']:g}: the racks of two tiers are one pod.")
+    others = [key for key in top.values if key not in _TOP]
+    if others:
+        part.left_out.append(f"Keys above the tiers without a counterpart: {few(others)}.")
     return part
 
 
-def _links(file: File, top: Mapping[str, int], tiers: Mapping[int, _Tier]) -> tuple[list[Link], list[Node]]:
+def _say_left_out(part: Part, number: int, tier: _Tier) -> None:
+    """Names the keys of a tier that the network does not have."""
+    queues = [f"{key} {value:.12g}" for key, value in tier.values.items() if "queue" in key.lower()]
+    if queues:
+        part.left_out.append(
+            f"{' and '.join(queues)} of tier {number}: the file does not say whether these are bytes or packets. Give "
+            "--set switch.buffer=150KB, or switch.TIER.buffer and switch.TIER.up.buffer for one tier."
+        )
+    if "Oversubscribed" in tier.values:
+        part.left_out.append(
+            f"Oversubscribed {tier.values['Oversubscribed']:.12g} of tier {number}: the links follow from Radix_Down, "
+            "Radix_Up and the rates."
+        )
+    others = [key for key in tier.values if key not in _READ and "queue" not in key.lower()]
+    if others:
+        part.left_out.append(f"Keys of tier {number} without a counterpart: {few(others)}.")
+
+
+def _links(file: File, top: _Tier, tiers: Mapping[int, _Tier]) -> tuple[list[Link], list[Node]]:
     """Hosts below racks, racks below aggregation by pods, all below the core, as htsim wires them."""
-    nodes, count = top["Nodes"], top["Tiers"]
-    down = [int(tiers[each].of("Radix_Down", 0)) for each in range(count)]
-    up = [int(tiers[each].of("Radix_Up", 0)) for each in range(count - 1)]
-    if not all(down) or not all(up):
-        raise file.wrong(0, "Radix_Down and Radix_Up", "", "numbers above zero in each tier")
+    nodes, count = int(top.values["Nodes"]), int(top.values["Tiers"])
+    for each in range(count):
+        for key in ("Radix_Down", "Radix_Up")[: 1 if each == count - 1 else 2]:
+            if key not in tiers[each].values:
+                raise file.wrong(tiers[each].line, f"Tier {each}", "no " + key, f"a line such as {key} 8")
+    down = [int(tiers[each].values["Radix_Down"]) for each in range(count)]
+    up = [int(tiers[each].values["Radix_Up"]) for each in range(count - 1)]
     bundle = [max(int(tiers[each].of("Bundle", 1)), 1) for each in range(count)]
     racks = nodes // down[0]
-    pods = 1 if count == 2 else nodes // top.get("Podsize", nodes)
+    pods = 1 if count == 2 else nodes // max(int(top.of("Podsize", nodes)), 1)
     per_pod = racks // max(pods, 1)
     if not racks or racks * down[0] != nodes or not pods or per_pod * pods != racks:
-        raise file.wrong(0, "Nodes", nodes, f"a multiple of Radix_Down {down[0]} and of the pod's size")
+        size = f" and of Podsize {top.of('Podsize', nodes):g}" if count > 2 else ""
+        raise file.wrong(top.lines["Nodes"], "Nodes", nodes, f"a multiple of Radix_Down {down[0]} of tier 0{size}")
 
     def link(a: str, b: str, tier: int) -> Link:
         rate = tiers[tier].of("Downlink_speed_Gbps", _LINK["Downlink_speed_Gbps"]) * bundle[tier]
@@ -326,10 +366,13 @@ def _links(file: File, top: Mapping[str, int], tiers: Mapping[int, _Tier]) -> tu
     ]
     aggs = up[0] // bundle[1]
     uplinks = up[1] // bundle[2] if count == 3 else 0
-    if not aggs or (count == 3 and not uplinks):
-        raise file.wrong(0, "Bundle", max(bundle), "no more links than Radix_Up of the tier below")
+    for tier, links in ((1, aggs), (2, uplinks))[: count - 1]:
+        if not links:
+            least = f"at most Radix_Up {up[tier - 1]} of tier {tier - 1}"
+            raise file.wrong(tiers[tier].lines["Bundle"], "Bundle", bundle[tier], least)
     if nodes + racks * aggs + pods * aggs * uplinks > _MOST_LINKS:
-        raise file.wrong(0, "links", nodes + racks * aggs + pods * aggs * uplinks, f"at most {_MOST_LINKS:,}")
+        links = nodes + racks * aggs + pods * aggs * uplinks
+        raise file.wrong(top.lines["Nodes"], "links", links, f"at most {_MOST_LINKS:,}")
     names = "spine" if count == 2 else "agg"
     for pod in range(pods):
         listed += [Node(f"{names}{pod * aggs + each}", False, names) for each in range(aggs)]

@@ -62,6 +62,8 @@ class _Seen:
     neighbour: str
     rate: str
     is_station: bool
+    unread: str = ""
+    """Speed that is not one rate with its unit."""
 
 
 def _is_of(file: File) -> bool:
@@ -89,11 +91,18 @@ def _read_all(files: Sequence[File], options: Options) -> Part:
     for each in seen:
         views[each.device, named[each.neighbour]].append(each)
     links = []
+    uneven = []
     for (a, b), of_a in views.items():
         of_b = views.get((b, a), [])
         if (len(of_a), a) > (len(of_b), b) or not of_b:
             rated = [each.rate for each in of_b]
             links += [Link(a, b, each.rate or (rated[at] if at < len(rated) else "")) for at, each in enumerate(of_a)]
+            if of_b and len(of_b) < len(of_a):
+                uneven.append(f"{a} lists {len(of_a)} to {b}, and {b} lists {len(of_b)}")
+    if uneven:
+        part.notes.append(f"The end with more links counts: {few(uneven)}.")
+    if labels := list(dict.fromkeys(each.unread for each in seen if each.unread)):
+        part.notes.append(f"Speeds that are not one rate with its unit are not read: {few(labels)}.")
     stations = {named[each.neighbour] for each in seen if each.is_station}
     names = dict.fromkeys(name for link in links for name in (link.a, link.b))
     if stations and not options.host_names:
@@ -141,10 +150,10 @@ def _row(place: Place, key: str, port_key: str, device: str) -> _Seen:
     if not port and around:
         port = around.pop()
     device = place.text("local_device") or place.text("local_hostname") or (around[0] if around else device)
-    rate = rates.of_label(place.text("speed")) if place.at("speed") else None
-    return _Seen(
-        device, port, _first(place, _NAMES.get(key, key)), rates.written(rate) if rate else "", _is_station(place)
-    )
+    speed = place.text("speed")
+    rate = rates.of_label(speed) if speed else None
+    name, written = _first(place, _NAMES.get(key, key)), rates.written(rate) if rate else ""
+    return _Seen(device, port, name, written, _is_station(place), "" if written else speed)
 
 
 def _is_station(place: Place) -> bool:
@@ -183,7 +192,8 @@ def _lldpcli(place: Place, device: str) -> _Seen:
     able = list(listed.each()) if listed and isinstance(listed.value, list) else [listed] if listed else []
     enabled = {each.text("type") for each in able if each.at("enabled") and each.need("enabled").value is True}
     is_station = "Station" in enabled and not enabled & {"Bridge", "Router"}
-    return _Seen(around[0] if around else device, port, name, rates.written(rate) if rate else "", is_station)
+    written = rates.written(rate) if rate else ""
+    return _Seen(around[0] if around else device, port, name, written, is_station, "" if written else current)
 
 
 def _first(place: Place, key: str) -> str:

@@ -18,6 +18,8 @@ from shortflow.quantities import counted
 _HOSTS = re.compile(r"server|host|compute|hypervisor|storage|gpu|node", re.IGNORECASE)
 _TIER = re.compile(r"[a-z][a-z0-9_-]*")
 _NS_PER_METRE = 5
+_ABSENT = ("planned", "inventory", "decommissioning")
+"""Status of devices and cables that are not there."""
 _METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
 End = tuple[str, str]
 
@@ -33,6 +35,9 @@ class _Found:
     off: set[End] = field(default_factory=set)
     links: dict[frozenset[End], str] = field(default_factory=dict)
     """Delays, empty if unknown, by the two ends."""
+    absent: set[str] = field(default_factory=set)
+    """Devices that are planned, in stock or taken down."""
+    has_speeds: bool = False
     cables: list[Place] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
 
@@ -62,16 +67,26 @@ def _read_all(files: Sequence[File], options: Options) -> Part:
             "interfaces with connected_endpoints, or cables, of NetBox's /api/dcim/interfaces/ and /api/dcim/cables/",
         )
     part = Part()
-    links, off = [], []
+    links, off, uneven = [], [], []
     for ends, delay in found.links.items():
         (a, port), (b, _) = sorted(ends)
         if ends & found.off:
             off.append(f"{a} {port}")
             continue
+        if gone := {a, sorted(ends)[1][0]} & found.absent:
+            off.append(f"{a} {port} ({', '.join(sorted(gone))} is not there)")
+            continue
         known = [found.speeds[end] for end in ends if end in found.speeds]
+        uneven += [f"{a} {port}"] if len(set(known)) > 1 else []
         links.append(Link(plain_name(a), plain_name(b), rates.written(min(known)) if known else "", delay))
     if off:
-        part.left_out.append(f"{counted(len(off), 'link')} of interfaces that are disabled: {few(off)}.")
+        part.left_out.append(
+            f"{counted(len(off), 'link')} of interfaces that are disabled, or of devices by their status: {few(off)}."
+        )
+    if uneven:
+        part.notes.append(f"A link has the rate of its slower interface: {few(uneven)}.")
+    if found.has_speeds:
+        part.notes.append("speed of interfaces is in kbit/s, as NetBox defines it.")
     if found.elsewhere:
         part.left_out.append(
             f"{counted(len(found.elsewhere), 'cable')} without an interface at both ends: {few(found.elsewhere)}. "
@@ -125,6 +140,8 @@ def _add(item: Place, device: str, found: _Found) -> None:
     device = device or _name_of(item.at("device"))
     if not device:
         found.roles[item.text("name")] = _word(item.at("role") or item.at("device_role"))
+        if _word(item.at("status")) in _ABSENT:
+            found.absent.add(item.text("name"))
         return
     end = (device, item.text("name"))
     found.names[item.text("id")] = end
@@ -133,6 +150,7 @@ def _add(item: Place, device: str, found: _Found) -> None:
         found.off.add(end)
     speed, kind = item.at("speed"), _word(item.at("type"))
     rate = speed.number("a speed in kbit/s") * 1000 if speed else rates.of_ethernet(kind.replace("_", "-"))
+    found.has_speeds |= speed is not None
     if rate:
         found.speeds[end] = rate
     for other in (*item.each("connected_endpoints"), *filter(None, [item.at("connected_endpoint")])):
@@ -142,25 +160,31 @@ def _add(item: Place, device: str, found: _Found) -> None:
 
 
 def _add_cable(cable: Place, found: _Found) -> None:
-    if _word(cable.at("status")) in ("planned", "decommissioning"):
+    if _word(cable.at("status")) in _ABSENT:
         found.elsewhere.append(f"cable {cable.text('id')} ({_word(cable.at('status'))})")
         return
     if "a_terminations" in cable.value:
         sides = [list(cable.each(side)) for side in ("a_terminations", "b_terminations")]
     else:
         sides = [list(filter(None, [cable.at(side)])) for side in ("termination_a", "termination_b")]
-    ends = [_end(side[0], found) if side else None for side in sides]
-    if not all(ends):
+    fewer, more = sorted(([_end(each, found) for each in side] for side in sides), key=len)
+    pairs = list(zip(fewer * len(more) if len(fewer) == 1 else fewer, more, strict=False))  # one end of a breakout
+    delay = _delay(cable)
+    for one, other in pairs:
+        if one and other and one != other:
+            key = frozenset((one, other))
+            found.links[key] = found.links.get(key) or delay
+    if not pairs or len(pairs) < len(more) or not all(one and other and one != other for one, other in pairs):
         found.elsewhere.append(cable.text("label") or f"cable {cable.text('id')}")
-        return
-    length, unit = cable.at("length"), _word(cable.at("length_unit")) or "m"
-    delay = ""
-    if length is not None:
-        metres = length.number("a length") * _METRES.get(unit, 1.0)
-        delay = f"{metres * _NS_PER_METRE * 1000:.0f}ps"
-    key = frozenset(end for end in ends if end)
-    if len(key) == 2:
-        found.links[key] = found.links.get(key) or delay
+
+
+def _delay(cable: Place) -> str:
+    length, unit = cable.at("length"), _word(cable.at("length_unit"))
+    if length is None:
+        return ""
+    if unit not in _METRES:
+        raise (cable.at("length_unit") or length).wrong(f"a length_unit of {', '.join(_METRES)}")
+    return f"{length.number('a length') * _METRES[unit] * _NS_PER_METRE * 1000:.0f}ps"
 
 
 def _end(termination: Place, found: _Found) -> End | None:

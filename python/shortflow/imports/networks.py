@@ -78,7 +78,7 @@ def _without_parallels(network: Network, part: Part) -> Network:
         part.left_out.append(f"{counted(len(loops), 'link')} of a node to itself: {few(loops)}.")
     links: list[Link] = []
     summed: list[str] = []
-    unknown: list[str] = []
+    uneven: list[str] = []
     for ends, parallel in between.items():
         if len(ends) == 1:
             continue
@@ -86,15 +86,14 @@ def _without_parallels(network: Network, part: Part) -> Network:
         if len(parallel) > 1:
             rates = [parse(link.rate) for link in parallel]
             total = sum(rate.number * rate.factor for rate in rates if rate)
-            (summed if all(rates) else unknown).append(f"{first.a}-{first.b}")
-            first = replace(first, rate=written(total) if all(rates) else "")
+            summed.append(f"{first.a}-{first.b}")
+            uneven += [summed[-1]] if len({link.delay for link in parallel}) > 1 else []
+            first = replace(first, rate=written(total) if total else "", unrated=rates.count(None))
         links.append(first)
     if summed:
         part.notes.append(f"Parallel links are one link of their rates together: {few(summed)}.")
-    if unknown:
-        part.left_out.append(
-            f"Parallel links of which one has no rate count as one link without a rate: {few(unknown)}."
-        )
+    if uneven:
+        part.left_out.append(f"Delays of parallel links other than that of the first: {few(uneven)}.")
     return replace(network, links=links)
 
 

@@ -45,6 +45,8 @@ class Link:
     """One-way, such as `1us`."""
     line: int = 0
     """Line of its file; 0 for none."""
+    unrated: int = 0
+    """Parallel links within this one whose rate no file says. Each adds the scenario's rate of links to `rate`."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,8 @@ class Ports:
 
     Rates are in bit/s. The delay is in seconds, and None where no file gives it.
     """
+    several: Mapping[float, str] = field(default_factory=dict)
+    """Sentences on rates whose ports have different settings, of which `by_rate` has those of most ports."""
 
 
 @dataclass

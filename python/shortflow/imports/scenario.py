@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from shortflow.errors import ConfigError
 from shortflow.imports.draft import Draft, host_rates
 from shortflow.imports.files import File
-from shortflow.imports.parts import Format, Network, Options, Part, Ports, Value
+from shortflow.imports.networks import few
+from shortflow.imports.parts import Format, Link, Network, Options, Part, Ports, Value
 from shortflow.imports.ports import of_network, of_rack
 from shortflow.imports.rates import written
 from shortflow.imports.traffic import put_hosts, put_traffic
@@ -54,12 +56,41 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
         made.values[unquoted(key)] = Value(typed_value(text), _GIVEN)
     names = ", ".join(dict.fromkeys(file.name for file, _, _ in parts))
     made.values.setdefault("title", Value(f"Imported from {names}", "names of the files"))
+    if made.network is not None:
+        _set_network(made, made.network)
+        _add_unrated(made)
     if ports:
         _put_ports(made, ports)
     _put_network(made, options)
     put_traffic(made)
     _put_queues(made)
     return made
+
+
+def _set_network(made: Draft, network: Network) -> None:
+    """Takes a network of a file, in place of one that another file only assumes."""
+    made.network = network
+    made.values = {key: each for key, each in made.values.items() if not (each.is_assumed and "topology" in key)}
+
+
+def _add_unrated(made: Draft) -> None:
+    """Adds the scenario's rate of links for each of several parallel links without a rate."""
+    network = made.network
+    several = [link for link in network.links if link.unrated] if network else []
+    if not network or not several:
+        return
+    made.assume("topology.rate", _RATE, "the file gives some links no rate")
+    usual = str(made.values["topology.rate"].value)
+    made.notes.append(
+        f"Parallel links without a rate have topology.rate = {usual} each, and {_LINKS} has their sum: "
+        f"{few(f'{link.a}-{link.b}' for link in several)}. Another rate needs another import."
+    )
+
+    def with_sum(link: Link) -> Link:
+        known = bps(link.rate) if link.rate else 0.0
+        return replace(link, rate=written(known + link.unrated * bps(usual)), unrated=0) if link.unrated else link
+
+    made.network = replace(network, links=[with_sum(link) for link in network.links])
 
 
 def _put_ports(made: Draft, ports: Ports) -> None:
@@ -69,14 +100,16 @@ def _put_ports(made: Draft, ports: Ports) -> None:
     missing: list[float] = []
     if made.network is not None:
         found, missing = of_network(made.network, ports, rate)
+        made.notes += _said_of_rates(made.network, ports, rate)
     elif "topology.kind" in made.values or not ports.rack:
         nearest = min(ports.by_rate, key=lambda each: abs(each - bps(rate)), default=0.0)
         missing = [] if nearest in (0.0, bps(rate)) else [bps(rate)]
         further = ports.of_link(bps(rate), None, bps(rate)) if ports.of_link else {}
         found = {f"switch.{key}": value for key, value in {**ports.by_rate.get(nearest, {}), **further}.items()}
     else:
-        made.network, by_host = ports.rack
-        found = of_rack(made.network, by_host)
+        network, by_host = ports.rack
+        _set_network(made, network)
+        found = of_rack(network, by_host)
     if missing:
         of = ", ".join(map(written, missing))
         made.notes.append(f"{ports.origin} has no port of {of}: such links have the settings of the nearest rate.")
@@ -88,11 +121,17 @@ def _put_ports(made: Draft, ports: Ports) -> None:
         made.assume("switch.buffer", room, "no file gives the buffer of a port; four times mark_all_above")
 
 
+def _said_of_rates(network: Network, ports: Ports, usual: str) -> list[str]:
+    """Sentences on the ports of the rates that the network's links have."""
+    rates = {bps(link.rate or usual) for link in network.links}
+    nearest = {min(ports.by_rate, key=lambda each: abs(each - rate), default=0.0) for rate in rates}
+    return [f"{ports.origin}: {said}" for rate, said in ports.several.items() if rate in nearest]
+
+
 def _put_network(made: Draft, options: Options) -> None:
     """The network of the files, or a star of the hosts that flows name."""
     named = put_hosts(made, options.hosts)
     if made.network is not None:
-        made.values = {key: each for key, each in made.values.items() if not (each.is_assumed and "topology" in key)}
         _explicit(made, made.network)
         return
     if "topology.kind" in made.values:

@@ -16,16 +16,35 @@ from shortflow.imports.files import File
 from shortflow.imports.networks import few, plain_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part, Ports, Value
 from shortflow.imports.rates import written
-from shortflow.imports.sonic_pfc import FlowControl, flow_control
+from shortflow.imports.sonic_pfc import FlowControl, flow_control, reference, referred
 from shortflow.quantities import counted
 
 COLOURS = ("green", "yellow", "red")
-_READ = {
-    "PORT", "WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "BUFFER_QUEUE", "QUEUE", "SCHEDULER", "DSCP_TO_TC_MAP",
-    "TC_TO_QUEUE_MAP", "PORT_QOS_MAP", "CABLE_LENGTH", "DEVICE_METADATA", "BUFFER_PG", "PFC_WD",
-    "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST", "TC_TO_PRIORITY_GROUP_MAP",
-    "MAP_PFC_PRIORITY_TO_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
-}  # fmt: skip
+_OF_COLOURS = tuple(
+    name
+    for colour in COLOURS
+    for name in (
+        *(f"{colour}_{of}" for of in ("min_threshold", "max_threshold", "drop_probability")),
+        f"wred_{colour}_enable",
+    )
+)
+_FIELDS: Mapping[str, Sequence[str]] = {
+    "PORT": ("speed", "admin_status", "mtu"),
+    "WRED_PROFILE": ("ecn", *_OF_COLOURS),
+    "BUFFER_PROFILE": ("pool", "size", "static_th", "dynamic_th", "xoff", "xon", "xon_offset"),
+    "BUFFER_POOL": ("type", "mode", "size", "xoff"),
+    "BUFFER_QUEUE": ("profile",),
+    "BUFFER_PG": ("profile",),
+    "QUEUE": ("wred_profile", "scheduler"),
+    "PORT_QOS_MAP": ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map", "pfc_enable"),
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": ("default_dynamic_th",),
+}
+"""Fields of each table that are read, or that the summary names with a reason."""
+_READ = (
+    *("SCHEDULER", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE"),
+    *("CABLE_LENGTH", "DEVICE_METADATA", "PFC_WD"),
+)
+_LIMITS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _TABLE = re.compile(r'"(PORT|WRED_PROFILE|BUFFER_PROFILE|BUFFER_POOL)"\s*:\s*\{')
 _NS_PER_METRE = 5
 _OVER = "queue.weight=1+queue.gentle=false+queue.spread=false+queue.drop_not_ect=false"
@@ -34,12 +53,22 @@ SCHEMES = (f"dctcp over red+{_OVER}", "dcqcn+queue.min=auto+queue.drop_not_ect=f
 
 
 @dataclass(frozen=True, eq=False)
-class _Port:
-    """A port, and the profiles of its queue."""
+class Port:
+    """A port, and the profiles of its queue; None for a queue without one."""
 
     place: Place
-    wred: str
-    buffer: str
+    wred: Place | None = None
+    buffer: Place | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the port, such as `Ethernet0`."""
+        return self.place.name
+
+    @property
+    def profiles(self) -> tuple[str, str]:
+        """Names of the profiles; empty for none."""
+        return (self.wred.name if self.wred else "", self.buffer.name if self.buffer else "")
 
     @property
     def bps(self) -> float:
@@ -50,13 +79,38 @@ class _Port:
 
 @dataclass
 class _Config:
-    """A configuration, and the profiles of queues by port."""
+    """A configuration, and the values that name the profiles of queues, by port and queue."""
 
     root: Place
     part: Part = field(default_factory=Part)
-    wred: dict[tuple[str, int], str] = field(default_factory=dict)
-    buffer: dict[tuple[str, int], str] = field(default_factory=dict)
+    wred: Mapping[tuple[str, int], Place] = field(default_factory=dict)
+    buffer: Mapping[tuple[str, int], Place] = field(default_factory=dict)
     paused: FlowControl = field(default_factory=FlowControl)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A configuration as a switch of ports with one queue each."""
+
+    root: Place
+    queue: int
+    ports: Sequence[Port]
+    paused: FlowControl
+    """Flow control of the queue."""
+
+    @classmethod
+    def of(cls, root: Place, queue: int | None) -> "Switch":
+        """The ports for a queue of the user, or for the only one."""
+        return _switch(_config(root), queue)
+
+    @property
+    def usual(self) -> Port:
+        """A port with the profiles of most ports; without ports, the only profile of each table."""
+        counts = Counter(port.profiles for port in self.ports)
+        if not counts:
+            return Port(self.root, _only(self.root, "WRED_PROFILE"), _only(self.root, "BUFFER_PROFILE"))
+        usual = counts.most_common(1)[0][0]
+        return next(port for port in self.ports if port.profiles == usual)
 
 
 def _is_of(file: File) -> bool:
@@ -67,42 +121,60 @@ def _is_of(file: File) -> bool:
 
 def _read(file: File, options: Options) -> Part:
     config = _config(read_json(file))
-    queue = _chosen_queue(config, options.queue)
-    ports = _ports(config, queue)
+    switch = _switch(config, options.queue)
+    ports, part = switch.ports, config.part
     if not ports and not config.root.at("WRED_PROFILE"):
         raise file.wrong(1, "PORT", "no ports", "a table PORT, or WRED_PROFILE")
-    groups = dict(_queues(config.root, "BUFFER_PG", "profile"))
-    config.paused = flow_control(config.root, queue, [port.place.name for port in ports], groups)
-    config.part.left_out += config.paused.left_out
+    config.paused = switch.paused
+    part.left_out += switch.paused.left_out
     values = {port: _values(config, port) for port in ports}
-    by_rate: dict[float, Mapping[str, Value]] = {}
-    for rate in sorted({port.bps for port in ports}):
-        alike = [port for port in ports if port.bps == rate]
-        counts = Counter((port.wred, port.buffer) for port in alike)
-        usual = counts.most_common(1)[0][0]
-        by_rate[rate] = values[next(port for port in alike if (port.wred, port.buffer) == usual)]
+    by_rate, several = _by_rate(values)
     if not ports:
-        by_rate[0.0] = _values(
-            config, _Port(config.root, _only(config, "WRED_PROFILE"), _only(config, "BUFFER_PROFILE"))
-        )
-    part = config.part
-    part.ports = Ports(by_rate, _rack(config, ports, values), file.origin())
+        by_rate[0.0] = _values(config, switch.usual)
+    part.ports = Ports(by_rate, _rack(config, ports, values), file.origin(), several=several)
     for scheme in SCHEMES:
         part.schemes.append(
             Value(scheme, "WRED of the switch on the queue as it is; config_db.json has no weight of an average")
         )
-    _say_queue(config, queue, ports)
-    _say_left_out(config, ports, queue)
+    _say_queue(config, switch.queue)
+    _say_left_out(config, switch)
     return part
 
 
-def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, int], str]]:
-    """Profiles by port and queue: the keys are `Ethernet0|3`, `Ethernet0,Ethernet4|3-4`."""
+def _switch(config: _Config, wished: int | None) -> Switch:
+    queue = _chosen_queue(config, wished)
+    ports = _ports(config, queue)
+    groups = dict(_queues(config.root, "BUFFER_PG", "profile"))
+    return Switch(config.root, queue, ports, flow_control(config.root, queue, [port.name for port in ports], groups))
+
+
+def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Mapping[str, Value]], dict[float, str]]:
+    """The settings of most ports of each rate, and sentences on rates whose ports have different ones."""
+    by_rate: dict[float, Mapping[str, Value]] = {}
+    several: dict[float, str] = {}
+    for rate in sorted({port.bps for port in values}):
+        alike: dict[tuple[tuple[str, object], ...], list[Port]] = {}
+        for port, of_port in values.items():
+            if port.bps == rate:
+                alike.setdefault(tuple((key, value.value) for key, value in sorted(of_port.items())), []).append(port)
+        usual, *others = sorted(alike.values(), key=len, reverse=True)
+        by_rate[rate] = values[usual[0]]
+        if others:
+            names = few(port.name for group in others for port in group)
+            several[rate] = (
+                f"Ports of {written(rate) if rate else 'unknown rate'} have different settings. Links take those of "
+                f"{usual[0].name}, which {counted(len(usual), 'port')} have, and not those of {names}."
+            )
+    return by_rate, several
+
+
+def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, int], Place]]:
+    """The values that name profiles, by port and queue: the keys are `Ethernet0|3`, `Ethernet0,Ethernet4|3-4`."""
     for entry in root.each(table):
         ports, _, queues = entry.name.partition("|")
-        profile = reference(entry.text(field_))
+        profile = entry.at(field_)
         span = re.fullmatch(r"(\d{1,2})(?:-(\d{1,2}))?", queues.rpartition("|")[2])
-        if not profile:
+        if profile is None or not reference(profile):
             continue
         if not span:
             raise entry.file.wrong(entry.line, table, entry.name, "PORT|QUEUE, such as Ethernet0|3 or Ethernet0|3-4")
@@ -111,33 +183,13 @@ def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, i
                 yield (port.strip(), queue), profile
 
 
-def reference(text: str) -> str:
-    """A name: `AZURE`, or `[WRED_PROFILE|AZURE]` of older versions."""
-    return text.strip("[]").rpartition("|")[2]
-
-
-def profiles(root: Place, queue: int | None) -> tuple[str, str]:
-    """WRED and buffer profile of most ports for a queue, of the user or the only one; empty texts for none."""
-    config = _config(root)
-    ports = _ports(config, _chosen_queue(config, queue))
-    counts = Counter((port.wred, port.buffer) for port in ports)
-    return counts.most_common(1)[0][0] if counts else (_only(config, "WRED_PROFILE"), _only(config, "BUFFER_PROFILE"))
-
-
-def paused(root: Place, queue: int | None) -> tuple[int, list[str], FlowControl]:
-    """The queue of the user or the only one, the ports, and the flow control of this queue."""
-    config = _config(root)
-    chosen = _chosen_queue(config, queue)
-    ports = [port.place.name for port in _ports(config, chosen)]
-    return chosen, ports, flow_control(root, chosen, ports, dict(_queues(root, "BUFFER_PG", "profile")))
-
-
 def exponent(share: float) -> int:
     """The power of two next to a share of the free memory, from 2^-8 to 2^8."""
     return min(max(round(math.log2(share)), -8), 8)
 
 
 def _config(root: Place) -> _Config:
+    """The configuration. The later of two entries for a port and queue counts."""
     wred, buffer = (dict(_queues(root, *of)) for of in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")))
     return _Config(root, wred=wred, buffer=buffer)
 
@@ -151,12 +203,12 @@ def _chosen_queue(config: _Config, wished: int | None) -> int:
                 f"--queue: {wished}: no port has a profile for it; expected one of {', '.join(map(str, known))}"
             )
         return wished
-    marked = sorted({queue for _, queue in config.wred})
+    named = config.wred or config.buffer
+    listed = sorted({queue for _, queue in named})
     kinds: dict[frozenset[tuple[str, str, str]], list[int]] = {}
-    for queue in marked:
-        kind = {
-            (port, name, config.buffer.get((port, queue), "")) for (port, q), name in config.wred.items() if q == queue
-        }
+    for queue in listed:
+        room = {port: reference(place) for (port, q), place in config.buffer.items() if q == queue}
+        kind = {(port, reference(place), room.get(port, "")) for (port, q), place in named.items() if q == queue}
         kinds.setdefault(frozenset(kind), []).append(queue)
     if len(kinds) > 1:
         names = "; ".join(
@@ -165,48 +217,59 @@ def _chosen_queue(config: _Config, wished: int | None) -> int:
         )
         raise ConfigError(
             f"{config.root.file.path}: queues have different profiles ({names}), and a port has one queue here. Choose "
-            f"one, such as --queue {marked[0]}"
+            f"one, such as --queue {listed[0]}"
         )
-    return marked[0] if marked else min((queue for _, queue in config.buffer), default=0)
+    return listed[0] if listed else 0
 
 
-def _ports(config: _Config, queue: int) -> list[_Port]:
+def _ports(config: _Config, queue: int) -> list[Port]:
     found, down = [], []
-    for place in config.root.each("PORT") if config.root.at("PORT") else _named_ports(config.root):
+    root = config.root
+    named = _named_ports(root)
+    listed = list(root.each("PORT")) or [Place(root.file, {}, ("PORT", name), root.lines) for name in named]
+    for place in listed:
         if place.text("admin_status") == "down":
             down.append(place.name)
             continue
-        key = (place.name, queue)
-        found.append(_Port(place, config.wred.get(key, ""), config.buffer.get(key, "")))
+        wred, buffer = (of.get((place.name, queue)) for of in (config.wred, config.buffer))
+        found.append(
+            Port(
+                place,
+                referred(root, "WRED_PROFILE", wred) if wred else None,
+                referred(root, "BUFFER_PROFILE", buffer) if buffer else None,
+            )
+        )
     if down:
         config.part.left_out.append(f"{counted(len(down), 'port')} that the administrator set down: {few(down)}.")
+    if strange := set(named) - {place.name for place in listed}:
+        config.part.left_out.append(
+            f"Queues and priority groups of {few(each for each in named if each in strange)}: PORT has no such port."
+        )
     return sorted(
-        found, key=lambda port: [int(part) if part.isdigit() else 0 for part in re.findall(r"\d+", port.place.name)]
+        found, key=lambda port: [int(part) if part.isdigit() else 0 for part in re.findall(r"\d+", port.name)]
     )
 
 
-def _named_ports(root: Place) -> list[Place]:
-    """Ports that profiles name, of a part of a configuration without a table of ports."""
+def _named_ports(root: Place) -> list[str]:
+    """Ports that queues and priority groups name."""
     entries = [each for table in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG") for each in root.each(table)]
-    names = dict.fromkeys(port.strip() for each in entries for port in each.name.partition("|")[0].split(","))
-    return [Place(root.file, {}, ("PORT", name), root.lines) for name in names]
+    return list(dict.fromkeys(port.strip() for each in entries for port in each.name.partition("|")[0].split(",")))
 
 
-def _only(config: _Config, table: str) -> str:
-    """The only profile of a table without ports; empty if there is none or another number."""
-    names = [each.name for each in config.root.each(table)]
-    return names[0] if len(names) == 1 else ""
+def _only(root: Place, table: str) -> Place | None:
+    """The only profile of a table; None if there is none or another number."""
+    found = list(root.each(table))
+    return found[0] if len(found) == 1 else None
 
 
-def _values(config: _Config, port: _Port) -> dict[str, Value]:
-    room = _paused(config, port) if port.place.name in config.paused.by_port else _buffer(config, port)
-    return {**_wred(config, port.wred), **room}
+def _values(config: _Config, port: Port) -> dict[str, Value]:
+    room = _paused(config, port) if port.name in config.paused.by_port else _buffer(config, port)
+    return {**_wred(port.wred), **room}
 
 
-def _wred(config: _Config, name: str) -> dict[str, Value]:
-    if not name:
+def _wred(profile: Place | None) -> dict[str, Value]:
+    if profile is None:
         return {"mark_above": Value("unlimited", "the queue has no WRED profile", is_assumed=True)}
-    profile = config.root.need("WRED_PROFILE", name)
     colour = next((each for each in COLOURS if profile.at(f"{each}_max_threshold")), COLOURS[0])
     least, most = (profile.need(f"{colour}_{end}_threshold") for end in ("min", "max"))
     low, high = (each.number("a number of bytes") for each in (least, most))
@@ -227,33 +290,33 @@ def _wred(config: _Config, name: str) -> dict[str, Value]:
     }
 
 
-def _paused(config: _Config, port: _Port) -> dict[str, Value]:
+def _paused(config: _Config, port: Port) -> dict[str, Value]:
     """The room of a port that pauses: the pool at ingress and what its priority group may hold."""
     paused = config.paused
     assert paused.memory
-    limit = f"the thresholds at ingress limit the port, not {port.buffer}" if port.buffer else "no file limits the port"
+    _, name = port.profiles
+    limit = f"the thresholds at ingress limit the port, not {name}" if name else "no file limits the port"
     room = {"buffer": Value("unlimited", limit), "memory": paused.memory}
-    return {**room, **paused.by_port[port.place.name]}
+    return {**room, **paused.by_port[port.name]}
 
 
-def _buffer(config: _Config, port: _Port) -> dict[str, Value]:
+def _buffer(config: _Config, port: Port) -> dict[str, Value]:
     """The room of a port: a static threshold, or a part of the free pool."""
-    if not port.buffer:
+    profile = port.buffer
+    if profile is None:
         return {}
-    profile = config.root.need("BUFFER_PROFILE", port.buffer)
     static, dynamic = profile.at("static_th"), profile.at("dynamic_th")
     if static:
         return {"buffer": Value(f"{static.number('a number of bytes', 1):.0f}B", static.origin)}
     if not dynamic:
         raise profile.wrong("static_th or dynamic_th")
     exponent = dynamic.number("an exponent of 2 from -8 to 8", -8, 8)
-    pool = config.root.need("BUFFER_POOL", reference(profile.text("pool")))
+    pool = referred(config.root, "BUFFER_POOL", profile.need("pool"))
     size = pool.at("size")
     found = {"buffer": Value("unlimited", f"{dynamic.origin}: the pool limits the port")}
     if size is None:
-        config.part.notes.append(
-            f"{pool.origin} has no size, since the switch computes it: give it with --set switch.memory=16MB."
-        )
+        said = f"{pool.origin} has no size, since the switch computes it: give it with --set switch.memory=16MB."
+        config.part.notes += [said] if said not in config.part.notes else []
         return found
     return found | {
         "memory": Value(f"{size.number('a number of bytes', 1):.0f}B", size.origin),
@@ -262,7 +325,7 @@ def _buffer(config: _Config, port: _Port) -> dict[str, Value]:
 
 
 def _rack(
-    config: _Config, ports: Sequence[_Port], values: Mapping[_Port, Mapping[str, Value]]
+    config: _Config, ports: Sequence[Port], values: Mapping[Port, Mapping[str, Value]]
 ) -> tuple[Network, dict[str, Mapping[str, Value]]] | None:
     """The switch with a host at each port, and the values of each of these ports by the host's name."""
     if len(ports) < 2:
@@ -271,11 +334,11 @@ def _rack(
     hosts = {port: f"h{number}" for number, port in enumerate(ports)}
     metres = {each.name: _metres(each) for table in config.root.each("CABLE_LENGTH") for each in table.each()}
     links = [
-        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(metres.get(port.place.name, 0.0)))
+        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(metres.get(port.name, 0.0)))
         for port in ports
     ]
     nodes = [Node(name, False, "leaf"), *(Node(host, True) for host in hosts.values())]
-    first, last = ports[0].place, ports[-1].place
+    first, last = ports[0], ports[-1]
     network = Network(
         nodes, links, f"{config.root.file.name}, PORT: h0 is at {first.name}, {hosts[ports[-1]]} at {last.name}"
     )
@@ -293,14 +356,16 @@ def _delay(metres: float) -> str:
     return f"{metres * _NS_PER_METRE * 1000:.0f}ps" if metres else ""
 
 
-def _say_queue(config: _Config, queue: int, ports: Sequence[_Port]) -> None:
+def _say_queue(config: _Config, queue: int) -> None:
     root, part = config.root, config.part
     part.notes.append(f"A port has one queue here: the file's queue {queue}, alone at its port's rate.")
+    if any(each.at("speed") for each in root.each("PORT")):
+        part.notes.append("speed of PORT is in Mbit/s, as SONiC defines it.")
     if config.paused.by_port:
         paused = counted(len(config.paused.by_port), "port")
         part.notes.append(f"PFC of this queue: {paused} pause the other end above switch.xoff.")
     maps = {
-        (reference(each.text("dscp_to_tc_map")), reference(each.text("tc_to_queue_map")))
+        (reference(each.at("dscp_to_tc_map")), reference(each.at("tc_to_queue_map")))
         for each in root.each("PORT_QOS_MAP")
     }
     for dscp_map, queue_map in sorted(maps):
@@ -310,10 +375,11 @@ def _say_queue(config: _Config, queue: int, ports: Sequence[_Port]) -> None:
             part.notes.append(f"Queue {queue} takes packets of DSCP {few(codes, 12)}, by {dscp_map} and {queue_map}.")
 
 
-def _say_left_out(config: _Config, ports: Sequence[_Port], queue: int) -> None:
+def _say_left_out(config: _Config, switch: Switch) -> None:
     root, left_out = config.root, config.part.left_out
-    for name in sorted({port.wred for port in ports if port.wred} or {_only(config, "WRED_PROFILE")} - {""}):
-        profile = root.need("WRED_PROFILE", name)
+    used_ports = switch.ports or [switch.usual]
+    curves = {port.wred.name: port.wred for port in used_ports if port.wred}
+    for name, profile in sorted(curves.items()):
         sets = {
             colour: [profile.text(f"{colour}_{of}") for of in ("min_threshold", "max_threshold", "drop_probability")]
             for colour in COLOURS
@@ -335,15 +401,32 @@ def _say_left_out(config: _Config, ports: Sequence[_Port], queue: int) -> None:
         left_out.append(
             f"Buffers at ingress ({few(ingress) or 'BUFFER_PG'}): a packet takes room at its output alone here."
         )
-    schedulers = {reference(each.text("scheduler")) for each in root.each("QUEUE") if each.text("scheduler")}
+    schedulers = {reference(each.at("scheduler")) for each in root.each("QUEUE") if each.text("scheduler")}
     if schedulers:
         left_out.append(f"Schedulers ({few(sorted(schedulers))}): the other queues of a port send nothing here.")
-    reserved = {
-        each.text("size") for each in root.each("BUFFER_PROFILE") if each.name in {port.buffer for port in ports}
-    }
-    if reserved - {"", "0"}:
-        left_out.append(f"Reserved room of a queue ({few(sorted(reserved - {'', '0'}))} bytes): the pool alone counts.")
-    others = [each.name for each in root.each() if each.name not in _READ]
+    reserved = {port.buffer.text("size") for port in used_ports if port.buffer} - {"", "0"}
+    if reserved:
+        left_out.append(f"Reserved room of a queue ({few(sorted(reserved))} bytes): the pool alone counts.")
+    _say_unread(root, left_out)
+
+
+def _say_unread(root: Place, left_out: list[str]) -> None:
+    """Fields of the tables that are read, and tables that are not, for which a scenario has no counterpart."""
+    frames = sorted({each.text("mtu") for each in root.each("PORT")} - {""})
+    if frames:
+        left_out.append(
+            f"mtu of PORT ({few(frames)}): it is a limit, and the size of packets is tcp.mss and tcp.header."
+        )
+    limits = [name for name in _LIMITS if root.at(name)]
+    if limits:
+        left_out.append(f"{' and '.join(limits)}: no limit holds for all queues or groups of a port together.")
+    unread: list[str] = []
+    for table, known in _FIELDS.items():
+        names = dict.fromkeys(each.name for entry in root.each(table) for each in entry.each())
+        unread += [f"{table}.{name}" for name in names if name not in known]
+    if unread:
+        left_out.append(f"Fields without a counterpart: {few(unread, 20)}.")
+    others = [each.name for each in root.each() if each.name not in (*_FIELDS, *_READ, *_LIMITS)]
     if others:
         left_out.append(f"{counted(len(others), 'table')} about other things: {few(others)}.")
 

@@ -7,6 +7,7 @@ group above 2^n times the free pool, `xoff` is its headroom in bytes, `xon` is w
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shortflow.errors import did_you_mean
 from shortflow.imports.documents import Place
 from shortflow.imports.networks import few
 from shortflow.imports.parts import Value
@@ -37,8 +38,8 @@ class FlowControl:
     left_out: list[str] = field(default_factory=list)
 
 
-def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[tuple[str, int], str]) -> FlowControl:
-    """Flow control of these ports; `groups` has profiles by port and priority group."""
+def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[tuple[str, int], Place]) -> FlowControl:
+    """Flow control of these ports; `groups` has the values that name profiles, by port and priority group."""
     found = FlowControl()
     enabled, others, reasons = 0, set[str](), dict[str, None]()
     maps = _maps(root)
@@ -51,13 +52,14 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         if not mine:
             continue
         enabled += 1
-        profile = next((name for group in _groups(root, of_port, queue) if (name := groups.get((port, group)))), "")
-        if not profile:
+        named = next((by for group in _groups(root, of_port, queue) if (by := groups.get((port, group)))), None)
+        if named is None:
             reasons[f"no BUFFER_PG of queue {queue} has a profile"] = None
             continue
-        settings = _settings(root, profile, found, reasons)
+        settings = _settings(root, named, found, reasons)
         if settings:
             found.by_port[port] = settings
+            profile = reference(named)
             found.profiles[port], found.headroom[port] = profile, _headroom(root, profile)
     if found.by_port:
         size = root.need("BUFFER_POOL", found.pool, "size")
@@ -88,7 +90,7 @@ def _maps(root: Place) -> dict[str, Place]:
 
 def _queue(root: Place, of_port: Place | None, priority: str) -> str:
     """The queue that a frame for this priority pauses; that of its number unless a map says otherwise."""
-    name = _reference(of_port.text("pfc_to_queue_map")) if of_port else ""
+    name = reference(of_port.at("pfc_to_queue_map")) if of_port else ""
     return root.text("MAP_PFC_PRIORITY_TO_QUEUE", name, priority) or priority
 
 
@@ -96,23 +98,24 @@ def _groups(root: Place, of_port: Place | None, queue: int) -> list[int]:
     """Priority groups of the traffic classes of this queue."""
     if of_port is None:
         return [queue]
-    to_queue = root.at("TC_TO_QUEUE_MAP", _reference(of_port.text("tc_to_queue_map")))
+    to_queue = root.at("TC_TO_QUEUE_MAP", reference(of_port.at("tc_to_queue_map")))
     classes = [each.name for each in to_queue.each() if each.text() == str(queue)] if to_queue else []
-    name = _reference(of_port.text("tc_to_pg_map"))
+    name = reference(of_port.at("tc_to_pg_map"))
     texts = [root.text("TC_TO_PRIORITY_GROUP_MAP", name, each) or each for each in classes or [str(queue)]]
     return [int(text) for text in texts if text.isdigit()]
 
 
-def _settings(root: Place, name: str, found: FlowControl, reasons: dict[str, None]) -> Settings:
-    """Keys of `[switch]` of a profile; none if the file does not say its thresholds."""
+def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, None]) -> Settings:
+    """Keys of `[switch]` of the profile that a value names; none if the file does not say its thresholds."""
+    name = reference(named)
     if name == COMPUTED:
         return _computed(root, found, reasons)
-    profile = root.need("BUFFER_PROFILE", name)
+    profile = referred(root, "BUFFER_PROFILE", named)
     headroom = profile.at("xoff")
     if headroom is None:
         reasons[f"{name} has no xoff"] = None
         return {}
-    pool = root.need("BUFFER_POOL", _reference(profile.text("pool")))
+    pool = referred(root, "BUFFER_POOL", profile.need("pool"))
     if not _sized(pool, reasons):
         return {}
     found.pool = pool.name
@@ -183,6 +186,17 @@ def _headroom(root: Place, name: str) -> float:
     return headroom.number("a number of bytes") if headroom else 0.0
 
 
-def _reference(text: str) -> str:
-    """A name: `AZURE`, or `[TC_TO_QUEUE_MAP|AZURE]` of older versions."""
-    return text.strip("[]").rpartition("|")[2]
+def reference(by: Place | None) -> str:
+    """The name in a value: `AZURE`, or `[WRED_PROFILE|AZURE]` of older versions; empty for no value."""
+    return by.text().strip("[]").rpartition("|")[2] if by else ""
+
+
+def referred(root: Place, table: str, by: Place) -> Place:
+    """The entry of a table that a value names. A `ConfigError` names those of the table if there is none."""
+    name = reference(by)
+    found = root.at(table, name)
+    if found is None:
+        known = [each.name for each in root.each(table)]
+        listed = f"a name in {table}: {few(known, 8)}{did_you_mean(name, known)}"
+        raise by.wrong(listed if known else f"a table {table} with this name")
+    return found

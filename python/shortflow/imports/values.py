@@ -41,9 +41,9 @@ def plain(value: float) -> str:
 
 
 def bps(rate: str) -> float:
-    """A rate in bit/s; 10 Gbps for a text that is none."""
+    """A rate in bit/s, which a number alone is too; 10 Gbps for a text that is none."""
     found = parse(rate)
-    return found.number * found.factor if found and found.base == "bps" else 1e10
+    return found.number * found.factor if found and found.base in ("bps", "") else 1e10
 
 
 def time_text(seconds: float) -> str:
