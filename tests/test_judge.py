@@ -12,7 +12,15 @@ from shortflow.errors import TooLittle
 from shortflow.judge import estimates
 from shortflow.judge.best import Best, beside, confirm, contest
 from shortflow.judge.estimates import Estimate
-from shortflow.judge.verdicts import Possible, Verdict, joint, possible_verdicts, true_interval, verdict_of
+from shortflow.judge.verdicts import (
+    Possible,
+    Verdict,
+    joint,
+    possible_verdicts,
+    spanning,
+    true_interval,
+    verdict_of,
+)
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 
@@ -276,6 +284,13 @@ def test_several_verdicts_are_as_good_as_the_worst() -> None:
     assert joint([Possible.of(AGREES), Possible.of(DIRECTION)]).verdict is DIRECTION
     assert joint([Possible.of(AGREES), Possible.of(UNDECIDED)]) == (DIFFERS, AGREES)
     assert joint([Possible.of(DIFFERS), Possible.of(UNDECIDED)]).verdict is DIFFERS
+
+
+def test_one_claim_under_several_assumptions_has_every_verdict_that_one_of_them_allows() -> None:
+    assert spanning([]).verdict is Verdict.UNTESTED
+    assert spanning([Possible.of(AGREES), Possible.of(AGREES)]).verdict is AGREES
+    assert spanning([Possible.of(DIRECTION), Possible.of(AGREES)]) == (DIRECTION, AGREES)
+    assert spanning([Possible(DIRECTION, DIRECTION), Possible(DIFFERS, DIRECTION)]) == (DIFFERS, DIRECTION)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shortflow import Estimate
-from shortflow.api.judge import RANKED, Band, Possible, Verdict, joint, possible_verdicts, true_interval
+from shortflow.api.judge import Band, Possible, Verdict, joint, possible_verdicts, spanning, true_interval
 from shortflow.api.numbers import counted
 
 Number = float | str | Sequence[float]
@@ -46,9 +46,14 @@ class Finding:
     """Number of set-ups with each verdict."""
 
     @property
+    def possible(self) -> Possible:
+        """Verdicts that the measured numbers allow."""
+        return Possible(self.worst, self.best)
+
+    @property
     def verdict(self) -> Verdict:
         """Verdict, undecided if `worst` and `best` differ."""
-        return Possible(self.worst, self.best).verdict
+        return self.possible.verdict
 
     @property
     def could_be(self) -> list[Verdict]:
@@ -114,11 +119,11 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     )
     tested = {name: each for name, each in findings.items() if each.verdict is not Verdict.UNTESTED}
     untested = [name for name in findings if name not in tested]
-    worst, best = joint(Possible(each.worst, each.best) for each in tested.values())
+    worst, best = joint(each.possible for each in tested.values())
     if untested and best is not Verdict.DIFFERS:
         worst = best = Verdict.UNTESTED
     whole = Finding(worst, best)
-    of_verdict = {name: each for name, each in findings.items() if (each.worst, each.best) == (worst, best)}
+    of_verdict = {name: each for name, each in findings.items() if each.possible == (worst, best)}
     as_bad = {name: each for name, each in findings.items() if each.worst is worst}
     decides = max(of_verdict or as_bad, key=lambda name: findings[name].beyond)
     part = findings[decides]
@@ -148,8 +153,7 @@ def ranging(
     tested = [each for each in (finding, *others.values(), *set_ups) if each.verdict is not Verdict.UNTESTED]
     if finding not in tested or len(tested) == 1:
         return finding
-    worst = min((each.worst for each in tested), key=RANKED.index)
-    best = max((each.best for each in tested), key=RANKED.index)
+    worst, best = spanning(each.possible for each in tested)
     told = [f"{each.verdict.value} with {name}" for name, each in others.items()]
     counts = dict(Counter(each.verdict.value for each in set_ups))
     told += [f"{verdict} with {counted(number, 'set-up')}" for verdict, number in counts.items()]

@@ -3,12 +3,12 @@
 from shortflow.judge.best import LEVEL, Contest, confirm, contest
 from shortflow.judge.estimates import Interval, Support, estimate, mean_table, over_seeds, paired_difference
 from shortflow.judge.verdicts import (
-    RANKED,
     Band,
     Possible,
     Verdict,
     joint,
     possible_verdicts,
+    spanning,
     true_interval,
     verdict_of,
 )

@@ -23,7 +23,7 @@ class Verdict(StrEnum):
     UNTESTED = "untested"
 
 
-RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
+_RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
 """Verdicts of an interval inside one band, worst first."""
 
 
@@ -59,7 +59,7 @@ def possible_verdicts(interval: Band, agrees: Band, direction: Band | None = Non
     """Verdicts that an interval allows. `direction` is a wider band around `agrees`."""
     bands = {Verdict.AGREES: agrees, Verdict.DIRECTION: direction or agrees}
     low, high = interval
-    worst = min((_at(end, bands) for end in interval), key=RANKED.index)
+    worst = min((_at(end, bands) for end in interval), key=_RANKED.index)
     met = (verdict for verdict, (least, most) in bands.items() if low <= most and least <= high)
     return Possible(worst, next(met, Verdict.DIFFERS))
 
@@ -74,8 +74,18 @@ def joint(found: Iterable[Possible]) -> Possible:
     every = list(found)
     if not every:
         return Possible.of(Verdict.UNTESTED)
-    worst, best = (min(side, key=RANKED.index) for side in zip(*every, strict=True))
+    worst, best = (min(side, key=_RANKED.index) for side in zip(*every, strict=True))
     return Possible(worst, best)
+
+
+def spanning(found: Iterable[Possible]) -> Possible:
+    """Range of one claim's verdicts under several assumptions, any of which may be true: untested without any."""
+    every = list(found)
+    if not every:
+        return Possible.of(Verdict.UNTESTED)
+    return Possible(
+        min((each.worst for each in every), key=_RANKED.index), max((each.best for each in every), key=_RANKED.index)
+    )
 
 
 def _at(value: float, bands: Mapping[Verdict, Band]) -> Verdict:

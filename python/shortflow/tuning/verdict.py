@@ -48,7 +48,7 @@ class PairedChange:
         if self.estimate.lower_bound or self.estimate.upper_bound:
             return f"at {'least' if self.estimate.lower_bound == (sign > 0) else 'most'} {value:{digits}}{unit} {kind}"
         within = " to ".join(f"{end:{digits}}" for end in sorted(ends)) + unit
-        if ends and min(ends) < 0:
+        if ends and verdict_of((min(ends), max(ends)), (0.0, math.inf)) is Verdict.UNDECIDED:
             within += ", so undecided"
         return f"{value:{digits}}{unit} {f'(95 % interval {within}) ' if ends and interval else ''}{kind}"
 
