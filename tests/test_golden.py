@@ -48,7 +48,7 @@ def outline(text: str) -> str:
 
 
 def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
-    """Lines on a value. Of members that are alike the first stands for all; metrics are not counted."""
+    """Lines on a value. Of members that are alike but for their metrics the first stands for all."""
     text, lead = json.dumps(value, ensure_ascii=False), f"{'  ' * level}{name}"
     if len(text) < LARGE:
         yield f"{lead}: {text}"
@@ -59,7 +59,7 @@ def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
         keys = "metrics" if are_metrics else ", ".join(named)
         yield f"{lead}: {keys}" if isinstance(value, dict) else f"{lead}: {len(value)} long"
         return
-    kinds = [{*each} if isinstance(each, dict) else type(each) for each in named.values()]
+    kinds = [{*each} - METRICS.keys() if isinstance(each, dict) else type(each) for each in named.values()]
     if len(named) > 1 and (are_metrics or all(each == kinds[0] for each in kinds)):
         first = next(iter(named))
         count = f"{len(value)} members" if isinstance(value, list) else ", ".join(value)
@@ -71,14 +71,17 @@ def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
         yield from shape(key, each, level + 1)
 
 
-def transcript(shortflow: Command, command: str) -> str:
-    """A command as its file shows it, with what it prints."""
+def transcript(shortflow: Command, command: str, code: int) -> str:
+    """A command as its file shows it, with what it prints. Its exit code is never renewed."""
     arguments = shlex.split(command)[1:]
-    said = shortflow(*arguments)
+    said = shortflow(*arguments, code=code)
     is_json = said.stdout.startswith(("{", "[")) and ("--json" in arguments or "schema" in arguments)
     stdout = outline(said.stdout) if is_json else said.stdout
-    code = f" [{said.code}]" if said.code else ""
-    lines = [f"$ {command}{code}", *stdout.splitlines(), *(f"! {line}" for line in said.stderr.splitlines())]
+    lines = [
+        f"$ {command}{f' [{code}]' if code else ''}",
+        *stdout.splitlines(),
+        *(f"! {line}" for line in said.stderr.splitlines()),
+    ]
     lines = [BOX.sub(" ", line).strip() if line.startswith(("│", "╭", "╰")) else line.rstrip() for line in lines]
     text = "\n".join(line for line in lines if line or "--help" not in arguments)
     return HIDDEN.sub("N", text.replace(version(), "VERSION").replace(str(Path.cwd()), "HERE"))
@@ -91,8 +94,8 @@ def test_commands_print_what_they_printed(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     shutil.copytree(FILES[0].parent / "files", ".", dirs_exist_ok=True)
-    commands = re.findall(r"^\$ (.+?)(?: \[\d+\])?$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    found = "\n".join(transcript(shortflow, command) for command in commands) + "\n"
+    commands = re.findall(r"^\$ (.+?)(?: \[(\d+)\])?$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    found = "\n".join(transcript(shortflow, command, int(code or 0)) for command, code in commands) + "\n"
     if request.config.getoption("--renew"):
         file.write_text(found, encoding="utf-8")
     assert found == file.read_text(encoding="utf-8")
