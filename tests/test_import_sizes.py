@@ -104,9 +104,9 @@ def test_units_steps_and_samples(tmp_path: Path, text: str, unit: str | None, ex
     ("text", "message"),
     [
         ("6 0\n6 0.5\n20 1\n", "bytes or packets? Give --unit B"),
-        ("185.0\n1 0.1\n150000 0.47\n", 'sizes.txt:3: last share: "0.47"; expected 1 or 100'),
+        ("185.0\n100 0.1\n150000 0.47\n", 'sizes.txt:3: last share: "0.47"; expected 1 or 100'),
         ("0 0\n1000 0.9\n2000 0.1\n90000 1\n", 'sizes.txt:3: share: "0.1"; expected no less'),
-        ("0 0\n1000 half\n2000 0.7\n90000 1\n", "of no known format"),
+        ("0 0\n1000 half\n2000 0.7\n90000 1\n", 'sizes.txt:2: share: "half"; expected a number from 0 on'),
         ("0 0\n", "last share"),
         # Three columns in bytes: as packets the largest flow would have 44 GB.
         ("0 1 0\n10000 1 0.5\n30000000 1 1\n", "bytes or packets? Give --unit B"),

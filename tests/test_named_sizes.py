@@ -24,7 +24,9 @@ def test_a_scenario_takes_any_form(tmp_path: Path) -> None:
     own, known = mean("own.csv")
     web, found = mean("web.txt")
     assert found == known
-    assert web.traffic_notes()[0].startswith("web.txt: separated by blanks; cumulative, per cent; bytes; lines")
+    assert web.traffic_notes()[0].startswith(
+        "web.txt: separated by blanks; cumulative, per cent; sizes in bytes; lines"
+    )
     assert not own.read_so
     _, homa = mean("homa.txt")
     assert homa == pytest.approx(known * LINES[0] / STEPS[0], rel=1e-3)

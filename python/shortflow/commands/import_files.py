@@ -19,7 +19,7 @@ from shortflow.imports.parts import Format, Options, Part, Value
 from shortflow.imports.scenario import FILE, draft, retold, toml
 from shortflow.imports.summary import Summary, summary
 from shortflow.imports.values import toml_value, typed_value
-from shortflow.quantities import scale_for
+from shortflow.quantities import plain_number, scale_for
 from shortflow.report.blocks import Block, Words, text_section
 from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
 from shortflow.scheme import load_schemes
@@ -76,10 +76,8 @@ def _rows(about: Summary) -> Iterator[tuple[str, str]]:
         scale = scale_for("s", [about["span_s"]])
         yield "span", f"{about['span_s'] / scale.divisor:,.4g}{scale.suffix}"
     if about["load"] is not None and about["busiest_load"] is not None:
-        yield (
-            "load",
-            f"{about['load']:.3g} of receivers' links, most at {about['busiest']}: {about['busiest_load']:.3g}",
-        )
+        mean, most = (plain_number(float(f"{load:.3g}")) for load in (about["load"], about["busiest_load"]))
+        yield "load", f"{mean} of receivers' links, most at {about['busiest']}: {most}"
 
 
 def _file(source: Source) -> File:

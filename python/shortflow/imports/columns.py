@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from shortflow.errors import ConfigError
-from shortflow.imports.files import MOST, File
+from shortflow.imports.files import MOST, SEMICOLON, File
 from shortflow.lazy import pl
 
 LINE = "line"
@@ -23,7 +23,8 @@ def rows(file: File, first: int, names: Sequence[str], separator: str | None = N
     """
     lines = pl.DataFrame({"text": file.text.split("\n")}).with_row_index(LINE, offset=1).slice(first - 1)
     text = pl.col("text").str.strip_chars()
-    lines = lines.with_columns(text).filter(text.str.contains(r"^[^#%;]"))
+    comments = "#%" if separator == SEMICOLON else "#%;"
+    lines = lines.with_columns(text).filter(text.str.contains(f"^[^{comments}]"))
     if separator is None:
         lines = lines.with_columns(pl.col("text").str.replace_all(r"[ \t]+", " "))
     elif lines["text"].str.contains('"', literal=True).any():

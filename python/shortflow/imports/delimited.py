@@ -2,11 +2,13 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from shortflow.imports.files import File
+from shortflow.imports.headings import commented, grouped
 from shortflow.imports.units import data_amount
+from shortflow.quantities import counted
 
 _CERTAIN = (";", "|", "\t")
 _WRAPPERS = "\"'[](){} \t"
@@ -32,6 +34,7 @@ class Grid:
 
     header: Sequence[str]
     """Names of the columns; empty without a header."""
+    header_line: int
     lines: Sequence[int]
     """Line of each row."""
     rows: Sequence[Sequence[str]]
@@ -41,12 +44,26 @@ class Grid:
     has_decimal_comma: bool
     remarks: int = 0
     """Lines without a number below the rows."""
+    above: int = 0
+    """Lines without a number above the header."""
+
+    @property
+    def width(self) -> int:
+        """Most fields of the first rows."""
+        return max(map(len, self.rows[:_LOOKED_AT]), default=0)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the columns; empty without a header, and for a title of words between blanks."""
+        if self.width == 1 and self.header:
+            return [" ".join(self.header)]
+        return self.header if self.separator or len(self.header) == self.width else []
 
     def name(self, place: int) -> str:
-        """Name of a column; the whole header if blanks divide its names, and empty without a header."""
-        if not self.rows or len(self.header) <= len(self.rows[-1]):
-            return self.header[place] if place < len(self.header) else ""
-        return " ".join(self.header)
+        """Name of a column; the whole header if it is a title, and empty without a header."""
+        if self.header and not self.names:
+            return " ".join(self.header)
+        return self.names[place] if place < len(self.names) else ""
 
     @property
     def about(self) -> str:
@@ -56,26 +73,27 @@ class Grid:
 
 def grid(file: File) -> Grid:
     """The fields of a file. Lines without a number before the first row are a header; the last one counts."""
-    return _grid([(number, part) for number, line in file.lines() for part in _parts(line)])
+    return _grid(file, list(file.lines()))
 
 
 def head(file: File) -> Grid:
     """The same for the first lines of a file."""
-    return _grid([(0, part) for line in file.head_lines()[:_LOOKED_AT] for part in _parts(line)])
+    return _grid(file, [(0, line) for line in file.head_lines()[:_LOOKED_AT]])
 
 
 def _parts(line: str) -> list[str]:
     """Rows of a line, of which a list such as [[1, 0.5], [2, 1]] has several."""
     found = _REMARK.sub("", line)
-    if not any(letter.isdigit() for letter in found):
-        return [found]  # a header, perhaps with units in brackets
+    if not found.startswith(("[", "(", "{")):
+        return [found]
     return [part for part in re.split(r"[\])}]\s*,?", found) if any(letter.isalnum() for letter in part)] or [found]
 
 
-def _grid(lines: Sequence[tuple[int, str]]) -> Grid:
+def _grid(file: File, several: Sequence[tuple[int, str]]) -> Grid:
+    lines = [(number, part) for number, line in several for part in _parts(line)]
     sample = [line for _, line in lines if any(letter.isdigit() for letter in line)][:_LOOKED_AT]
-    separator = _separator(sample)
-    rows = [(number, _fields(line, separator)) for number, line in lines]
+    separator = _separator(sample or [line for _, line in lines])
+    rows: list[tuple[int, Sequence[str]]] = [(number, _fields(line, separator)) for number, line in lines]
     if separator:
         rows = [(number, [_without_blanks(field) for field in row]) for number, row in rows]
     fields = [field for _, row in rows[:_LOOKED_AT] for field in row]
@@ -86,13 +104,24 @@ def _grid(lines: Sequence[tuple[int, str]]) -> Grid:
         plain = _with_point if has_comma else _without_commas
         rows = [(number, [plain(field) for field in row]) for number, row in rows]
     first = next((place for place, (_, row) in enumerate(rows) if any(map(is_amount, row))), len(rows))
-    header = rows[first - 1][1] if 0 < first <= len(rows) else []
+    line, header = rows[first - 1] if 0 < first <= len(rows) else (0, [])
     end = len(rows)
     while end > first and not any(map(is_amount, rows[end - 1][1])):
         end -= 1
     found = rows[first:end]
+    width = max((len(row) for _, row in found[:_LOOKED_AT]), default=0)
+    line, header = commented(file.remarks(), width, separator) if not header else (line, header)
+    if not separator:
+        header = grouped(header, width)
     return Grid(
-        header, [number for number, _ in found], [row for _, row in found], separator, has_comma, len(rows) - end
+        header,
+        line,
+        [number for number, _ in found],
+        [row for _, row in found],
+        separator,
+        has_comma,
+        remarks=len(rows) - end,
+        above=max(first - 1, 0),
     )
 
 
@@ -135,6 +164,33 @@ def _without_blanks(field: str) -> str:
     return re.sub(r"[ \u00a0\u202f'’]", "", field) if _SPACED.fullmatch(field) else field
 
 
+def squared(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Rows of one width: as many fields as the header has, with empty ones at the end, or as the first row has.
+
+    A `ConfigError` names a row of another width.
+    """
+    width = len(found.names) or len(rows[0])
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) > width or (not found.names and len(row) < width):
+            expected = "the header" if found.names else "the rows before"
+            raise file.wrong(line, "row", (found.separator or " ").join(row), f"{width} fields, as in {expected}")
+    return [[*row, *[""] * (width - len(row))] for row in rows]
+
+
+def not_read(found: Grid, taken: Collection[int]) -> list[str]:
+    """Sentences on what a distribution does not carry: lines above the header and below the rows, and columns."""
+    sentences = []
+    if found.above:
+        sentences.append(f"{counted(found.above, 'line')} above the header.")
+    others = [name for place, name in enumerate(found.names) if name and place not in taken]
+    if others:
+        noun = "Columns" if len(others) > 1 else "Column"
+        sentences.append(f"{noun} {', '.join(others)}: a distribution of sizes has no place for them.")
+    if found.remarks:
+        sentences.append(f"{counted(found.remarks, 'line')} after the rows: remarks.")
+    return sentences
+
+
 def check_points(file: File, found: Grid, place: int) -> None:
     """Raises a `ConfigError` for sizes such as 1.000 in a file where no number tells what its points separate."""
     if found.has_decimal_comma or any(_POINT.fullmatch(field) for row in found.rows for field in row):
@@ -163,12 +219,12 @@ def number(text: str) -> float | None:
     return found[0] * (found[1].size or 1.0) if found else None
 
 
-def sized(file: File, line: int, field: str, text: str) -> float:
-    """The number in a field from 0 on. A `ConfigError` names another text, or a unit that may be bits or bytes."""
-    unit = data_amount(text)
-    if unit and unit[1].size is None:
-        raise file.wrong(line, field, text, unit[1].instead)
-    found = number(text)
-    if found is None or not 0 <= found < float("inf"):
+def shared(file: File, line: int, field: str, text: str) -> float:
+    """The number from 0 on in a field of shares or counts; per cent stay per cent."""
+    try:
+        found = float(text.removesuffix("%"))
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
         raise file.wrong(line, field, text, "a number from 0 on")
     return found

@@ -14,7 +14,10 @@ _ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": 
 """Byte order marks, and what they announce."""
 _HEAD = 65_536
 """Bytes that tell a format."""
-_COMMENTS = ("#", "//", "%", ";")
+SEMICOLON = ";"
+_COMMENTS = ("#", "//", "%", SEMICOLON)
+_MOST = 0.8
+"""Share of lines with semicolons from which on semicolons separate fields."""
 MOST = 1e15
 """Largest size in bytes, as in the core, and largest number of anything else."""
 _GZIP = b"\x1f\x8b"
@@ -70,10 +73,10 @@ class File:
         """Lines of the head that are neither empty nor comments."""
         return [line for _, line in _with_data(self.head)]
 
-    def remarks(self) -> list[str]:
-        """Comments of the head, which may name units."""
-        lines = (line.strip() for line in self.head.split("\n"))
-        return [line for line in lines if line.startswith(_COMMENTS)]
+    def remarks(self) -> list[tuple[int, str]]:
+        """Comments of the head with their lines. They may name units."""
+        lines = enumerate((line.strip() for line in self.head.split("\n")), start=1)
+        return [(number, line) for number, line in lines if line.startswith(_COMMENTS)]
 
     def origin(self, line: int = 0, last: int = 0) -> str:
         """A place in the file for a comment: `flow.txt, line 3`."""
@@ -118,9 +121,13 @@ def _decoded(data: bytes, path: Path, errors: str = "strict") -> str:
 
 
 def _with_data(text: str) -> Iterator[tuple[int, str]]:
+    first = [line.strip() for line in text[:_HEAD].split("\n")]
+    rows = [line for line in first if line and not line.startswith(_COMMENTS)]
+    is_separated = sum(SEMICOLON in line for line in rows) > _MOST * len(rows)
+    comments = tuple(sign for sign in _COMMENTS if sign != SEMICOLON or not is_separated)  # `;5` has an empty cell
     for number, line in enumerate(text.split("\n"), start=1):
         stripped = line.strip()
-        if stripped and not stripped.startswith(_COMMENTS):
+        if stripped and not stripped.startswith(comments):
             yield number, stripped
 
 

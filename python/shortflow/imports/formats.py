@@ -20,6 +20,7 @@ from shortflow.imports import (
 )
 from shortflow.imports.files import File
 from shortflow.imports.parts import Format, Options, Part
+from shortflow.imports.tables import unclear
 
 FORMATS: Sequence[Format] = (
     hpcc.TOPOLOGY,
@@ -51,6 +52,8 @@ def recognised(file: File, name: str | None = None) -> Format:
     size = len(file.data)  # names a file that cannot be read
     found = next((each for each in FORMATS if each.is_of(file)), None) if size else None
     if found is None:
+        if size and (error := unclear(file)):
+            raise error
         begins = "\n".join(f"  {each.name}: {each.begins}" for each in FORMATS)
         what = "of no known format" if size else "is empty"
         raise ConfigError(f"{file.path}: {what}. Give one with --format. Files begin so:\n{begins}")

@@ -1,16 +1,20 @@
 """The files that a scenario names, in the core's own form where they are of another."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from shortflow.errors import ConfigError
+from shortflow.imports.columns import is_number
 from shortflow.imports.delimited import number
 from shortflow.imports.files import File
 from shortflow.imports.formats import recognised
-from shortflow.imports.parts import Options, SizeTable
+from shortflow.imports.parts import Options, Part, SizeTable
+from shortflow.imports.sizes import looks_like_packets
 from shortflow.imports.traffic import sizes_text
+from shortflow.lazy import pl
 
 _COLUMNS = 2
-_SIZES, _SHARES = ("bytes", "size", "size_bytes"), ("cumulative", "cdf", "share")
+_BYTES, _SHARES = ("bytes", "size_bytes"), ("cumulative", "cdf", "share")
 """Headers of the core's form."""
 _ROUNDING = 1e-9
 
@@ -26,7 +30,7 @@ def converted(directory: Path, names: list[str]) -> dict[str, tuple[str, str]]:
         part = form.read(file, Options())
         if part.sizes is None:
             raise ConfigError(f"{path}: has the format {form.name}; expected a distribution of sizes")
-        found[name] = (sizes_text(part.sizes), f"{name}: {' '.join(part.notes)}")
+        found[name] = (sizes_text(part.sizes), f"{name}: {' '.join(_said(part))}")
     return found
 
 
@@ -39,13 +43,24 @@ def _is_own(file: File) -> bool:
         len(line) != _COLUMNS for line in lines
     ):
         return False
+    says_bytes = lines[0][0].lower() in _BYTES
     if not any(letter.isdigit() for letter in "".join(lines[0])):
-        if lines[0][0].lower() not in _SIZES or lines[0][1].lower() not in _SHARES:
+        if not says_bytes or lines[0][1].lower() not in _SHARES:
             return False
         lines = lines[1:]
     shares = [number(line[1]) for line in lines]
     right = [share for share in shares if share is not None]
-    return right == shares and max(right) <= 1 + _ROUNDING and right == sorted(right)
+    if right != shares or max(right) > 1 + _ROUNDING or right != sorted(right):
+        return False
+    return _are_bytes([line[0] for line in lines], says_bytes=says_bytes)
+
+
+def _are_bytes(texts: Sequence[str], *, says_bytes: bool) -> bool:
+    """True for sizes that certainly are bytes: whole, and not so few that they may be packets, or with units."""
+    sizes = [size for text in texts if is_number(text) and (size := float(text)) >= 0]
+    if any(size % 1 for size in sizes):
+        return False
+    return says_bytes or len(sizes) < len(texts) or not looks_like_packets(pl.Series(sizes, dtype=pl.Float64))
 
 
 def described(path: Path, unit: str | None) -> tuple[str, SizeTable, list[str]]:
@@ -55,4 +70,9 @@ def described(path: Path, unit: str | None) -> tuple[str, SizeTable, list[str]]:
     part = form.read(file, Options(unit))
     if part.sizes is None:
         raise ConfigError(f"{path}: has the format {form.name}; expected a distribution of sizes")
-    return form.name, part.sizes, part.notes
+    return form.name, part.sizes, _said(part)
+
+
+def _said(part: Part) -> list[str]:
+    """Notes, and what was left out."""
+    return [*part.notes, *(f"Left out: {each}" for each in part.left_out)]

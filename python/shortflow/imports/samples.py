@@ -1,19 +1,14 @@
 """Raw samples: one size a row, or one flow a row with a column of sizes. They become a distribution of steps."""
 
-import re
-
-from shortflow.imports.columns import empty
-from shortflow.imports.delimited import Grid, check_points, grid, head, number, sized
-from shortflow.imports.files import MOST, File
+from shortflow.imports.columns import LINE, empty
+from shortflow.imports.delimited import Grid, check_points, grid, head, not_read, number, squared
+from shortflow.imports.files import File
+from shortflow.imports.headings import GENERIC, SIZE, meaning, sizes_among
 from shortflow.imports.parts import Format, Options, Part, SizeTable
-from shortflow.imports.units import unit_of
-from shortflow.lazy import np
+from shortflow.imports.sizes import Heading, in_bytes
+from shortflow.lazy import np, pl
 from shortflow.quantities import counted
 
-_SIZE = re.compile(
-    r"(flow|message|msg|response|request)?[ _-]*(size|bytes|length|octets)([ _(-]*(in )?[kmgt]?i?b(ytes|its?)?\)?)?$",
-    re.IGNORECASE,
-)
 _MOST = 10_000
 """Most distinct sizes. More become groups of equally many flows, each of its mean size."""
 _FEWEST = 10
@@ -24,40 +19,46 @@ def _is_samples(file: File) -> bool:
     found = head(file)
     if not found.rows:
         return False
-    if len(found.rows[0]) == 1:
-        alone = [row for row in found.rows if len(row) == 1 and number(row[0]) is not None]
-        return len(alone) == len(found.rows) and (len(alone) >= _FEWEST or bool(found.header))
-    return _size_column(found) is not None
+    if found.width == 1:
+        alone = all(number(row[0]) is not None for row in found.rows if row)
+        if found.names:
+            return alone and meaning(found.names[0]) in (SIZE, GENERIC)
+        return alone and len(found.rows) >= _FEWEST
+    return len(sizes_among(found.names)) == 1
 
 
-def _size_column(found: Grid) -> int | None:
-    named = [place for place, name in enumerate(found.header) if _SIZE.fullmatch(name)]
-    return named[0] if len(named) == 1 else None
+def _size_column(file: File, found: Grid) -> int:
+    """The column of sizes. A `ConfigError` names the header if none or several of its columns are, or may be."""
+    sizes = sizes_among(found.names)
+    if len(sizes) == 1 and found.names.count(found.names[sizes[0]]) == 1:
+        return sizes[0]
+    known = [meaning(name) for name in found.names]
+    if sizes or found.width > 1 or (known and known[0] not in ("", GENERIC)):
+        text = (found.separator or " ").join(found.header)
+        raise file.wrong(found.header_line, "header", text, "one column of sizes, such as bytes or flow_size")
+    return 0
 
 
 def _read(file: File, options: Options) -> Part:
     found = grid(file)
-    place = _size_column(found) or 0
     if not found.rows:
         raise empty(file, "a size a line")
+    place = _size_column(file, found)
     check_points(file, found, place)
-    sizes = []
-    for line, row in zip(found.lines, found.rows, strict=True):
-        sizes.append(sized(file, line, "size", row[place] if place < len(row) else ""))
-    name = found.name(place)
-    factor, unit = unit_of(file, name, options.unit, sizes)
-    scaled = np.round(np.array(sizes) * factor)
-    if scaled.max() > MOST:
-        raise file.wrong(found.lines[int(scaled.argmax())], "size", f"{scaled.max():g} B", f"at most {MOST:g} bytes")
-    part = Part(sizes=SizeTable(distribution(scaled), file.origin(found.lines[0], found.lines[-1]), is_steps=True))
-    column = f", column {name}" if name else ""
+    rows = squared(file, found, found.lines, found.rows)
+    table = pl.DataFrame({LINE: found.lines, "bytes": [row[place] for row in rows]})
+    scaled, unit = in_bytes(file, table, Heading(found.name(place), found.header_line), options.unit)
+    sizes = scaled.round().to_numpy()
+    part = Part(sizes=SizeTable(distribution(sizes), file.origin(found.lines[0], found.lines[-1]), is_steps=True))
+    column = f", column {found.name(place)}" if found.header else ""
     part.notes.append(
         f"{counted(len(sizes), 'sample')}, one a row{column}; {unit}; steps: flows have the sizes of the samples; mean "
-        f"{scaled.mean():,.1f} B."
+        f"{sizes.mean():,.1f} B."
     )
-    if len(np.unique(scaled)) > _MOST:
+    part.left_out += not_read(found, [place])
+    if len(np.unique(sizes)) > _MOST:
         part.notes.append(f"More than {_MOST:,} distinct sizes: groups of equally many flows have their mean size.")
-    if not scaled.mean() > 0:
+    if not sizes.mean() > 0:
         raise file.wrong(0, "sizes", 0, "a size above zero")
     return part
 

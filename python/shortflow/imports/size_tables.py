@@ -4,65 +4,47 @@ HPCC and conweave: bytes and per cent. DCTCP, HULL, HKUST's TrafficGenerator: by
 packets, a constant, shares. Homa: a first line with the mean, and steps. All are linear between rows except Homa's.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
-from shortflow.errors import ConfigError
-from shortflow.imports.columns import empty
-from shortflow.imports.delimited import Grid, check_points, grid, head, number, sized
-from shortflow.imports.files import MOST, File
+from shortflow.imports.columns import LINE, empty
+from shortflow.imports.delimited import Grid, check_points, grid, head, not_read, number, squared
+from shortflow.imports.files import File
+from shortflow.imports.headings import BYTE_SHARE, COUNTS, GENERIC, INDEX, SHARE, SIZE, SUMS, meaning, sizes_among
 from shortflow.imports.parts import Format, Options, Part, SizeTable
-from shortflow.imports.units import unit_of
-from shortflow.quantities import counted
+from shortflow.imports.shares import Row, cumulative, ends_like_shares, is_density, named_cumulative
+from shortflow.imports.sizes import Heading, in_bytes
+from shortflow.lazy import pl
 
-_SIZES = re.compile(
-    r"size|bytes|packets|pkts|length|flow|\b[kmgt]i?b\b|bits?\b|\bB\b|^x$|größe|groesse|taille|tamaño|octet",
-    re.IGNORECASE,
-)
-_SHARES = re.compile(r"cdf|cumul|share|frac|prob|percent|pct|%|quantile|^p$|^y$|pdf|weight", re.IGNORECASE)
-_COUNTS = re.compile(
-    r"(.*[ _(-])?(counts?|freq(uency)?|hits|occurrences|weights?|anzahl|häufigkeit|nombre|fréquence|número|frecuencia)"
-    r"([ _)-].*)?",
-    re.IGNORECASE,
-)
-"""Names of columns that count flows of a size."""
-_SUMS = re.compile(r"cumul|kumul|acumul|summiert|running|\bcum\b|up to|at most", re.IGNORECASE)
-"""Names of counts of flows up to a size."""
-_PER_CENT = re.compile(r"%|per ?cent|pct|prozent|pour ?cent|por ciento", re.IGNORECASE)
 _NEAR = 0.01
-"""Shares may end at 1 within this, and are then divided by their end."""
+"""A sum of shares is 1 within this."""
 _NS2 = 3
 """Columns of ns-2's form: size, a constant, share."""
-_MOST_FALLS = 0.1
-"""Sum of falls in a cumulative share up to which the larger share is kept."""
-
-
-@dataclass(frozen=True)
-class _Row:
-    line: int
-    size: float
-    share: float
+_PER_CENT = 100.0
+_MOSTLY = 0.8
+"""Share of rows of two numbers in a table without a header."""
 
 
 def _is_table(file: File) -> bool:
+    """True for headings of sizes and shares, and for rows of two numbers, about which the reader has the errors."""
     found = head(file)
     rows = found.rows[1:] if _has_lone_first(found) else found.rows
-    whole = rows if file.is_short else rows[:-1]  # the last row of the head may be cut off
-    width = len(rows[0]) if rows else 0
-    if not 2 <= width <= 3 or any(len(row) != width for row in whole):
+    if not rows or found.width < 2:
         return False
-    if any(number(field) is None for row in whole for field in row):
+    known = [meaning(name) for name in found.names]
+    if {SHARE, SUMS, COUNTS, BYTE_SHARE}.intersection(known):
+        return True
+    if SIZE in known:
+        return _unnamed_share(found, rows) is not None
+    if any(of not in (GENERIC, INDEX) for of in known):
         return False
-    if found.header and not (any(map(_SHARES.search, found.header)) or any(map(_SIZES.search, found.header))):
-        columns = [[number(row[place]) or 0.0 for row in rows if len(row) == width] for place in range(width)]
-        if width > 2 or any(column != sorted(column) for column in columns):
-            return False  # two rising columns are a distribution whatever their names
-    try:
-        return _roles(file, found, rows) is not None
-    except ConfigError:
-        return False
+    pairs = sum(len(row) == 2 and all(map(_is_nearly_number, row)) for row in rows)
+    right = sum(any(number(field) is not None for field in row) for row in rows)
+    return _is_ns2(found, rows) or (pairs > _MOSTLY * len(rows) and right == len(rows))
+
+
+def _is_nearly_number(text: str) -> bool:
+    """True for a number, an empty field, and a word, of which the error tells."""
+    return number(text) is not None or not text or text.isalpha()
 
 
 def _has_lone_first(found: Grid) -> bool:
@@ -78,148 +60,103 @@ def _read(file: File, options: Options) -> Part:
         rows, lines = rows[1:], lines[1:]
     if not rows:
         raise empty(file, "rows of a size and a share")
-    width = len(rows[0])
-    if width not in (2, _NS2):
-        raise file.wrong(lines[0], "row", " ".join(rows[0]), "a size and a share, or three fields of ns-2")
-    for line, fields in zip(lines, rows, strict=True):
-        if len(fields) != width:
-            raise file.wrong(line, "row", " ".join(fields), f"{width} fields, as in the rows before")
-    roles = _roles(file, found, rows)
-    if roles is None:
-        raise ConfigError(f"{file.path}: no column rises to 1 or 100; expected sizes and cumulative shares of flows")
-    of_size, of_share = roles
+    rows = squared(file, found, lines, rows)
+    of_size, of_share = _named(file, found, rows) if found.names else _by_values(file, found, lines, rows)
     check_points(file, found, of_size)
-    table = [
-        _Row(line, sized(file, line, "size", fields[of_size]), sized(file, line, "share", fields[of_share]))
-        for line, fields in zip(lines, rows, strict=True)
-    ]
+    table = pl.DataFrame({LINE: lines, "bytes": [row[of_size] for row in rows]})
+    heading = Heading(found.name(of_size), found.header_line)
+    sizes, unit = in_bytes(file, table, heading, options.unit, is_ns2=_is_ns2(found, rows))
+    of_rows = zip(lines, sizes, (row[of_size] for row in rows), (row[of_share] for row in rows), strict=True)
+    name = found.names[of_share] if found.names else ""
+    shares = cumulative(file, name, [Row(*row) for row in of_rows], part)
     is_homa = stated is not None and stated != len(rows)
-    heading = found.header[of_share].replace("_", " ") if len(found.header) > of_share else ""
-    has_counts, has_sums = bool(_COUNTS.fullmatch(heading)), bool(_SUMS.search(heading))
-    is_counts = has_counts and not has_sums
-    counts = has_counts and not _PER_CENT.search(heading)
-    shares = _counted(file, table) if is_counts else _cumulative(file, table, part, may_count=counts)
-    name = found.name(of_size)
-    factor, unit = unit_of(file, name, options.unit, [row.size for row in table], is_ns2=_is_ns2(found, rows))
-    is_steps = is_homa or is_counts or "density" in shares.form
-    sizes = SizeTable([(round(size * factor), share) for size, share in shares.rows], file.origin(), is_steps)
-    if sizes.rows[-1][0] > MOST:
-        raise file.wrong(lines[-1], "size", rows[-1][of_size], f"at most {MOST:g} bytes")
+    is_steps = is_homa or shares.is_steps
+    part.sizes = SizeTable([(round(size), share) for size, share in shares.rows], file.origin(), is_steps)
     how = "steps: flows have the listed sizes alone" if is_steps else "lines: sizes are spread evenly between rows"
-    part.sizes = sizes
-    part.notes.insert(0, f"{found.about}; {shares.form}; {unit}; {how}; mean {sizes.mean:,.1f} B.")
-    if found.remarks:
-        part.left_out.append(f"{counted(found.remarks, 'line')} after the rows: remarks.")
-    if is_homa and stated:
-        off = stated * factor / sizes.mean - 1
-        part.notes.append(f"The first line says a mean of {stated:,g}: {off:+.2%} from that of the rows.")
-    if not sizes.mean > 0:
+    mean = part.sizes.mean
+    columns = f"sizes are column {found.names[of_size]}, and shares are column {name}; " if found.names else ""
+    part.notes.insert(0, f"{found.about}; {columns}{shares.form}; {unit}; {how}; mean {mean:,.1f} B.")
+    if not mean > 0:
         raise file.wrong(0, "sizes", 0, "a size above zero")
+    part.left_out += not_read(found, [of_size, of_share])
+    if is_homa and stated:
+        factor = max(float(sizes[-1]), 1.0) / max(number(rows[-1][of_size]) or 1.0, 1.0)
+        part.notes.append(
+            f"The first line says a mean of {stated:,g}: {stated * factor / mean - 1:+.2%} from the rows'."
+        )
     return part
 
 
 def _is_ns2(found: Grid, rows: Sequence[Sequence[str]]) -> bool:
     """True for three columns without a header, the second of one value."""
-    return not found.header and len(rows[0]) == _NS2 and len({row[1] for row in rows if len(row) == _NS2}) == 1
+    return not found.names and len(rows[0]) == _NS2 and len({row[1] for row in rows if len(row) == _NS2}) == 1
 
 
-def _roles(file: File, found: Grid, rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Columns of size and share: by the header, or by the values."""
-    width = len(rows[0]) if rows else 0
-    columns = [[number(row[place]) or 0.0 for row in rows if len(row) == width] for place in range(width)]
-    if _is_ns2(found, rows):
-        return (0, 2)
-    if len(found.header) == width:
-        counts = [place for place in range(width) if _COUNTS.fullmatch(found.header[place])]
-        sizes = [place for place in range(width) if _SIZES.search(found.header[place]) and place not in counts]
-        if len(counts) == len(sizes) == 1:
-            return (sizes[0], counts[0])
-        shares = [place for place in range(width) if _SHARES.search(found.header[place])]
-        sizes = [place for place in range(width) if _SIZES.search(found.header[place]) and place not in shares]
-        if len(shares) == 1 and sizes:
-            return (sizes[0], shares[0])
-    likely = [place for place in range(width) if _ends_like_shares(columns[place])]
-    if width == 2 and not likely and any(abs(sum(column) - 1) < _NEAR for column in columns):
-        likely = [place for place in range(width) if abs(sum(columns[place]) - 1) < _NEAR]
-    if not likely:  # a file that ends before 1, of which the error tells
-        likely = [
-            place for place in range(width) if max(columns[place]) < 1 and columns[place] == sorted(columns[place])
-        ]
-    if not likely:
+def _column(rows: Sequence[Sequence[str]], place: int) -> list[float]:
+    """Numbers of a column; 0 for other texts, about which errors come later."""
+    return [number(row[place]) or 0.0 for row in rows if place < len(row)]
+
+
+def _unnamed_share(found: Grid, rows: Sequence[Sequence[str]]) -> int | None:
+    """The one column whose heading is unknown, if its numbers rise to 1 or 100."""
+    unknown = [place for place, name in enumerate(found.names) if meaning(name) in ("", GENERIC)]
+    if len(unknown) != 1:
         return None
-    share = likely[-1] if len(likely) == 1 or columns[likely[-1]] != columns[0] else likely[0]
-    if len(likely) > 1:  # sizes that end at 1 or 100 too: shares are not whole, or come last
+    values = _column(rows, unknown[0])
+    return unknown[0] if values == sorted(values) and ends_like_shares(values) else None
+
+
+def _named(file: File, found: Grid, rows: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """Columns of size and share by the header. A `ConfigError` names a header without either, or with several."""
+    names = found.names
+    known = [meaning(name) for name in names]
+    sizes = sizes_among(names)
+    shares = [place for place, of in enumerate(known) if of == SHARE]
+    if len(shares) > 1:
+        shares = [place for place in shares if named_cumulative(names[place])] or shares
+    share = next((several for several in (shares, *_counts(known)) if several), [])
+    if not share and len(sizes) == 1 and (place := _unnamed_share(found, rows)) is not None:
+        share = [place]
+    generic = [place for place, of in enumerate(known) if of in ("", GENERIC) and place not in share]
+    if not sizes and share and len(generic) == 1 and known[generic[0]] == GENERIC:
+        sizes = generic
+    if not sizes and not share and len(names) == 2 and len(generic) == 2:
+        return _by_values(file, found, found.lines, rows)
+    of_flows = "shares or counts of flows, such as cumulative or count"
+    for places, what in ((sizes, "sizes, such as bytes"), (share, of_flows)):
+        if len(places) != 1 or names.count(names[places[0]]) > 1:
+            among = f"; these may be: {', '.join(names[place] for place in places)}" if places else ""
+            text = (found.separator or " ").join(names)
+            raise file.wrong(found.header_line, "header", text, f"one column of {what}{among}")
+    return sizes[0], share[0]
+
+
+def _counts(known: Sequence[str]) -> list[list[int]]:
+    return [[place for place, each in enumerate(known) if each == of] for of in (SUMS, COUNTS)]
+
+
+def _by_values(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """Columns of size and share by their numbers. A `ConfigError` asks for a header if both may be shares."""
+    if _is_ns2(found, rows):
+        return 0, 2
+    text = (found.separator or " ").join(rows[0])
+    ask = "name the columns in the first line, such as `bytes cumulative`, `bytes percent` or `bytes count`"
+    if len(rows[0]) != 2:
+        raise file.wrong(lines[0], "row", text, f"a size and a share, or three fields of ns-2. Else {ask}")
+    columns = [_column(rows, place) for place in (0, 1)]
+    likely = [place for place in (0, 1) if ends_like_shares(columns[place])]
+    likely = likely or [place for place in (0, 1) if is_density(columns[place], 1.0)]
+    if len(likely) > 1:  # sizes that end at 1 or 100 too: whole ones are sizes
         broken = [place for place in likely if any(value % 1 for value in columns[place])]
-        share = broken[-1] if broken else likely[-1]
-    return (next(place for place in range(width) if place != share), share)
-
-
-def _ends_like_shares(column: Sequence[float]) -> bool:
-    most = max(column)
-    ends = (column[0], column[-1])
-    return most in ends and (abs(most - 1) < _NEAR or abs(most - 100) < 100 * _NEAR)
-
-
-@dataclass(frozen=True)
-class _Shares:
-    rows: Sequence[tuple[float, float]]
-    form: str
-
-
-def _counted(file: File, table: Sequence[_Row]) -> _Shares:
-    """Rows by rising size with cumulative shares, of the number of flows of each size."""
-    rows = sorted(table, key=lambda row: row.size)
-    total = sum(row.share for row in rows)
-    if not total > 0:
-        raise file.wrong(rows[0].line, "counts", f"{total:g} together", "a flow")
-    cumulative = accumulate(row.share for row in rows)
-    return _Shares(
-        [(row.size, so_far / total) for row, so_far in zip(rows, cumulative, strict=True)], "counts of flows"
-    )
-
-
-def _cumulative(file: File, table: Sequence[_Row], part: Part, *, may_count: bool) -> _Shares:
-    """Rows by rising size with cumulative shares up to 1. Shares that may be counts are so from 1 on."""
-    rows = list(dict.fromkeys(table))
-    most = max(row.share for row in rows)
-    scale, form = (100.0, "per cent") if most > 1 + _NEAR else (1.0, "shares")
-    if may_count and scale > 1:
-        scale, form = most, "counts of flows"
-    if rows[0].size > rows[-1].size:
-        rows.reverse()
-        part.notes.append("Rows are by falling size; they are turned round.")
-    if any(after.size < before.size for before, after in pairwise(rows)):
-        rows.sort(key=lambda row: (row.size, row.share))
-        part.notes.append("Rows are sorted by size.")
-    shares = [row.share / scale for row in rows]
-    if abs(sum(shares) - 1) < _NEAR and len(rows) > 1 and shares[-1] < 1 - _NEAR:
-        total = [sum(shares[: place + 1]) for place in range(len(shares))]
-        return _Shares(
-            [(row.size, share / total[-1]) for row, share in zip(rows, total, strict=True)], f"density, {form}"
-        )
-    if shares[0] > shares[-1] and shares[0] > 1 - _NEAR:
-        shares = [1 - share for share in shares]
-        form += " of larger flows (1 minus the cumulative share)"
-        shares[-1] = 1.0
-    falls = [
-        (before - after, row)
-        for before, after, row in zip(shares, shares[1:], rows[1:], strict=False)
-        if after < before
-    ]
-    if sum(fall for fall, _ in falls) > _MOST_FALLS:
-        raise file.wrong(falls[0][1].line, "share", falls[0][1].share, "no less than in the row before")
-    if falls:
-        part.notes.append(
-            f"The share falls in {len(falls)} rows, first in line {falls[0][1].line}; the larger one before is kept."
-        )
-        for place in range(1, len(shares)):
-            shares[place] = max(shares[place], shares[place - 1])
-    end = shares[-1]
-    if abs(end - 1) > _NEAR:
-        raise file.wrong(rows[-1].line, "last share", rows[-1].share, "1 or 100: the rest of the flows has no size")
-    if abs(end - 1) > 1e-9:
-        part.notes.append(f"The shares end at {end * scale:.9g}; they are divided by it.")
-    return _Shares([(row.size, share / end) for row, share in zip(rows, shares, strict=True)], f"cumulative, {form}")
+        if not broken and columns[0] != columns[1]:
+            raise file.wrong(lines[0], "row", text, f"one column that ends at 1 or 100, and both do: {ask}")
+        likely = broken[-1:] or [1]
+    if not likely:  # a file that ends elsewhere, of which the error tells
+        least = min((1, 0), key=lambda place: max(columns[place]))
+        likely = [least] if max(columns[least]) <= 2 * _PER_CENT else []
+    if not likely:
+        raise file.wrong(lines[-1], "row", " ".join(rows[-1]), f"a column that rises to 1 or 100. Else {ask}")
+    return 1 - likely[0], likely[0]
 
 
 SIZES = Format(

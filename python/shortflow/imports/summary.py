@@ -55,7 +55,7 @@ def summary(made: Draft, files: Mapping[str, str]) -> Summary:
         span = float(starts[-1] - starts[0])
         found |= {"flows": table.height, "bytes": int(table["bytes"].sum()), "span_s": span}
         if span > 0:
-            loads = loads_by_host(made, span).sort("load", descending=True)
+            loads = loads_by_host(made, span).sort("load", "host", descending=[True, False])
             found |= {"busiest": loads["host"][0], "busiest_load": loads["load"][0], "load": loads["load"].mean()}  # type: ignore[typeddict-item]
     return found
 

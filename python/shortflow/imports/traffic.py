@@ -8,7 +8,7 @@ from dataclasses import replace
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.imports.draft import Draft, host_rates
 from shortflow.imports.parts import Flows, Plain, SizeTable, Value
-from shortflow.imports.values import plain, time_text
+from shortflow.imports.values import plain, seconds_text, time_text
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 
@@ -54,11 +54,11 @@ def _put_flows(made: Draft) -> None:
     if last - first > _LONGEST:
         of = made.flows.origin if made.flows else "flows"
         raise ConfigError(
-            f"{of}: starts from {first:.12g} to {last:.12g} s: a run has at most {_LONGEST:,.0f} s. "
+            f"{of}: starts from {seconds_text(first)} to {seconds_text(last)}: a run has at most {_LONGEST:,.0f} s. "
             "Import fewer rows, or give the unit of starts with --time"
         )
     if first > 0:
-        made.notes.append(f"Starts are moved to zero: {first:.16g} s are subtracted from each.")
+        made.notes.append(f"Starts are moved to zero: {seconds_text(first)} are subtracted from each.")
     digits = min(12, math.floor(-math.log10(2 * math.ulp(max(last, 1.0)))))  # those that the difference can have
     if table is not None and made.flows is not None:
         if first > 0:

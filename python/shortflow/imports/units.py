@@ -1,11 +1,9 @@
 """Units of flow sizes: bytes and bits with their multiples, or packets."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
-from shortflow.imports.files import File
 from shortflow.quantities import parse
 
 SEGMENT = 1460
@@ -19,8 +17,6 @@ _IN_TEXT = re.compile(rf"(?<![a-z\d])(?<!\d[ -])(?:{_DATA})(?![a-z]|/s)", re.IGN
 """A unit in a header or comment, but neither an amount such as `1 MB` nor a rate such as `Mb/s`."""
 _WORD = re.compile(r"(byte|octet)|(bits?\b)", re.IGNORECASE)
 """Bytes or bits as part of a name, such as `totbytes`."""
-_LARGEST_PACKETS = 1e6
-_SMALLEST_PACKETS = 10
 
 
 @dataclass(frozen=True)
@@ -30,6 +26,14 @@ class Unit:
     name: str
     size: float | None
     """Bytes of one; None if the text may mean bits or bytes, as `Kb` and `kb` may."""
+
+    @property
+    def readings(self) -> tuple[float, float]:
+        """Bytes of an ambiguous one as bits and as bytes."""
+        bytes_ = of_text(f"{self.name[:-1]}B")
+        assert bytes_
+        assert bytes_.size
+        return bytes_.size / 8, bytes_.size
 
     @property
     def instead(self) -> str:
@@ -110,48 +114,6 @@ def seconds_per_unit(unit: str) -> float:
     return found.factor
 
 
-def unit_of(
-    file: File, name: str, given: str | None, sizes: Sequence[float], *, is_ns2: bool = False
-) -> tuple[float, str]:
-    """Bytes per unit of sizes, and how it is known: given, by the column's name, by a comment, by the form of ns-2.
-
-    A `ConfigError` asks for a unit that nothing tells, if the numbers may be packets, and for one of bits or bytes.
-    """
-    if given:
-        return bytes_per_unit(given), f"unit {given}, as given"
-    if named := of_name(name):
-        return of_header(file, 0, name, named), f"{named.name}, as the header says"
-    if remark := next(((line, named) for line in file.remarks() if (named := of_remark(line))), None):
-        return of_header(file, 0, *remark), f"{remark[1].name}, as a comment says"
-    if is_ns2 and max(sizes) <= _LARGEST_PACKETS:
-        return SEGMENT, f"packets of {SEGMENT} B, as in ns-2"
-    if is_ns2 or looks_like_packets(sizes):
-        raise ConfigError(
-            f"{file.path}: sizes from {min(sizes):,g} to {max(sizes):,g}: bytes or packets? Give --unit B, or --unit "
-            f"packets for {SEGMENT} bytes each, or --unit 1000B. In a scenario, name the columns in the file's first "
-            "line: `bytes cumulative` or `packets cumulative`"
-        )
-    return 1, "bytes"
-
-
 def of_remark(text: str) -> Unit | None:
     """The unit that a comment names. The letter b, the word bit and the French `go` are none: sentences have them."""
     return of_name(re.sub(r"\b(b|bit|[kmg]o)\b(?![)\]])", "", text))
-
-
-def of_header(file: File, line: int, text: str, named: Unit) -> float:
-    """Bytes of the unit in a header or comment. A `ConfigError` names one that may be bits or bytes."""
-    if named.size is None:
-        raise file.wrong(line, "unit of sizes", text, f"{named.instead}. Rename the column, or give --unit")
-    return named.size
-
-
-def looks_like_packets(sizes: Sequence[float]) -> bool:
-    """True if sizes may be counted in packets: whole, from a few on, and none as large as in bytes."""
-    positive = [size for size in sizes if size > 0]
-    return (
-        bool(positive)
-        and min(positive) <= _SMALLEST_PACKETS
-        and max(positive) <= _LARGEST_PACKETS
-        and all(size == int(size) for size in positive)
-    )

@@ -53,3 +53,13 @@ def time_text(seconds: float) -> str:
             digits = 10 ** (2 - math.floor(math.log10(seconds * factor)))
             return f"{math.ceil(seconds * factor * digits) / digits:.12g}{unit}"
     return f"{math.ceil(seconds * 1e9)}ns"
+
+
+def seconds_text(seconds: float) -> str:
+    """A time in a text: `10 us`, `2.5 ms`, `1700000000.25 s`."""
+    scale, unit = next(
+        ((scale, unit) for scale, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")) if seconds * scale >= 1),
+        (1e12, "ps"),
+    )
+    digits = 16 if scale == 1 else 12  # a time of the calendar keeps all of its digits
+    return f"{plain(float(f'{seconds * scale:.{digits}g}'))} {unit}" if seconds else "0 s"

@@ -5,13 +5,14 @@ Source: Zeek's documentation of conn.log (`ts`, `id.orig_h`, `id.resp_h`, `orig_
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
 from shortflow.imports.documents import read_json
 from shortflow.imports.files import File
 from shortflow.imports.parts import Flows, Format, Options, Part
+from shortflow.imports.protocols import protocols
 from shortflow.imports.times import dates_since_first, since_first
 from shortflow.lazy import pl
 from shortflow.quantities import counted
@@ -19,6 +20,7 @@ from shortflow.quantities import counted
 _FIELDS = {"ts": "start", "id.orig_h": "orig", "id.resp_h": "resp", "orig_bytes": "sent", "resp_bytes": "answered"}
 _FILE_NAMES = {to: name for name, to in _FIELDS.items()}
 """Names in the log, for errors."""
+_PROTOCOL = "proto"
 _UNSET = ("-", "(empty)", "")
 _DATE = r"^\d{4}-\d\d-\d\dT"
 
@@ -29,7 +31,7 @@ def _is_log(file: File) -> bool:
 
 
 def _read(file: File, _: Options) -> Part:
-    table = _of_json(file) if file.head.lstrip().startswith(("{", "[")) else _of_columns(file)
+    table, names = _of_json(file) if file.head.lstrip().startswith(("{", "[")) else _of_columns(file)
     part = Part()
     if table.is_empty():
         raise columns.empty(file, "connections below #fields")
@@ -49,9 +51,7 @@ def _read(file: File, _: Options) -> Part:
         ends = {"source": pl.col(source), "destination": pl.col(destination)}
         rows = rows.select(columns.LINE, "start", **ends).with_columns(size.alias("bytes"), pl.lit(name).alias("class"))
         flows.append(rows.filter(pl.col("bytes") > 0))
-    unset = int(known.select(((pl.col("sent").is_in(_UNSET)) & (pl.col("answered").is_in(_UNSET))).sum()).item())
-    if unset:
-        part.left_out.append(f"{counted(unset, 'connection')} without a number of bytes.")
+    part.left_out += _left_out(table, names)
     both = pl.concat(flows).sort("start", columns.LINE, maintain_order=True)
     if both.is_empty():
         raise ConfigError(f"{file.path}: no connection has bytes")
@@ -64,6 +64,27 @@ def _read(file: File, _: Options) -> Part:
     lines = table[columns.LINE]
     part.flows = Flows(both, file.origin(int(lines[0]), int(lines[-1])), str(file.path))
     return part
+
+
+def _left_out(table: "pl.DataFrame", names: Sequence[str]) -> list[str]:
+    """Sentences on directions without bytes, protocols, and columns that the trace does not carry."""
+    sentences = []
+    unset = table["sent"].is_in(_UNSET) & table["answered"].is_in(_UNSET)
+    sends, answers = (table[of].cast(pl.Float64, strict=False).fill_null(0) > 0 for of in ("sent", "answered"))
+    if unset.any():
+        sentences.append(f"{counted(int(unset.sum()), 'connection')} without a number of bytes.")
+    if (empty := ~(sends | answers | unset)).any():
+        sentences.append(f"{counted(int(empty.sum()), 'connection')} of 0 bytes.")
+    for of, lacks, way in (("sent", answers & ~sends, "request"), ("answered", sends & ~answers, "response")):
+        if lacks.any():
+            rows = counted(int(lacks.sum()), "connection")
+            sentences.append(f"The {way} of {rows}, of which {_FILE_NAMES[of]} has 0 bytes or no number.")
+    if _PROTOCOL in table.columns:
+        sentences.append(protocols(table[_PROTOCOL], _PROTOCOL))
+    others = [name for name in names if name not in (*_FIELDS, _PROTOCOL)]
+    if others:
+        sentences.append(f"Fields {', '.join(others)}: a trace has no place for them.")
+    return sentences
 
 
 def _starts(file: File, table: "pl.DataFrame") -> tuple["pl.Series", str]:
@@ -79,7 +100,8 @@ def _starts(file: File, table: "pl.DataFrame") -> tuple["pl.Series", str]:
     return dates_since_first(times, table["start"])
 
 
-def _of_columns(file: File) -> "pl.DataFrame":
+def _of_columns(file: File) -> "tuple[pl.DataFrame, Sequence[str]]":
+    """The connections, and the names of all fields."""
     heads = dict(line[1:].split(None, 1) for line in file.head.split("\n") if re.match(r"#\w+\s+\S", line))
     written = heads.get("separator", r"\x09").strip()
     one = re.fullmatch(r"\\x([0-9a-fA-F]{2})|(.)", written)
@@ -94,20 +116,25 @@ def _of_columns(file: File) -> "pl.DataFrame":
     if len(set(names)) < len(names):
         raise file.wrong(0, "#fields", line, "each name once")
     table = columns.rows(file, 1, names, separator=sign)
-    found = table.select(columns.LINE, *(pl.col(name).alias(to) for name, to in _FIELDS.items()))
+    further = [_PROTOCOL] if _PROTOCOL in names else []
+    found = table.select(columns.LINE, *(pl.col(name).alias(to) for name, to in _FIELDS.items()), *further)
     for name, to in _FIELDS.items():
         columns.check(file, found, to, found[to].is_not_null(), "a value, as #fields says", name)
-    return found
+    return found, names
 
 
-def _of_json(file: File) -> "pl.DataFrame":
-    found: dict[str, list[object]] = {name: [] for name in (columns.LINE, *_FIELDS.values())}
+def _of_json(file: File) -> "tuple[pl.DataFrame, Sequence[str]]":
+    """The connections, and the names of all fields."""
+    found: dict[str, list[object]] = {name: [] for name in (columns.LINE, *_FIELDS.values(), _PROTOCOL)}
+    names: dict[str, None] = {}
     for number, row in _listed(file) if file.head.lstrip().startswith("[") else _objects(file):
         found[columns.LINE].append(number)
-        for name, to in _FIELDS.items():
+        names.update(dict.fromkeys(row))
+        for name, to in (*_FIELDS.items(), (_PROTOCOL, _PROTOCOL)):
             value = row.get(name)
             found[to].append("-" if value is None else str(value))
-    return pl.DataFrame(found)
+    table = pl.DataFrame(found)
+    return table if _PROTOCOL in names else table.drop(_PROTOCOL), list(names)
 
 
 def _objects(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:

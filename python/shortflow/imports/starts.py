@@ -1,0 +1,128 @@
+"""Starts and deadlines of flows: numbers with or without a unit, dates, and times of the day.
+
+A given unit that the file contradicts is refused, and so is one that no start needs.
+"""
+
+import re
+
+from shortflow.imports import columns
+from shortflow.imports.files import File
+from shortflow.imports.headings import unit_of_times
+from shortflow.imports.times import dates_since_first, since_first
+from shortflow.imports.units import seconds_per_unit
+from shortflow.lazy import pl
+
+_CLOCK = r"^(\d\d?):(\d\d):(\d\d(?:\.\d+)?)$"
+"""Time of the day, as Argus prints it."""
+_DATE = re.compile(r"(\d{4}[-/]\d\d[-/]\d\d|\d\d\.\d\d\.\d{4})[ T]")
+"""Years first, or days first between points."""
+_TIME = re.compile(r"(?i)^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(ps|ns|us|ms|s)?$")
+_FAR = 1e11
+"""Starts of this many seconds are of the year 5138: their unit is another one."""
+
+
+def starts(file: File, table: "pl.DataFrame", name: str, line: int, given: str | None) -> "tuple[pl.Series, str]":
+    """Starts in seconds, and how they were read: dates, or numbers of a unit. `line` has the heading."""
+    if is_date(table["start"][0]):
+        _refuse(file, table, name, given, "dates")
+        times = _dates(table)
+        expected = "a date and time such as 2026-01-31 12:00:00.123"
+        columns.check(file, table, "start", times.is_not_null(), expected, name)
+        since, first_date = dates_since_first(times, table["start"])
+        return since, f"starts are dates and count from the first, {first_date}"
+    if (of_day := _clock(table)) is not None:
+        _refuse(file, table, name, given, "times of the day")
+        columns.check(file, table, "start", of_day.is_not_null(), "a time of the day such as 12:00:00.5", name)
+        return of_day, "starts are times of one day"
+    texts, units = (table["start"].str.extract(_TIME.pattern, group) for group in (1, 2))
+    expected = "a time from 0 on, with or without a unit, or a date such as 2026-01-31 12:00:00.123"
+    columns.check(file, table, "start", texts.is_not_null() & ~texts.str.starts_with("-"), expected, name)
+    numbers = table.with_columns(start=texts)
+    if not units.is_null().any():
+        _refuse(file, table, name, given, "times with units")
+        return _with_units(file, numbers, units, expected, name, "starts have units")
+    named = unit_of_times(name)
+    if given and named and seconds_per_unit(given) != seconds_per_unit(named):
+        expected = f"{given}, as --time says: this says {named}. Leave --time out, or rename the column"
+        raise file.wrong(line, "unit of starts", name, expected)
+    taken = given or named or "s"
+    how = "as the header says" if named else "as given" if given else "assumed; change it with --time"
+    if not given and not named:
+        is_near = units.is_not_null() | ~(texts.cast(pl.Float64, strict=False) > _FAR).fill_null(False)
+        columns.check(file, table, "start", is_near, "seconds, or the unit of starts: give --time ms, us or ns", name)
+    has_units = ", and others have units" if units.is_not_null().any() else ""
+    return _with_units(
+        file, numbers, units.fill_null(taken), expected, name, f"starts are in {taken}, {how}{has_units}"
+    )
+
+
+def _with_units(
+    file: File, numbers: "pl.DataFrame", units: "pl.Series", expected: str, name: str, said: str
+) -> "tuple[pl.Series, str]":
+    """Starts in seconds of numbers and units. Times of the calendar count from the first if all have one unit."""
+    units = units.str.to_lowercase()
+    one = units.unique().to_list()
+    if len(one) == 1 and (exact := since_first(numbers["start"], seconds_per_unit(one[0]))):
+        return exact[0], f"{said}, and count from the first, {exact[1]} {one[0]}"
+    found = columns.numbers(file, numbers, "start", expected, field=name)
+    factors = {each: seconds_per_unit(each) for each in ("ps", "ns", "us", "ms", "s")}
+    return found * units.replace_strict(factors, return_dtype=pl.Float64), said
+
+
+def _refuse(file: File, table: "pl.DataFrame", name: str, given: str | None, what: str) -> None:
+    """Refuses a unit that no start needs."""
+    if given:
+        row = table.row(0, named=True)
+        expected = f"numbers without a unit for --time {given}: these are {what}. Leave --time out"
+        raise file.wrong(row[columns.LINE], name, row["start"], expected)
+
+
+def deadlines(
+    file: File, table: "pl.DataFrame", of_start: str, name: str, given: str | None
+) -> "tuple[pl.Series, str]":
+    """Deadlines as a trace has them, and the unit of numbers: of the heading, or the one given for times, or seconds.
+
+    A `ConfigError` asks for the unit if the heading of the starts, `of_start`, says one and that of deadlines none.
+    """
+    texts = table["deadline"].replace("", None)
+    is_right = texts.is_null() | texts.str.contains(_TIME.pattern)
+    columns.check(file, table, "deadline", is_right, "a time such as 0.005 or 5ms", name)
+    has_unit = texts.is_null() | texts.str.contains("[A-Za-z]$")
+    named, other = unit_of_times(name), unit_of_times(of_start)
+    if named is None and other not in (None, "s"):
+        expected = f"a unit, as in 5ms or a heading deadline_{other}: {of_start} has one"
+        columns.check(file, table, "deadline", has_unit, expected, name)
+    unit = named or given or "s"
+    said = "deadlines have units" if has_unit.all() else f"deadlines without a unit are in {unit}"
+    return texts.str.replace(r"([\d.])$", f"${{1}}{unit}"), said
+
+
+def _clock(table: "pl.DataFrame") -> "pl.Series | None":
+    """Seconds of the day; None if the first start is no such time."""
+    if not re.match(_CLOCK, str(table["start"][0])):
+        return None
+    hours, minutes, seconds = (table["start"].str.extract(_CLOCK, group).cast(pl.Float64) for group in (1, 2, 3))
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def is_date(text: object) -> bool:
+    """True for the beginning of a date and time."""
+    return bool(_DATE.match(str(text)))
+
+
+def _dates(table: "pl.DataFrame") -> "pl.Series":
+    """Starts as dates; null for other texts."""
+    try:
+        return (
+            table["start"]
+            .str.replace(r"^(\d{4})/(\d\d)/(\d\d)", "$1-$2-$3")
+            .str.replace(r"^(\d\d)\.(\d\d)\.(\d{4})", "$3-$2-$1")
+            .str.replace(r"(:\d\d),(\d+)", "$1.$2")
+            .str.to_datetime(strict=False, time_unit="ns", time_zone="UTC" if _has_zone(table) else None)
+        )
+    except pl.exceptions.PolarsError:  # the first is no date
+        return pl.Series([None] * table.height, dtype=pl.Datetime("ns"))
+
+
+def _has_zone(table: "pl.DataFrame") -> bool:
+    return bool(re.search(r"(Z|[+-]\d\d:?\d\d)$", str(table["start"][0])))
