@@ -12,6 +12,7 @@ import shortflow as sf
 from conftest import Command
 from made import star
 from shortflow.errors import ConfigError, ExitCode
+from shortflow.imports.own import described
 from test_imports import ZEEK
 
 TRACE = "start,src,dst,bytes\n"
@@ -55,6 +56,10 @@ UNFIT = {
     "1 2000 0.5\n2 3000 1\n": "expected a first line with the names of the 3 columns",
     "1000\n2000\n90000\n": 'x:1: row: "1000"; expected ten rows or more',
     "bytes,cdf\n": 'x:1: header: "bytes,cdf"; expected rows below it',
+    "bytes\n1000\n\n2000\nTotal: 2\n": 'x:5: row: "Total: 2"; expected 1 field, as in the other rows',
+    "min_bytes,max_bytes,count\n0,1000,5\n1000,2000,5\n": "expected one column of sizes, such as bytes",
+    "bytes,ccdf\n1000,0.1\n2000,1\n": 'x:3: ccdf: "1"; expected no more than in the row before',
+    "bytes,cdf\n1000,1\n2000,0.5\n5000,0.2\n": 'x:4: last cdf: "0.2"; expected 0: the rest of the flows',
     TRACE: "expected rows below the header",
 }
 
@@ -83,6 +88,28 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path, text: str, expected
     found = import_text(tmp_path, text)
     assert sorted({size for size, _ in sizes_of(tmp_path / "made")}) == expected
     assert any(left_out in each for each in found.summary["left_out"])
+
+
+def test_shares_of_larger_flows_are_known_by_their_name(tmp_path: Path) -> None:
+    import_text(tmp_path, "bytes,ccdf\n1000,0.9\n2000,0\n")
+    assert sizes_of(tmp_path / "made") == [(1000, 0.1), (2000, 1)]
+
+
+@pytest.mark.parametrize("text", ["0,a,b,300\n,,,\n5,b,a,400\n,,,\n", "0,a,b,300,\n5,b,a,400,\n"])
+def test_rows_of_empty_cells_are_no_rows(tmp_path: Path, text: str) -> None:
+    """Starts in microseconds are written as short as they are read."""
+    import_text(tmp_path, f"start_us,sender,receiver,bytes\n{text}")
+    rows = (tmp_path / "made" / "flows.csv").read_text().splitlines()[2:]
+    assert rows == ["0.0,h0,h1,300", "5e-6,h1,h0,400"]
+    (tmp_path / "y").write_text("bytes,cdf\n1000,0.5\n,\n2000,1\n,\n")
+    assert [size for size, _ in described(tmp_path / "y", None)[1].rows] == [1000, 2000]
+
+
+def test_a_heading_is_named_as_it_is_written(tmp_path: Path) -> None:
+    found = import_text(tmp_path, '"Flow Size (Bytes)","Cumulative Probability"\n"1,000","10%"\n"20,000","100%"\n')
+    assert (
+        "sizes are column Flow Size (Bytes), and shares are column Cumulative Probability" in found.summary["notes"][0]
+    )
 
 
 def test_sizes_of_an_incomplete_trace_are_taken_on_demand(tmp_path: Path) -> None:
@@ -246,21 +273,21 @@ LOG = ZEEK + "".join(
                 "x: The request of 2 connections, of which orig_bytes has 0 bytes or no number.",
                 "x: The response of 1 connection, of which resp_bytes has 0 bytes or no number.",
                 f"x: The protocol of each row (proto: tcp 4, udp 2, icmp 1): {SAME}",
-                "x: Fields uid, id.orig_p, id.resp_p, duration: a trace has no place for them.",
+                "x: Fields uid, id.orig_p, id.resp_p, duration: a trace has starts, hosts and sizes alone.",
             ],
         ),
         (
             '{"ts":1,"id.orig_h":"a","id.resp_h":"b","orig_bytes":5,"resp_bytes":6,"proto":"udp","service":"dns"}\n',
             [
                 f"x: The protocol of each row (proto: udp 1): {SAME}",
-                "x: Fields service: a trace has no place for them.",
+                "x: Fields service: a trace has starts, hosts and sizes alone.",
             ],
         ),
         (
             "Report\nstart,src,dst,bytes,Protocol,end\n0,a,b,300,UDP,3\n1,b,a,300,6,4\n2,a,b,0,17,5\n",
             [
                 "x: 1 line above the header.",
-                "x: Column end: a trace has no place for them.",
+                "x: Column end: a trace has starts, hosts and sizes alone.",
                 f"x: The protocol of each row (Protocol: udp 2, tcp 1): {SAME}",
                 "x: 1 row of 0 bytes.",
             ],

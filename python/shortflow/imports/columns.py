@@ -25,6 +25,8 @@ def rows(file: File, first: int, names: Sequence[str], separator: str | None = N
     text = pl.col("text").str.strip_chars()
     comments = "#%" if separator == SEMICOLON else "#%;"
     lines = lines.with_columns(text).filter(text.str.contains(f"^[^{comments}]"))
+    if separator is not None:
+        lines = lines.filter(text.str.contains(f'[^{re.escape(separator)}" \\t]'))  # rows of empty cells
     if separator is None:
         lines = lines.with_columns(pl.col("text").str.replace_all(r"[ \t]+", " "))
     elif lines["text"].str.contains('"', literal=True).any():

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from shortflow.imports.files import File
@@ -93,7 +93,8 @@ def _grid(file: File, several: Sequence[tuple[int, str]]) -> Grid:
     lines = [(number, part) for number, line in several for part in _parts(line)]
     sample = [line for _, line in lines if any(letter.isdigit() for letter in line)][:_LOOKED_AT]
     separator = _separator(sample or [line for _, line in lines])
-    rows: list[tuple[int, Sequence[str]]] = [(number, _fields(line, separator)) for number, line in lines]
+    split: Iterable[tuple[int, Sequence[str]]] = ((number, _fields(line, separator)) for number, line in lines)
+    rows = [(number, row) for number, row in split if any(row)]
     if separator:
         rows = [(number, [_without_blanks(field) for field in row]) for number, row in rows]
     fields = [field for _, row in rows[:_LOOKED_AT] for field in row]
@@ -144,10 +145,17 @@ def _fields(line: str, separator: str) -> list[str]:
         parts = next(csv.reader([line.rstrip(",")], delimiter=separator, skipinitialspace=True), [])
     else:
         parts = line.rstrip(",").split(separator or None)
-    found = [part.strip(_WRAPPERS) for part in parts]
+    found = [_bare(part) for part in parts]
     while found and not found[-1] and separator:  # a separator at the end of the line
         found.pop()
     return found
+
+
+def _bare(part: str) -> str:
+    """A field without the signs around it. Brackets of its own, as in `size (KB)`, stay."""
+    text = part.strip("\"' \t")
+    is_inside = any(text.count(a) == text.count(b) > 0 for a, b in ("()", "[]", "{}"))
+    return text if is_inside and text[:1].isalnum() else text.strip(_WRAPPERS)
 
 
 def _with_point(field: str) -> str:
@@ -185,7 +193,7 @@ def not_read(found: Grid, taken: Collection[int]) -> list[str]:
     others = [name for place, name in enumerate(found.names) if name and place not in taken]
     if others:
         noun = "Columns" if len(others) > 1 else "Column"
-        sentences.append(f"{noun} {', '.join(others)}: a distribution of sizes has no place for them.")
+        sentences.append(f"{noun} {', '.join(others)}: a distribution has sizes alone.")
     if found.remarks:
         sentences.append(f"{counted(found.remarks, 'line')} after the rows: remarks.")
     return sentences

@@ -285,7 +285,7 @@ def _say_left_out(part: Part, header: _Header, taken: Mapping[str, int], table: 
     others = [name for place, name in enumerate(header.names) if name and place not in taken.values()]
     if others:
         noun = "Columns" if len(others) > 1 else "Column"
-        part.left_out.append(f"{noun} {', '.join(others)}: a trace has no place for them.")
+        part.left_out.append(f"{noun} {', '.join(others)}: a trace has starts, hosts and sizes alone.")
     if "protocol" in table.columns:
         part.left_out.append(protocols(table["protocol"], header.names[taken["protocol"]]))
 

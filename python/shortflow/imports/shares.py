@@ -9,9 +9,12 @@ from shortflow.imports.delimited import shared
 from shortflow.imports.files import File
 from shortflow.imports.headings import COUNTS, SUMS, meaning, plain_heading
 from shortflow.imports.parts import Part
+from shortflow.quantities import counted
 
 _PER_CENT = re.compile(r"%|per_?cent|pct|prozent|pour_?cent|por_?ciento|porcent")
 _CUMULATIVE = re.compile(r"cdf|cumul|kumul|acumul|(^|_)cum(_|$)|quantile")
+_LARGER = re.compile(r"ccdf|complement|1_?cdf|exceed|surviv")
+"""Names of shares of larger flows."""
 _DENSITY = re.compile(r"pdf|pmf|densit|dichte")
 _RELATIVE = re.compile(r"freq|weight|haufigkeit|frec")
 """Counts that may be relative."""
@@ -80,23 +83,23 @@ def cumulative(file: File, name: str, rows: Sequence[Row], part: Part) -> Cumula
     if is_sum and not named_cumulative(name):
         return CumulativeShares(_summed(rows, numbers), f"density, {form}", is_steps=True)
     ordered, shares = _by_size(file, rows, [number / scale for number in numbers], part)
-    if shares[0] > shares[-1] and shares[0] > 1 - _NEAR:
-        shares = [*(1 - share for share in shares[:-1]), 1.0]
+    is_of_larger = bool(_LARGER.search(word)) or (shares[0] > shares[-1] and shares[0] > 1 - _NEAR)
+    if is_of_larger:
+        shares = [round(1 - share, 12) for share in shares]
         form += " of larger flows (1 minus the cumulative share)"
-    shares = _rising(file, field, ordered, shares, part)
+    shares = _rising(
+        file, field, ordered, shares, part, wrong=("rises", "no more") if is_of_larger else ("falls", "no less")
+    )
     end = shares[-1]
     if abs(end - 1) > _NEAR:
-        expected = f"{_whole(scale, form)}: the rest of the flows has no size"
+        whole = "0" if is_of_larger else "1 or 100" if form == "shares" else f"{scale:g}"
+        expected = f"{whole}: the rest of the flows has no size"
         raise file.wrong(ordered[-1].line, f"last {field}", ordered[-1].of_share, expected)
     if abs(end - 1) > 1e-9:
         part.notes.append(f"The shares end at {end * scale:.9g}; they are divided by it.")
     return CumulativeShares(
         [(row.size, share / end) for row, share in zip(ordered, shares, strict=True)], f"cumulative, {form}"
     )
-
-
-def _whole(scale: float, form: str) -> str:
-    return "1 or 100" if form == "shares" else f"{scale:g}"
 
 
 def _check_counts(file: File, name: str, rows: Sequence[Row], numbers: Sequence[float]) -> None:
@@ -156,16 +159,20 @@ def _by_size(file: File, rows: Sequence[Row], shares: Sequence[float], part: Par
     return [row for _, row in found], [share for (_, share), _ in found]
 
 
-def _rising(file: File, field: str, rows: Sequence[Row], shares: Sequence[float], part: Part) -> list[float]:
-    """Shares that never fall: the larger one before is kept, up to a sum of falls that rounding may make."""
+def _rising(
+    file: File, field: str, rows: Sequence[Row], shares: Sequence[float], part: Part, *, wrong: tuple[str, str]
+) -> list[float]:
+    """Shares that never fall: the one before is kept, up to a sum of falls that rounding may make.
+
+    `wrong` has the words for a fall and for what is expected, in terms of the file's own numbers.
+    """
     falls = [
         (before - after, row) for (before, after), row in zip(pairwise(shares), rows[1:], strict=True) if after < before
     ]
     if sum(fall for fall, _ in falls) > _MOST_FALLS:
         row = falls[0][1]
-        raise file.wrong(row.line, field, row.of_share, "no less than in the row before")
+        raise file.wrong(row.line, field, row.of_share, f"{wrong[1]} than in the row before")
     if falls:
-        part.notes.append(
-            f"The share falls in {len(falls)} rows, first in line {falls[0][1].line}; the larger one before is kept."
-        )
+        several, line = counted(len(falls), "row"), falls[0][1].line
+        part.notes.append(f"The share {wrong[0]} in {several}, first in line {line}; the one before is kept.")
     return list(accumulate(shares, max))

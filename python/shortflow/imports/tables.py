@@ -1,9 +1,12 @@
 """Tables of which no format knows the columns."""
 
+from collections import Counter
+
 from shortflow.errors import ConfigError
-from shortflow.imports.delimited import grid
+from shortflow.imports.delimited import grid, number
 from shortflow.imports.files import File
 from shortflow.imports.headings import meaning
+from shortflow.quantities import counted
 
 _KNOWN = (
     "start,source,destination,bytes for a trace of flows, bytes,cumulative or bytes,count for a distribution of sizes, "
@@ -16,8 +19,15 @@ def unclear(file: File) -> ConfigError | None:
     found = grid(file)
     if not found.rows and len(found.header) > 1 and all(map(meaning, found.header)):
         return file.wrong(found.header_line, "header", (found.separator or " ").join(found.header), "rows below it")
-    if len(found.rows) < 2 or len({len(row) for row in found.rows}) > 1:
+    widths = Counter(map(len, found.rows))
+    width, usual = widths.most_common(1)[0] if widths else (0, 0)
+    numbers = sum(None not in map(number, row) for row in found.rows)
+    if len(found.rows) < 2 or numbers < len(found.rows) / 2:
         return None
+    if usual < len(found.rows):
+        place = next(place for place, row in enumerate(found.rows) if len(row) != width)
+        text = (found.separator or " ").join(found.rows[place])
+        return file.wrong(found.lines[place], "row", text, f"{counted(width, 'field')}, as in the other rows")
     if found.names:
         text = (found.separator or " ").join(found.header)
         return file.wrong(found.header_line, "header", text, f"columns of known names: {_KNOWN}")

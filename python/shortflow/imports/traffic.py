@@ -61,10 +61,9 @@ def _put_flows(made: Draft) -> None:
         made.notes.append(f"Starts are moved to zero: {seconds_text(first)} are subtracted from each.")
     digits = min(12, math.floor(-math.log10(2 * math.ulp(max(last, 1.0)))))  # those that the difference can have
     if table is not None and made.flows is not None:
-        if first > 0:
-            moved = (pl.col("start") - first).round(digits)
-            waits = pl.col("after") != "" if "after" in table.columns else pl.lit(False)
-            table = table.with_columns(pl.when(waits).then(pl.col("start")).otherwise(moved).alias("start"))
+        waits = pl.col("after") != "" if "after" in table.columns else pl.lit(False)
+        moved = pl.when(waits).then(pl.col("start")).otherwise(pl.col("start") - first)
+        table = table.with_columns(moved.round(digits).alias("start"))
         made.flows = Flows(table, made.flows.origin, made.flows.path)
         _put_trace(made, made.flows)
     _put_endless(made, first)

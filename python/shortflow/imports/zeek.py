@@ -83,7 +83,7 @@ def _left_out(table: "pl.DataFrame", names: Sequence[str]) -> list[str]:
         sentences.append(protocols(table[_PROTOCOL], _PROTOCOL))
     others = [name for name in names if name not in (*_FIELDS, _PROTOCOL)]
     if others:
-        sentences.append(f"Fields {', '.join(others)}: a trace has no place for them.")
+        sentences.append(f"Fields {', '.join(others)}: a trace has starts, hosts and sizes alone.")
     return sentences
 
 
