@@ -163,24 +163,37 @@ def over_two_profiles(
 
 
 def test_the_pool_of_a_base_is_sized_by_its_profiles(tmp_path: Path) -> None:
-    """Three ports change to the headroom that `auto` is, and the fourth keeps its own and is named."""
+    """All ports change to the headroom that `auto` is."""
     tables, said, found = over_two_profiles(tmp_path)
     headroom = int(tables["BUFFER_PROFILE"]["P1"]["xoff"])
     assert headroom > 30_000
-    assert f"P1: xoff is the headroom of {headroom} B that switch.headroom = auto stands for" in said
-    assert "Ethernet3: the profile P2 in BUFFER_PG stays as it is, and [switch] changes P1." in said
-    assert tables["BUFFER_POOL"] == {"ingress_lossless_pool": {"size": str(2_000_000 - 3 * headroom - 2_000)}}
+    for name in ("P1", "P2"):
+        assert f"{name}: xoff is the headroom of {headroom} B that switch.headroom = auto stands for" in said
+    assert set(tables) == {"BUFFER_PROFILE", "BUFFER_POOL", "WRED_PROFILE"}
+    assert tables["BUFFER_POOL"] == {"ingress_lossless_pool": {"size": str(2_000_000 - 4 * headroom)}}
     assert found["memory"] == "2000000B"
 
 
-def test_a_port_table_over_a_base_keeps_its_pools(tmp_path: Path) -> None:
+def test_a_port_table_over_a_base_changes_the_profile_of_its_port(tmp_path: Path) -> None:
     tables, said, found = over_two_profiles(tmp_path, {"s0->h3": {"xoff": "300KB"}}, headroom="50KB")
+    assert set(tables) == {"BUFFER_PROFILE", "BUFFER_POOL", "WRED_PROFILE"}
     assert tables["BUFFER_POOL"] == {"ingress_lossless_pool": {"size": "1800000"}}
-    assert "BUFFER_QUEUE" not in tables
-    assert tables["BUFFER_PG"] == {"Ethernet3|3": {"profile": "SHORTFLOW_S0__H3_PG"}}
+    assert tables["BUFFER_PROFILE"] == {
+        "P1": {"static_th": "100000", "xoff": "50000"},
+        "P2": {"static_th": "300000", "xoff": "50000"},
+    }
     assert found["memory"] == "2000000B"
+    assert found["h3"]["xoff"] == "300000B"
+    assert "stays as it is" not in said
+
+
+def test_a_port_that_parts_from_its_profile_gets_one_of_its_own(tmp_path: Path) -> None:
+    """h1 shares P1 with h0 and h2. Its entry keeps the span of the base, so that queues stay alike."""
+    tables, said, found = over_two_profiles(tmp_path, {"s0->h1": {"xoff": "300KB"}}, groups="3-4", headroom="50KB")
+    assert tables["BUFFER_PG"] == {"Ethernet1|3-4": {"profile": "SHORTFLOW_S0__H1_PG"}}
+    assert "BUFFER_QUEUE" not in tables
     assert "links of s0 in their order: Ethernet0 is that to h0, and Ethernet3 is that to h3." in said
-    assert "P2" not in said
+    assert (found["h1"]["xoff"], found["xoff"]) == ("300000B", "100000B")
 
 
 def test_a_base_with_two_priorities_is_named(tmp_path: Path) -> None:
@@ -188,7 +201,7 @@ def test_a_base_with_two_priorities_is_named(tmp_path: Path) -> None:
     assert "P1: several priorities of a port have this profile. Each takes the headroom" in said
     assert "xon = auto: P1 keeps its xon." in said
     assert "memory = static: ingress_lossless_pool keeps its size." in said
-    assert found["memory"] == "2152000B"
+    assert found["memory"] == "2200000B"
 
 
 def test_several_switches_are_told_what_to_assign(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from shortflow.commands.import_files import import_files
 from shortflow.commands.tune import NOWHERE, tune
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.exports.sonic import FILE as PATCH
-from shortflow.exports.sonic import FULL_PACKET, Names, patch, write_json
+from shortflow.exports.sonic import FULL_PACKET, patch, write_json
 from shortflow.exports.sonic_patch import Patch
-from shortflow.exports.sonic_pfc import Today
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
@@ -302,8 +301,7 @@ def _advice(
             buys[metric] = found.words(units[metric].unit) if found else "not measured"
     made = Patch()
     if chosen is not None and not keep:
-        root = read_json(File(config))
-        made = patch(chosen.settings, Names.of(root, queue), FULL_PACKET, today=Today.of(root, queue))
+        made = patch(chosen.settings, FULL_PACKET, base=read_json(File(config)), queue=queue)
         (place / "patch").mkdir()
         write_json(place / "patch" / PATCH, made.tables)
     return Advice(

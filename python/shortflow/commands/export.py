@@ -9,7 +9,7 @@ from shortflow.errors import ConfigError, unknown_name
 from shortflow.expect.network import Network, base_value
 from shortflow.exports.export import Base
 from shortflow.exports.kinds import KINDS
-from shortflow.exports.switches import Neighbour, Switches
+from shortflow.exports.switches import LinkedSwitch, Neighbour, Switches
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
 from shortflow.report.blocks import Words
@@ -47,7 +47,7 @@ def export(
     ] = "dctcp",
     base: Annotated[
         str | Path | None,
-        Opt("Change the profiles that most ports of this config_db.json use, for sonic.", "FILE", read=Path),
+        Opt("Write what differs from this config_db.json alone, for sonic.", "FILE", read=Path),
     ] = None,
     queue: Annotated[int | None, given.whole("Queue of the ports in --base whose profile changes.", 0, 63)] = None,
 ) -> Sequence[str]:
@@ -113,5 +113,5 @@ def _switches(scenario: Scenario) -> Switches:
             continue
         seconds = 2 * wire.delay_s + (late if node in network.hosts else 0.0)
         needed = round(seconds * wire.rate_bps / 8) + _FRAME + _PACKETS * packet
-        found.setdefault(switch, []).append(Neighbour(node, needed))
-    return found
+        found.setdefault(switch, []).append(Neighbour(node, needed, wire.rate_bps))
+    return {name: LinkedSwitch(network.tier(name), ends) for name, ends in found.items()}

@@ -69,6 +69,8 @@ class Network:
     framing: Framing
     values: Mapping[str, str]
     """All values of the scenario by key."""
+    tiers: Mapping[str, str]
+    """Tiers of switches by name, of a file of nodes."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Network":
@@ -81,7 +83,9 @@ class Network:
         framing = Framing(
             base_value(values, "tcp.mss"), base_value(values, "tcp.header"), values["tcp.wire"] == "ethernet"
         )
-        return cls(links, sorted(hosts, key=_place_of), framing, values)
+        file = values.get("topology.node_file")
+        tiers = {row["name"]: row.get("tier", "") for row in _rows(scenario, file)} if file else {}
+        return cls(links, sorted(hosts, key=_place_of), framing, values, tiers)
 
     @functools.cached_property
     def after(self) -> dict[str, list[str]]:
@@ -180,12 +184,18 @@ class Network:
         """`buffer` or `mark_above` of a port in bytes; infinite if unlimited."""
         if self.is_host(port[0]):
             return self.bytes_of(self.values[f"host.{key}"])
-        tier = port[0].rstrip("0123456789")
-        if tier == "s" and self.values["topology.kind"] == "parking-lot":
-            tier = {"s0": "first", "s1": "second", "s2": "last"}[port[0]]
+        tier = self.tier(port[0])
         up = [f"switch.{tier}.up"] if self._leads_up(port) else []
         tables = (f"switch.{port[0]}->{port[1]}", *up, f"switch.{tier}", "switch")
         return self.bytes_of(next(self.values[name] for each in tables if (name := f"{each}.{key}") in self.values))
+
+    def tier(self, switch: str) -> str:
+        """Tier of a switch, as tables of the scenario name it."""
+        if switch in self.tiers:
+            return self.tiers[switch]
+        if self.values["topology.kind"] == "parking-lot":
+            return {"s0": "first", "s1": "second", "s2": "last"}[switch]
+        return switch.rstrip("0123456789")
 
     def bytes_of(self, value: str) -> float:
         """A size in bytes; packets count as full ones."""

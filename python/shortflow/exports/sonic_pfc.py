@@ -3,195 +3,43 @@
 Its meaning is that of `imports.sonic_pfc`: importing the tables again gives the same XOFF, XON, headroom and memory.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from shortflow.exports.sonic_patch import Patch
+from shortflow.exports.sonic_profiles import group, in_bytes, pauses
+from shortflow.exports.sonic_today import Tables, Today, all_settings
 from shortflow.exports.switches import Neighbour, Switches
-from shortflow.imports import sonic
-from shortflow.imports.documents import Place
 from shortflow.imports.networks import few
-from shortflow.imports.sonic_pfc import COMPUTED, FlowControl, reference
-from shortflow.quantities import counted, parse
+from shortflow.quantities import counted
 
-KEYS = ("xoff", "xon", "headroom", "xoff_alpha")
-"""Keys of `[switch]` about flow control."""
-INGRESS, EGRESS = "ingress_lossless_pool", "egress_lossless_pool"
+INGRESS, EGRESS, LOSSY = "ingress_lossless_pool", "egress_lossless_pool", "egress_lossy_pool"
 QUEUE = 3
 """Queue and priority without loss of a new configuration; SONiC's own have 3 and 4."""
 _LANES = 4
 """Lanes of a port, by which SONiC numbers ports."""
-_FULL_PACKETS = 2
-"""Full packets that XON is below XOFF by default."""
 
 
-@dataclass(frozen=True)
-class Today:
-    """Flow control of an existing configuration for a queue."""
-
-    ports: Sequence[str] = ()
-    queue: int | None = None
-    pauses: FlowControl = field(default_factory=FlowControl)
-    enabled: Mapping[str, str] = field(default_factory=dict)
-    """`pfc_enable` by port."""
-    root: Place | None = None
-
-    @classmethod
-    def of(cls, root: Place, queue: int | None) -> "Today":
-        """That of a configuration. Raises `ConfigError` as the import does."""
-        switch = sonic.Switch.of(root, queue)
-        ports = [port.name for port in switch.ports]
-        maps = {port.strip(): each for each in root.each("PORT_QOS_MAP") for port in each.name.split(",")}
-        enabled = {port: maps[port].text("pfc_enable") for port in ports if port in maps}
-        return cls(ports, switch.queue, switch.paused, enabled, root)
-
-    def key(self, table: str, port: str, span: str) -> str:
-        """The entry of a table for a port and its queues: that of the configuration, if it is of this port alone."""
-        for entry in self.root.each(table) if self.root else ():
-            ports, _, queues = entry.name.partition("|")
-            first, _, last = queues.partition("-")
-            if ports == port and first.isdigit() and int(first) <= (self.queue or 0) <= int(last or first):
-                return entry.name
-        return f"{port}|{span}"
-
-    def has_several(self, profile: str) -> bool:
-        """True if a port has several priority groups of this profile."""
-        groups = Counter[str]()
-        for entry in self.root.each("BUFFER_PG") if self.root else ():
-            ports, _, span = entry.name.partition("|")
-            first, _, last = span.partition("-")
-            if reference(entry.at("profile")) == profile and first.isdigit():
-                groups.update({port: int(last or first) - int(first) + 1 for port in ports.split(",")})
-        return max(groups.values(), default=0) > 1
-
-    @property
-    def profile(self) -> str:
-        """Profile of most priority groups; empty if no port pauses."""
-        names = list(self.pauses.profiles.values())
-        return max(names, key=names.count, default="")
-
-
-def pauses(values: Mapping[str, str]) -> bool:
-    """True for settings of ports with flow control, or of some of its keys alone, as a tuning has them."""
-    return values.get("xoff", "none") != "none" or ("xoff" not in values and any(key in values for key in KEYS))
-
-
-def change_today(found: Patch, values: Mapping[str, str], ports: "SwitchLinks", today: Today, full_packet: int) -> None:
-    """Changes the profile that most ports of a configuration have today."""
-    name = today.profile
-    if name == COMPUTED:
-        _change_computed(found, values, today)
-        return
-    is_auto = values.get("headroom") == "auto"
-    needed = ports.needed(["switch"]) if is_auto else None
-    fields, headroom = _thresholds(found, name, values, needed, full_packet)
-    if is_auto and headroom is None:
-        found.not_expressed.append(f"headroom = auto: {name} keeps its headroom (xoff).")
-    profile = today.root.at("BUFFER_PROFILE", name) if today.root else None
-    if values.get("xon") == "auto" and "xon" not in fields and profile and profile.at("xon"):
-        found.not_expressed.append(f"xon = auto: {name} keeps its xon.")
-    found.put("BUFFER_PROFILE", name, fields)
-    for new, old in (("dynamic_th", "static_th"), ("static_th", "dynamic_th")):
-        if new in fields and profile and profile.at(old):
-            found.not_expressed.append(f"{name}: {old} of --base stays beside {new}. Remove {old}.")
-    was = next(today.pauses.headroom[port] for port, profile in today.pauses.profiles.items() if profile == name)
-    if headroom not in (None, was) and today.has_several(name):
-        found.not_expressed.append(_several(name))
-
-
-def put_rest_of_today(found: Patch, switch: Mapping[str, str], today: Today) -> None:
-    """Sizes the pool by the profiles that the ports have after the patch, and names ports that it does not change.
-
-    `found` has the tables of the whole patch, and `switch` are the settings of `[switch]`.
-    """
-    before = today.pauses.profiles
-    new = {key.partition("|")[0]: each["profile"] for key, each in found.tables.get("BUFFER_PG", {}).items()}
-    written = found.tables.get("BUFFER_PROFILE", {})
-    headroom = [
-        float(written.get(name, {}).get("xoff") or today.pauses.headroom[port])
-        for port, name in {**before, **new}.items()
-    ]
-    memory = _bytes(switch.get("memory", ""))
-    if memory is not None:
-        _put_size(found, today.pauses.pool, memory - sum(headroom))
-    elif switch.get("memory") == "static":
-        found.not_expressed.append(f"memory = static: {today.pauses.pool} keeps its size.")
-    for name in dict.fromkeys(before.values()):
-        others = [port for port in before if before[port] == name != today.profile and port not in new]
-        if others:
-            found.not_expressed.append(
-                f"{few(others)}: the profile {name} in BUFFER_PG stays as it is, and [switch] changes {today.profile}."
-            )
-    quiet = [port for port in today.ports if port not in before and port not in new]
-    if quiet and pauses(switch):
-        found.not_expressed.append(f"{few(quiet)}: without PFC in --base, and the patch adds none there.")
-
-
-def _several(profile: str) -> str:
+def several_priorities(profile: str) -> str:
+    """The sentence on a profile that several priorities of a port have."""
     return (
         f"{profile}: several priorities of a port have this profile. Each takes the headroom, and the pool leaves room "
         "for that of one."
     )
 
 
-def _change_computed(found: Patch, values: Mapping[str, str], today: Today) -> None:
-    fields, _ = _thresholds(
-        found, "BUFFER_PG", {key: values[key] for key in ("xoff", "xoff_alpha") if key in values}, None, 0
-    )
-    if exponent := fields.get("dynamic_th"):
-        found.put("DEFAULT_LOSSLESS_BUFFER_PARAMETER", today.pauses.defaults, {"default_dynamic_th": exponent})
-    given = [f"switch.{key} = {values[key]}" for key in ("headroom", "xon") if values.get(key, "auto") != "auto"]
-    if given:
-        found.not_expressed.append(f"{' and '.join(given)}: the switch computes them for the profile NULL.")
-
-
-def _put_size(found: Patch, pool: str, size: float) -> None:
-    if size >= 1:
-        found.put("BUFFER_POOL", pool, {"size": f"{size:.0f}"})
-    else:
+def require_room(found: Patch, pool: str, size: float) -> None:
+    """Says that headroom leaves nothing of the memory for a pool."""
+    if size < 1:
         found.not_expressed.append(f"{pool}: the headroom of all ports takes the memory, so that no size is left.")
 
 
-def _thresholds(
-    found: Patch, name: str, values: Mapping[str, str], needed: float | None, full_packet: int
-) -> tuple[dict[str, str], float | None]:
-    """Fields of a profile of priority groups, and its headroom in bytes; None if no one says it.
-
-    `needed` is the headroom that `auto` is, and None where a profile keeps what it has.
-    """
-    fields: dict[str, str] = {}
-    alpha, limit, xon = values.get("xoff_alpha", "none"), values.get("xoff", ""), values.get("xon", "auto")
-    xoff = _bytes(limit)
-    if alpha != "none":
-        fields["dynamic_th"] = sonic_exponent(found.not_expressed, name, "xoff_alpha", alpha)
-        memory = _bytes(values.get("memory", ""))
-        if xoff is not None and memory is not None and xoff < memory / 2:
-            found.not_expressed.append(
-                f"{name}: xoff = {limit} beside the share of the free memory; SONiC takes one of them."
-            )
-    elif xoff is not None:
-        fields["static_th"] = f"{xoff:.0f}"
-        if xon == "auto" and needed is not None:
-            xon = f"{max(xoff - _FULL_PACKETS * full_packet, 0):.0f}B"
-    headroom = _bytes(values.get("headroom", "auto"))
-    if headroom is None and needed is not None:
-        headroom = needed
-        found.notes.append(f"{name}: xoff is the headroom of {needed:.0f} B that switch.headroom = auto stands for.")
-    if headroom is not None:
-        fields["xoff"] = f"{headroom:.0f}"
-    least = _bytes(xon)
-    if least is not None:
-        fields["xon"] = f"{least:.0f}"
-    return fields, headroom
-
-
-def sonic_exponent(not_expressed: list[str], name: str, key: str, alpha: str) -> str:
-    """A share of the free memory as a power of two, with a sentence if it is none."""
-    exponent = sonic.exponent(float(alpha))
-    if abs(2.0**exponent - float(alpha)) > 1e-9 * float(alpha):
-        not_expressed.append(f"{name}: {key} = {alpha}; SONiC takes powers of two, 2^{exponent} = {2.0**exponent:g}.")
-    return str(exponent)
+def alike(tables: Tables) -> list[list[str]]:
+    """Tables with the same settings; that of all ports is alone."""
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for table, values in sorted(tables.items()):
+        groups.setdefault((table == "switch", *sorted(values.items())), []).append(table)
+    return list(groups.values())
 
 
 @dataclass(frozen=True)
@@ -207,35 +55,34 @@ class SwitchLinks:
     """Tables of the scenario by profile."""
 
     @classmethod
-    def of(
-        cls, switches: Switches, tables: Mapping[str, Mapping[str, str]], groups: Sequence[Sequence[str]]
-    ) -> "SwitchLinks":
-        """Those of the switch with most links; port tables change the settings of `[switch]`.
-
-        The tables of a group have one profile.
-        """
-        switch = max(switches, key=lambda each: len(switches[each]), default="")
+    def of(cls, switches: Switches, tables: Tables) -> "SwitchLinks":
+        """Those of the switch with most links; port tables change the settings of `[switch]`."""
+        switch = max(switches, key=lambda each: len(switches[each].links), default="")
         found = []
-        for each in switches.get(switch, ()):
+        for each in switches[switch].links if switch else ():
             name = f"switch.{switch}->{each.name}"
-            table = name if name in tables else "switch"
-            found.append((each, table, {**tables.get("switch", {}), **tables.get(name, {})}))
-        return cls(switch, found, len(switches) == 1, groups)
+            found.append((each, name if name in tables else "switch", all_settings(tables, name, switches)))
+        return cls(switch, found, len(switches) == 1, alike(tables))
 
     @property
     def pausing(self) -> list[tuple[str, Mapping[str, str]]]:
         """Tables and settings of links with flow control."""
         return [(table, values) for _, table, values in self.links if pauses(values)]
 
-    def needed(self, tables: Sequence[str]) -> float | None:
-        """The largest headroom in bytes that `auto` is for links of these tables; None without links."""
-        return max((end.headroom for end, table, _ in self.links if table in tables), default=None)
+    def places(self, tables: Sequence[str]) -> list[int]:
+        """Places of the links with these tables."""
+        return [place for place, (_, table, _) in enumerate(self.links) if table in tables]
+
+    def needed(self, places: Sequence[int] | None) -> float | None:
+        """The largest headroom in bytes that `auto` is for these links, or for all; None without links."""
+        chosen = range(len(self.links)) if places is None else places
+        return max((self.links[place][0].headroom for place in chosen), default=None)
 
     @property
     def headroom(self) -> float:
         """Bytes of headroom of all links, each with that of its profile."""
-        needed = {table: self.needed(group) or 0.0 for group in self.groups for table in group}
-        given = [(table, _bytes(values.get("headroom", "auto"))) for table, values in self.pausing]
+        needed = {table: self.needed(self.places(group)) or 0.0 for group in self.groups for table in group}
+        given = [(table, in_bytes(values.get("headroom", "auto"))) for table, values in self.pausing]
         return sum(needed[table] if each is None else each for table, each in given)
 
     def pairs(self, today: Today) -> str:
@@ -246,9 +93,9 @@ class SwitchLinks:
             f"and {today.ports[-1]} is that to {last}."
         )
 
-    def names(self, today: Today) -> list[str]:
+    def names(self, today: Today | None) -> list[str]:
         """SONiC's names of the links: those of the configuration, or new ones if the switch is the only one."""
-        if today.ports:
+        if today and today.ports:
             return list(today.ports) if len(today.ports) == len(self.links) else []
         return [f"Ethernet{_LANES * place}" for place in range(len(self.links))] if self.is_only else []
 
@@ -257,84 +104,109 @@ def add(
     found: Patch,
     name: str,
     values: Mapping[str, str],
+    places: Sequence[int],
     tables: Sequence[str],
-    ports: SwitchLinks,
-    today: Today,
+    links: SwitchLinks,
+    today: Today | None,
     full_packet: int,
     wred: str,
-) -> None:
+) -> float | None:
     """Adds pools, profiles, and the ports that pause, where a configuration does not have them pause today.
 
-    The ports are those of these tables of the scenario.
+    The ports are those of the links at these places, which have these tables of the scenario. Returns their headroom.
     """
-    mine = [place for place, (_, table, _) in enumerate(ports.links) if table in tables]
-    needed = ports.needed(tables)
-    group = f"{name}_PG"
-    fields, headroom = _thresholds(found, group, values, needed, full_packet)
-    found.put("BUFFER_PROFILE", group, {"pool": today.pauses.pool or INGRESS, "size": "0", **fields})
+    is_fresh = today is None or not today.is_paused
+    profile = f"{name}_PG"
+    fields, headroom = group(found, profile, values, links.needed(places), full_packet)
+    pool = today.switch.paused.pool if today and today.is_paused else INGRESS
+    pool = today.named("BUFFER_POOL", pool) if today else pool
+    found.put("BUFFER_PROFILE", profile, {"pool": pool, "size": "0", **fields})
     if headroom is None:
-        found.not_expressed.append(f"{group}: the headroom (xoff). Give switch.headroom, as SONiC needs its bytes.")
-    if not today.profile:
-        _put_pools(found, name, values, ports)
-    queue = str(QUEUE if today.queue is None else today.queue)
-    names, several = ports.names(today), False
-    for place in mine if names else ():
-        port = names[place]
+        found.not_expressed.append(f"{profile}: the headroom (xoff). Give switch.headroom, as SONiC needs its bytes.")
+    if is_fresh:
+        _put_pools(found, name, values, links, today)
+    queue = str(today.switch.queue if today else QUEUE)
+    names = links.names(today)
+    if names and places:
+        _put_ports(found, name, profile, [names[place] for place in places], today, queue, wred if is_fresh else "")
+        found.notes.append(links.pairs(today) if today and today.ports else _new_ports(links, names))
+        return headroom
+    of = few([f"[{each}]" for each in tables])
+    found.notes.append(
+        f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE and {profile} in BUFFER_PG, as PORT|{queue}, "
+        f"and set pfc_enable to {queue} in PORT_QOS_MAP."
+    )
+    if links.links and not names and is_fresh:
+        found.notes.append(f"{INGRESS} has room for {counted(len(links.pausing), 'port')}, as {links.switch} has.")
+    return headroom
+
+
+def _put_ports(
+    found: Patch, name: str, profile: str, ports: Sequence[str], today: Today | None, queue: str, wred: str
+) -> None:
+    """Entries of ports that pause: the profiles of their queue and group, and their priority."""
+
+    def put(table: str, port: str, field: str, of: str, value: str) -> Sequence[str]:
+        entries = list(today.entries(table, port)) if today else [f"{port}|{queue}"]
+        for entry in entries:
+            found.put(table, entry, {field: today.named(of, value) if today else value})
+        return entries
+
+    groups = list[str]()
+    is_fresh = today is None or not today.is_paused
+    for port in ports:
         if wred:
-            found.put("QUEUE", today.key("QUEUE", port, queue), {"wred_profile": wred})
-        if not today.profile:
-            found.put("BUFFER_QUEUE", today.key("BUFFER_QUEUE", port, queue), {"profile": name})
-        entry = today.key("BUFFER_PG", port, queue)
-        found.put("BUFFER_PG", entry, {"profile": group})
-        several |= "-" in entry
-        before = [each.strip() for each in today.enabled.get(port, "").split(",") if each.strip()]
+            put("QUEUE", port, "wred_profile", "WRED_PROFILE", wred)
+        if is_fresh:
+            put("BUFFER_QUEUE", port, "profile", "BUFFER_PROFILE", name)
+        priorities = put("BUFFER_PG", port, "profile", "BUFFER_PROFILE", profile)
+        groups += [each for each in priorities if "-" in each]
+        before = _enabled(today, port) if today else []
         found.put("PORT_QOS_MAP", port, {"pfc_enable": ",".join(sorted({*before, queue}))})
-    if several:
-        found.not_expressed.append(_several(group))
-    if not mine or not names:
-        of = few([f"[{each}]" for each in tables])
-        found.notes.append(
-            f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE and {group} in BUFFER_PG, as PORT|{queue}, "
-            f"and set pfc_enable to {queue} in PORT_QOS_MAP."
-        )
-        if ports.links and not names and not today.profile:
-            found.notes.append(f"{INGRESS} has room for {counted(len(ports.pausing), 'port')}, as {ports.switch} has.")
-    elif not today.ports:
-        said = (
-            f"The ports of {ports.switch} are named {names[0]} to {names[-1]}, from {ports.links[0][0].name} to "
-            f"{ports.links[-1][0].name}; rename them as your PORT table has them, or give --base."
-        )
-        found.notes.append(said)
-    else:
-        found.notes.append(ports.pairs(today))
+    if groups:
+        found.not_expressed.append(several_priorities(profile))
 
 
-def _put_pools(found: Patch, name: str, values: Mapping[str, str], ports: SwitchLinks) -> None:
+def _enabled(today: Today, port: str) -> list[str]:
+    """Priorities of a port that pause already."""
+    entries = today.root.each("PORT_QOS_MAP")
+    texts = [each.text("pfc_enable") for each in entries if port in map(str.strip, each.name.split(","))]
+    return [each.strip() for text in texts for each in text.split(",") if each.strip()]
+
+
+def _new_ports(links: SwitchLinks, names: Sequence[str]) -> str:
+    return (
+        f"The ports of {links.switch} are named {names[0]} to {names[-1]}, from {links.links[0][0].name} to "
+        f"{links.links[-1][0].name}; rename them as your PORT table has them, or give --base."
+    )
+
+
+def _put_pools(found: Patch, name: str, values: Mapping[str, str], links: SwitchLinks, today: Today | None) -> None:
     """The pools at ingress and egress, and a profile of queues that the pool at egress limits."""
-    memory = _bytes(values.get("memory", "static"))
-    limits = [_bytes(of_link.get("xoff", "")) for _, of_link in ports.pausing]
+    memory = in_bytes(values.get("memory", "static"))
+    limits = [in_bytes(of_link.get("xoff", "")) for _, of_link in links.pausing]
     if memory is None and limits:
-        memory = sum(each or 0.0 for each in limits) + ports.headroom
+        memory = sum(each or 0.0 for each in limits) + links.headroom
         found.not_expressed.append(
             f"memory = static: SONiC's ports share {INGRESS}, which has room for the thresholds of "
             f"{counted(len(limits), 'port')}."
         )
     if values.get("buffer", "unlimited") != "unlimited":
         found.not_expressed.append(f"buffer = {values['buffer']}: thresholds at ingress limit a port with PFC.")
+    egress = today.named("BUFFER_POOL", EGRESS) if today else EGRESS
+    found.put("BUFFER_POOL", INGRESS, {"type": "ingress", "mode": "dynamic"})
     if memory is None or not limits:
         found.not_expressed.append(
             f"The size of {INGRESS}: it is the memory of the switch less the headroom of its ports."
         )
-        found.put("BUFFER_POOL", INGRESS, {"type": "ingress", "mode": "dynamic"})
         found.put("BUFFER_POOL", EGRESS, {"type": "egress", "mode": "dynamic"})
-        found.put("BUFFER_PROFILE", name, {"pool": EGRESS, "size": "0", "dynamic_th": "8"})
+        found.put("BUFFER_PROFILE", name, {"pool": egress, "size": "0", "dynamic_th": "8"})
         return
-    found.put("BUFFER_POOL", INGRESS, {"type": "ingress", "mode": "dynamic"})
-    _put_size(found, INGRESS, memory - ports.headroom)
-    found.put("BUFFER_POOL", EGRESS, {"type": "egress", "mode": "static", "size": f"{memory:.0f}"})
-    found.put("BUFFER_PROFILE", name, {"pool": EGRESS, "size": "0", "static_th": f"{memory:.0f}"})
-
-
-def _bytes(text: str) -> float | None:
-    quantity = parse(text)
-    return quantity.number * quantity.factor if quantity and quantity.base == "B" else None
+    size = memory - links.headroom
+    require_room(found, INGRESS, size)
+    found.put("BUFFER_POOL", INGRESS, {"size": f"{size:.0f}"} if size >= 1 else {})
+    # A pool at egress that is larger already has room for all of the memory.
+    today_has = float(today.root.text("BUFFER_POOL", EGRESS, "size") or 0) if today else 0.0
+    if today_has < memory:
+        found.put("BUFFER_POOL", EGRESS, {"type": "egress", "mode": "static", "size": f"{memory:.0f}"})
+    found.put("BUFFER_PROFILE", name, {"pool": egress, "size": "0", "static_th": f"{memory:.0f}"})

@@ -11,7 +11,17 @@ class Neighbour:
     name: str
     headroom: float
     """Bytes that `switch.headroom` = auto is."""
+    rate_bps: float
 
 
-Switches = Mapping[str, Sequence[Neighbour]]
-"""Neighbours by switch, in the order of the scenario."""
+@dataclass(frozen=True)
+class LinkedSwitch:
+    """A switch and its links."""
+
+    tier: str
+    links: Sequence[Neighbour]
+    """In the order of the scenario."""
+
+
+Switches = Mapping[str, LinkedSwitch]
+"""By name."""

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from shortflow.imports.networks import distances
+from shortflow.imports.networks import distances, few
 from shortflow.imports.parts import Network, Ports, Value
 from shortflow.quantities import parse
 
@@ -14,13 +14,14 @@ _LACKING = {"mark_all_above": "auto", "mark_probability": "auto", "xoff": "none"
 """Values of keys that the profile of some ports lacks."""
 
 
-def of_rack(network: Network, by_host: Mapping[str, Settings]) -> dict[str, Value]:
-    """The ports of one switch towards its hosts."""
-    return _tables(network, {(network.nodes[0].name, host): settings for host, settings in by_host.items()})
+def of_rack(network: Network, by_host: Mapping[str, Settings]) -> tuple[dict[str, Value], list[str]]:
+    """The ports of one switch towards its hosts, and sentences on settings that all ports of a switch share."""
+    ports = {(network.nodes[0].name, host): settings for host, settings in by_host.items()}
+    return _tables(network, ports), _shared(ports)
 
 
-def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Value], list[float]]:
-    """The ports of switches by the rate of their link, and rates for which the file of ports has none.
+def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Value], list[str], list[float]]:
+    """The ports of switches by the rate of their link, such sentences, and rates for which the file of ports has none.
 
     `usual` is the rate of links whose file gives none. A rate that the file of ports lacks takes the settings of the
     nearest rate.
@@ -41,7 +42,7 @@ def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Va
         for a, b in ((link.a, link.b), (link.b, link.a)):
             if a not in hosts:
                 found[a, b] = settings
-    return _tables(network, found), sorted(missing)
+    return _tables(network, found), _shared(found), sorted(missing)
 
 
 def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value]:
@@ -49,7 +50,7 @@ def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value
     plain = {port: _plain(settings) for port, settings in ports.items()}
     usual = Counter(plain.values()).most_common(1)[0][0]
     base = next(ports[port] for port in ports if plain[port] == usual)
-    found = {f"switch.{key}": value for key, value in base.items()}
+    found = {f"switch.{key}": value for key, value in {**_memory(ports), **base}.items()}
     heights, tiers = distances(network), {node.name: node.tier for node in network.nodes}
     groups: dict[str, tuple[list[Ends], list[Ends]]] = defaultdict(lambda: ([], []))
     for a, b in ports:
@@ -65,6 +66,34 @@ def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value
         for a, b in (*down, *up):
             found |= _changes(f'switch."{a}->{b}"', ports[a, b], base)
     return found
+
+
+def _memory(ports: Mapping[Ends, Settings]) -> dict[str, Value]:
+    """The memory and its alpha of the most ports that have these. They are the whole switch's."""
+    counts = Counter(tuple(_of_memory(settings).items()) for settings in ports.values() if _of_memory(settings))
+    if not counts:
+        return {}
+    usual = counts.most_common(1)[0][0]
+    settings = next(each for each in ports.values() if tuple(_of_memory(each).items()) == usual)
+    return {key: settings[key] for key in _of_memory(settings)}
+
+
+def _of_memory(settings: Settings) -> dict[str, object]:
+    return {key: settings[key].value for key in ("memory", "memory_alpha") if key in settings}
+
+
+def _shared(ports: Mapping[Ends, Settings]) -> list[str]:
+    """Sentences on ports whose part of the memory is not that of most ports, where no port pauses."""
+    usual = {key: value.value for key, value in _memory(ports).items()}
+    if not usual or any("xoff" in settings for settings in ports.values()):
+        return []
+    others = [f"{a}->{b}" for (a, b), settings in ports.items() if _of_memory(settings) != usual]
+    if not others:
+        return []
+    return [
+        f"The part of the memory of {few(others)}: all ports of a switch share switch.memory = {usual['memory']} with "
+        f"one switch.memory_alpha, {usual.get('memory_alpha', 1)} here."
+    ]
 
 
 def _plain(settings: Settings) -> tuple[tuple[str, object], ...]:

@@ -53,7 +53,9 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
         made.left_out += [f"{file.name}: {each}" for each in part.left_out]
         made.notes += [f"{file.name} ({form.name}): {each}" for each in part.notes]
     for key, text in settings.items():
-        made.values[unquoted(key)] = Value(typed_value(text), _GIVEN)
+        # A file needs quotes around the name of a port, and so the keys of the imports have them.
+        of_port = re.sub(r"^switch\.([^\".]*->[^\".]*)\.", r'switch."\1".', unquoted(key))
+        made.values[of_port] = Value(typed_value(text), _GIVEN)
     names = ", ".join(dict.fromkeys(file.name for file, _, _ in parts))
     made.values.setdefault("title", Value(f"Imported from {names}", "names of the files"))
     if made.network is not None:
@@ -98,8 +100,9 @@ def _put_ports(made: Draft, ports: Ports) -> None:
     usual = made.values.get("topology.rate")
     rate = str(usual.value) if usual else _RATE
     missing: list[float] = []
+    shared: list[str] = []
     if made.network is not None:
-        found, missing = of_network(made.network, ports, rate)
+        found, shared, missing = of_network(made.network, ports, rate)
         made.notes += _said_of_rates(made.network, ports, rate)
     elif "topology.kind" in made.values or not ports.rack:
         nearest = min(ports.by_rate, key=lambda each: abs(each - bps(rate)), default=0.0)
@@ -109,10 +112,11 @@ def _put_ports(made: Draft, ports: Ports) -> None:
     else:
         network, by_host = ports.rack
         _set_network(made, network)
-        found = of_rack(network, by_host)
+        found, shared = of_rack(network, by_host)
     if missing:
         of = ", ".join(map(written, missing))
         made.notes.append(f"{ports.origin} has no port of {of}: such links have the settings of the nearest rate.")
+    made.left_out += [f"{ports.origin}: {each}" for each in shared]
     for key, value in found.items():
         made.values.setdefault(key, value)
     most = made.values.get("switch.mark_all_above")

@@ -93,7 +93,8 @@ class Switch:
     """A configuration as a switch of ports with one queue each."""
 
     root: Place
-    queue: int
+    queues: Sequence[int]
+    """The queue whose settings count, and others with the same profiles."""
     ports: Sequence[Port]
     paused: FlowControl
     """Flow control of the queue."""
@@ -102,6 +103,11 @@ class Switch:
     def of(cls, root: Place, queue: int | None) -> "Switch":
         """The ports for a queue of the user, or for the only one."""
         return _switch(_config(root), queue)
+
+    @property
+    def queue(self) -> int:
+        """The queue whose settings count."""
+        return self.queues[0]
 
     @property
     def usual(self) -> Port:
@@ -142,10 +148,11 @@ def _read(file: File, options: Options) -> Part:
 
 
 def _switch(config: _Config, wished: int | None) -> Switch:
-    queue = _chosen_queue(config, wished)
+    queues = _chosen_queues(config, wished)
+    queue = queues[0]
     ports = _ports(config, queue)
     groups = dict(_queues(config.root, "BUFFER_PG", "profile"))
-    return Switch(config.root, queue, ports, flow_control(config.root, queue, [port.name for port in ports], groups))
+    return Switch(config.root, queues, ports, flow_control(config.root, queue, [port.name for port in ports], groups))
 
 
 def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Mapping[str, Value]], dict[float, str]]:
@@ -194,15 +201,15 @@ def _config(root: Place) -> _Config:
     return _Config(root, wred=wred, buffer=buffer)
 
 
-def _chosen_queue(config: _Config, wished: int | None) -> int:
-    """The queue of the user, or the only one with a WRED profile of its own."""
+def _chosen_queues(config: _Config, wished: int | None) -> list[int]:
+    """The queue of the user, or all queues with profiles if each port has the same ones for all of them."""
     if wished is not None:
         if wished not in {queue for _, queue in (*config.wred, *config.buffer)}:
             known = sorted({queue for _, queue in (*config.wred, *config.buffer)})
             raise ConfigError(
                 f"--queue: {wished}: no port has a profile for it; expected one of {', '.join(map(str, known))}"
             )
-        return wished
+        return [wished]
     named = config.wred or config.buffer
     listed = sorted({queue for _, queue in named})
     kinds: dict[frozenset[tuple[str, str, str]], list[int]] = {}
@@ -219,7 +226,7 @@ def _chosen_queue(config: _Config, wished: int | None) -> int:
             f"{config.root.file.path}: queues have different profiles ({names}), and a port has one queue here. Choose "
             f"one, such as --queue {listed[0]}"
         )
-    return listed[0] if listed else 0
+    return listed or [0]
 
 
 def _ports(config: _Config, queue: int) -> list[Port]:

@@ -1,0 +1,128 @@
+"""Fields of SONiC's profiles with the settings of ports: WRED, queues, and priority groups."""
+
+from collections.abc import Mapping
+
+from shortflow.exports.sonic_patch import Patch
+from shortflow.imports import sonic
+from shortflow.quantities import parse
+
+CURVE = ("mark_above", "mark_all_above", "mark_probability")
+ROOM = ("buffer", "memory_alpha")
+PAUSES = ("xoff", "xon", "headroom", "xoff_alpha")
+"""Keys of `[switch]` that a profile of WRED, of a queue, and of a priority group has."""
+KEYS = (*CURVE, *ROOM, *PAUSES, "memory")
+_FULL_PACKETS = 2
+"""Full packets that XON is below XOFF by default."""
+
+
+def pauses(values: Mapping[str, str]) -> bool:
+    """True for settings of ports with flow control, or of some of its keys alone, as a tuning has them."""
+    return values.get("xoff", "none") != "none" or ("xoff" not in values and any(key in values for key in PAUSES))
+
+
+def curve(
+    found: Patch, name: str, colour: str, values: Mapping[str, str], scheme: Mapping[str, str], full_packet: int
+) -> dict[str, str]:
+    """Thresholds and probability of a WRED profile; none if the scheme does not mark by them."""
+    if "tcp.mss" in scheme and not {"queue.mark", "queue.max"} & scheme.keys():
+        found.not_expressed.append(
+            f"{name}: the scheme has no queue that marks by mark_above, and SONiC has WRED alone. The patch has no "
+            "WRED profile."
+        )
+        return {}
+    if values.get("mark_above") == "unlimited":
+        found.not_expressed.append(
+            f"{name}: mark_above is unlimited, so nothing is marked. Take the WRED profile from QUEUE for this."
+        )
+        return {}
+    least = _threshold(found, values.get("mark_above", ""), full_packet)
+    most = _threshold(found, values.get("mark_all_above", ""), full_packet)
+    share = values.get("mark_probability", "")
+    is_step = scheme.get("queue") == "step-ecn" or "queue.max" not in scheme
+    if values.get("mark_all_above") == "auto" and least:
+        most = least if is_step else round(least * float(scheme["queue.max"]))
+    if share == "auto":
+        share = "1" if is_step else scheme["queue.max_p"]
+    fields = {f"{colour}_min_threshold": least, f"{colour}_max_threshold": most}
+    written = {key: str(value) for key, value in fields.items() if value is not None}
+    if share:
+        percent = float(share) * 100
+        written[f"{colour}_drop_probability"] = str(round(percent))
+        if abs(percent - round(percent)) > 1e-9:
+            found.not_expressed.append(
+                f"{name}: a probability of {percent:.4g} %; SONiC takes whole per cents, {round(percent)}."
+            )
+    return written
+
+
+def room(found: Patch, name: str, values: Mapping[str, str], full_packet: int) -> dict[str, str]:
+    """The limit of a queue: a part of the free pool, or bytes."""
+    buffer, alpha = values.get("buffer", ""), values.get("memory_alpha", "")
+    if alpha and values.get("memory") != "static":
+        if buffer not in ("", "unlimited"):
+            found.not_expressed.append(
+                f"{name}: a limit of {buffer} beside the dynamic threshold; SONiC takes one of them."
+            )
+        return {"dynamic_th": power_of_two(found, name, "memory_alpha", alpha)}
+    limit = _threshold(found, buffer, full_packet)
+    return {"static_th": str(limit)} if limit else {}
+
+
+def group(
+    found: Patch, name: str, values: Mapping[str, str], needed: float | None, full_packet: int
+) -> tuple[dict[str, str], float | None]:
+    """Fields of a profile of priority groups, and its headroom in bytes; None if no one says it.
+
+    `needed` is the headroom that `auto` is, and None where a profile keeps what it has.
+    """
+    fields: dict[str, str] = {}
+    alpha, limit, xon = values.get("xoff_alpha", "none"), values.get("xoff", ""), values.get("xon", "auto")
+    xoff = in_bytes(limit)
+    if alpha != "none":
+        fields["dynamic_th"] = power_of_two(found, name, "xoff_alpha", alpha)
+        memory = in_bytes(values.get("memory", ""))
+        if xoff is not None and memory is not None and xoff < memory / 2:
+            found.not_expressed.append(
+                f"{name}: xoff = {limit} beside the share of the free memory; SONiC takes one of them."
+            )
+    elif xoff is not None:
+        fields["static_th"] = f"{xoff:.0f}"
+        if xon == "auto" and needed is not None:
+            xon = f"{max(xoff - _FULL_PACKETS * full_packet, 0):.0f}B"
+    headroom = in_bytes(values.get("headroom", "auto"))
+    if headroom is None and needed is not None:
+        headroom = needed
+        found.notes.append(f"{name}: xoff is the headroom of {needed:.0f} B that switch.headroom = auto stands for.")
+    if headroom is not None:
+        fields["xoff"] = f"{headroom:.0f}"
+    least = in_bytes(xon)
+    if least is not None:
+        fields["xon"] = f"{least:.0f}"
+    return fields, headroom
+
+
+def power_of_two(found: Patch, name: str, key: str, alpha: str) -> str:
+    """A share of the free memory as a power of two, with a sentence if it is none."""
+    power = sonic.exponent(float(alpha))
+    if abs(2.0**power - float(alpha)) > 1e-9 * float(alpha):
+        found.not_expressed.append(f"{name}: {key} = {alpha}; SONiC takes powers of two, 2^{power} = {2.0**power:g}.")
+    return str(power)
+
+
+def in_bytes(text: str) -> float | None:
+    """A size in bytes; None for words."""
+    quantity = parse(text)
+    return quantity.number * quantity.factor if quantity and quantity.base == "B" else None
+
+
+def _threshold(found: Patch, text: str, full_packet: int) -> int | None:
+    """A threshold in bytes, which may count packets; None for words."""
+    quantity = parse(text)
+    if quantity is None:
+        return None
+    if quantity.unit == "pkt":
+        note = f"Thresholds in packets are bytes here, {full_packet} a packet."
+        if note not in found.notes:
+            found.notes.append(note)
+        return round(quantity.number * full_packet)
+    return round(quantity.number * quantity.factor)
