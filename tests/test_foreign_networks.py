@@ -223,9 +223,9 @@ def test_errors_of_htsim_name_the_line(tmp_path: Path, name: str, text: str, mes
 
 
 def test_times_are_the_decimals_of_the_file(tmp_path: Path) -> None:
-    """10,000,000 ps are 1e-05 s, and not 9.999999999999999e-06 s."""
+    """10,000,000 ps are 10 us, and not 9.999999999999999e-06 s."""
     found = made(tmp_path, {"a.cm": "Nodes 2\nConnections 1\n0->1 id 1 start 10000000 size 3000\n"})
-    assert "zero: 1e-05 s are subtracted" in said(found)
+    assert "zero: 10 us are subtracted" in said(found)
 
 
 def netbox(cable: Mapping[str, Any]) -> str:
