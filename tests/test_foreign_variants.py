@@ -131,6 +131,18 @@ def test_rows_beyond_the_first_line_are_counted(tmp_path: Path) -> None:
     assert found["flows"] == 3
 
 
+def test_priority_groups_are_classes_of_the_flows_that_are_written(tmp_path: Path) -> None:
+    paths = hpcc(tmp_path)
+    first, second, *rest = FLOWS.splitlines()
+    source, receiver, _, *fields = second.split()
+    paths[1].write_text("\n".join([first, " ".join([source, receiver, "2", *fields]), *rest]) + "\n")
+    found = sf.import_files(paths, out=tmp_path / "made")
+    assert "flow.txt (hpcc-flows): Priority groups are classes: pg2, pg3." in found.summary["notes"]
+    written = pl.read_csv(tmp_path / "made" / "flows.csv", comment_prefix="#")
+    assert written["class"].to_list() == ["pg2", "pg3", "pg3", "pg3"]
+    assert "afct_pg2_s" in sf.run(found.scenario, "dctcp").metrics
+
+
 def test_flows_come_back_from_an_export(tmp_path: Path) -> None:
     """Import, run, export, and import again: sizes, starts and ends are those of the first file."""
     first = sf.import_files(hpcc(tmp_path), out=tmp_path / "first")

@@ -191,7 +191,7 @@ def _flows(file: File, options: Options) -> Part:
     classes = table["class"].unique().sort().to_list() if "class" in names else []
     if len(classes) > 1:
         columns.check(file, table, "class", table["class"].str.contains(r"^\d{1,4}$"), "a priority group such as 3")
-        flows = flows.with_columns("pg" + table["class"])
+        flows = flows.with_columns(("pg" + table["class"]).alias("class"))
         part.notes.append(f"Priority groups are classes: {few((f'pg{each}' for each in classes), 8)}.")
     elif classes:
         part.left_out.append(f"The priority group, {classes[0]} of all flows: it separates nothing.")
