@@ -53,7 +53,7 @@ class _Watched(Data):
 def fig14_claims(points: Mapping[int, Results]) -> list[Judged]:
     """The paper's claims, decided as those of the simulation are.
 
-    One is undecided if the testbed kept time in less than half of the runs that it looks at.
+    A claim is untested if the testbed kept time in less than half of the claim's runs.
     """
     return [Judged(each, _decide(each, points)) for each in (*paper.fig14a.claims, *paper.fig14b.claims)]
 
@@ -65,7 +65,7 @@ def _decide(claim: Claim, points: Mapping[int, Results]) -> Finding:
     runs = [run for count, scheme in data.cells for run in real_runs(points[count], scheme)]
     if 2 * sum(map(is_trustworthy, runs)) < len(runs):
         kept = kept_time(runs).replace(" of ", " of the ")
-        return not_tested(f"undecided: the testbed kept time in {kept} runs of this claim")
+        return not_tested(f"the testbed kept time in {kept} runs of this claim")
     return found
 
 

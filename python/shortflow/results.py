@@ -1,4 +1,4 @@
-"""Finished runs and the settings that tell them apart: comparison, sweep, store, or data of a figure.
+"""Finished runs and the settings that differ between them: a comparison, a sweep, a store, or the data of a figure.
 
 Within a point (equal `at`), schemes have common seeds, so differences are paired.
 """

@@ -1,4 +1,4 @@
-"""The engine: does the runs of an ask once each, on any executor, and keeps them.
+"""The engine: does each run of an ask once, on any executor, and stores the result.
 
 An ask is a generator: it yields wanted runs, is sent their results, and returns its answer. A run's result depends on
 its scenario, scheme and seed alone, not on place or order.

@@ -1,4 +1,4 @@
-"""What a user gets: results that print themselves, draw plots, and save.
+"""Results as users get them, which print, plot and save themselves.
 
 Modules pass on plain `Result`, `Results` and `Search`. The calls of Python and of the command line return them as the
 classes here.

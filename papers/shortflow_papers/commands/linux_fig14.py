@@ -41,7 +41,7 @@ def fig14(
     The measurement needs root and takes some minutes. With --virtual it needs no root and takes hours.
 
     Each run is stored when it ends. After Ctrl-C or a failure, the same command resumes and repeats late runs, which
-    did not keep time. Late runs enter no average. A claim is undecided if most of its runs are late. The exit code is 1
+    did not keep time. Late runs enter no average. A claim is untested if most of its runs are late. The exit code is 1
     if a run stays late.
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB

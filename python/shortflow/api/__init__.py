@@ -1,1 +1,1 @@
-"""Public names for packages that build on Shortflow, beside those of `shortflow`: papers, and commands of their own."""
+"""Public names for packages that build on Shortflow, in addition to the names of `shortflow`."""

@@ -1,1 +1,1 @@
-"""Numbers expected of a scenario before any run, by arithmetic, and the suspects of a measured number outside them."""
+"""Numbers to expect of a scenario, by arithmetic, and likely causes of a measured number that differs."""
