@@ -222,7 +222,7 @@ def test_means_count_flows_up_to_one_time_where_several_schemes_leave_some_unfin
     (line,) = (ranking := answer(study_of(late), Criteria(["afct_upto_100kb_s"]))).lines
     assert (line.outcome, line.leaders, line.cut_s) == ("winner", ["dctcp"], 2.5)
     assert [each.mean.value for each in line.standings] == pytest.approx([0.7, 2.05])
-    assert "Flows count up to 2,500 ms, as some did not finish." in ranking.words[0]
+    assert "Each flow counts up to 2,500 ms only, because some flows did not finish." in ranking.words[0]
 
 
 def test_ideal_schedulers_and_measured_flows_stand_beside_the_schemes_without_intervals() -> None:

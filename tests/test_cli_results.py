@@ -117,7 +117,7 @@ def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow
         "p99_rare_1mb_s": "no rare flow of 100 KB–1 MB was counted, as none started in the measured time of any "
         "run; more seeds or a longer `duration` may have one if the scenario has such sizes",
         "p99_over_1mb_s": "no finite flow of > 1 MB was counted",
-        "queue_p99_pkt": "no run here has it: backlog over time",
+        "queue_p99_pkt": "no run here has this metric",
     }.items():
         answer = chosen(name)
         assert answer.code == 0

@@ -60,7 +60,11 @@ def test_points_are_named_that_are_overloaded_have_fewer_seeds_or_have_tables(
     assert shortflow("compare", "small.toml", "--schemes", "dctcp,pfabric", *more).code == ExitCode.FINE
     assert shortflow("report", "store").code == ExitCode.FINE
     page = Path("store/report.html").read_text(encoding="utf-8")
-    told = ("warning: at load 1.2:", "host.queue differs between the schemes", "Fewer seeds at load 1.2 (3 of 4)")
+    told = (
+        "warning: at load 1.2:",
+        "host.queue differs between the schemes",
+        "Some points have fewer seeds: load 1.2 (3 of 4)",
+    )
     assert not [text for text in told if text not in page]
     assert "<option selected>0.2</option>" in page, "only this point has tables"
     empty: list[int] = []
@@ -312,10 +316,10 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     answer = shortflow(*command, "--until-ci", "900%", "--max-seeds", "20")
     assert "5 runs failed; the same command retries them" in answer.stderr
     assert "\nMain metrics at 1 point\n" in answer.stdout
-    assert "±900 % of the main times at 1 of 2 points; 1 stopped by a failed run" in answer.stderr
+    assert "±900 % of the mean times reached at 1 of 2 points; stopped by a failed run at 1" in answer.stderr
     again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
     assert "found" not in again.stderr, "how many there are to be is not known before"
-    assert "±0.1 % of the main times at 0 of 2 points; 1 not within 11 seeds; 1 stopped" in again.stderr
+    assert "±0.1 % of the mean times reached at 0 of 2 points; not within 11 seeds at 1; stopped" in again.stderr
 
 
 def test_metrics_may_be_those_of_a_later_point() -> None:

@@ -119,7 +119,7 @@ def test_one_scheme_is_compared_with_itself_where_its_flows_are_the_same() -> No
     runs = [run for run in alone.done if run.scheme == "l2dct"]
     (line,) = (ranking := answer(replace(alone, done=runs), Criteria([MEAN]))).lines
     assert (line.outcome, line.leaders) == ("winner", ["transport.g=1"])
-    assert ranking.words[0].endswith("; transport.g=2 has 1.83 times that.")
+    assert ranking.words[0].endswith("; transport.g=2 has 1.83 times transport.g=1's.")
     loads = [run_of("tcp", seed, float(load) * seed, {"parameters.load": load}, {}) for load in "12" for seed in (1, 2)]
     (study,) = studies(loads)
     assert mean_words(study)[0] == "Under tcp, the mean FCT of flows up to 100 KB is 1.50 to 3 ms at load 1 to 2."
@@ -190,7 +190,7 @@ def test_the_report_of_a_default_sweep_answers_as_the_command_does(shortflow: Co
     assert {line["metric"] for line in own["lines"]} == {"drops", "timeouts"}
     shortflow("report", "s", *chosen)
     page = (tmp_path / "s" / "report.html").read_text(encoding="utf-8")
-    assert "factor is within 1 % and its interval within 2 %" in page
+    assert "ratio is within 1 % of 1, and the interval of the ratio within 2 %" in page
     again = ("compare", "small.toml", "--schemes", "tcp", "--no-ideal", "--out", "s", "--seeds", "2")
     assert shortflow(*again, "--set", "load=0.4").code == 0
     mixed = shortflow("report", "s", "--json").document["studies"][0]

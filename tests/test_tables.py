@@ -166,7 +166,9 @@ def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
     comparison = make_results("made", "made", {}, [result])
     with pytest.raises(ConfigError, match=r"p99_incast_s: no incast flow was counted, as all of them .* `warmup`"):
         comparison.require("p99_incast_s")
-    with pytest.raises(ConfigError, match="jain_incast: no run here has it: Jain index of the goodput of two or more"):
+    with pytest.raises(
+        ConfigError, match=r"jain_incast .Jain index of the goodput of two or more.*: no run here has this metric"
+    ):
         comparison.require("jain_incast")  # a later start would not make a flow backlogged
     with pytest.raises(ConfigError, match="unknown metric"):
         comparison.require("p99_short_s")

@@ -84,7 +84,7 @@ def test_a_setting_is_for_the_schemes_that_have_it(small: Tables) -> None:
     for first, second in ((wrong, None), (here, wrong)):
         with pytest.raises(ConfigError, match=r'transport\.w_mn.*did you mean "transport\.w_min"'):
             ask(first, second, "l2dct", [W_MAX], **ASKED)
-    with pytest.raises(ConfigError, match=r"transport\.w_min: varies in --grid, so --set cannot set it"):
+    with pytest.raises(ConfigError, match=r"transport\.w_min: this command varies the key, so --set cannot set it"):
         ask(here, None, "l2dct", [W_MIN], **ASKED)
 
 

@@ -79,7 +79,9 @@ def test_an_infeasible_scheme_is_no_yardstick() -> None:
     fresh = made(0.5, 0.5, 0.5, goodput=0.1e8), made(3.0, 3.1, 2.9)
     found = checked(KEPT, made(2.0, 2.0, 2.1), *fresh, trials=[made(2.0, 2.0)], references=slow)
     assert found.yardstick == "dctcp"
-    assert sentence(found).endswith("hold on fresh seeds. They are held against dctcp, as untuned l2dct is infeasible.")
+    assert sentence(found).endswith(
+        "hold on fresh seeds. They are compared with dctcp, because untuned l2dct is infeasible."
+    )
     worse = checked(KEPT, made(3.5, 3.5, 3.5), *fresh, trials=[made(3.5, 3.5)], references=slow)
     assert sentence(worse) == "No feasible trial is better than dctcp."
     assert joint_verdict(worse) is Verdict.DIFFERS

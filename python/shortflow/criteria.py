@@ -24,8 +24,9 @@ class Criteria:
         """How winners and ties are decided."""
         factor, interval = (f"{100 * share:g} %" for share in self.ties)
         return (
-            "Winners are decided by multiple comparisons with the best at 95 % confidence. Points and metrics are not "
-            f"corrected. Schemes tie if their factor is within {factor} and its interval within {interval}."
+            "Winners are decided by multiple comparisons with the best at 95 % confidence. There is no correction for "
+            f"testing several points or metrics. Schemes tie if their ratio is within {factor} of 1, and the interval "
+            f"of the ratio within {interval}."
         )
 
 

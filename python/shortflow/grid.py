@@ -50,8 +50,10 @@ class Steps:
         if (high - low) / step >= _MOST_VALUES:
             raise ConfigError(f"{text}: more than {_MOST_VALUES:,} values; choose a wider step")
         if low < high < low + step * (1 - 1e-9):
-            wide = ": expected a step" if found.step else ": the step is 1 where none is given; expected one"
-            raise ConfigError(f"{text}{wide} no wider than the range, such as {found.key}=0.1:0.9:0.1")
+            wide = "the step" if found.step else "the default step of 1"
+            raise ConfigError(
+                f"{text}: {wide} is wider than the range; give a smaller step, as in {found.key}=0.1:0.9:0.1"
+            )
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
         if values[-1] < high - step * 1e-9:
             values.append(high)
@@ -212,7 +214,7 @@ def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
     fixed = set(map(short_name, settings))
     for key in keys:
         if short_name(key) in fixed:
-            raise ConfigError(f"{key}: varies in --grid, so --set cannot set it")
+            raise ConfigError(f"{key}: this command varies the key, so --set cannot set it; leave out --set {key}")
 
 
 def keeps_flows(keys: Iterable[str]) -> bool:

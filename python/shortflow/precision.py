@@ -69,7 +69,7 @@ class Precision:
     @property
     def text(self) -> str:
         """The wanted precision in words."""
-        of = f" of {self.metric}" if self.metric else " of the main times"
+        of = f" of {self.metric}" if self.metric else " of the mean times"
         return f"{plus_minus(self.width)}{of}"
 
 
@@ -106,7 +106,7 @@ class Width:
 
 
 def widths(comparison: Results, metrics: Sequence[str] = ()) -> list[Width]:
-    """Intervals of metrics, by default of the main times, of each scheme; widest first."""
+    """Intervals of metrics (default: mean times of tasks, or else of flows) of each scheme; widest first."""
     of_tasks = [name for name, each in comparison.metrics.items() if each.statistic is TASK_TIME]
     of_flows = [name for name, each in comparison.metrics.items() if each.statistic is MEAN_FCT]
     names = metrics or of_tasks or of_flows

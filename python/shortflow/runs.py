@@ -190,7 +190,7 @@ def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: B
     """Refuses a metric that no run of the scenario has (see `check_name`). The error has the reason."""
     check_name(name, scenario.classes, without_ideal, bins)
     if why := _ruled_out(catalogue.possible(scenario.classes, bins)[name], scenario):
-        raise ConfigError(f"{name}: {why}, so no run has it")
+        raise ConfigError(f"{name}: {why}, so no run has this metric")
 
 
 def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:

@@ -100,4 +100,5 @@ class Bound:
     def check_unit(self, text: str, unit: str) -> None:
         """Refuses a bound in another unit than the metric's."""
         if self.unit not in ("", unit):
-            raise ConfigError(f"{text}: {self.metric} is {f'in {unit}' if unit else 'without a unit'}")
+            wanted = f"is in {unit}; expected a number in {unit}" if unit else "has no unit; expected a plain number"
+            raise ConfigError(f"{text}: {self.metric} {wanted}")

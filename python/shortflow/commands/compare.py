@@ -91,7 +91,7 @@ def compare(
     loaded = given.scenario_with(scenario, settings)
     for name in shown:
         if name != ALL:
-            check_metric(name, loaded, "" if ideal else "--no-ideal leaves them out", criteria.bins)
+            check_metric(name, loaded, "" if ideal else "--no-ideal leaves out ideal schedulers", criteria.bins)
     own = None if measured is None else read_measured(measured, loaded.classes)
     notes.note_warnings(loaded, load_schemes(names, split_settings(settings or {})[1]))
     with reporting(loaded.name, progress) as bar:
@@ -114,20 +114,20 @@ def compare(
 
 
 def _note_precision(comparison: Results, until: Precision | None, chosen: Sequence[str]) -> None:
-    """Notes the widest interval of the metrics chosen or of main times, and the further seeds for narrower ones."""
+    """Notes the widest interval of the chosen metrics or of mean times, and the seeds that narrow the interval."""
     every = widths(comparison, [until.metric] if until and until.metric else chosen)
     found = [each for each in every if math.isfinite(each.share)]
     if not found or not (widest := found[0]).share:
         return
-    seeds, of = len(comparison.seeds), "" if chosen or (until and until.metric) else " of the main times"
-    text = f"widest interval{of}: {widest.metric} of {widest.scheme}, {plus_minus(widest.share)} from {seeds} seeds"
+    seeds, of = len(comparison.seeds), "" if chosen or (until and until.metric) else " of the mean times"
+    text = f"widest interval{of}: {widest.metric} under {widest.scheme}, {plus_minus(widest.share)} from {seeds} seeds"
     if until and until.is_met(comparison):
-        text += f"; adding seeds until {until.text} makes intervals slightly too narrow"
+        text += f"; intervals are slightly too narrow, because seeds were added until {until.text} was reached"
     elif seeds < ESTIMABLE:
-        text += f"; run at least {ESTIMABLE} to estimate how many you need"
+        text += f"; run at least {ESTIMABLE} seeds to estimate how many you need"
     else:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
-        text += "".join(f"; {plus_minus(each)} needs about {more_seeds(found, each):,} more" for each in wanted)
+        text += "".join(f"; {plus_minus(each)} needs about {more_seeds(found, each):,} more seeds" for each in wanted)
     if bounds := list(dict.fromkeys(each.scheme for each in every if each.estimate.lower_bound)):
         text += f"; more seeds do not narrow lower bounds ({', '.join(bounds)}: unfinished flows)"
     console.note(text)

@@ -89,22 +89,28 @@ def _note_unfinished(found: Search) -> None:
     counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
     if counts:
         note(
-            f"unfinished at the end of the drain: up to {counted(max(counts), 'flow')} in a run "
-            f"(runs with any: {len(counts)} of {len(found.trials)}); each counts with its age, so times are lower "
-            "bounds"
+            f"{len(counts)} of {counted(len(found.trials), 'run')} had unfinished flows at the end of the drain, at "
+            f"most {max(counts)} in a run; an unfinished flow counts with its age, so times are lower bounds; for "
+            "exact times raise drain"
         )
     values = sorted({trial["value"] for trial in found.trials if trial["open"]})
     if values:
         at = ", ".join(found.steps.written(value) for value in values)
-        note(f"{found.condition.text} is undecided at {found.steps.key} = {at}; this counts as not holding")
+        note(f"{found.condition.text} is undecided at {found.steps.key} = {at}, which counts as not holding")
 
 
 def _note_ends(found: Search) -> None:
     low, high = (found.steps.written(found.steps.values[end]) for end in (0, -1))
     for seeds, what in (
-        (found.holds_at_high, f"holds at {high}, the end of the range: the answer is {high} or more"),
-        (found.fails_at_low, f"fails at {low}, the low end of the range: the answer is lower, or none"),
+        (
+            found.holds_at_high,
+            f"holds at {high}, the high end of the range: the answer is {high} or more; raise the high end",
+        ),
+        (
+            found.fails_at_low,
+            f"fails at {low}, the low end of the range: the answer is lower, or none; lower the low end",
+        ),
     ):
         if seeds:
             of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {counted(len(seeds), 'seed')}"
-            note(f"{found.condition.text} {what} ({of_seeds})")
+            note(f"{of_seeds}, {found.condition.text} {what}")

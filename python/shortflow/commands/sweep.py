@@ -143,7 +143,8 @@ def _note(done: Results, out: str | Path | None, until: Precision | None) -> Non
         broken = sum(bool(point.failed) for point in done.points)
         wide = sum(not point.met and not point.failed for point in done.points)
         console.note(
-            f"--until-ci: {until.text} at {len(done.points) - wide - broken} of {counted(len(done.points), 'point')}"
-            + (f"; {wide} not within {until.most} seeds" if wide else "")
-            + (f"; {broken} stopped by a failed run" if broken else "")
+            f"--until-ci: {until.text} reached at {len(done.points) - wide - broken} of "
+            + counted(len(done.points), "point")
+            + (f"; not within {until.most} seeds at {wide}" if wide else "")
+            + (f"; stopped by a failed run at {broken}" if broken else "")
         )

@@ -57,7 +57,7 @@ def why(
         found = parting.compared_runs(runs, flow, bar)
         trials = None
         if search and not found.equal:
-            console.note("--search: the schemes differ already; it looks for what parts equal ones")
+            console.note("--search: the results differ already; a search needs schemes with equal results")
         elif search:
 
             def raised(changes: Mapping[str, str]) -> list[Run]:
@@ -67,7 +67,9 @@ def why(
             trials = [*searched(found.first.result.provenance["scenario_settings"], raised, bar)]
     for before, now in zip(pair, (found.first.result, found.second.result), strict=True):
         if before.digest != now.digest:
-            console.note(f"{now.scheme}: the run differs from the stored one, which other code or settings made")
+            console.note(
+                f"{now.scheme}: the repeated run differs from the stored run, which had other code or settings"
+            )
     if flow is not None:  # raises before anything is printed
         found.first.of_flow(flow)
         found.second.of_flow(flow)

@@ -32,7 +32,7 @@ def check_name(name: str, classes: Iterable[str], without_ideal: str = "", bins:
         hint = did_you_mean(name, known) or "; see `shortflow list metrics`"
         raise ConfigError(f'"{name}": unknown metric{hint}')
     if without_ideal and known[name].statistic is DISTANCE:
-        raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")
+        raise ConfigError(f"{name}: the metric compares with ideal SRPT, and {without_ideal}")
 
 
 def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: Bins = USUAL_BINS) -> ConfigError:
@@ -49,7 +49,7 @@ def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: B
     is_counted = replace(wanted, statistic=mean) in metrics
     is_finite = wanted.flow_class is None or FLOWS_DONE in of_class
     if wanted.statistic not in OF_COUNTED_FLOWS or is_counted or not is_finite:
-        return ConfigError(f"{name}: no run here has it: {wanted.statistic.about}")
+        return ConfigError(f"{name} ({wanted.statistic.about}): no run here has this metric")
     flows = f"{wanted.flow_class or 'finite'} flow{f' of {wanted.sizes}' if wanted.size_bin else ''}"
     if THROUGHPUT in of_class and UNFINISHED_SHARE not in of_class:
         why = "as all of them started during the `warmup`; start them later, or shorten it"

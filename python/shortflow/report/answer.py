@@ -102,7 +102,9 @@ class Ranking:
         among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
         if among > 2 and len(self.study.seeds) >= DECISIVE:
             level = f"{100 - 5 / (among - 1):.3g} %"
-            found.append(f"With {among} schemes an order is decided by intervals of {level}, wider than in the tables.")
+            found.append(
+                f"With {among} schemes, {level} intervals decide the order. They are wider than those of the tables."
+            )
         return found
 
     @property
@@ -192,7 +194,8 @@ class Ranking:
                 seen = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))
                 flows = "flow" if max(counts) == 1 else "flows"
                 each = " in each seed" if len(self.study.seeds) > 1 else ""
-                yield f"The {phrase(metric)} rests on {seen} {flows}{each}. Use {wanted:,} or more."
+                remedy = f"Simulate longer, until there are {wanted:,} or more."
+                yield f"The {phrase(metric)} rests on {seen} {flows}{each}. {remedy}"
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:

@@ -30,11 +30,11 @@ def why_equal(study: Results, lines: Sequence[AnswerLine]) -> Iterator[str]:
     quiet, flows = _quiet_flows(study, schemes)
     if flows and quiet >= _MOST * flows:
         of = f"{quiet:,} of {counted(flows, 'flow')}"
-        yield f"In {of} no packet was marked or lost under {names}: laws for both were not asked there."
+        yield f"In {of}, no packet was marked or lost under {names}, so the schemes' laws had nothing to decide."
     elif alike:
         marks, drops = (round(sum(run.metrics[name] for run in runs)) for name in _EVENTS[:2])
         events = f"{counted(marks, 'mark')} and {counted(drops, 'drop')}"
-        yield f"{names} have equal numbers although {events} asked their laws for decisions: they decided alike."
+        yield f"{names} have equal numbers although {events} asked their laws: the laws decided alike."
 
 
 def _runs(study: Results, schemes: Sequence[str]) -> list[Result]:

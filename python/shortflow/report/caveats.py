@@ -28,10 +28,10 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     seeds = [{run.seed for run in study.runs if run.scheme == scheme} for scheme in study.schemes]
     if any(each != seeds[0] for each in seeds):
         common = len(set.intersection(*seeds))
-        yield f"Schemes have different seeds. The answer uses those that all schemes have: {common or 'none'}."
+        yield f"Schemes have different seeds. The answer uses the seeds that all schemes have ({common or 'none'})."
     of = len(study.seeds)
     if fewer := [f"{each.place} ({len(each.seeds)} of {of})" for each in study.points if len(each.seeds) < of]:
-        yield f"Fewer seeds at {listed(fewer)}."
+        yield f"Some points have fewer seeds: {listed(fewer)}."
     yield from _inner_links(study)
     few = [(point.place, text) for point in study.points for text in few_events(point, metrics)]
     if few:
@@ -59,8 +59,8 @@ def unfinished(study: Results) -> str:
     if not late:
         return ""
     return (
-        f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run, so ≥ marks lower "
-        "bounds. Where the bounds hide the order of schemes, raise drain."
+        f"Unfinished flows: {', '.join(late)}. They count with their age at the end of the run, so their times are "
+        "lower bounds (≥). If the bounds hide the order of schemes, raise drain."
     )
 
 

@@ -77,7 +77,8 @@ def _factor(line: AnswerLine, baseline: str) -> str:
     (best, *others), whose = line.standings, f"{baseline}'s"
     if best.scheme == baseline:
         following = next((each for each in others if each.factor), None)
-        return f"; {following.scheme} has {times(following.factor, 'that')}" if following else ""
+        ratio = times(following.factor, whose).removesuffix(f" as {whose}") if following else ""
+        return f"; {following.scheme} has {ratio}" if following else ""
     return f", {times(best.factor, whose)}" if best.factor else ""
 
 
@@ -91,7 +92,7 @@ def advice(lines: Sequence[AnswerLine], margin: float) -> str:
     if not most or None in wanted:
         return ""
     seeds_text = f"{most:,} more {'seeds narrow' if most > 1 else 'seed narrows'}"
-    return f" About {seeds_text} the factors to ±{100 * margin:.3g} %, which settles the order."
+    return f" About {seeds_text} the ratios to ±{100 * margin:.3g} %, which settles the order."
 
 
 def where(dimensions: Sequence[Dimension], places: Sequence[Sequence[str]], every: Sequence[Sequence[str]]) -> str:
@@ -154,4 +155,4 @@ def _cut(lines: Sequence[AnswerLine]) -> str:
     if not times:
         return ""
     ends = dict.fromkeys(f"{number(1e3 * time)} ms" for time in (min(times), max(times)))
-    return f" Flows count up to {' to '.join(ends)}, as some did not finish."
+    return f" Each flow counts up to {' to '.join(ends)} only, because some flows did not finish."

@@ -135,9 +135,9 @@ def times(difference: Estimate | None, whose: str) -> str:
 
 
 def times_between(ends: tuple[Estimate, Estimate], whose: str) -> str:
-    """Two relative differences as a range of ratios: `0.5 to 0.7 of tcp's`, `0.9 to 2 times tcp's`, `the same`."""
+    """Two relative differences as a range of ratios: `0.5 to 0.7 of tcp's`, `2 times tcp's`, `the same as tcp's`."""
     if not any(end.value or end.lower_bound or end.upper_bound for end in ends):
-        return "the same" if whose == "that" else f"the same as {whose}"
+        return f"the same as {whose}"
     texts = dict.fromkeys(_ratio(end) for end in ends)
     joint = "times" if any(float(number(1 + end.value).replace(",", "")) >= 1 for end in ends) else "of"
     return f"{' to '.join(texts)} {joint} {whose}"

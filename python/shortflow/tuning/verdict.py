@@ -95,7 +95,10 @@ def verdict(tuning: Tuning, check: Check, number: int) -> VerdictInWords:
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
-        *(VerdictInWords(Verdict.AGREES, f"{each} is not measured there and is left out") for each in check.left_out),
+        *(
+            VerdictInWords(Verdict.AGREES, f"{each} is left out, because it is not measured there")
+            for each in check.left_out
+        ),
     ]
     seeds, told = len(check.trials[number].seeds), "; ".join(part.words for part in parts)
     words = f"{check.scenario}, {seeds} fresh seeds: {told}. {_few_events(tuning, check, number)}".rstrip()
@@ -188,7 +191,7 @@ def _held_against(tuning: Tuning) -> str:
     if tuning.yardstick == question.scheme:
         return ""
     if tuning.yardstick:
-        return f" They are held against {tuning.yardstick}, as untuned {question.scheme} is infeasible."
+        return f" They are compared with {tuning.yardstick}, because untuned {question.scheme} is infeasible."
     names = " and ".join(dict.fromkeys([f"untuned {question.scheme}", _named(tuning, question.baseline)]))
     return f" Only feasibility is judged: {names} are infeasible too, so there is no gain to state."
 
@@ -232,7 +235,7 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictIn
     share, theirs = (found.mean(UNFINISHED_OF_ALL.pattern) or 0.0 for found in (ours, other))
     if share:
         beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
-        hint = ": a longer drain would tell" if share <= theirs else ""
+        hint = ", so the check is undecided: raise drain" if share <= theirs else ""
         verdict = Verdict.UNDECIDED if share <= theirs else Verdict.DIFFERS
         yield VerdictInWords(verdict, f"{percentage(share)} of the flows did not finish{beside}{hint}")
     elif ours.lower_bounds:
