@@ -398,7 +398,7 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     assert with_dctcp(widens, data).finding.holds
     assert with_dctcp(widens, data).baseline is Baseline.FAILS, "nothing widens"
     assert with_dctcp(claim(equation=True), alone).baseline is Baseline.EQUATION
-    assert verdict_text(judged[1]) == "agrees; so does the baseline"
+    assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "says nothing about the scheme" in judged[1].reason
     away = [Judged(claim(), lab.fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
     emptily = Judged(claim(), lab.fact(True), Baseline.AGREES, off=0.0)

@@ -45,7 +45,7 @@ def claim_section(claims: Sequence[Judged]) -> Section:
 def verdict_text(judged: Judged) -> str:
     """Verdict, possible verdicts if undecided, and agreement of the baseline."""
     spans = f" ({' or '.join(verdict.value for verdict in judged.finding.could_be)})" if judged.finding.could_be else ""
-    return f"{judged.finding.verdict.value}{spans}{'; so does the baseline' if judged.agrees_emptily else ''}"
+    return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
 
 
 def fit_section(found: Sequence[SetUp]) -> Section:
